@@ -1,0 +1,6 @@
+/** What signs a request to AWS. */
+export interface AwsCredentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+}

@@ -1,0 +1,58 @@
+/**
+ * The three sources of non-determinism, as ports. Code in this house never calls `Date.now`, `setTimeout`,
+ * `Math.random` or `randomUUID` directly: it takes one of these, so that tests and simulations can replay it.
+ */
+
+/** Time. `now` may jump when the machine's clock is set; `monotonic` never goes back and is what durations use. */
+export interface Clock {
+  /** Wall time, milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds since an arbitrary start; never decreases. */
+  monotonic(): number;
+  /** Calls `fire` once after `afterMs`, and returns a function that cancels it. */
+  setTimer(afterMs: number, fire: () => void): () => void;
+}
+
+/** A number in [0, 1). */
+export type Random = () => number;
+
+/** A new unique id each time. */
+export type Ids = () => string;
+
+/** Node clamps longer timers to 1 ms; a longer wait is cut into steps of this length. */
+const longestTimerMs = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer(afterMs, fire) {
+    const deadline = performance.now() + afterMs;
+    let handle: ReturnType<typeof setTimeout>;
+    const arm = () => {
+      const leftMs = deadline - performance.now();
+      handle = setTimeout(leftMs > longestTimerMs ? arm : fire, Math.min(Math.max(leftMs, 0), longestTimerMs));
+    };
+    arm();
+    return () => clearTimeout(handle);
+  },
+};
+
+export const systemRandom: Random = () => Math.random();
+
+export const systemIds: Ids = () => globalThis.crypto.randomUUID();
+
+/** Waits `afterMs`, or less when `signal` aborts; says which of the two happened. Leaves no listener behind. */
+export function sleep(clock: Clock, afterMs: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {
+  if (signal?.aborted) return Promise.resolve("aborted");
+  return new Promise((resolve) => {
+    const onAbort = () => {
+      cancel();
+      resolve("aborted");
+    };
+    const cancel = clock.setTimer(afterMs, () => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve("elapsed");
+    });
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

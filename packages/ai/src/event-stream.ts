@@ -1,0 +1,151 @@
+import { AiError, messageOf } from "./errors.ts";
+import type { AssistantMessageEvent } from "./event.ts";
+import type { AssistantMessage } from "./message.ts";
+import { emptyUsage } from "./usage.ts";
+
+/**
+ * A queue between one producer and one consumer, with a final result.
+ *
+ * `result()` always settles: with the terminal event's result, with what `end` was given, or, when the producer stopped
+ * early or failed, by rejecting with an `AiError`. Nothing pushed after the end is delivered.
+ */
+export class EventStream<T, R = T> implements AsyncIterable<T> {
+  readonly #isComplete: (event: T) => boolean;
+  readonly #extractResult: (event: T) => R;
+  readonly #result: Promise<R>;
+  #settle!: { resolve: (result: R) => void; reject: (error: unknown) => void };
+  #queue: T[] = [];
+  #head = 0;
+  #waiting: ((item: IteratorResult<T>) => void)[] = [];
+  #done = false;
+
+  constructor(isComplete: (event: T) => boolean, extractResult: (event: T) => R) {
+    this.#isComplete = isComplete;
+    this.#extractResult = extractResult;
+    this.#result = new Promise<R>((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    // Nobody has to ask for the result: a rejection that is never looked at is not a crash.
+    this.#result.catch(() => undefined);
+  }
+
+  push(event: T): void {
+    if (this.#done) return;
+    if (this.#isComplete(event)) {
+      this.#done = true;
+      this.#settle.resolve(this.#extractResult(event));
+    }
+    const waiter = this.#waiting.shift();
+    if (waiter) waiter({ value: event, done: false });
+    else this.#queue.push(event);
+    if (this.#done) this.#release();
+  }
+
+  /** Ends the stream. Without `result` and without a terminal event before it, `result()` rejects. */
+  end(result?: R): void {
+    if (this.#done) return;
+    this.#done = true;
+    if (result !== undefined) this.#settle.resolve(result);
+    else this.#settle.reject(new AiError("stream_incomplete", "The stream ended without a terminal event."));
+    this.#release();
+  }
+
+  /** Ends the stream because its producer failed. */
+  fail(error: unknown): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#settle.reject(error);
+    this.#release();
+  }
+
+  /** Whether the stream has ended; queued events may still be waiting for their reader. */
+  get ended(): boolean {
+    return this.#done;
+  }
+
+  result(): Promise<R> {
+    return this.#result;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T> {
+    return { next: () => this.#next() };
+  }
+
+  #next(): Promise<IteratorResult<T>> {
+    if (this.#head < this.#queue.length) {
+      const value = this.#queue[this.#head++] as T;
+      if (this.#head === this.#queue.length) {
+        this.#queue = [];
+        this.#head = 0;
+      }
+      return Promise.resolve({ value, done: false });
+    }
+    if (this.#done) return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #release(): void {
+    for (const waiter of this.#waiting.splice(0)) waiter({ value: undefined, done: true });
+  }
+}
+
+/** The stream of one response. It always ends in exactly one `done` or `error` event, and `result()` never rejects. */
+export class AssistantMessageEventStream extends EventStream<AssistantMessageEvent, AssistantMessage> {
+  #partial: AssistantMessage | undefined;
+
+  constructor() {
+    super(
+      (event) => event.type === "done" || event.type === "error",
+      (event) => {
+        if (event.type === "done") return event.message;
+        if (event.type === "error") return event.error;
+        throw new AiError("stream_incomplete", `A ${event.type} event has no result.`);
+      },
+    );
+  }
+
+  override push(event: AssistantMessageEvent): void {
+    if (event.type !== "done" && event.type !== "error") this.#partial = event.partial;
+    super.push(event);
+  }
+
+  /** With `result`, ends in the event that fits its stop reason; without, in an `error` event. */
+  override end(result?: AssistantMessage): void {
+    if (this.ended) return;
+    if (!result)
+      this.fail(new AiError("stream_incomplete", "The model's stream ended before its answer was complete."));
+    else if (result.stopReason === "error" || result.stopReason === "aborted") {
+      this.push({ type: "error", reason: result.stopReason, error: result });
+    } else this.push({ type: "done", reason: result.stopReason, message: result });
+  }
+
+  /** Ends in an `error` event that carries what had arrived. */
+  override fail(error: unknown): void {
+    if (this.ended) return;
+    const message = messageOf(error);
+    this.push({
+      type: "error",
+      reason: "error",
+      error: {
+        ...(this.#partial ?? unknownAnswer()),
+        stopReason: "error",
+        errorMessage: message,
+        failure: { kind: "unknown", message },
+      },
+    });
+  }
+}
+
+/** For extensions, which need not know the class. */
+export const createAssistantMessageEventStream = (): AssistantMessageEventStream => new AssistantMessageEventStream();
+
+const unknownAnswer = (): AssistantMessage => ({
+  role: "assistant",
+  content: [],
+  api: "unknown",
+  provider: "unknown",
+  model: "unknown",
+  usage: emptyUsage(),
+  stopReason: "error",
+  timestamp: 0,
+});

@@ -1,0 +1,286 @@
+/**
+ * Expected bad days, as values. This is the only file that reads status codes and provider prose: everything above it
+ * decides on `kind` alone.
+ */
+import type { AssistantMessage } from "./message.ts";
+
+interface FailureFacts {
+  /** For a person: what happened and, where we know it, what to do. */
+  message: string;
+  /** The HTTP status, if there was a response. */
+  status?: number;
+}
+
+export type Failure =
+  | ({ kind: "rate_limited"; retryAfterMs?: number } & FailureFacts)
+  | ({ kind: "overloaded"; retryAfterMs?: number } & FailureFacts)
+  | ({ kind: "context_overflow" } & FailureFacts)
+  | ({ kind: "auth" } & FailureFacts)
+  | ({ kind: "billing" } & FailureFacts)
+  | ({ kind: "invalid_request" } & FailureFacts)
+  | ({ kind: "refused" } & FailureFacts)
+  | ({ kind: "network" } & FailureFacts)
+  | ({ kind: "idle_timeout" } & FailureFacts)
+  | ({ kind: "aborted" } & FailureFacts)
+  | ({ kind: "unknown" } & FailureFacts);
+
+export type FailureKind = Failure["kind"];
+
+/** Whether the same request may succeed later, unchanged. */
+export const isRetryable = (failure: Failure): boolean =>
+  failure.kind === "rate_limited" ||
+  failure.kind === "overloaded" ||
+  failure.kind === "network" ||
+  failure.kind === "idle_timeout";
+
+/** An error as a provider words it, in a response's body or in the middle of a stream. */
+export interface ProviderErrorBody {
+  /** Machine-readable names the provider gave: `type`, `code`, `status`, exception names. */
+  codes: string[];
+  message: string;
+  retryAfterMs?: number;
+}
+
+/** Classifies a response that is not a stream: `body` may be JSON, HTML, prose or empty. */
+export function classifyResponse(
+  response: { status: number; headers: Record<string, string>; body: string },
+  nowMs: number,
+): Failure {
+  const error = parseErrorBody(response.body);
+  const retryAfterMs = retryAfterFromHeaders(response.headers, nowMs) ?? error.retryAfterMs;
+  const described = error.message || `The provider answered with HTTP ${response.status} and no explanation.`;
+  return classifyError(
+    {
+      codes: error.codes,
+      message: `HTTP ${response.status}: ${described}`,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+    response.status,
+  );
+}
+
+/** Classifies an error that arrived inside a stream, or, with `status`, one that came as the response itself. */
+export function classifyError(error: ProviderErrorBody, status?: number): Failure {
+  const facts: FailureFacts = { message: error.message, ...(status !== undefined && { status }) };
+  const retry = error.retryAfterMs !== undefined ? { retryAfterMs: error.retryAfterMs } : {};
+  const named = (pattern: RegExp) => error.codes.some((code) => pattern.test(code));
+
+  if (named(billingCodes) || status === 402 || billingProse.test(error.message)) return { kind: "billing", ...facts };
+  if (named(rateLimitCodes) || status === 429) return { kind: "rate_limited", ...retry, ...facts };
+  if (named(overflowCodes) || isOverflowProse(error.message) || isBareOverflow(error, status)) {
+    return { kind: "context_overflow", ...facts };
+  }
+  if (named(authCodes) || status === 401 || status === 403) return { kind: "auth", ...facts };
+  if (named(overloadCodes)) return { kind: "overloaded", ...retry, ...facts };
+  if (named(refusalCodes)) return { kind: "refused", ...facts };
+  if (status === 408 || status === 409 || status === 425) return { kind: "overloaded", ...retry, ...facts };
+  if (status !== undefined && status >= 500) return { kind: "overloaded", ...retry, ...facts };
+  if (named(invalidCodes) || (status !== undefined && status >= 400)) return { kind: "invalid_request", ...facts };
+  if (overloadProse.test(error.message)) return { kind: "overloaded", ...retry, ...facts };
+  return { kind: "unknown", ...facts };
+}
+
+const billingCodes = /^(insufficient_quota|billing_error|payment_required|insufficient_balance|billing_not_active)$/i;
+const billingProse = /credit balance is too low|insufficient (account )?balance|insufficient credits|payment required/i;
+const rateLimitCodes =
+  /^(rate_limit_error|rate_limit_exceeded|too_many_requests|RESOURCE_EXHAUSTED|ThrottlingException|throttlingException|ServiceQuotaExceededException|429)$/i;
+const overflowCodes =
+  /^(context_length_exceeded|request_too_large|model_context_window_exceeded|string_above_max_length)$/i;
+const overloadCodes =
+  /^(overloaded_error|api_error|server_error|internal_error|internal_server_error|service_unavailable|timeout_error|slow_down|UNAVAILABLE|INTERNAL|DEADLINE_EXCEEDED|internalServerException|serviceUnavailableException|modelStreamErrorException|modelTimeoutException|modelNotReadyException|50[0-4]|529)$/i;
+const authCodes =
+  /^(authentication_error|permission_error|invalid_api_key|unauthorized|UNAUTHENTICATED|PERMISSION_DENIED|accessDeniedException|UnrecognizedClientException|InvalidSignatureException|ExpiredTokenException|expired_token)$/i;
+const refusalCodes = /^(content_filter|content_policy_violation|cyber_policy|safety|prohibited_content)$/i;
+const invalidCodes =
+  /^(invalid_request_error|invalid_prompt|INVALID_ARGUMENT|FAILED_PRECONDITION|NOT_FOUND|not_found_error|validationException|ResourceNotFoundException|invalid_image.*|unsupported_.*)$/i;
+const overloadProse = /overloaded|temporarily unavailable|try again later|internal (server )?error/i;
+
+/**
+ * How each provider says that a prompt does not fit. One row a wording, so that a new one is a new row.
+ * Prose about tokens per minute or day is a rate limit and is matched before these.
+ */
+const overflowProse: readonly RegExp[] = [
+  /prompt is too long/i, // Anthropic, Fireworks
+  /exceed(s|ed)? (the )?context limit/i, // Anthropic: input length and max_tokens together
+  /input is too long for requested model/i, // Bedrock
+  /too many input tokens/i, // Bedrock
+  /exceeds? the (model's )?(maximum )?context (window|length|size)/i, // OpenAI Responses
+  /maximum context length (is|of)/i, // OpenAI, vLLM, OpenRouter, DeepSeek
+  /input token count.{0,40}exceeds? the maximum/i, // Google
+  /maximum prompt length is \d+/i, // xAI
+  /reduce the length of the (messages|prompt|input)/i, // Groq
+  /longer than the model'?s? (maximum )?context length/i, // Together
+  /longer than the maximum model length/i, // vLLM
+  /too large for model with \d+ maximum context/i, // Mistral
+  /prompt token count of \d+ exceeds the limit/i, // GitHub Copilot
+  /exceeds? the available context size/i, // llama.cpp
+  /greater than the context length/i, // LM Studio
+  /context window exceeds limit/i, // MiniMax
+  /exceeded model token limit/i, // Kimi
+  /exceed(s|ed)? (the )?(max|maximum) context length/i, // Ollama
+  /prompt too long/i, // Ollama
+  /exceeded this model context window/i, // Cloudflare
+  /tokens.{0,20}max_new_tokens.{0,20}must be <=/i, // Hugging Face TGI
+  /range of input length should be/i, // DashScope
+  /context[_ ]?length[_ ]exceeded/i, // gateways that pass only the code on
+  /model_context_window_exceeded/i, // z.ai
+  /too many tokens in (the )?(prompt|request|input)/i,
+];
+
+const tokenRateProse = /tokens? per (minute|day|hour)|\b[TR]P[MD]\b|too many tokens, please wait/i;
+
+const isOverflowProse = (message: string) =>
+  !tokenRateProse.test(message) && overflowProse.some((pattern) => pattern.test(message));
+
+/** Cerebras answers an oversized prompt with a bare 413; nothing else we send is that large. */
+const isBareOverflow = (_error: ProviderErrorBody, status: number | undefined) => status === 413;
+
+/** A socket that failed, a name that did not resolve, a certificate that was not trusted. */
+export function classifyThrown(error: unknown): Failure {
+  const message = error instanceof Error ? error.message || error.name : String(error);
+  const code = errorCode(error);
+  if (code && /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_/.test(code)) {
+    return {
+      kind: "auth",
+      message: `The server's certificate was not accepted (${code}): ${message}. If your network uses its own certificate authority, name its file in NODE_EXTRA_CA_CERTS.`,
+    };
+  }
+  if (code && networkCodes.has(code))
+    return { kind: "network", message: `The connection failed (${code}): ${message}` };
+  return { kind: "unknown", message };
+}
+
+const networkCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ETIMEDOUT",
+  "EPIPE",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "HPE_INVALID_CONSTANT",
+  "HPE_INVALID_CHUNK_SIZE",
+  "HPE_HEADER_OVERFLOW",
+  "HPE_INVALID_VERSION",
+  "ERR_STREAM_PREMATURE_CLOSE",
+]);
+
+function errorCode(error: unknown): string | undefined {
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth++) {
+    const code = (current as { code?: unknown }).code;
+    if (typeof code === "string") return code;
+  }
+  return undefined;
+}
+
+/** Finds the words in an error's body, whichever of the providers' shapes it has. Never throws. */
+export function parseErrorBody(body: string): ProviderErrorBody {
+  const trimmed = body.trim();
+  const json = parseJson(trimmed);
+  if (json === undefined) return { codes: [], message: describeText(trimmed), ...proseRetry(trimmed) };
+  return describeError(json);
+}
+
+/** The same for an error object that is already parsed, such as the data of a stream's `error` event. */
+export function describeError(json: unknown): ProviderErrorBody {
+  const codes: string[] = [];
+  const messages: string[] = [];
+  let retryAfterMs: number | undefined;
+  const visit = (value: unknown, depth: number): void => {
+    if (depth > 5 || value === null) return;
+    if (typeof value === "string") {
+      if (depth > 0) messages.push(value);
+      return;
+    }
+    if (Array.isArray(value)) {
+      for (const item of value.slice(0, 10)) visit(item, depth + 1);
+      return;
+    }
+    if (typeof value !== "object") return;
+    const record = value as Record<string, unknown>;
+    for (const key of ["type", "code", "status", "__type", "reason", "error_code", "name"]) {
+      const name = record[key];
+      if (typeof name === "string" && name !== "error") codes.push(name.replace(/^.*#/, ""));
+      else if (typeof name === "number") codes.push(String(name));
+    }
+    if (typeof record["retryDelay"] === "string") retryAfterMs ??= parseDuration(record["retryDelay"]);
+    for (const key of ["message", "Message", "detail", "error_description", "msg"]) {
+      if (typeof record[key] === "string") messages.push(record[key]);
+      else visit(record[key], depth + 1);
+    }
+    for (const key of ["error", "errors", "details", "raw", "metadata"]) visit(record[key], depth + 1);
+  };
+  visit(json, 0);
+  const message = [...new Set(messages.map((text) => text.trim()).filter(Boolean))].join(" ").slice(0, longestMessage);
+  const fromProse = proseRetry(message);
+  return {
+    codes,
+    message: message || JSON.stringify(json).slice(0, longestMessage),
+    ...(retryAfterMs !== undefined ? { retryAfterMs } : fromProse),
+  };
+}
+
+const longestMessage = 2_000;
+
+function parseJson(text: string): unknown {
+  if (!/^[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function describeText(text: string): string {
+  if (!/^<(!doctype|html|\?xml|head|body)/i.test(text)) return text.slice(0, longestMessage);
+  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1]?.trim();
+  return `The server sent a web page instead of an answer${title ? ` ("${title.slice(0, 200)}")` : ""}. Check the base URL and any proxy in between.`;
+}
+
+/** `retry-after` in all its forms. Negative and past values mean now. */
+export function retryAfterFromHeaders(headers: Record<string, string>, nowMs: number): number | undefined {
+  const inMs = Number(headers["retry-after-ms"]);
+  if (headers["retry-after-ms"] !== undefined && Number.isFinite(inMs)) return Math.max(0, inMs);
+  const value = headers["retry-after"]?.trim();
+  if (!value) return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? parseDuration(value) : Math.max(0, date - nowMs);
+}
+
+const proseRetry = (message: string): { retryAfterMs?: number } => {
+  const match =
+    /(?:try again|retry) in ((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|h|hours?|m|min(?:ute)?s?|s|sec(?:ond)?s?)\s*)+)/i.exec(
+      message,
+    );
+  const retryAfterMs = match?.[1] ? parseDuration(match[1]) : undefined;
+  return retryAfterMs === undefined ? {} : { retryAfterMs };
+};
+
+/** `13s`, `1m30.5s`, `250ms`: durations as Google, Groq and OpenAI write them. */
+export function parseDuration(text: string): number | undefined {
+  let total: number | undefined;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|milli|h|m|s)/gi)) {
+    const factor = { ms: 1, milli: 1, h: 3_600_000, m: 60_000, s: 1_000 }[unit!.toLowerCase()]!;
+    total = (total ?? 0) + Number(amount) * factor;
+  }
+  return total === undefined ? undefined : Math.round(total);
+}
+
+/**
+ * Whether an answer shows that the prompt did not fit: the provider said so, or its own count is above the window, or
+ * it filled the window and had no room left to answer.
+ */
+export function isContextOverflow(message: AssistantMessage, contextWindow?: number): boolean {
+  if (message.failure?.kind === "context_overflow") return true;
+  if (message.stopReason === "error" && message.errorMessage && isOverflowProse(message.errorMessage)) return true;
+  if (!contextWindow || message.stopReason === "error" || message.stopReason === "aborted") return false;
+  const prompt = message.usage.input + message.usage.cacheRead + message.usage.cacheWrite;
+  if (prompt > contextWindow) return true;
+  return message.stopReason === "length" && message.usage.output === 0 && prompt >= contextWindow * 0.99;
+}

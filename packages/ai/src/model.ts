@@ -1,0 +1,211 @@
+export type KnownApi =
+  | "anthropic-messages"
+  | "openai-completions"
+  | "openai-responses"
+  | "azure-openai-responses"
+  | "openai-codex-responses"
+  | "google-generative-ai"
+  | "google-vertex"
+  | "mistral-conversations"
+  | "bedrock-converse-stream";
+
+/** The name of a wire protocol; custom ones are registered with `registerApiProvider`. */
+export type Api = KnownApi | (string & {});
+
+/** The name of who serves a model. `KnownProvider` (in `catalog/`) lists the built-in ones. */
+export type ProviderId = string;
+
+/** How hard a model should think. `off` is a level of its own: some models cannot be told to. */
+export type ModelThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+export type ThinkingLevel = Exclude<ModelThinkingLevel, "off">;
+
+/** The provider's word for each level. A missing key means the protocol's default word; `null` means not supported. */
+export type ThinkingLevelMap = { [Level in ModelThinkingLevel]?: string | null };
+
+/** Token budgets by level, for models that think by budget. */
+export interface ThinkingBudgets {
+  minimal?: number;
+  low?: number;
+  medium?: number;
+  high?: number;
+}
+
+/** US dollars for a million tokens. */
+export interface ModelCostRates {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+/** Above `inputTokensAbove` prompt tokens, the whole request is billed at the tier's rates. */
+export interface ModelCost extends ModelCostRates {
+  tiers?: (ModelCostRates & { inputTokensAbove: number })[];
+}
+
+/** A value in a chat template's arguments: constant, or filled in from the request's thinking level. */
+export type ChatTemplateValue =
+  | string
+  | number
+  | boolean
+  | null
+  | { $var: "thinking.enabled" | "thinking.effort" | "thinking.budget"; omitWhenOff?: boolean };
+
+/** How an OpenAI-compatible server wants to be told to think. */
+export type ThinkingFormat =
+  | "openai"
+  | "openrouter"
+  | "deepseek"
+  | "zai"
+  | "qwen"
+  | "qwen-chat-template"
+  | "together"
+  | "baseten"
+  | "ant-ling"
+  | "chat-template";
+
+/** Which headers tell a server that requests belong together, so that they meet the same prompt cache. */
+export type SessionAffinityFormat = "openai" | "openai-nosession" | "openrouter";
+
+/** Quirks of servers that speak OpenAI's chat completions. Unset flags come from `providers/host-defaults.ts`. */
+export interface OpenAICompletionsCompat {
+  /** Accepts `store`. Default true. */
+  supportsStore?: boolean;
+  /** The system prompt goes out as `developer` to reasoning models. Default true. */
+  supportsDeveloperRole?: boolean;
+  /** Accepts `reasoning_effort`. Default true. */
+  supportsReasoningEffort?: boolean;
+  /** Accepts `stream_options.include_usage`. Default true. */
+  supportsUsageInStreaming?: boolean;
+  /** Accepts `tools` at all; where false they are left out with a diagnostic. Default true. */
+  supportsTools?: boolean;
+  /** Accepts `strict` on tools. Default true. */
+  supportsStrictMode?: boolean;
+  /** Default `max_completion_tokens`. */
+  maxTokensField?: "max_completion_tokens" | "max_tokens";
+  /** `tool` messages carry the tool's `name`. Default false. */
+  requiresToolResultName?: boolean;
+  /** A user message may not follow a tool result directly. Default false. */
+  requiresAssistantAfterToolResult?: boolean;
+  /** Thinking is replayed as text. Default false. */
+  requiresThinkingAsText?: boolean;
+  /** Replayed assistant messages carry `reasoning_content`, empty if need be, while thinking is on. Default false. */
+  requiresReasoningContentOnAssistantMessages?: boolean;
+  /** What tool-call ids look like; others are rewritten. Default `openai` (at most 40 characters). */
+  toolCallIdFormat?: "openai" | "mistral" | "any";
+  /** Default `openai`. */
+  thinkingFormat?: ThinkingFormat;
+  /** Arguments of the server's chat template, sent as `chat_template_args`. */
+  chatTemplateArgs?: Record<string, ChatTemplateValue>;
+  /** Arguments of the server's chat template, sent as `chat_template_kwargs`. */
+  chatTemplateKwargs?: Record<string, ChatTemplateValue>;
+  /** Sends `tool_stream: true`, so that z.ai streams tool arguments. Default false. */
+  zaiToolStream?: boolean;
+  /** Marks cacheable prefixes the way Anthropic does. Default: not at all. */
+  cacheControlFormat?: "anthropic";
+  /** Accepts a cache retention longer than the default. Default true. */
+  supportsLongCacheRetention?: boolean;
+  /** Sends session-affinity headers. Default false. */
+  sendSessionAffinityHeaders?: boolean;
+  /** Default `openai`. */
+  sessionAffinityFormat?: SessionAffinityFormat;
+  /** OpenRouter's `provider` routing preferences. */
+  openRouterRouting?: Record<string, unknown>;
+  /** Vercel AI Gateway's routing preferences. */
+  vercelGatewayRouting?: { only?: string[]; order?: string[] };
+  supportsMidConvoSystemMessages?: boolean;
+  supportsMidConvoToolAdditions?: boolean;
+}
+
+export interface OpenAIResponsesCompat {
+  /** The system prompt goes out as `developer` to reasoning models. Default true. */
+  supportsDeveloperRole?: boolean;
+  /** Accepts `reasoning.effort`. Default true. */
+  supportsReasoningEffort?: boolean;
+  /** Accepts `prompt_cache_retention: "24h"`. Default true. */
+  supportsLongCacheRetention?: boolean;
+  /** Wants explicit `prompt_cache_options` instead of implicit caching. Default false. */
+  supportsExplicitPromptCacheMode?: boolean;
+  /** Accepts `strict` on tools. Default true. */
+  supportsStrictMode?: boolean;
+  /** Default `openai`: `session_id` and `x-client-request-id` headers. */
+  sessionAffinityFormat?: SessionAffinityFormat;
+  supportsTools?: boolean;
+  supportsOpenAIGrammarTools?: boolean;
+  supportsAdditionalTools?: boolean;
+  supportsToolSearch?: boolean;
+  supportsMidConvoSystemMessages?: boolean;
+}
+
+export interface AnthropicMessagesCompat {
+  /** Accepts `eager_input_streaming` on tools; where false the older beta header is sent. Default true. */
+  supportsEagerToolInputStreaming?: boolean;
+  /** Accepts `cache_control.ttl: "1h"`. Default true. */
+  supportsLongCacheRetention?: boolean;
+  /** Accepts `cache_control` on tools. Default true. */
+  supportsCacheControlOnTools?: boolean;
+  /** Accepts `temperature`. Default true. */
+  supportsTemperature?: boolean;
+  /** Thinks adaptively, steered by an effort, instead of by a token budget. Default false. */
+  forceAdaptiveThinking?: boolean;
+  /** Thinking blocks come without a signature and are accepted back without one. Default false. */
+  allowEmptySignature?: boolean;
+  /** Accepts `strict` on tools. Default false. */
+  supportsStrictTools?: boolean;
+  /** Sends session-affinity headers. Default false. */
+  sendSessionAffinityHeaders?: boolean;
+  sessionAffinityFormat?: SessionAffinityFormat;
+  supportsTools?: boolean;
+  supportsMidConvoEffort?: boolean;
+  supportsMidConvoSystemMessages?: boolean;
+  supportsMidConvoToolChanges?: boolean;
+}
+
+export interface BedrockCompat {
+  /** Accepts `strict` on tools. Default false. */
+  supportsStrictMode?: boolean;
+  supportsTools?: boolean;
+}
+
+export interface GenericCompat {
+  supportsTools?: boolean;
+}
+
+/** The compat flags of an API. */
+export type CompatOf<TApi extends Api> = TApi extends "openai-completions"
+  ? OpenAICompletionsCompat
+  : TApi extends "openai-responses" | "azure-openai-responses" | "openai-codex-responses"
+    ? OpenAIResponsesCompat
+    : TApi extends "anthropic-messages"
+      ? AnthropicMessagesCompat
+      : TApi extends "bedrock-converse-stream"
+        ? BedrockCompat
+        : GenericCompat;
+
+/** A model, as plain data. */
+export interface Model<TApi extends Api = Api> {
+  id: string;
+  name: string;
+  api: TApi;
+  provider: ProviderId;
+  /** May hold `{NAME}` placeholders, filled from the environment when a request is made. */
+  baseUrl: string;
+  reasoning: boolean;
+  thinkingLevelMap?: ThinkingLevelMap;
+  input: ("text" | "image")[];
+  cost: ModelCost;
+  /** Tokens, prompt and answer together. */
+  contextWindow: number;
+  /** The longest answer, in tokens. */
+  maxTokens: number;
+  /** Sent with every request to this model. */
+  headers?: Record<string, string>;
+  /** How long the first token may take. Local servers read long prompts slowly. Default: the request's idle timeout. */
+  firstTokenTimeoutMs?: number;
+  compat?: CompatOf<TApi>;
+}
+
+/** Whether two models are the same one: same provider, same id. */
+export function modelsAreEqual(a: Model | null | undefined, b: Model | null | undefined): boolean {
+  return !!a && !!b && a.provider === b.provider && a.id === b.id;
+}

@@ -1,0 +1,11 @@
+import { send } from "../transport/browser-fetch.ts";
+import type { Platform } from "./platform.ts";
+
+/** A page has no environment and no disk: keys are passed in, and models are registered. */
+export const platform: Platform = {
+  env: () => undefined,
+  send,
+  readCatalog: () => undefined,
+  awsCredentials: () => Promise.resolve(undefined),
+  googleAccessToken: () => Promise.resolve(undefined),
+};

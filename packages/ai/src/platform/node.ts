@@ -1,0 +1,24 @@
+import { createRequire } from "node:module";
+import type { Platform } from "./platform.ts";
+
+const require = createRequire(import.meta.url);
+
+export const platform: Platform = {
+  env: (name) => process.env[name] || undefined,
+  send: async (request, options) => (await import("../transport/node-http.ts")).send(request, options),
+  readCatalog(provider) {
+    // The name becomes a file's: anything but a plain provider id has no file.
+    if (!/^[a-z0-9][a-z0-9-]*$/.test(provider)) return undefined;
+    try {
+      return require(`#catalog/${provider}.json`);
+    } catch (error) {
+      if (isMissingModule(error)) return undefined;
+      throw error;
+    }
+  },
+  awsCredentials: async (env, profile) => (await import("../auth/aws-credentials-node.ts")).load(env, profile),
+  googleAccessToken: async (env) => (await import("../auth/google-credentials-node.ts")).accessToken(env),
+};
+
+const isMissingModule = (error: unknown) =>
+  error instanceof Error && (error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";

@@ -1,0 +1,24 @@
+import type { AwsCredentials } from "../auth/aws-credentials.ts";
+import type { Model } from "../model.ts";
+import type { Send } from "../transport/http.ts";
+
+/** Looks up one environment variable. */
+export type Env = (name: string) => string | undefined;
+
+/** A model as the catalogue's files hold it: the provider is the file. */
+export type CatalogModel = Omit<Model, "provider">;
+
+/**
+ * What differs between Node and a browser. `#platform` resolves to one of the two implementations beside this file;
+ * nothing else in this package may touch Node.
+ */
+export interface Platform {
+  env: Env;
+  send: Send;
+  /** The built-in catalogue of one provider; undefined where there is none. Synchronous: one file, read once. */
+  readCatalog(provider: string): CatalogModel[] | undefined;
+  /** Credentials from AWS's shared files and container endpoints; undefined when there are none. */
+  awsCredentials(env: Env, profile: string | undefined): Promise<AwsCredentials | undefined>;
+  /** An access token from Google's application default credentials; undefined when there are none. */
+  googleAccessToken(env: Env): Promise<string | undefined>;
+}

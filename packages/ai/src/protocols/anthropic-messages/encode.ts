@@ -1,0 +1,190 @@
+import type { Context, Tool } from "../../context.ts";
+import { commonImageTypes, handOff, type HandoffRules, plainId, type PreparedMessage } from "../../handoff.ts";
+import type { AssistantMessage, ImageContent, TextContent } from "../../message.ts";
+import type { Model } from "../../model.ts";
+import { toJsonSchema } from "../../schema/adapt.ts";
+import { sessionAffinityHeaders } from "../session-affinity.ts";
+import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
+import { encodeTools, offeredTools } from "../tools.ts";
+import { type AnthropicOptions, defaultMaxTokens, isAdaptive } from "./options.ts";
+
+type AnthropicModel = Model<"anthropic-messages">;
+type Block = Record<string, unknown>;
+type CacheControl = { type: "ephemeral"; ttl?: "1h" };
+
+const rules: HandoffRules = {
+  toolCallId: plainId(64),
+  imageTypes: commonImageTypes,
+  // 5 MB, counted in base64.
+  mostImageCharacters: 5 * 1024 * 1024,
+  userFirst: true,
+};
+
+export function encode(anyModel: Model, context: Context, options: AnthropicOptions): EncodedRequest {
+  const model = anyModel as AnthropicModel;
+  const notes: EncodeNote[] = [];
+  const choice = resolveToolChoice(options.toolChoice);
+  const thinking = encodeThinking(model, options, choice, notes);
+  const cache = cacheControl(model, options);
+  const tools = encodeTools(offeredTools(model, context.tools, notes), (tool) => encodeTool(model, tool, notes), notes);
+  const lastTool = tools.at(-1);
+  if (cache && lastTool && model.compat?.supportsCacheControlOnTools !== false) lastTool["cache_control"] = cache;
+  const userId = options.metadata?.["user_id"];
+  const payload: Record<string, unknown> = {
+    model: model.id,
+    max_tokens: options.maxTokens ?? defaultMaxTokens(model),
+    ...(context.systemPrompt && { system: encodeSystem(context.systemPrompt, cache) }),
+    messages: encodeMessages(model, context, cache),
+    ...(tools.length > 0 && { tools }),
+    ...(tools.length > 0 && choice && { tool_choice: encodeToolChoice(choice) }),
+    ...thinking.fields,
+    ...(options.temperature !== undefined &&
+      !thinking.on &&
+      model.compat?.supportsTemperature !== false && { temperature: options.temperature }),
+    ...(typeof userId === "string" && { metadata: { user_id: userId } }),
+    stream: true,
+  };
+  return {
+    path: "/v1/messages",
+    headers: encodeHeaders(model, options, { thinks: thinking.on, tools }),
+    payload,
+    notes,
+  };
+}
+
+function encodeHeaders(
+  model: AnthropicModel,
+  options: AnthropicOptions,
+  request: { thinks: boolean; tools: unknown[] },
+): Record<string, string> {
+  const betas: string[] = [];
+  if (request.tools.length > 0 && model.compat?.supportsEagerToolInputStreaming === false) {
+    betas.push("fine-grained-tool-streaming-2025-05-14");
+  }
+  if (request.thinks && !isAdaptive(model) && options.interleavedThinking !== false) {
+    betas.push("interleaved-thinking-2025-05-14");
+  }
+  return {
+    "anthropic-version": "2023-06-01",
+    ...(betas.length > 0 && { "anthropic-beta": betas.join(",") }),
+    ...(model.compat?.sendSessionAffinityHeaders &&
+      sessionAffinityHeaders(options, model.compat.sessionAffinityFormat)),
+  };
+}
+
+function encodeThinking(
+  model: AnthropicModel,
+  options: AnthropicOptions,
+  choice: ResolvedToolChoice | undefined,
+  notes: EncodeNote[],
+): { on: boolean; fields: Record<string, unknown> } {
+  if (!model.reasoning || options.thinkingEnabled === undefined) return { on: false, fields: {} };
+  const canBeOff = model.thinkingLevelMap?.off !== null;
+  if (options.thinkingEnabled && canBeOff && isForced(choice)) {
+    notes.push({
+      type: "thinking_left_out",
+      message: "A tool call was demanded, and this model cannot think before a demanded call.",
+    });
+    return { on: false, fields: { thinking: { type: "disabled" } } };
+  }
+  if (!options.thinkingEnabled) return { on: false, fields: canBeOff ? { thinking: { type: "disabled" } } : {} };
+  const display = options.thinkingDisplay && { display: options.thinkingDisplay };
+  if (isAdaptive(model)) {
+    return {
+      on: true,
+      fields: {
+        thinking: { type: "adaptive", ...(display ?? { display: "summarized" }) },
+        ...(options.effort && { output_config: { effort: options.effort } }),
+      },
+    };
+  }
+  return {
+    on: true,
+    fields: { thinking: { type: "enabled", budget_tokens: options.thinkingBudgetTokens ?? 1_024, ...display } },
+  };
+}
+
+function cacheControl(model: AnthropicModel, options: AnthropicOptions): CacheControl | undefined {
+  const retention = options.cacheRetention ?? "short";
+  if (retention === "none") return undefined;
+  const hour = retention === "long" && model.compat?.supportsLongCacheRetention !== false;
+  return hour ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
+}
+
+const encodeSystem = (prompt: string, cache: CacheControl | undefined): Block[] => [
+  { type: "text", text: prompt.toWellFormed(), ...(cache && { cache_control: cache }) },
+];
+
+function encodeTool(model: AnthropicModel, tool: Tool, notes: EncodeNote[]): Block {
+  const strict = tool.strict !== undefined && model.compat?.supportsStrictTools === true;
+  if (tool.strict === "require" && !strict) {
+    notes.push({ type: "strict_not_supported", message: `${model.id} cannot be held to the schema of ${tool.name}.` });
+  }
+  return {
+    name: tool.name,
+    description: tool.description,
+    input_schema: toJsonSchema(tool.parameters),
+    ...(model.compat?.supportsEagerToolInputStreaming !== false && { eager_input_streaming: true }),
+    ...(strict && { strict: true }),
+  };
+}
+
+const encodeToolChoice = (choice: ResolvedToolChoice): Block =>
+  choice.kind === "tool" ? { type: "tool", name: choice.name } : { type: choice.kind };
+
+function encodeMessages(model: AnthropicModel, context: Context, cache: CacheControl | undefined): Block[] {
+  const encoded: { role: "user" | "assistant"; content: Block[] }[] = [];
+  for (const message of handOff(context.messages, model, rules)) {
+    const role = message.role === "assistant" ? "assistant" : "user";
+    const content = encodeBlocks(model, message);
+    if (content.length === 0) continue;
+    const last = encoded.at(-1);
+    // Results of one turn belong into one message, and a person's words may follow them there.
+    if (last?.role === role) last.content.push(...content);
+    else encoded.push({ role, content });
+  }
+  const lastBlock = encoded.findLast(({ role }) => role === "user")?.content.at(-1);
+  if (cache && lastBlock) lastBlock["cache_control"] = cache;
+  return encoded;
+}
+
+function encodeBlocks(model: AnthropicModel, message: PreparedMessage): Block[] {
+  switch (message.role) {
+    case "user":
+      return message.content.map(encodeContent);
+    case "toolResult":
+      return [
+        {
+          type: "tool_result",
+          tool_use_id: message.toolCallId,
+          content: message.content.map(encodeContent),
+          ...(message.isError && { is_error: true }),
+        },
+      ];
+    case "assistant":
+      return message.content.flatMap((block) => encodeAssistantBlock(model, block));
+  }
+}
+
+const encodeContent = (block: TextContent | ImageContent): Block =>
+  block.type === "text"
+    ? { type: "text", text: block.text }
+    : { type: "image", source: { type: "base64", media_type: block.mimeType, data: block.data } };
+
+function encodeAssistantBlock(model: AnthropicModel, block: AssistantMessage["content"][number]): Block[] {
+  switch (block.type) {
+    case "text":
+      return [{ type: "text", text: block.text }];
+    case "toolCall":
+      return [{ type: "tool_use", id: block.id, name: block.name, input: block.arguments }];
+    case "thinking": {
+      if (block.redacted)
+        return block.thinkingSignature ? [{ type: "redacted_thinking", data: block.thinkingSignature }] : [];
+      if (block.thinkingSignature || model.compat?.allowEmptySignature) {
+        return [{ type: "thinking", thinking: block.thinking, signature: block.thinkingSignature ?? "" }];
+      }
+      return block.thinking.trim() ? [{ type: "text", text: block.thinking }] : [];
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { withApiKey, withHeader } from "../../auth/api-key.ts";
+import { bearer } from "../../providers/index.ts";
+import { defineProtocol } from "../protocol.ts";
+import { encode } from "./encode.ts";
+import { type AnthropicOptions, resolveOptions } from "./options.ts";
+import { start, type AnthropicState, step } from "./step.ts";
+
+/** How a subscription's token starts; it is not a key and travels differently. */
+const subscriptionToken = "sk-ant-oat";
+
+export const anthropicMessages = defineProtocol<AnthropicOptions, AnthropicState>({
+  api: "anthropic-messages",
+  framing: "sse",
+  resolveOptions,
+  encode,
+  authorize(request, auth) {
+    if (!auth.apiKey?.startsWith(subscriptionToken))
+      return withApiKey(request, auth, { name: "x-api-key", prefix: "" });
+    const betas = [request.headers["anthropic-beta"], "oauth-2025-04-20"].filter(Boolean).join(",");
+    return withHeader(withApiKey(request, auth, bearer), "anthropic-beta", betas);
+  },
+  start,
+  step,
+});

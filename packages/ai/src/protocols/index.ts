@@ -1,0 +1,12 @@
+import type { KnownApi } from "../model.ts";
+import type { StreamOptions } from "../options.ts";
+import type { Protocol } from "./protocol.ts";
+
+/** Every wire protocol, loaded when first asked for. */
+export const protocols: Partial<Record<KnownApi, () => Promise<Protocol>>> = {
+  "anthropic-messages": async () => general((await import("./anthropic-messages/index.ts")).anthropicMessages),
+};
+
+/** A protocol reads its own options from what callers pass; to the registry they are all alike. */
+const general = <TOptions extends StreamOptions, TState>(protocol: Protocol<TOptions, TState>) =>
+  protocol as unknown as Protocol;

@@ -1,0 +1,41 @@
+/** Finds what a provider did not say: that the prompt was too long, or that part of it was dropped. Pure. */
+import type { AssistantMessage } from "../message.ts";
+import type { Model } from "../model.ts";
+import type { EncodeNote } from "./protocol.ts";
+
+/** No tokenizer needs fewer tokens than this for text that is not padding. */
+const mostCharactersPerToken = 6;
+
+/** Below this a wrong guess is likelier than a truncation. */
+const fewestCharacters = 12_000;
+
+export function checkUsage(message: AssistantMessage, model: Model, payload: unknown): EncodeNote[] {
+  const reported = message.usage.input + message.usage.cacheRead + message.usage.cacheWrite;
+  const notes: EncodeNote[] = [];
+  if (model.contextWindow > 0 && reported > model.contextWindow) {
+    notes.push({
+      type: "silent_overflow",
+      message: `The provider counted ${reported} prompt tokens, more than the model's window of ${model.contextWindow}.`,
+      details: { reported, contextWindow: model.contextWindow },
+    });
+  }
+  const characters = countCharacters(payload);
+  const expected = Math.floor(characters / mostCharactersPerToken);
+  if (reported > 0 && characters >= fewestCharacters && reported < expected) {
+    notes.push({
+      type: "silent_truncation",
+      message: `The provider counted ${reported} prompt tokens where at least ${expected} were sent: it has dropped part of the prompt. Raise the server's context size.`,
+      details: { reported, expectedAtLeast: expected, characters },
+    });
+  }
+  return notes;
+}
+
+/** Characters a model has to read: texts without padding, and neither images nor opaque signatures. */
+function countCharacters(value: unknown, depth = 0): number {
+  if (typeof value === "string") return isOpaque(value) ? 0 : value.replace(/\s+/g, " ").length;
+  if (typeof value !== "object" || value === null || depth > 32) return 0;
+  return Object.values(value).reduce<number>((sum, inner) => sum + countCharacters(inner, depth + 1), 0);
+}
+
+const isOpaque = (text: string) => text.length > 200 && !/\s/.test(text);

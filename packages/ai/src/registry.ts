@@ -1,0 +1,77 @@
+/** Which code speaks which API. The one place where it is kept. */
+import type { Context } from "./context.ts";
+import type { AssistantMessageEventStream } from "./event-stream.ts";
+import type { Api, KnownApi, Model } from "./model.ts";
+import type { ProviderStreamOptions, SimpleStreamOptions, StreamOptions } from "./options.ts";
+import { protocols } from "./protocols/index.ts";
+import type { Protocol } from "./protocols/protocol.ts";
+import { runProtocol } from "./protocols/run.ts";
+
+/** Must return a stream at once and put every failure into it. */
+export type StreamFunction<TApi extends Api = Api, TOptions extends StreamOptions = StreamOptions> = (
+  model: Model<TApi>,
+  context: Context,
+  options?: TOptions,
+) => AssistantMessageEventStream;
+
+/** Speaks one API. `stream` takes the API's own options, `streamSimple` the ones that all share. */
+export interface ApiProvider<TApi extends Api = Api, TOptions extends StreamOptions = StreamOptions> {
+  api: TApi;
+  stream: StreamFunction<TApi, TOptions>;
+  streamSimple: StreamFunction<TApi, SimpleStreamOptions>;
+}
+
+interface Registration {
+  provider: ApiProvider;
+  sourceId: string | undefined;
+}
+
+const registered = new Map<string, Registration>();
+
+/** Adds an API, or replaces a built-in one. `sourceId` names who did, so that all of theirs can be removed. */
+export function registerApiProvider<TApi extends Api, TOptions extends StreamOptions>(
+  provider: ApiProvider<TApi, TOptions>,
+  sourceId?: string,
+): void {
+  registered.set(provider.api, { provider: provider as unknown as ApiProvider, sourceId });
+}
+
+export function getApiProvider(api: Api): ApiProvider | undefined {
+  return registered.get(api)?.provider ?? builtin(api);
+}
+
+export function getApiProviders(): ApiProvider[] {
+  const apis = new Set([...Object.keys(protocols), ...registered.keys()]);
+  return [...apis].map(getApiProvider).filter((provider) => provider !== undefined);
+}
+
+/** Removes what `sourceId` registered; a built-in API that it had replaced is back. */
+export function unregisterApiProviders(sourceId: string): void {
+  for (const [api, registration] of registered) if (registration.sourceId === sourceId) registered.delete(api);
+}
+
+/** Removes everything that was registered; the built-in APIs stay. */
+export function clearApiProviders(): void {
+  registered.clear();
+}
+
+function builtin(api: Api): ApiProvider | undefined {
+  const load = protocols[api as KnownApi];
+  return load && providerOf(api, load);
+}
+
+/** Makes a protocol callable. */
+export function providerOf(api: Api, load: () => Promise<Protocol>): ApiProvider {
+  return {
+    api,
+    stream: (model, context, options = {}) =>
+      runProtocol(load, { model, context, options: () => options as ProviderStreamOptions, clock: options.clock }),
+    streamSimple: (model, context, options = {}) =>
+      runProtocol(load, {
+        model,
+        context,
+        options: (protocol) => protocol.resolveOptions(model, options),
+        clock: options.clock,
+      }),
+  };
+}

@@ -1,0 +1,116 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { WireDialect } from "./dialects/dialect.ts";
+import type { ScriptedAnswer } from "./script.ts";
+
+/** What the server does with one request. */
+export type WireReply =
+  | { kind: "answer"; answer: ScriptedAnswer }
+  /** The frames of the answer up to `frames`, then the connection is cut. */
+  | { kind: "cut"; answer: ScriptedAnswer; frames: number }
+  | { kind: "status"; status: number; headers?: Record<string, string>; body?: string }
+  /** Chunks as they are; then the response ends, is cut, or stays open until the client leaves. */
+  | { kind: "raw"; chunks: (string | Uint8Array)[]; ending: "end" | "cut" | "hang"; contentType?: string };
+
+export interface RecordedRequest {
+  method: string;
+  /** With the query. */
+  path: string;
+  headers: Record<string, string>;
+  /** Parsed JSON. */
+  body: unknown;
+}
+
+export interface WireServer {
+  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  url: string;
+  requests: RecordedRequest[];
+  /** Resolves when a request that was being answered is left by its client. */
+  clientLeft(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A server on loopback that answers each request with the next reply, in the dialect of a provider. */
+export async function startWireServer(dialect: WireDialect, replies: readonly WireReply[]): Promise<WireServer> {
+  const queue = [...replies];
+  const requests: RecordedRequest[] = [];
+  const left = withResolvers();
+  const answerRequest = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await readBody(request);
+    const recorded: RecordedRequest = {
+      method: request.method ?? "",
+      path: request.url ?? "",
+      headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
+      body: body === "" ? undefined : JSON.parse(body),
+    };
+    requests.push(recorded);
+    const reply = queue.shift() ?? { kind: "status", status: 500, body: "The script has no more replies." };
+    respond(dialect, reply, response, requests.length, modelOf(recorded));
+  };
+  const server = createServer((request, response) => {
+    response.once("close", () => {
+      if (!response.writableFinished) left.resolve();
+    });
+    void answerRequest(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    clientLeft: () => left.promise,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function respond(dialect: WireDialect, reply: WireReply, response: ServerResponse, count: number, model: string): void {
+  switch (reply.kind) {
+    case "status":
+      response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
+      response.end(reply.body ?? dialect.errorBody(reply.status, `status ${reply.status}`));
+      return;
+    case "answer":
+    case "cut": {
+      const frames = dialect.answer({ id: `answer-${count}`, model, ...reply.answer });
+      response.writeHead(200, { "content-type": dialect.contentType });
+      for (const frame of reply.kind === "cut" ? frames.slice(0, reply.frames) : frames) response.write(frame);
+      if (reply.kind === "answer") response.end();
+      else flushThenCut(response);
+      return;
+    }
+    case "raw":
+      response.writeHead(200, { "content-type": reply.contentType ?? dialect.contentType });
+      for (const chunk of reply.chunks) response.write(chunk);
+      if (reply.ending === "end") response.end();
+      else if (reply.ending === "cut") flushThenCut(response);
+  }
+}
+
+/** Cuts the connection after what was written has left, so that the client sees it. */
+function flushThenCut(response: ServerResponse): void {
+  response.write("", () => setTimeout(() => response.destroy(), 20));
+}
+
+/** The model a request asks for, in its body or its path. */
+function modelOf(request: RecordedRequest): string {
+  const named = (request.body as { model?: unknown } | undefined)?.model;
+  if (typeof named === "string") return named;
+  return decodeURIComponent(/\/(?:models?|deployments)\/([^/:?]+)/.exec(request.path)?.[1] ?? "unknown");
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve!: () => void;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,66 @@
+import type { Clock } from "../clock.ts";
+
+export interface DeadlineLimits {
+  /** From the start to the last byte; 0 means no limit. */
+  totalMs: number;
+  /** From the start to the first content; 0 means no limit. */
+  firstMs: number;
+  /** From content to content; 0 means no limit. */
+  idleMs: number;
+}
+
+export type Expiry = "total" | "idle";
+
+/**
+ * The one owner of a request's time limits. `content()` restarts the idle limit; pings and comments do not call it, so
+ * a server that only keeps the line open is found out.
+ */
+export class Deadline {
+  readonly #clock: Clock;
+  readonly #limits: DeadlineLimits;
+  readonly #onExpire: (expiry: Expiry) => void;
+  readonly #cancelTotal: () => void;
+  #cancelIdle: () => void;
+  #lastContent: number;
+  #limitMs: number;
+
+  constructor(clock: Clock, limits: DeadlineLimits, onExpire: (expiry: Expiry) => void) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#onExpire = onExpire;
+    this.#lastContent = clock.monotonic();
+    this.#limitMs = limits.firstMs;
+    this.#cancelTotal = limits.totalMs > 0 ? clock.setTimer(limits.totalMs, () => this.#expire("total")) : noop;
+    this.#cancelIdle = this.#arm(limits.firstMs);
+  }
+
+  content(): void {
+    this.#lastContent = this.#clock.monotonic();
+    if (this.#limitMs === this.#limits.idleMs) return;
+    this.#limitMs = this.#limits.idleMs;
+    this.#cancelIdle();
+    this.#cancelIdle = this.#arm(this.#limits.idleMs);
+  }
+
+  close(): void {
+    this.#cancelTotal();
+    this.#cancelIdle();
+  }
+
+  /** One timer serves many deltas: when it fires early, it waits for what is left. */
+  #arm(afterMs: number): () => void {
+    if (afterMs <= 0) return noop;
+    return this.#clock.setTimer(afterMs, () => {
+      const leftMs = this.#lastContent + this.#limitMs - this.#clock.monotonic();
+      if (leftMs > 0) this.#cancelIdle = this.#arm(leftMs);
+      else this.#expire("idle");
+    });
+  }
+
+  #expire(expiry: Expiry): void {
+    this.close();
+    this.#onExpire(expiry);
+  }
+}
+
+const noop = () => undefined;

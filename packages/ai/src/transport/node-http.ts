@@ -1,0 +1,174 @@
+/** The transport under Node, on `node:http` and `node:https`: `fetch` would cost 30 to 50 ms at the first request. */
+import { readFileSync } from "node:fs";
+import * as http from "node:http";
+import * as https from "node:https";
+import type { Duplex, Readable } from "node:stream";
+import * as tls from "node:tls";
+import type { Env } from "../platform/platform.ts";
+import type { HttpRequest, HttpResponse, SendOptions } from "./http.ts";
+import { proxyFor } from "./proxy.ts";
+
+const mostRedirects = 3;
+
+export async function send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
+  let url = new URL(request.url);
+  for (let hops = 0; ; hops++) {
+    const response = await sendOnce(request, url, options);
+    const target = redirectTarget(response, url);
+    if (!target) return toHttpResponse(response);
+    response.destroy();
+    if (hops >= mostRedirects) throw new Error(`The server redirected more than ${mostRedirects} times.`);
+    url = target;
+  }
+}
+
+/**
+ * Where to go instead, if anywhere. Only 307 and 308 keep a POST a POST; other redirects are left to be reported.
+ * The host must stay the same, since the request carries a key.
+ */
+function redirectTarget(response: http.IncomingMessage, from: URL): URL | undefined {
+  const { location } = response.headers;
+  if ((response.statusCode !== 307 && response.statusCode !== 308) || !location) return undefined;
+  if (!URL.canParse(location, from)) return undefined;
+  const to = new URL(location, from);
+  const staysHome = to.host === from.host && to.protocol === from.protocol;
+  return staysHome || isUpgrade(from, to) ? to : undefined;
+}
+
+const isUpgrade = (from: URL, to: URL) =>
+  from.protocol === "http:" && to.protocol === "https:" && from.hostname === to.hostname && !from.port && !to.port;
+
+function sendOnce(request: HttpRequest, url: URL, options: SendOptions): Promise<http.IncomingMessage> {
+  const proxy = proxyFor(url, options.env);
+  const secure = url.protocol === "https:";
+  return new Promise((resolve, reject) => {
+    const settings: https.RequestOptions = {
+      method: request.method,
+      headers: {
+        "accept-encoding": "identity",
+        ...request.headers,
+        "content-length": String(Buffer.byteLength(request.body)),
+      },
+      signal: options.signal,
+      agent: agentFor(secure, proxy, options.env),
+    };
+    const outgoing =
+      proxy && !secure
+        ? // A proxy for plain HTTP takes the whole URL as the path.
+          http.request(proxy, { ...settings, path: url.href, headers: withProxyAuth(settings.headers, proxy, url) })
+        : (secure ? https : http).request(url, settings);
+    outgoing.on("response", resolve);
+    outgoing.on("error", (error) => {
+      // A pooled connection may have been closed by the server meanwhile: that says nothing about the request.
+      if (outgoing.reusedSocket && isReset(error) && !options.signal.aborted) resolve(sendOnce(request, url, options));
+      else reject(error);
+    });
+    outgoing.end(request.body);
+  });
+}
+
+const isReset = (error: NodeJS.ErrnoException) => error.code === "ECONNRESET" || error.code === "EPIPE";
+
+const withProxyAuth = (headers: http.OutgoingHttpHeaders | readonly string[] | undefined, proxy: URL, url: URL) => ({
+  ...(headers as http.OutgoingHttpHeaders),
+  host: url.host,
+  ...proxyAuthorization(proxy),
+});
+
+function proxyAuthorization(proxy: URL): Record<string, string> {
+  if (!proxy.username) return {};
+  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return { "proxy-authorization": `Basic ${Buffer.from(pair).toString("base64")}` };
+}
+
+/** Connections are kept and shared by everyone with the same route and certificates. */
+const agents = new Map<string, http.Agent>();
+
+function agentFor(secure: boolean, proxy: URL | undefined, env: Env): http.Agent {
+  // Node reads NODE_EXTRA_CA_CERTS itself, but only where no other list is given.
+  const caFiles = secure && env("SSL_CERT_FILE") ? [env("SSL_CERT_FILE"), env("NODE_EXTRA_CA_CERTS")] : [];
+  const key = [secure, proxy?.href, ...caFiles].join(" ");
+  let agent = agents.get(key);
+  if (!agent) {
+    agent = createAgent(
+      secure,
+      proxy,
+      caFiles.filter((file) => file !== undefined),
+    );
+    agents.set(key, agent);
+  }
+  return agent;
+}
+
+function createAgent(secure: boolean, proxy: URL | undefined, caFiles: string[]): http.Agent {
+  const settings = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 32 };
+  if (!secure) return new http.Agent(settings);
+  const ca = caFiles.length > 0 && [...tls.rootCertificates, ...caFiles.map((file) => readFileSync(file, "utf8"))];
+  const secured = { ...settings, ...(ca && { ca }) };
+  return proxy ? new TunnelAgent(proxy, secured) : new https.Agent(secured);
+}
+
+/** Reaches an HTTPS server through a proxy's CONNECT. */
+class TunnelAgent extends https.Agent {
+  readonly #proxy: URL;
+
+  constructor(proxy: URL, settings: https.AgentOptions) {
+    super(settings);
+    this.#proxy = proxy;
+  }
+
+  override createConnection(
+    options: https.RequestOptions,
+    callback: (error: Error | null, socket: Duplex) => void = () => undefined,
+  ): undefined {
+    // Node's own callers read the socket only where there is no error.
+    const fail = (error: Error) => (callback as (error: Error) => void)(error);
+    const host = options.host ?? options.hostname ?? "";
+    const authority = `${host.includes(":") ? `[${host}]` : host}:${options.port ?? 443}`;
+    const connect = (this.#proxy.protocol === "https:" ? https : http).request(this.#proxy, {
+      method: "CONNECT",
+      path: authority,
+      headers: { host: authority, ...proxyAuthorization(this.#proxy) },
+      agent: false,
+    });
+    connect.once("connect", (response, socket) => {
+      if (response.statusCode !== 200) {
+        socket.destroy();
+        fail(new Error(`The proxy ${this.#proxy.host} refused the connection with HTTP ${response.statusCode}.`));
+        return;
+      }
+      const secured = tls.connect({ ...(options as tls.ConnectionOptions), socket, servername: host });
+      secured.once("error", fail);
+      secured.once("secureConnect", () => {
+        secured.off("error", fail);
+        callback(null, secured);
+      });
+    });
+    connect.once("error", fail);
+    connect.end();
+    return undefined;
+  }
+}
+
+async function toHttpResponse(response: http.IncomingMessage): Promise<HttpResponse> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return { status: response.statusCode ?? 0, headers, body: await decoded(response, headers["content-encoding"]) };
+}
+
+/** We ask for no compression; a server that compresses all the same is still understood. */
+async function decoded(response: http.IncomingMessage, encoding: string | undefined): Promise<Readable> {
+  if (!encoding || encoding === "identity") return response;
+  const zlib = await import("node:zlib");
+  const decoder =
+    encoding === "br"
+      ? zlib.createBrotliDecompress()
+      : encoding === "deflate"
+        ? zlib.createInflate()
+        : zlib.createGunzip();
+  response.once("error", (error) => decoder.destroy(error));
+  decoder.once("close", () => response.destroy());
+  return response.pipe(decoder);
+}
