@@ -19,7 +19,7 @@ type Token =
   | { kind: "string"; isKey: boolean; text: string; escape: string }
   | { kind: "scalar"; text: string };
 
-const scalarPattern = /^(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+const scalarPattern = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 const simpleEscapes: Record<string, string> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
 export class StreamingJson {

@@ -28,7 +28,7 @@ export interface SendOptions {
 export type Send = (request: HttpRequest, options: SendOptions) => Promise<HttpResponse>;
 
 /** The most that one response may hold. A stream that goes on for longer is cut. */
-export const mostResponseBytes = 256 * 1024 * 1024;
+export const mostResponseBytes = 128 * 1024 * 1024;
 
 /** The most of an error's body that is read. */
 export const mostErrorBytes = 64 * 1024;

@@ -1,0 +1,366 @@
+import { expect, test } from "vitest";
+import {
+  classifyError,
+  classifyResponse,
+  classifyThrown,
+  type FailureKind,
+  isContextOverflow,
+  isRetryable,
+  parseDuration,
+  retryAfterFromHeaders,
+} from "./failure.ts";
+import type { AssistantMessage } from "./message.ts";
+import { emptyUsage } from "./usage.ts";
+
+const now = Date.UTC(2026, 0, 1, 12, 0, 0);
+const respond = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  classifyResponse({ status, headers, body: typeof body === "string" ? body : JSON.stringify(body) }, now);
+
+/** Real wordings, one for each provider that has one of its own. */
+const overflows: [string, number, unknown][] = [
+  [
+    "Anthropic",
+    400,
+    {
+      type: "error",
+      error: { type: "invalid_request_error", message: "prompt is too long: 213462 tokens > 200000 maximum" },
+    },
+  ],
+  [
+    "Anthropic, with the answer's room",
+    400,
+    {
+      type: "error",
+      error: {
+        type: "invalid_request_error",
+        message: "input length and `max_tokens` exceed context limit: 199000 + 21000 > 200000, decrease input length",
+      },
+    },
+  ],
+  [
+    "Anthropic, by size",
+    413,
+    { type: "error", error: { type: "request_too_large", message: "Request exceeds the maximum size" } },
+  ],
+  [
+    "OpenAI",
+    400,
+    {
+      error: {
+        message:
+          "This model's maximum context length is 128000 tokens. However, your messages resulted in 140000 tokens.",
+        type: "invalid_request_error",
+        code: "context_length_exceeded",
+      },
+    },
+  ],
+  [
+    "OpenAI Responses",
+    400,
+    {
+      error: {
+        message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
+        type: "invalid_request_error",
+        code: null,
+      },
+    },
+  ],
+  [
+    "Google",
+    400,
+    {
+      error: {
+        code: 400,
+        status: "INVALID_ARGUMENT",
+        message: "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+      },
+    },
+  ],
+  ["Bedrock", 400, { message: "Input is too long for requested model." }],
+  [
+    "xAI",
+    400,
+    {
+      code: "Client specified an invalid argument",
+      error: "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+    },
+  ],
+  [
+    "Groq",
+    400,
+    { error: { message: "Please reduce the length of the messages or completion.", type: "invalid_request_error" } },
+  ],
+  [
+    "OpenRouter",
+    400,
+    {
+      error: {
+        message: "This endpoint's maximum context length is 131072 tokens. However, you requested about 140000 tokens.",
+        code: 400,
+      },
+    },
+  ],
+  [
+    "Together",
+    422,
+    {
+      error: {
+        message:
+          "Input validation error: the input (40000 tokens) is longer than the model's context length (32768 tokens).",
+      },
+    },
+  ],
+  [
+    "Mistral",
+    400,
+    {
+      object: "error",
+      message: "Prompt contains 66000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+      type: "invalid_request_error",
+    },
+  ],
+  [
+    "GitHub Copilot",
+    400,
+    {
+      error: {
+        message: "prompt token count of 140000 exceeds the limit of 128000",
+        code: "model_max_prompt_tokens_exceeded",
+      },
+    },
+  ],
+  [
+    "llama.cpp",
+    400,
+    {
+      error: {
+        code: 400,
+        message: "the request exceeds the available context size (8192 tokens), try increasing it",
+        type: "exceed_context_size_error",
+      },
+    },
+  ],
+  [
+    "LM Studio",
+    400,
+    { error: "The number of tokens to keep from the initial prompt is greater than the context length." },
+  ],
+  [
+    "MiniMax",
+    400,
+    { error: { message: "invalid params, context window exceeds limit (2013)", type: "bad_request_error" } },
+  ],
+  [
+    "Kimi",
+    400,
+    {
+      error: {
+        message: "Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)",
+        type: "invalid_request_error",
+      },
+    },
+  ],
+  [
+    "vLLM",
+    400,
+    {
+      object: "error",
+      message: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+      code: 400,
+    },
+  ],
+  ["Ollama", 400, { error: "prompt too long; exceeded max context length by 100 tokens" }],
+  [
+    "Cloudflare",
+    400,
+    {
+      errors: [
+        {
+          message:
+            "AiError: The estimated number of input and maximum output tokens (9000) exceeded this model context window limit (8000).",
+          code: 5021,
+        },
+      ],
+    },
+  ],
+  ["Cerebras, without a word", 413, ""],
+];
+
+test.each(overflows)("%s says that a prompt does not fit", (_who, status, body) => {
+  expect(respond(status, body).kind).toBe("context_overflow");
+});
+
+const others: [string, number, unknown, FailureKind][] = [
+  [
+    "tokens per minute",
+    429,
+    {
+      error: {
+        message: "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000.",
+        code: "rate_limit_exceeded",
+      },
+    },
+    "rate_limited",
+  ],
+  [
+    "Bedrock's throttling",
+    429,
+    { __type: "ThrottlingException", message: "Too many tokens, please wait before trying again." },
+    "rate_limited",
+  ],
+  [
+    "OpenAI without credit",
+    429,
+    { error: { type: "insufficient_quota", code: "insufficient_quota", message: "You exceeded your current quota" } },
+    "billing",
+  ],
+  [
+    "Google's quota, which refills",
+    429,
+    {
+      error: {
+        code: 429,
+        status: "RESOURCE_EXHAUSTED",
+        message: "You exceeded your current quota, please check your plan and billing details.",
+      },
+    },
+    "rate_limited",
+  ],
+  [
+    "Anthropic without credit",
+    400,
+    {
+      type: "error",
+      error: { type: "invalid_request_error", message: "Your credit balance is too low to access the Anthropic API." },
+    },
+    "billing",
+  ],
+  ["DeepSeek without credit", 402, { error: { message: "Insufficient Balance" } }, "billing"],
+  ["a wrong key", 401, { error: { message: "Incorrect API key provided" } }, "auth"],
+  [
+    "Google's wrong key",
+    400,
+    { error: { code: 400, status: "UNAUTHENTICATED", message: "API key not valid." } },
+    "auth",
+  ],
+  [
+    "overload at Anthropic",
+    529,
+    { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
+    "overloaded",
+  ],
+  ["a gateway's page", 502, "<html><head><title>502 Bad Gateway</title></head></html>", "overloaded"],
+  ["a bad request", 400, { error: { message: "Unknown field", type: "invalid_request_error" } }, "invalid_request"],
+  ["a missing model", 404, { error: { type: "not_found_error", message: "model: nope" } }, "invalid_request"],
+  [
+    "a filtered prompt at Azure",
+    400,
+    { error: { code: "content_filter", message: "The response was filtered" } },
+    "refused",
+  ],
+  ["nothing at all", 418, "", "invalid_request"],
+];
+
+test.each(others)("%s", (_what, status, body, kind) => {
+  expect(respond(status, body).kind).toBe(kind);
+});
+
+test("a page's title reaches the person, and its markup does not", () => {
+  const { message } = respond(
+    502,
+    "<!DOCTYPE html><html><head><title>Bad <b> gateway</title></head><body>x</body></html>",
+  );
+  expect(message).toContain("502");
+  expect(message).not.toContain("<body>");
+});
+
+test.each([
+  [{ "retry-after": "7" }, 7_000],
+  [{ "retry-after": "1.5" }, 1_500],
+  [{ "retry-after": "-3" }, 0],
+  [{ "retry-after": new Date(now + 30_000).toUTCString() }, 30_000],
+  [{ "retry-after": new Date(now - 30_000).toUTCString() }, 0],
+  [{ "retry-after-ms": "250" }, 250],
+  [{ "retry-after-ms": "250", "retry-after": "9" }, 250],
+  [{ "retry-after": "nonsense" }, undefined],
+  [{}, undefined],
+] as [Record<string, string>, number | undefined][])("retry headers %j mean %s ms", (headers, expected) => {
+  expect(retryAfterFromHeaders(headers, now)).toBe(expected);
+});
+
+test("Google's RetryInfo and prose say how long to wait, too", () => {
+  const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "13.5s" }];
+  expect(respond(429, { error: { status: "RESOURCE_EXHAUSTED", message: "slow down", details } })).toMatchObject({
+    retryAfterMs: 13_500,
+  });
+  expect(respond(429, { error: { message: "Please try again in 1m30.5s." } })).toMatchObject({ retryAfterMs: 90_500 });
+  expect(respond(429, { error: { message: "Please try again in 20ms." } })).toMatchObject({ retryAfterMs: 20 });
+  expect(parseDuration("2h")).toBe(7_200_000);
+});
+
+test("what may succeed later is retryable, and nothing else is", () => {
+  const kinds: FailureKind[] = ["rate_limited", "overloaded", "network", "idle_timeout"];
+  for (const kind of kinds) expect(isRetryable({ kind, message: "" })).toBe(true);
+  for (const kind of [
+    "auth",
+    "billing",
+    "context_overflow",
+    "invalid_request",
+    "refused",
+    "aborted",
+    "unknown",
+  ] as const) {
+    expect(isRetryable({ kind, message: "" })).toBe(false);
+  }
+});
+
+test("sockets, names and certificates are told apart", () => {
+  const error = (code: string) => Object.assign(new Error("it failed"), { code });
+  expect(classifyThrown(error("ECONNREFUSED")).kind).toBe("network");
+  expect(classifyThrown(new Error("outer", { cause: error("ENOTFOUND") })).kind).toBe("network");
+  expect(classifyThrown(error("SELF_SIGNED_CERT_IN_CHAIN")).message).toContain("NODE_EXTRA_CA_CERTS");
+  expect(classifyThrown("a string").kind).toBe("unknown");
+});
+
+test("hostile error bodies never throw", () => {
+  for (const body of [
+    "{",
+    "[]",
+    "null",
+    '{"error":null}',
+    `${'{"error":'.repeat(3_000)}1${"}".repeat(3_000)}`,
+    "\u0000".repeat(100),
+  ]) {
+    expect(typeof respond(400, body).message).toBe("string");
+  }
+  expect(classifyError({ codes: [], message: "" }).kind).toBe("unknown");
+});
+
+const answer = (
+  usage: Partial<AssistantMessage["usage"]>,
+  extra: Partial<AssistantMessage> = {},
+): AssistantMessage => ({
+  role: "assistant",
+  content: [],
+  api: "a",
+  provider: "p",
+  model: "m",
+  usage: { ...emptyUsage(), ...usage },
+  stopReason: "stop",
+  timestamp: 0,
+  ...extra,
+});
+
+test("an overflow is found in a failure, in prose, and in silence", () => {
+  expect(
+    isContextOverflow(answer({}, { stopReason: "error", failure: { kind: "context_overflow", message: "x" } })),
+  ).toBe(true);
+  expect(isContextOverflow(answer({}, { stopReason: "error", errorMessage: "prompt is too long" }))).toBe(true);
+  expect(isContextOverflow(answer({ input: 90, cacheRead: 20 }), 100)).toBe(true);
+  expect(isContextOverflow(answer({ input: 100, output: 0 }, { stopReason: "length" }), 100)).toBe(true);
+  expect(isContextOverflow(answer({ input: 90 }), 100)).toBe(false);
+  expect(isContextOverflow(answer({ input: 110 }))).toBe(false);
+  expect(
+    isContextOverflow(answer({}, { stopReason: "error", errorMessage: "too many tokens, please wait" }), 100),
+  ).toBe(false);
+});

@@ -1,0 +1,315 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { handOff, type HandoffRules, missingResultText, plainId, type PreparedMessage, shortHash } from "./handoff.ts";
+import type { AssistantMessage, Message, ToolResultMessage } from "./message.ts";
+import type { Model } from "./model.ts";
+import { emptyUsage } from "./usage.ts";
+
+const target: Model = {
+  id: "target",
+  name: "Target",
+  api: "anthropic-messages",
+  provider: "anthropic",
+  baseUrl: "",
+  reasoning: true,
+  input: ["text", "image"],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 1_000,
+  maxTokens: 100,
+};
+
+const rules: HandoffRules = {
+  toolCallId: plainId(20),
+  imageTypes: ["image/png"],
+  mostImageCharacters: 100,
+  userFirst: true,
+};
+
+const assistant = (content: AssistantMessage["content"], extra: Partial<AssistantMessage> = {}): AssistantMessage => ({
+  role: "assistant",
+  content,
+  api: target.api,
+  provider: target.provider,
+  model: target.id,
+  usage: emptyUsage(),
+  stopReason: "stop",
+  timestamp: 1,
+  ...extra,
+});
+
+const call = (id: string, name = "tool", args: Record<string, unknown> = {}) =>
+  ({ type: "toolCall", id, name, arguments: args }) as const;
+const text = (content: string) => ({ type: "text", text: content }) as const;
+const user = (content: string): Message => ({ role: "user", content, timestamp: 0 });
+const result = (toolCallId: string, content = "ok"): ToolResultMessage => ({
+  role: "toolResult",
+  toolCallId,
+  toolName: "tool",
+  content: [text(content)],
+  isError: false,
+  timestamp: 2,
+});
+
+/** A history as a line each, for reading. */
+const transcript = (messages: readonly PreparedMessage[]) =>
+  messages.map((message) => {
+    if (message.role === "toolResult") return `result ${message.toolCallId}: ${show(message.content)}`;
+    return `${message.role}: ${show(message.content)}`;
+  });
+
+const show = (content: PreparedMessage["content"]) =>
+  content
+    .map((block) => {
+      if (block.type === "text") return block.text;
+      if (block.type === "thinking") return `(thinks ${block.thinking})`;
+      return block.type === "image" ? "(image)" : `call ${block.id}`;
+    })
+    .join(" + ");
+
+const prepare = (messages: Message[], model = target) => transcript(handOff(messages, model, rules));
+
+describe("calls and results", () => {
+  test("results come right behind their calls, in the calls' order", () => {
+    expect(
+      prepare([user("go"), assistant([call("a"), call("b")]), user("wait"), result("b", "B"), result("a", "A")]),
+    ).toEqual(["user: go", "assistant: call a + call b", "result a: A", "result b: B", "user: wait"]);
+  });
+
+  test("a call without a result gets one that says so", () => {
+    expect(prepare([user("go"), assistant([call("a")]), user("well?")])).toEqual([
+      "user: go",
+      "assistant: call a",
+      `result a: ${missingResultText}`,
+      "user: well?",
+    ]);
+  });
+
+  test("a result without a call is dropped, and so is a second result", () => {
+    expect(prepare([result("x"), user("go"), assistant([call("a")]), result("a", "1"), result("a", "2")])).toEqual([
+      "user: go",
+      "assistant: call a",
+      "result a: 1",
+    ]);
+  });
+
+  test("an id that is used twice becomes two ids, each with its own result", () => {
+    const [, , first, , second] = handOff(
+      [user("go"), assistant([call("a")]), result("a", "1"), assistant([call("a")]), result("a", "2")],
+      target,
+      rules,
+    );
+    expect(first).toMatchObject({ content: [{ text: "1" }] });
+    expect(second).toMatchObject({ content: [{ text: "2" }] });
+    expect((first as ToolResultMessage).toolCallId).not.toBe((second as ToolResultMessage).toolCallId);
+  });
+
+  test("foreign ids are rewritten the same way every time", () => {
+    const long = "call_with|a/very:long.identifier_that_goes_on";
+    const once = prepare([user("go"), assistant([call(long)]), result(long)]);
+    expect(once[1]).toMatch(/^assistant: call [a-zA-Z0-9_-]{1,20}$/);
+    expect(prepare([user("go"), assistant([call(long)]), result(long)])).toEqual(once);
+  });
+});
+
+describe("what another model wrote", () => {
+  const foreign = { provider: "other" };
+
+  test("its thinking becomes text, unless there is nothing to read", () => {
+    const content = [
+      { type: "thinking", thinking: "Hm.", thinkingSignature: "s" },
+      { type: "thinking", thinking: "", thinkingSignature: "opaque", redacted: true },
+      text("Yes."),
+    ] satisfies AssistantMessage["content"];
+    expect(prepare([user("q"), assistant(content, foreign)])).toEqual(["user: q", "assistant: Hm. + Yes."]);
+    expect(prepare([user("q"), assistant(content)])[1]).toBe("assistant: (thinks Hm.) + (thinks ) + Yes.");
+  });
+
+  test("its signatures are left behind", () => {
+    const content = [
+      { type: "text", text: "a", textSignature: "t" },
+      { ...call("c"), thoughtSignature: "u" },
+    ] satisfies AssistantMessage["content"];
+    const sent = JSON.stringify(handOff([user("q"), assistant(content, foreign)], target, rules));
+    expect(sent).not.toContain("Signature");
+    expect(JSON.stringify(handOff([user("q"), assistant(content)], target, rules))).toContain("thoughtSignature");
+  });
+});
+
+describe("what was cut off", () => {
+  test("an aborted answer keeps its words and loses its half call and its unsigned thinking", () => {
+    const content = [
+      { type: "thinking", thinking: "Hm" },
+      text("I was sayi"),
+      call("a"),
+    ] satisfies AssistantMessage["content"];
+    expect(prepare([user("q"), assistant(content, { stopReason: "aborted" }), user("go on")])).toEqual([
+      "user: q",
+      "assistant: I was sayi",
+      "user: go on",
+    ]);
+  });
+
+  test("a failed answer without words vanishes", () => {
+    expect(prepare([user("q"), assistant([], { stopReason: "error" }), user("again")])).toEqual([
+      "user: q",
+      "user: again",
+    ]);
+  });
+});
+
+describe("what cannot be sent", () => {
+  test("empty blocks and messages vanish", () => {
+    expect(prepare([user(""), user(" \n"), user("q"), assistant([text("")]), assistant([text("a")])])).toEqual([
+      "user: q",
+      "assistant: a",
+    ]);
+  });
+
+  test.each([
+    [{ data: "AAAA", mimeType: "image/png" }, target, "(image)"],
+    [{ data: "AAAA", mimeType: "image/png" }, { ...target, input: ["text" as const] }, /does not see images/],
+    [{ data: "AAAA", mimeType: "image/tiff" }, target, /not a type it accepts/],
+    [{ data: "A".repeat(104), mimeType: "image/png" }, target, /too large/],
+    [{ data: "data:image/png;base64,AAAA", mimeType: "image/png" }, target, /damaged/],
+    [{ data: "", mimeType: "image/png" }, target, /damaged/],
+  ])("an image %j", (image, model, expected) => {
+    const [line] = prepare([{ role: "user", content: [{ type: "image", ...image }], timestamp: 0 }], model as Model);
+    expect(line).toMatch(expected);
+  });
+
+  test("lone surrogates are repaired everywhere", () => {
+    const broken = "a\ud800b";
+    const sent = JSON.stringify(
+      handOff(
+        [user(broken), assistant([text(broken), call("c", "tool", { [broken]: [broken] })]), result("c", broken)],
+        target,
+        rules,
+      ),
+    );
+    expect(sent.isWellFormed()).toBe(true);
+    expect(sent).not.toContain("\\ud800");
+  });
+
+  test("a history that begins with an answer gets an opening", () => {
+    expect(prepare([assistant([text("a")])])[0]).toMatch(/^user: \(/);
+    expect(transcript(handOff([assistant([text("a")])], target, { ...rules, userFirst: false }))).toEqual([
+      "assistant: a",
+    ]);
+  });
+});
+
+/** Histories as they might be found on a disk: nothing in them is promised to fit together. */
+const ids = fc.constantFrom("a", "b", "a|b", "c".repeat(80), "", "ü");
+const anyText = fc.oneof(fc.constantFrom("", " ", "hello", "\ud800"), fc.string({ unit: "binary" }));
+const anyImage = fc.record({
+  type: fc.constant("image" as const),
+  data: fc.oneof(fc.base64String(), fc.string()),
+  mimeType: fc.constantFrom("image/png", "image/tiff", ""),
+});
+const textBlocks = anyText.map((content) => ({ type: "text" as const, text: content }));
+const anyCall = fc.record({
+  type: fc.constant("toolCall" as const),
+  id: ids,
+  name: fc.constantFrom("read", "write"),
+  arguments: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })),
+});
+const anyThinking = fc.record(
+  { type: fc.constant("thinking" as const), thinking: anyText, thinkingSignature: fc.string(), redacted: fc.boolean() },
+  { requiredKeys: ["type", "thinking"] },
+);
+const anyMessage: fc.Arbitrary<Message> = fc.oneof(
+  fc.record({
+    role: fc.constant("user" as const),
+    content: fc.oneof(anyText, fc.array(fc.oneof(textBlocks, anyImage), { maxLength: 3 })),
+    timestamp: fc.constant(0),
+  }),
+  fc
+    .record({
+      content: fc.array(fc.oneof(textBlocks, anyThinking, anyCall), { maxLength: 4 }),
+      provider: fc.constantFrom("anthropic", "other"),
+      stopReason: fc.constantFrom("stop" as const, "toolUse" as const, "aborted" as const, "error" as const),
+    })
+    .map(({ content, provider, stopReason }) => assistant(content, { provider, stopReason })),
+  fc.record({
+    role: fc.constant("toolResult" as const),
+    toolCallId: ids,
+    toolName: fc.constant("read"),
+    content: fc.array(fc.oneof(textBlocks, anyImage), { maxLength: 2 }),
+    isError: fc.boolean(),
+    timestamp: fc.constant(0),
+  }),
+);
+const histories = fc.array(anyMessage, { maxLength: 12 });
+
+describe("law 9: any history can be sent", () => {
+  test("every call has exactly one result, directly behind it, and every result a call", () => {
+    fc.assert(
+      fc.property(histories, (messages) => {
+        const prepared = handOff(messages, target, rules);
+        const seen = new Set<string>();
+        for (let at = 0; at < prepared.length;) {
+          const message = prepared[at++]!;
+          expect(message.role).not.toBe("toolResult");
+          if (message.role !== "assistant") continue;
+          for (const block of message.content) {
+            if (block.type !== "toolCall") continue;
+            expect(block.id).toMatch(/^[a-zA-Z0-9_-]{1,20}$/);
+            expect(seen.has(block.id)).toBe(false);
+            seen.add(block.id);
+            expect(prepared[at++]).toMatchObject({ role: "toolResult", toolCallId: block.id });
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("nothing empty is left, everything is well-formed, and the user comes first", () => {
+    fc.assert(
+      fc.property(histories, (messages) => {
+        const prepared = handOff(messages, target, rules);
+        if (prepared.length > 0) expect(prepared[0]!.role).toBe("user");
+        for (const message of prepared) {
+          expect(message.content.length).toBeGreaterThan(0);
+          for (const block of message.content) if (block.type === "text") expect(block.text.trim()).not.toBe("");
+        }
+        expect(JSON.stringify(prepared.map(({ content }) => content))).not.toMatch(/\\ud[89a-f][0-9a-f]{2}/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("the history that is handed over is not changed", () => {
+    fc.assert(
+      fc.property(histories, (messages) => {
+        const before = structuredClone(messages);
+        handOff(messages, target, rules);
+        expect(messages).toEqual(before);
+      }),
+    );
+  });
+
+  test("a longer history begins as the shorter one did, once its calls are answered", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom("ask", "call", "say"), { maxLength: 8 }), (steps) => {
+        const messages: Message[] = [user("start")];
+        let before = handOff(messages, target, rules);
+        steps.forEach((step, at) => {
+          if (step === "ask") messages.push(user(`question ${at}`));
+          else if (step === "say") messages.push(assistant([text(`answer ${at}`)]));
+          else messages.push(assistant([call(`id|${at % 3}`)]), result(`id|${at % 3}`, `result ${at}`));
+          const after = handOff(messages, target, rules);
+          expect(after.slice(0, before.length)).toEqual(before);
+          before = after;
+        });
+      }),
+    );
+  });
+});
+
+test("hashes are short, stable and differ", () => {
+  const hashes = Array.from({ length: 2_000 }, (_unused, at) => shortHash(`id ${at}`));
+  expect(new Set(hashes).size).toBe(2_000);
+  expect(hashes.every((hash) => /^[a-z0-9]{13}$/.test(hash))).toBe(true);
+  expect(shortHash("id 1")).toBe(hashes[1]);
+});

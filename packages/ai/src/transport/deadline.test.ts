@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { Deadline } from "./deadline.ts";
+
+const start = (limits: { totalMs: number; firstMs: number; idleMs: number }) => {
+  const clock = createFakeClock();
+  const expired: string[] = [];
+  const deadline = new Deadline(clock, limits, (expiry) => expired.push(expiry));
+  return { clock, expired, deadline };
+};
+
+test("content restarts the idle limit", async () => {
+  const { clock, expired, deadline } = start({ totalMs: 0, firstMs: 100, idleMs: 100 });
+  for (let turn = 0; turn < 10; turn++) {
+    await clock.advance(99);
+    deadline.content();
+  }
+  expect(expired).toEqual([]);
+  await clock.advance(100);
+  expect(expired).toEqual(["idle"]);
+});
+
+test("the first content may take longer than the next", async () => {
+  const { clock, expired, deadline } = start({ totalMs: 0, firstMs: 1_000, idleMs: 100 });
+  await clock.advance(999);
+  expect(expired).toEqual([]);
+  deadline.content();
+  await clock.advance(100);
+  expect(expired).toEqual(["idle"]);
+});
+
+test("the total limit holds whatever arrives", async () => {
+  const { clock, expired, deadline } = start({ totalMs: 250, firstMs: 100, idleMs: 100 });
+  for (let turn = 0; turn < 5; turn++) {
+    await clock.advance(50);
+    deadline.content();
+  }
+  expect(expired).toEqual(["total"]);
+});
+
+test("no limit means no timer, and a closed deadline leaves none behind", () => {
+  expect(start({ totalMs: 0, firstMs: 0, idleMs: 0 }).clock.waiting).toBe(0);
+  const { clock, deadline } = start({ totalMs: 10, firstMs: 10, idleMs: 10 });
+  deadline.close();
+  expect(clock.waiting).toBe(0);
+});

@@ -1,0 +1,295 @@
+/** What a server should never send, over a real socket: a clear error or a right answer, and nothing in between. */
+import { expect, test } from "vitest";
+import type { AssistantMessageEvent } from "../src/event.ts";
+import type { Model } from "../src/model.ts";
+import type { SimpleStreamOptions } from "../src/options.ts";
+import { streamSimple } from "../src/stream.ts";
+import { anthropicMessagesDialect as dialect } from "../src/testing/dialects/anthropic-messages.ts";
+import { sse } from "../src/testing/dialects/dialect.ts";
+import { createFakeClock } from "../src/testing/fake-clock.ts";
+import { assertGrammar } from "../src/testing/provider-contract.ts";
+import { call, text } from "../src/testing/script.ts";
+import { startWireServer, type WireReply } from "../src/testing/wire-server.ts";
+
+const model = (baseUrl: string): Model => ({
+  id: "m",
+  name: "m",
+  api: "anthropic-messages",
+  provider: "anthropic",
+  baseUrl,
+  reasoning: false,
+  input: ["text"],
+  cost: { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 },
+  contextWindow: 100_000,
+  maxTokens: 1_000,
+});
+
+const ask = async (replies: WireReply[], options: SimpleStreamOptions = {}) => {
+  const server = await startWireServer(dialect, replies);
+  try {
+    const stream = streamSimple(
+      model(server.url),
+      { messages: [{ role: "user", content: "x", timestamp: 0 }] },
+      { apiKey: "k", maxRetries: 0, ...options },
+    );
+    const events: AssistantMessageEvent[] = [];
+    for await (const event of stream) events.push(event);
+    assertGrammar(events);
+    return { message: await stream.result(), events, requests: server.requests };
+  } finally {
+    await server.close();
+  }
+};
+
+const raw = (...chunks: (string | Uint8Array)[]): WireReply => ({ kind: "raw", chunks, ending: "end" });
+const event = (data: { type: string; [key: string]: unknown }) => sse(data, data.type);
+const begin = event({
+  type: "message_start",
+  message: { id: "a", model: "m", usage: { input_tokens: 3, output_tokens: 1 } },
+});
+const end = [
+  event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } }),
+  event({ type: "message_stop" }),
+];
+const open = (index: number, block: object) => event({ type: "content_block_start", index, content_block: block });
+const delta = (index: number, fields: { type: string; [key: string]: unknown }) =>
+  event({ type: "content_block_delta", index, delta: fields });
+const close = (index: number) => event({ type: "content_block_stop", index });
+const said = (content: string) => delta(0, { type: "text_delta", text: content });
+
+test("unknown events, unknown blocks and data that is no object mean nothing", async () => {
+  const { message } = await ask([
+    raw(
+      begin,
+      event({ type: "brand_new_event", payload: [1] }),
+      open(0, { type: "hologram" }),
+      delta(0, { type: "hologram_delta", photons: 3 }),
+      sse("[1,2]"),
+      sse("null"),
+      sse('"text"'),
+      open(1, { type: "text", text: "" }),
+      delta(1, { type: "text_delta", text: "fine" }),
+      ...end,
+    ),
+  ]);
+  expect(message.content).toEqual([text("fine")]);
+  expect(message.stopReason).toBe("stop");
+});
+
+test("indexes that repeat or come out of order keep every word and every block apart", async () => {
+  const { message } = await ask([
+    raw(
+      begin,
+      open(5, { type: "text", text: "" }),
+      delta(5, { type: "text_delta", text: "five " }),
+      open(2, { type: "text", text: "" }),
+      delta(5, { type: "text_delta", text: "more" }),
+      delta(2, { type: "text_delta", text: "two" }),
+      open(5, { type: "text", text: "" }),
+      delta(5, { type: "text_delta", text: "again" }),
+      close(5),
+      close(5),
+      close(9),
+      delta(7, { type: "text_delta", text: "never opened" }),
+      ...end,
+    ),
+  ]);
+  expect(message.content).toEqual([text("five more"), text("two"), text("again"), text("never opened")]);
+});
+
+test.each([
+  ["not a number", Number.NaN],
+  ["negative", -5],
+  ["beyond all numbers", 1e308],
+  ["text", "12"],
+  ["null", null],
+])("usage that is %s never becomes a cost that is not a number", async (_name, value) => {
+  const usage = { input_tokens: value, output_tokens: value, cache_read_input_tokens: value };
+  const { message } = await ask([
+    raw(
+      begin,
+      event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage }),
+      event({ type: "message_stop" }),
+    ),
+  ]);
+  for (const count of [
+    message.usage.input,
+    message.usage.output,
+    message.usage.totalTokens,
+    message.usage.cost.total,
+  ]) {
+    expect(Number.isFinite(count)).toBe(true);
+    expect(count).toBeGreaterThanOrEqual(0);
+  }
+});
+
+test("keys that name prototypes are data in arguments", async () => {
+  const json = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+  const { message } = await ask([
+    raw(
+      begin,
+      open(0, { type: "tool_use", id: "t", name: "x", input: {} }),
+      delta(0, { type: "input_json_delta", partial_json: json }),
+      ...end,
+    ),
+  ]);
+  const [block] = message.content;
+  expect(JSON.stringify(block?.type === "toolCall" && block.arguments)).toBe(json);
+  expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+});
+
+test("arguments ten thousand levels deep are refused, and the answer still arrives", async () => {
+  const json = `{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
+  const { message } = await ask([
+    raw(
+      begin,
+      open(0, { type: "tool_use", id: "t", name: "x", input: {} }),
+      delta(0, { type: "input_json_delta", partial_json: json }),
+      close(0),
+      ...end,
+    ),
+  ]);
+  expect(message.stopReason).toBe("toolUse");
+  expect(message.content[0]).toMatchObject({ arguments: {}, argumentsError: expect.stringContaining("64 levels") });
+});
+
+test("a frame ten thousand levels deep means nothing and overflows nothing", async () => {
+  const deep = `{"type":"x","a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
+  const { message } = await ask([raw(begin, sse(deep), said("ok"), ...end)]);
+  expect(message.content).toEqual([text("ok")]);
+});
+
+test("a line of ten megabytes is read", async () => {
+  const long = "x".repeat(10_000_000);
+  const { message } = await ask([raw(begin, said(long), ...end)]);
+  expect(message.content[0]).toEqual(text(long));
+});
+
+test("a stream that never ends is cut at its limit", async () => {
+  const server = (await import("node:http")).createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const line = Buffer.from(`: ${"ping ".repeat(20_000)}\n\n`);
+    const pour = () => {
+      while (!response.destroyed && response.write(line));
+      if (!response.destroyed) response.once("drain", pour);
+    };
+    pour();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+    const message = await streamSimple(model(url), { messages: [] }, { apiKey: "k", maxRetries: 0 }).result();
+    expect(message.errorMessage).toMatch(/longer than .* bytes/);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+test("a server that sends a byte a minute is idle, however long it keeps it up", async () => {
+  const clock = createFakeClock();
+  const server = (await import("node:http")).createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const drip = () => {
+      response.write(":");
+      clock.setTimer(60_000, drip);
+    };
+    drip();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+    const asking = streamSimple(model(url), { messages: [] }, { apiKey: "k", maxRetries: 0, clock }).result();
+    let done = false;
+    void asking.then(() => (done = true));
+    for (let minute = 0; minute < 50 && !done; minute++) await clock.advance(60_000);
+    expect((await asking).failure?.kind).toBe("idle_timeout");
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+test("a server that said why it stopped, and then left the line open, has answered", async () => {
+  const clock = createFakeClock();
+  const reply: WireReply = { kind: "raw", chunks: [begin, said("done"), end[0]!], ending: "hang" };
+  const asking = ask([reply], { clock });
+  let done = false;
+  void asking.then(() => (done = true));
+  while (!done) await clock.advance(60_000);
+  expect((await asking).message).toMatchObject({ stopReason: "stop", content: [text("done")] });
+});
+
+test.each([
+  ["garbage", "data: {not json}\n\n", /damaged/],
+  ["an event that was cut in the middle", 'data: {"type":"content_block_del', /damaged/],
+])("%s in a stream is an error that keeps what came", async (_name, noise, expected) => {
+  const { message } = await ask([raw(begin, said("before"), noise)]);
+  expect(message.stopReason).toBe("error");
+  expect(message.errorMessage).toMatch(expected);
+  expect(message.content).toEqual([text("before")]);
+});
+
+test("a body cut at any byte gives the beginning of the whole answer's events, and then an error", async () => {
+  const whole = Buffer.concat(
+    dialect.answer({ id: "a", model: "m", content: [text("Zürich 🌍"), call("t", { a: "ü" })] }),
+  );
+  const full = (await ask([raw(whole)])).events.map(outline);
+  for (let at = 1; at < whole.length; at += 7) {
+    const { events, message } = await ask([raw(whole.subarray(0, at), "")]);
+    if (message.stopReason !== "error") continue;
+    const content = events.filter(({ type }) => type.endsWith("_delta")).map(outline);
+    expect(full.filter((line) => line.includes("_delta")).slice(0, content.length)).toEqual(content);
+  }
+});
+
+const outline = (given: AssistantMessageEvent) => `${given.type} ${"delta" in given ? given.delta : ""}`;
+
+test("a thousand calls in one answer is a runaway model", async () => {
+  const calls = Array.from({ length: 1_001 }, (_unused, at) =>
+    open(at, { type: "tool_use", id: `t${at}`, name: "x", input: {} }),
+  );
+  const { message } = await ask([raw(begin, ...calls, ...end)]);
+  expect(message.stopReason).toBe("error");
+  expect(message.errorMessage).toMatch(/more than 1000 tool calls/);
+});
+
+test("a prompt of which the server has dropped the head is reported", async () => {
+  const content = "A sentence of ordinary words, again and again. ".repeat(2_000);
+  const server = await startWireServer(dialect, [
+    { kind: "answer", answer: { content: [text("ok")], usage: { input: 4_096, output: 1 } } },
+    { kind: "answer", answer: { content: [text("ok")], usage: { input: 21_000, output: 1 } } },
+    { kind: "answer", answer: { content: [text("ok")], usage: { input: 120_000, output: 1 } } },
+  ]);
+  try {
+    const types = [];
+    for (let turn = 0; turn < 3; turn++) {
+      const message = await streamSimple(
+        model(server.url),
+        { messages: [{ role: "user", content, timestamp: 0 }] },
+        { apiKey: "k" },
+      ).result();
+      types.push(message.diagnostics?.map(({ type }) => type) ?? []);
+    }
+    expect(types).toEqual([["silent_truncation"], [], ["silent_overflow"]]);
+  } finally {
+    await server.close();
+  }
+});
+
+test("an API that nobody speaks, and a provider that throws, are errors in a stream", async () => {
+  const message = await streamSimple({ ...model(""), api: "no-such-api" }, { messages: [] }).result();
+  expect(message.errorMessage).toMatch(/no-such-api/);
+});
+
+test("without a key nothing is sent, and the person learns which variable to set", async () => {
+  const { requests, message } = await ask([raw(begin, ...end)], {
+    apiKey: "",
+    env: { ANTHROPIC_API_KEY: "", ANTHROPIC_OAUTH_TOKEN: "" },
+  });
+  expect(requests).toEqual([]);
+  expect(message.failure?.kind).toBe("auth");
+  expect(message.errorMessage).toMatch(/ANTHROPIC_API_KEY/);
+});
