@@ -1,0 +1,88 @@
+/**
+ * Checks what no linter knows: who may import whom, that nothing reaches outside the repository, and that the lock
+ * file is complete and names no registry.
+ */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+
+/** A package imports only what lies on its left: ARCHITECTURE.md draws it. */
+const mayImport = {
+  ai: [],
+  agent: ["ai"],
+  tools: ["ai", "agent"],
+  protocol: ["ai"],
+  harness: ["ai", "agent", "tools", "protocol"],
+  tui: [],
+  cli: ["ai", "agent", "tools", "protocol", "harness", "tui"],
+  gateway: ["ai", "agent", "tools", "protocol", "harness"],
+  web: ["protocol"],
+};
+
+const problems = [];
+for (const name of readdirSync(join(root, "packages"))) checkPackage(name);
+for (const file of sourceFiles(root)) checkReach(file);
+checkLock();
+
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;
+
+function checkPackage(name) {
+  const allowed = mayImport[name];
+  if (!allowed) return void problems.push(`packages/${name}: not a package of the house`);
+  const directory = join(root, "packages", name);
+  for (const file of sourceFiles(join(directory, "src"))) {
+    for (const specifier of importsOf(file)) {
+      const other = /^@tau\/([a-z]+)/.exec(specifier)?.[1];
+      if (other && other !== name && !allowed.includes(other)) report(file, `may not import @tau/${other}`);
+      if (specifier.startsWith(".") && !resolve(dirname(file), specifier).startsWith(directory + sep)) {
+        report(file, `reaches out of its package with ${specifier}`);
+      }
+    }
+  }
+}
+
+function checkReach(file) {
+  const text = readFileSync(file, "utf8");
+  if (/["'`(/]\.\.\/shared\b/.test(text) && file !== import.meta.filename)
+    report(file, "reads what is outside the repository");
+}
+
+function checkLock() {
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    if (/^https?:/.test(entry.resolved ?? "")) problems.push(`package-lock.json: ${path} names a registry`);
+    const wanted = Object.keys(entry.optionalDependencies ?? {});
+    for (const dependency of wanted) {
+      if (!isLocked(lock.packages, path, dependency))
+        problems.push(`package-lock.json: ${dependency}, wanted by ${path}, is missing`);
+    }
+  }
+}
+
+/** npm looks for a dependency beside the package, then in each folder above it. */
+function isLocked(packages, path, dependency) {
+  for (let at = path; ; at = at.replace(/\/?(node_modules\/)?[^/]*$/, "")) {
+    if (packages[`${at ? `${at}/` : ""}node_modules/${dependency}`]) return true;
+    if (!at) return false;
+  }
+}
+
+function importsOf(file) {
+  const text = readFileSync(file, "utf8");
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map((match) => match[1]);
+}
+
+function sourceFiles(directory) {
+  return readdirSync(directory).flatMap((name) => {
+    if (name === "node_modules" || name === "dist" || name.startsWith(".")) return [];
+    const path = join(directory, name);
+    if (statSync(path).isDirectory()) return sourceFiles(path);
+    return /\.(ts|tsx|mjs|js|sh)$/.test(name) ? [path] : [];
+  });
+}
+
+function report(file, what) {
+  problems.push(`${relative(root, file)}: ${what}`);
+}
