@@ -279,6 +279,27 @@ test("a prompt of which the server has dropped the head is reported", async () =
   }
 });
 
+test("one image that the provider cannot read is given up alone, and the turn succeeds", async () => {
+  const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
+  const messages = [{ role: "user" as const, content: [text("Look:"), image, image], timestamp: 0 }];
+  const body = dialect.errorBody(400, "messages.0.content.1.image.source.base64.data: Could not process image");
+  const server = await startWireServer(dialect, [
+    { kind: "status", status: 400, body },
+    { kind: "answer", answer: { content: [text("I see one.")] } },
+  ]);
+  try {
+    const seeing: Model = { ...model(server.url), input: ["text", "image"] };
+    const message = await streamSimple(seeing, { messages }, { apiKey: "k", maxRetries: 0 }).result();
+    expect(message.content).toEqual([text("I see one.")]);
+    expect(message.diagnostics?.[0]).toMatchObject({ type: "degraded" });
+    const sent = (server.requests[1]!.body as { messages: { content: { type: string }[] }[] }).messages[0]!.content;
+    expect(sent.map(({ type }) => type)).toEqual(["text", "text", "image"]);
+    expect(messages[0]!.content).toEqual([text("Look:"), image, image]);
+  } finally {
+    await server.close();
+  }
+});
+
 test("an API that nobody speaks, and a provider that throws, are errors in a stream", async () => {
   const message = await streamSimple({ ...model(""), api: "no-such-api" }, { messages: [] }).result();
   expect(message.errorMessage).toMatch(/no-such-api/);

@@ -6,28 +6,29 @@ import { platform } from "#platform";
 import { type Clock, type Random, sleep, systemClock, systemRandom } from "../clock.ts";
 import type { Context } from "../context.ts";
 import { AssistantMessageEventStream } from "../event-stream.ts";
-import { classifyError, classifyResponse, classifyThrown, type Failure, parseErrorBody } from "../failure.ts";
+import { classifyResponse, classifyThrown, type Failure } from "../failure.ts";
 import type { AssistantMessage, AssistantMessageDiagnostic } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
 import type { Env } from "../platform/platform.ts";
 import { envApiKey } from "../auth/env-keys.ts";
-import { AwsEventStreamFramer } from "../transport/aws-event-stream.ts";
 import { Deadline } from "../transport/deadline.ts";
-import { type HttpRequest, type HttpResponse, mostErrorBytes, mostResponseBytes, readText } from "../transport/http.ts";
+import { type HttpRequest, type HttpResponse, mostErrorBytes, readText } from "../transport/http.ts";
 import { retryDelay } from "../transport/retry.ts";
-import { SseFramer } from "../transport/sse.ts";
 import { resolveBaseUrl } from "./base-url.ts";
+import { degrade } from "./degrade.ts";
 import { Draft } from "./draft.ts";
+import { readFrames } from "./frames.ts";
 import { type EncodeNote, type EncodedRequest, type Frame, MissingCredentials, type Protocol } from "./protocol.ts";
 import { checkUsage } from "./silent-limits.ts";
 
-/** Everything one request shares. Built once, never reassigned. */
-interface Run<TOptions extends StreamOptions, TState> {
-  readonly protocol: Protocol<TOptions, TState>;
+/** Everything one request shares. Built once. */
+interface Run {
+  readonly protocol: Protocol;
   readonly model: Model;
-  readonly options: TOptions;
-  readonly encoded: EncodedRequest;
+  readonly options: StreamOptions;
+  /** What to send. Its payload is replaced when a provider refuses a part of it. */
+  encoded: EncodedRequest;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly random: Random;
@@ -57,12 +58,12 @@ function resolveLimits(model: Model, options: StreamOptions): Limits {
 }
 
 /** Starts a request and returns its stream at once. Whatever happens, the stream ends in `done` or `error`. */
-export function runProtocol<TOptions extends StreamOptions, TState>(
-  load: () => Promise<Protocol<TOptions, TState>>,
+export function runProtocol(
+  load: () => Promise<Protocol>,
   request: {
     model: Model;
     context: Context;
-    options: (protocol: Protocol<TOptions, TState>) => TOptions;
+    options: (protocol: Protocol) => StreamOptions;
     clock: Clock | undefined;
   },
 ): AssistantMessageEventStream {
@@ -93,10 +94,11 @@ export function runProtocol<TOptions extends StreamOptions, TState>(
   return stream;
 }
 
-async function attemptUntilDone<TOptions extends StreamOptions, TState>(run: Run<TOptions, TState>): Promise<void> {
+async function attemptUntilDone(run: Run): Promise<void> {
   const { stream, limits, clock } = run;
   const { signal } = run.options;
   noteTransport(run);
+  let repairs = 0;
   for (let attempt = 0; ; attempt++) {
     const draft = new Draft(run.model, clock.now());
     const outcome = await attemptOnce(run, draft);
@@ -105,6 +107,11 @@ async function attemptUntilDone<TOptions extends StreamOptions, TState>(run: Run
       return;
     }
     const { failure } = outcome;
+    if (!outcome.shown && repairs < mostRepairs && repair(run, failure)) {
+      repairs++;
+      attempt--;
+      continue;
+    }
     const afterMs = outcome.shown ? undefined : retryDelay(failure, attempt, limits, run.random);
     if (afterMs === undefined) {
       finishWithFailure(run, draft, failure);
@@ -124,13 +131,23 @@ async function attemptUntilDone<TOptions extends StreamOptions, TState>(run: Run
   }
 }
 
+/** Each repair gives up one part of the request; more than this is not a request with a bad block. */
+const mostRepairs = 8;
+
+/** Gives up the one part that the provider named, if it named one. */
+function repair(run: Run, failure: Failure): boolean {
+  const degraded = failure.kind === "invalid_request" ? degrade(run.encoded.payload, failure.message) : undefined;
+  if (!degraded) return false;
+  run.encoded = { ...run.encoded, payload: degraded.payload };
+  const message = `${degraded.what} at ${degraded.path}: ${failure.message}`;
+  run.diagnostics.push(diagnostic({ type: "degraded", message, details: { path: degraded.path } }, run.clock));
+  return true;
+}
+
 type AttemptOutcome = { kind: "done" } | { kind: "failed"; failure: Failure; shown: boolean };
 
 /** One attempt. The wall: whatever is thrown on the way becomes a failure. */
-async function attemptOnce<TOptions extends StreamOptions, TState>(
-  run: Run<TOptions, TState>,
-  draft: Draft,
-): Promise<AttemptOutcome> {
+async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
   const { signal } = run.options;
   const abort = new AbortController();
   const onAbort = () => abort.abort(signal?.reason);
@@ -143,7 +160,7 @@ async function attemptOnce<TOptions extends StreamOptions, TState>(
   });
   const progress: Progress = { shown: false, onContent: () => deadline.content() };
   try {
-    const failure = await exchange(run, draft, abort.signal, progress);
+    const failure = await orAbort(exchange(run, draft, abort.signal, progress), abort.signal);
     return failure ? { kind: "failed", failure, shown: progress.shown } : { kind: "done" };
   } catch (error) {
     // A server that said why it stopped and then left the line open has answered.
@@ -154,6 +171,14 @@ async function attemptOnce<TOptions extends StreamOptions, TState>(
     signal?.removeEventListener("abort", onAbort);
     abort.abort();
   }
+}
+
+/** Settles with the work, or as soon as `signal` aborts: a hook that hangs cannot hold a request that was given up. */
+function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
 }
 
 function failureOf(error: unknown, signal: AbortSignal | undefined, expired: Failure | undefined): Failure {
@@ -170,12 +195,7 @@ interface Progress {
 }
 
 /** Sends the request and reads the answer into the draft. Returns why it failed, if it did. */
-async function exchange<TOptions extends StreamOptions, TState>(
-  run: Run<TOptions, TState>,
-  draft: Draft,
-  signal: AbortSignal,
-  progress: Progress,
-): Promise<Failure | undefined> {
+async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: Progress): Promise<Failure | undefined> {
   const request = await buildRequest(run);
   const response = await platform.send(request, { signal, env: run.env });
   await run.options.onResponse?.({ status: response.status, headers: response.headers }, run.model);
@@ -192,6 +212,8 @@ async function exchange<TOptions extends StreamOptions, TState>(
     }
   };
   const damage = await readFrames(response, protocol.framing, (frame) => {
+    // What arrives after the request was given up must not change a message that has been delivered.
+    if (signal.aborted) return true;
     take(frame);
     return draft.state.kind === "ended" || draft.state.kind === "failed";
   });
@@ -203,7 +225,7 @@ async function exchange<TOptions extends StreamOptions, TState>(
   return undefined;
 }
 
-async function buildRequest<TOptions extends StreamOptions, TState>(run: Run<TOptions, TState>): Promise<HttpRequest> {
+async function buildRequest(run: Run): Promise<HttpRequest> {
   const { encoded, model, options } = run;
   const replaced = await options.onPayload?.(encoded.payload, model);
   const request: HttpRequest = {
@@ -230,10 +252,7 @@ async function buildRequest<TOptions extends StreamOptions, TState>(run: Run<TOp
 const lowerCase = (headers: Record<string, string> = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-async function responseFailure<TOptions extends StreamOptions, TState>(
-  run: Run<TOptions, TState>,
-  response: HttpResponse,
-): Promise<Failure> {
+async function responseFailure(run: Run, response: HttpResponse): Promise<Failure> {
   const body = await readText(response.body, mostErrorBytes);
   const { location } = response.headers;
   if (response.status >= 300 && response.status < 400) {
@@ -246,90 +265,7 @@ async function responseFailure<TOptions extends StreamOptions, TState>(
   return classifyResponse({ status: response.status, headers: response.headers, body }, run.clock.now());
 }
 
-/**
- * Reads frames until `take` says that it has enough, or the body ends. Returns a failure when the body was not the
- * stream that was asked for, or was damaged.
- */
-async function readFrames(
-  response: HttpResponse,
-  framing: "sse" | "aws-event-stream",
-  take: (frame: Frame) => boolean,
-): Promise<Failure | undefined> {
-  const framer = framing === "sse" ? new SseFrames() : new AwsEventStreamFramer();
-  let size = 0;
-  let first = true;
-  for await (const chunk of response.body) {
-    if (first && chunk.length > 0) {
-      first = false;
-      if (looksLikeDocument(chunk)) return documentFailure(await rest(chunk, response.body));
-    }
-    size += chunk.length;
-    if (size > mostResponseBytes) {
-      return { kind: "unknown", message: `The answer is longer than ${mostResponseBytes} bytes and was cut off.` };
-    }
-    for (const frame of framer.push(chunk)) if (take(frame)) return undefined;
-    if (framer.damage) return { kind: "network", message: framer.damage };
-  }
-  if (first) return { kind: "network", message: "The server answered with an empty body." };
-  for (const frame of framer.end()) if (take(frame)) return undefined;
-  return framer.damage ? { kind: "network", message: framer.damage } : undefined;
-}
-
-/** A stream starts with a field name, a comment or a binary length; JSON and HTML start like this. */
-function looksLikeDocument(chunk: Uint8Array): boolean {
-  const start = chunk.find((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09);
-  return start === 0x7b || start === 0x5b || start === 0x3c;
-}
-
-async function rest(first: Uint8Array, body: AsyncIterable<Uint8Array>): Promise<string> {
-  async function* all() {
-    yield first;
-    yield* body;
-  }
-  return await readText(all(), mostErrorBytes);
-}
-
-function documentFailure(body: string): Failure {
-  const error = parseErrorBody(body);
-  const failure = classifyError(error);
-  if (failure.kind !== "unknown") return failure;
-  return { kind: "unknown", message: `The server answered with a document instead of a stream: ${error.message}` };
-}
-
-/** Server-sent events whose data is JSON. */
-class SseFrames {
-  readonly #framer = new SseFramer();
-  damage: string | undefined;
-
-  push(chunk: Uint8Array): Frame[] {
-    return this.#parse(this.#framer.push(chunk));
-  }
-
-  end(): Frame[] {
-    return this.#parse(this.#framer.end());
-  }
-
-  #parse(events: { event?: string; data: string }[]): Frame[] {
-    const frames: Frame[] = [];
-    for (const { event, data } of events) {
-      const named = event === undefined ? {} : { event };
-      if (data === "" || data === "[DONE]") {
-        frames.push({ ...named, data });
-        continue;
-      }
-      try {
-        frames.push({ ...named, data: JSON.parse(data) });
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        this.damage = `The stream is damaged: ${JSON.stringify(data.slice(0, 200))} is not JSON.`;
-        break;
-      }
-    }
-    return frames;
-  }
-}
-
-function finish<TOptions extends StreamOptions, TState>(run: Run<TOptions, TState>, draft: Draft): void {
+function finish(run: Run, draft: Draft): void {
   const { message } = draft;
   draft.closeAll();
   flush(run, draft);
@@ -343,11 +279,7 @@ function finish<TOptions extends StreamOptions, TState>(run: Run<TOptions, TStat
   run.stream.push({ type: "done", reason: message.stopReason, message });
 }
 
-function finishWithFailure<TOptions extends StreamOptions, TState>(
-  run: Run<TOptions, TState>,
-  draft: Draft,
-  failure: Failure,
-): void {
+function finishWithFailure(run: Run, draft: Draft, failure: Failure): void {
   draft.abandon();
   flush(run, draft);
   attachDiagnostics(draft.message, run.diagnostics);
@@ -355,7 +287,7 @@ function finishWithFailure<TOptions extends StreamOptions, TState>(
   run.stream.push({ type: "error", reason: error.stopReason === "aborted" ? "aborted" : "error", error });
 }
 
-function flush<TOptions extends StreamOptions, TState>(run: Run<TOptions, TState>, draft: Draft): void {
+function flush(run: Run, draft: Draft): void {
   for (const event of draft.take()) run.stream.push(event);
 }
 
@@ -377,7 +309,7 @@ const diagnostic = (note: EncodeNote, clock: Clock): AssistantMessageDiagnostic 
   ...(note.details && { details: note.details }),
 });
 
-function noteTransport<TOptions extends StreamOptions, TState>(run: Run<TOptions, TState>): void {
+function noteTransport(run: Run): void {
   const { transport } = run.options;
   if (transport !== "websocket" && transport !== "websocket-cached") return;
   const message = `The transport ${transport} is not available; the request used server-sent events.`;

@@ -240,6 +240,22 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     }
   });
 
+  add("a hook that never returns cannot hold a request that is aborted", async () => {
+    const server = await startWireServer(dialect, []);
+    try {
+      const abort = new AbortController();
+      const hung = new Promise<never>(() => undefined);
+      const onPayload = () => {
+        setImmediate(() => abort.abort());
+        return hung;
+      };
+      const { message } = await askServer(setup, server, { options: { signal: abort.signal, onPayload } });
+      assert.equal(message.stopReason, "aborted");
+    } finally {
+      await server.close();
+    }
+  });
+
   add("pings do not count as content: a server that only pings is idle", async () => {
     const server = await startWireServer(dialect, [
       { kind: "raw", chunks: [dialect.ping, dialect.ping], ending: "hang" },

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { degrade } from "./degrade.ts";
+
+const anthropic = () => ({
+  messages: [
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "a" },
+        { type: "image", source: {} },
+      ],
+    },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", signature: "bad" },
+        { type: "tool_use", id: "t" },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          content: [
+            { type: "text", text: "x" },
+            { type: "image", source: {} },
+          ],
+        },
+      ],
+    },
+  ],
+  tools: [{ name: "a" }, { name: "b" }],
+});
+
+test.each([
+  ["messages.0.content.1.image.source.base64: Could not process image", "messages.0.content.1", /image/],
+  ["HTTP 400: messages.1.content.0: Invalid `signature` in `thinking` block", "messages.1.content.0", /thinking/],
+  [
+    "messages.2.content.0.tool_result.content.1.image.source: too big",
+    "messages.2.content.0.tool_result.content.1",
+    /image/,
+  ],
+  ["tools.1.custom.input_schema: JSON schema is invalid", "tools.1", /tool/],
+])("%s gives up only what it names", (complaint, path, what) => {
+  const payload = anthropic();
+  const degraded = degrade(payload, complaint);
+  expect(degraded?.path.startsWith(path)).toBe(true);
+  expect(degraded?.what).toMatch(what);
+  expect(payload).toEqual(anthropic());
+  expect(JSON.stringify(degraded?.payload)).not.toBe(JSON.stringify(payload));
+});
+
+test("an image becomes a note in its API's own words", () => {
+  const chat = { messages: [{ role: "user", content: [{ type: "image_url", image_url: {} }] }] };
+  expect(degrade(chat, "Invalid 'messages[0].content[0].image_url.url'.")?.payload).toMatchObject({
+    messages: [{ content: [{ type: "text", text: expect.stringContaining("image") }] }],
+  });
+  const responses = { input: [{ role: "user", content: [{ type: "input_image" }] }] };
+  expect(degrade(responses, "Invalid 'input[0].content[0].image_url'")?.payload).toMatchObject({
+    input: [{ content: [{ type: "input_text" }] }],
+  });
+  const gemini = { contents: [{ role: "user", parts: [{ inlineData: {} }] }] };
+  expect(
+    degrade(gemini, "Invalid value at 'contents[0].parts[0].inline_data.data' (TYPE_BYTES)")?.payload,
+  ).toMatchObject({
+    contents: [{ parts: [{ text: expect.stringContaining("image") }] }],
+  });
+});
+
+test("a tool deep inside Gemini's list is found although prose spells it otherwise", () => {
+  const payload = { tools: [{ functionDeclarations: [{ name: "a" }, { name: "b" }] }] };
+  const degraded = degrade(payload, "GenerateContentRequest.tools[0].function_declarations[1].parameters: bad");
+  expect(degraded?.payload).toEqual({ tools: [{ functionDeclarations: [{ name: "a" }] }] });
+});
+
+test.each([
+  "Something is wrong",
+  "messages.0.content.0: text is bad",
+  "messages.7.content.0: there is no such message",
+  "messages.1.content.1: a tool_use is not given up",
+  "messages: at least one message is required",
+])("%s is not degraded: nothing may be given up", (complaint) => {
+  expect(degrade(anthropic(), complaint)).toBeUndefined();
+});
+
+test("the only tool stays", () => {
+  expect(degrade({ tools: [{ name: "a" }] }, "tools.0.custom.input_schema: bad")).toBeUndefined();
+});

@@ -1,0 +1,89 @@
+/** From a response's body to a protocol's frames. */
+import { classifyError, type Failure, parseErrorBody } from "../failure.ts";
+import { AwsEventStreamFramer } from "../transport/aws-event-stream.ts";
+import { type HttpResponse, mostErrorBytes, mostResponseBytes, readText } from "../transport/http.ts";
+import { SseFramer } from "../transport/sse.ts";
+import type { Frame } from "./protocol.ts";
+
+/**
+ * Reads frames until `take` says that it has enough, or the body ends. Returns a failure when the body was not the
+ * stream that was asked for, or was damaged.
+ */
+export async function readFrames(
+  response: HttpResponse,
+  framing: "sse" | "aws-event-stream",
+  take: (frame: Frame) => boolean,
+): Promise<Failure | undefined> {
+  const framer = framing === "sse" ? new SseFrames() : new AwsEventStreamFramer();
+  let size = 0;
+  let first = true;
+  for await (const chunk of response.body) {
+    if (first && chunk.length > 0) {
+      first = false;
+      if (looksLikeDocument(chunk)) return documentFailure(await rest(chunk, response.body));
+    }
+    size += chunk.length;
+    if (size > mostResponseBytes) {
+      return { kind: "unknown", message: `The answer is longer than ${mostResponseBytes} bytes and was cut off.` };
+    }
+    for (const frame of framer.push(chunk)) if (take(frame)) return undefined;
+    if (framer.damage) return { kind: "network", message: framer.damage };
+  }
+  if (first) return { kind: "network", message: "The server answered with an empty body." };
+  for (const frame of framer.end()) if (take(frame)) return undefined;
+  return framer.damage ? { kind: "network", message: framer.damage } : undefined;
+}
+
+/** A stream starts with a field name, a comment or a binary length; JSON and HTML start like this. */
+function looksLikeDocument(chunk: Uint8Array): boolean {
+  const start = chunk.find((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09);
+  return start === 0x7b || start === 0x5b || start === 0x3c;
+}
+
+async function rest(first: Uint8Array, body: AsyncIterable<Uint8Array>): Promise<string> {
+  async function* all() {
+    yield first;
+    yield* body;
+  }
+  return await readText(all(), mostErrorBytes);
+}
+
+function documentFailure(body: string): Failure {
+  const error = parseErrorBody(body);
+  const failure = classifyError(error);
+  if (failure.kind !== "unknown") return failure;
+  return { kind: "unknown", message: `The server answered with a document instead of a stream: ${error.message}` };
+}
+
+/** Server-sent events whose data is JSON. */
+class SseFrames {
+  readonly #framer = new SseFramer();
+  damage: string | undefined;
+
+  push(chunk: Uint8Array): Frame[] {
+    return this.#parse(this.#framer.push(chunk));
+  }
+
+  end(): Frame[] {
+    return this.#parse(this.#framer.end());
+  }
+
+  #parse(events: { event?: string; data: string }[]): Frame[] {
+    const frames: Frame[] = [];
+    for (const { event, data } of events) {
+      const named = event === undefined ? {} : { event };
+      if (data === "" || data === "[DONE]") {
+        frames.push({ ...named, data });
+        continue;
+      }
+      try {
+        frames.push({ ...named, data: JSON.parse(data) });
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        this.damage = `The stream is damaged: ${JSON.stringify(data.slice(0, 200))} is not JSON.`;
+        break;
+      }
+    }
+    return frames;
+  }
+}
