@@ -42,10 +42,10 @@ export function calculateCost(model: Model, usage: Usage): Usage["cost"] {
     .sort((a, b) => b.inputTokensAbove - a.inputTokensAbove)[0];
   const rates = tier ?? model.cost;
   const hourly = Math.min(usage.cacheWrite1h ?? 0, usage.cacheWrite);
-  usage.cost.input = (rates.input / 1e6) * usage.input;
-  usage.cost.output = (rates.output / 1e6) * usage.output;
-  usage.cost.cacheRead = (rates.cacheRead / 1e6) * usage.cacheRead;
-  usage.cost.cacheWrite = (rates.cacheWrite / 1e6) * (usage.cacheWrite - hourly + hourly * hourOverFiveMinutes);
+  usage.cost.input = (rates.input * usage.input) / 1e6;
+  usage.cost.output = (rates.output * usage.output) / 1e6;
+  usage.cost.cacheRead = (rates.cacheRead * usage.cacheRead) / 1e6;
+  usage.cost.cacheWrite = (rates.cacheWrite * (usage.cacheWrite - hourly + hourly * hourOverFiveMinutes)) / 1e6;
   usage.cost.total = usage.cost.input + usage.cost.output + usage.cost.cacheRead + usage.cost.cacheWrite;
   return usage.cost;
 }

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import type { AssistantMessageEvent } from "../event.ts";
+import { complete, streamSimple } from "../stream.ts";
+import { createFakeClock } from "./fake-clock.ts";
+import { assertGrammar } from "./provider-contract.ts";
+import { call, text, thinking } from "./script.ts";
+import { scriptedModel } from "./scripted-model.ts";
+
+const context = { messages: [{ role: "user" as const, content: "hi", timestamp: 0 }] };
+
+test("it says what its script says, turn by turn, and remembers what it was asked", async () => {
+  const model = scriptedModel([
+    [thinking("Hm.", "sig"), call("read", { path: "a" }, "c1")],
+    { content: [text("Done.")], stopReason: "length", usage: { input: 3, output: 4 } },
+    (asked, _options, turn) => [text(`turn ${turn}, ${asked.messages.length} messages`)],
+  ]);
+  const events: AssistantMessageEvent[] = [];
+  const stream = streamSimple(model, context);
+  for await (const event of stream) events.push(event);
+  assertGrammar(events);
+  expect(await stream.result()).toMatchObject({
+    stopReason: "toolUse",
+    content: [
+      { thinking: "Hm.", thinkingSignature: "sig" },
+      { id: "c1", name: "read", arguments: { path: "a" } },
+    ],
+  });
+  expect(await complete(model, context)).toMatchObject({
+    stopReason: "length",
+    usage: { input: 3, output: 4, totalTokens: 7 },
+  });
+  expect((await complete(model, context)).content).toEqual([text("turn 3, 1 messages")]);
+  expect(model.asked.map(({ context: asked }) => asked.messages.length)).toEqual([1, 1, 1]);
+  expect(model.left).toBe(0);
+  model.dispose();
+});
+
+test("a script that is too short is an error that says so", async () => {
+  const message = await complete(scriptedModel([]), context);
+  expect(message.errorMessage).toMatch(/asked 1 times/);
+});
+
+test("it fails as scripted, after what it had to say", async () => {
+  const failure = { kind: "rate_limited" as const, message: "slow down", retryAfterMs: 5 };
+  const message = await complete(scriptedModel([{ failure, content: [text("I was")] }]), context);
+  expect(message).toMatchObject({ stopReason: "error", errorMessage: "slow down", failure, content: [text("I was")] });
+});
+
+test("it speaks at its rate, by the clock it was given, and stops when it is told to", async () => {
+  const clock = createFakeClock();
+  const model = scriptedModel([[text("one two three four five")]], { tokensPerSecond: 10, delayMs: 500, clock });
+  const abort = new AbortController();
+  const events: AssistantMessageEvent[] = [];
+  const reading = (async () => {
+    for await (const event of streamSimple(model, context, { signal: abort.signal })) events.push(event);
+  })();
+  await clock.advance(499);
+  expect(events).toEqual([]);
+  await clock.advance(150);
+  expect(events.filter(({ type }) => type === "text_delta").length).toBe(2);
+  abort.abort();
+  await reading;
+  expect(events.at(-1)).toMatchObject({ type: "error", reason: "aborted" });
+  assertGrammar(events);
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import type { Model } from "./model.ts";
+import { applyUsage, calculateCost, emptyUsage } from "./usage.ts";
+
+const model: Model = {
+  id: "m",
+  name: "m",
+  api: "a",
+  provider: "p",
+  baseUrl: "",
+  reasoning: false,
+  input: ["text"],
+  cost: {
+    input: 1,
+    output: 10,
+    cacheRead: 0.1,
+    cacheWrite: 1.25,
+    tiers: [{ inputTokensAbove: 200_000, input: 2, output: 20, cacheRead: 0.2, cacheWrite: 2.5 }],
+  },
+  contextWindow: 1,
+  maxTokens: 1,
+};
+
+test("a million tokens of each kind cost their price", () => {
+  const usage = { ...emptyUsage(), input: 100_000, output: 1_000_000 };
+  expect(calculateCost(model, usage)).toMatchObject({ input: 0.1, output: 10, total: 10.1 });
+});
+
+test("above a tier's threshold the whole request costs the tier's price, cached tokens counted", () => {
+  const usage = { ...emptyUsage(), input: 100_000, cacheRead: 100_001 };
+  expect(calculateCost(model, usage).input).toBeCloseTo(0.2, 10);
+  expect(calculateCost(model, { ...usage, cacheRead: 100_000 }).input).toBeCloseTo(0.1, 10);
+});
+
+test("an hour in the cache costs more than five minutes", () => {
+  const usage = { ...emptyUsage(), cacheWrite: 100_000, cacheWrite1h: 40_000 };
+  expect(calculateCost(model, usage).cacheWrite).toBeCloseTo((60_000 * 1.25 + 40_000 * 2) / 1e6, 10);
+});
+
+test("what cannot be a count changes nothing", () => {
+  const usage = emptyUsage();
+  applyUsage(usage, { input: 5, output: 3 }, model);
+  applyUsage(usage, { input: Number.NaN, output: -1, cacheRead: "7", cacheWrite: Number.POSITIVE_INFINITY }, model);
+  expect(usage).toMatchObject({ input: 5, output: 3, cacheRead: 0, cacheWrite: 0, totalTokens: 8 });
+});

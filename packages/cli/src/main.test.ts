@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { commands } from "./commands/index.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { main } from "./main.ts";
+import { nearest } from "./nearest.ts";
+import { version } from "./version.ts";
+
+const run = async (args: string[], signal = new AbortController().signal) => {
+  let out = "";
+  let err = "";
+  const code = await main(args, { out: (text) => (out += text), err: (text) => (err += text), colour: false, signal });
+  return { code, out, err };
+};
+
+test("the version is the package's", async () => {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "..", "package.json"), "utf8"));
+  expect(version).toBe(manifest.version);
+  expect(await run(["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
+});
+
+test.each([[[]], [["--help"]], [["-h"]], [["help"]]])("%j shows every command and the exit codes", async (args) => {
+  const { code, out } = await run(args);
+  expect(code).toBe(exitCodes.done);
+  for (const { name, summary } of commands) expect(out).toContain(`${name}  ${summary}`);
+  expect(out).toContain("130 interrupted");
+});
+
+test.each([
+  ["dmeo", /no command dmeo\. Did you mean demo\?/],
+  ["--hlep", /no option --hlep\. Did you mean --help\?/],
+  ["something-else", /no command something-else\. See tau --help/],
+])("%s is a usage error that helps", async (name, text) => {
+  const { code, err, out } = await run([name]);
+  expect(code).toBe(exitCodes.usage);
+  expect(err).toMatch(text);
+  expect(out).toBe("");
+});
+
+test("the demo thinks, calls a tool and answers, offline", async () => {
+  const { code, out, err } = await run(["demo"]);
+  expect(code).toBe(exitCodes.done);
+  expect(err).toBe("");
+  expect(out.split("\n").filter(Boolean)).toEqual([
+    "you What is the weather in Samarkand?",
+    "turn 1",
+    "thinks A question about the weather. There is a tool for that.",
+    'calls weather {"place":"Samarkand"}',
+    expect.stringMatching(/^ends toolUse/),
+    "tool weather answers: 21 °C, sunny",
+    "turn 2",
+    expect.stringMatching(/^says It is 21 °C/),
+    expect.stringMatching(/^ends stop/),
+  ]);
+});
+
+test("an interrupted demo says so with its exit code", async () => {
+  expect((await run(["demo"], AbortSignal.abort())).code).toBe(exitCodes.interrupted);
+});
+
+test("a name is suggested only when it is near", () => {
+  expect(nearest("demos", ["demo", "list"])).toBe("demo");
+  expect(nearest("xyz", ["demo", "list"])).toBeUndefined();
+  expect(nearest("a", [])).toBeUndefined();
+});
