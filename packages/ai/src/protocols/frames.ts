@@ -71,19 +71,20 @@ class SseFrames {
   #parse(events: { event?: string; data: string }[]): Frame[] {
     const frames: Frame[] = [];
     for (const { event, data } of events) {
-      const named = event === undefined ? {} : { event };
-      if (data === "" || data === "[DONE]") {
-        frames.push({ ...named, data });
-        continue;
-      }
-      try {
-        frames.push({ ...named, data: JSON.parse(data) });
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        this.damage = `The stream is damaged: ${JSON.stringify(data.slice(0, 200))} is not JSON.`;
-        break;
-      }
+      const parsed = data === "" || data === "[DONE]" ? data : this.#parseData(data);
+      if (this.damage !== undefined) break;
+      frames.push(event === undefined ? { data: parsed } : { event, data: parsed });
     }
     return frames;
+  }
+
+  #parseData(data: string): unknown {
+    try {
+      return JSON.parse(data);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      this.damage = `The stream is damaged: ${JSON.stringify(data.slice(0, 200))} is not JSON.`;
+      return undefined;
+    }
   }
 }

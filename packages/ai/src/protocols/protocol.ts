@@ -3,6 +3,7 @@ import type { Context } from "../context.ts";
 import type { AssistantMessageEvent } from "../event.ts";
 import type { KnownApi, Model } from "../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../options.ts";
+import type { Env } from "../platform/platform.ts";
 import type { HttpRequest } from "../transport/http.ts";
 import type { Draft } from "./draft.ts";
 
@@ -37,7 +38,7 @@ export interface AuthContext<TOptions extends StreamOptions = StreamOptions> {
   /** From the options or the provider's environment variable. */
   apiKey: string | undefined;
   /** One environment variable: the request's own `env` first, then the process's. */
-  env: (name: string) => string | undefined;
+  env: Env;
   clock: Clock;
 }
 
@@ -51,6 +52,8 @@ export interface Protocol<TOptions extends StreamOptions = StreamOptions, TState
   /** The options that every provider understands, in this protocol's own terms. Decides how the model thinks. */
   resolveOptions(model: Model, options: SimpleStreamOptions): TOptions;
   encode(model: Model, context: Context, options: TOptions): EncodedRequest;
+  /** Where requests go, without a slash at the end. Default: the model's base URL, filled from the environment. */
+  baseUrl?(model: Model, options: TOptions, env: Env): string;
   /** Adds credentials; may change the URL where they decide it. Throws `MissingCredentials` when there are none. */
   authorize(request: HttpRequest, auth: AuthContext<TOptions>): HttpRequest | Promise<HttpRequest>;
   /** A fresh state for one response. */

@@ -15,6 +15,7 @@ import { envApiKey } from "../auth/env-keys.ts";
 import { Deadline } from "../transport/deadline.ts";
 import { type HttpRequest, type HttpResponse, mostErrorBytes, readText } from "../transport/http.ts";
 import { retryDelay } from "../transport/retry.ts";
+import { version } from "../version.ts";
 import { resolveBaseUrl } from "./base-url.ts";
 import { degrade } from "./degrade.ts";
 import { Draft } from "./draft.ts";
@@ -230,10 +231,11 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
   const replaced = await options.onPayload?.(encoded.payload, model);
   const request: HttpRequest = {
     method: "POST",
-    url: resolveBaseUrl(model, run.env) + encoded.path,
+    url: (run.protocol.baseUrl?.(model, options, run.env) ?? resolveBaseUrl(model, run.env)) + encoded.path,
     headers: {
       "content-type": "application/json",
       accept: "text/event-stream",
+      "user-agent": `tau/${version}`,
       ...encoded.headers,
       ...lowerCase(model.headers),
     },
