@@ -3,6 +3,7 @@ import {
   classifyError,
   classifyResponse,
   classifyThrown,
+  describeError,
   type FailureKind,
   isContextOverflow,
   isRetryable,
@@ -334,6 +335,7 @@ test("hostile error bodies never throw", () => {
     expect(typeof respond(400, body).message).toBe("string");
   }
   expect(classifyError({ codes: [], message: "" }).kind).toBe("unknown");
+  expect(typeof describeError(JSON.parse(`${"[".repeat(10_000)}${"]".repeat(10_000)}`)).message).toBe("string");
 });
 
 const answer = (

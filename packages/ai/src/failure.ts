@@ -3,6 +3,7 @@
  * decides on `kind` alone.
  */
 import type { AssistantMessage } from "./message.ts";
+import { isTooDeep } from "./protocols/streaming-json.ts";
 
 interface FailureFacts {
   /** For a person: what happened and, where we know it, what to do. */
@@ -65,7 +66,8 @@ export function classifyError(error: ProviderErrorBody, status?: number): Failur
   const retry = error.retryAfterMs !== undefined ? { retryAfterMs: error.retryAfterMs } : {};
   const named = (pattern: RegExp) => error.codes.some((code) => pattern.test(code));
 
-  if (named(billingCodes) || status === 402 || billingProse.test(error.message)) return { kind: "billing", ...facts };
+  if (named(billingCodes) || named(spentPlanCodes) || status === 402 || billingProse.test(error.message))
+    return { kind: "billing", ...facts };
   if (named(rateLimitCodes) || status === 429) return { kind: "rate_limited", ...retry, ...facts };
   if (named(overflowCodes) || isOverflowProse(error.message) || isBareOverflow(error, status)) {
     return { kind: "context_overflow", ...facts };
@@ -86,6 +88,8 @@ const rateLimitCodes =
   /^(rate_limit_error|rate_limit_exceeded|too_many_requests|RESOURCE_EXHAUSTED|ThrottlingException|throttlingException|ServiceQuotaExceededException|429)$/i;
 const overflowCodes =
   /^(context_length_exceeded|request_too_large|model_context_window_exceeded|string_above_max_length)$/i;
+/** A plan's allowance, which comes back on a day of its own: waiting a minute does not help. */
+const spentPlanCodes = /^(usage_limit_reached|usage_not_included)$/i;
 const overloadCodes =
   /^(overloaded_error|api_error|server_error|internal_error|internal_server_error|service_unavailable|timeout_error|slow_down|UNAVAILABLE|INTERNAL|DEADLINE_EXCEEDED|internalServerException|serviceUnavailableException|modelStreamErrorException|modelTimeoutException|modelNotReadyException|50[0-4]|529)$/i;
 const authCodes =
@@ -218,7 +222,7 @@ export function describeError(json: unknown): ProviderErrorBody {
   const fromProse = proseRetry(message);
   return {
     codes,
-    message: message || JSON.stringify(json).slice(0, longestMessage),
+    message: message || (isTooDeep(json) ? "" : JSON.stringify(json).slice(0, longestMessage)),
     ...(retryAfterMs !== undefined ? { retryAfterMs } : fromProse),
   };
 }

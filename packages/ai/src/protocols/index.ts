@@ -5,6 +5,11 @@ import type { Protocol } from "./protocol.ts";
 /** Every wire protocol, loaded when first asked for. */
 export const protocols: Partial<Record<KnownApi, () => Promise<Protocol>>> = {
   "anthropic-messages": async () => general((await import("./anthropic-messages/index.ts")).anthropicMessages),
+  "openai-responses": async () => general((await import("./openai-responses/index.ts")).openaiResponses),
+  "azure-openai-responses": async () =>
+    general((await import("./azure-openai-responses/index.ts")).azureOpenAIResponses),
+  "openai-codex-responses": async () =>
+    general((await import("./openai-codex-responses/index.ts")).openaiCodexResponses),
 };
 
 /** A protocol reads its own options from what callers pass; to the registry they are all alike. */

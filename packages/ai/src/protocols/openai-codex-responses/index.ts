@@ -1,0 +1,43 @@
+import { requireApiKey } from "../../auth/api-key.ts";
+import {
+  encodeRequest,
+  promptCacheKey,
+  type ResponsesModel,
+  type ResponsesVariant,
+} from "../openai-responses/encode.ts";
+import { type OpenAIResponsesOptions, resolveOptions } from "../openai-responses/options.ts";
+import { type ResponsesState, start, step } from "../openai-responses/step.ts";
+import { defineProtocol } from "../protocol.ts";
+import { accountIdOf } from "./account.ts";
+
+const codex: ResponsesVariant = {
+  path: "/codex/responses",
+  instructions: { fallback: "Help the person you are talking to." },
+  outputLimit: false,
+  cacheRetention: false,
+  fields: { text: { verbosity: "low" }, tool_choice: "auto", parallel_tool_calls: true },
+  headers(_model, options) {
+    const session = promptCacheKey(options);
+    return {
+      "openai-beta": "responses=experimental",
+      originator: "tau",
+      ...(session && { "session-id": session, "x-client-request-id": session }),
+    };
+  },
+};
+
+/** The Responses protocol as a ChatGPT subscription gets it: the key is the account's token. */
+export const openaiCodexResponses = defineProtocol<OpenAIResponsesOptions, ResponsesState>({
+  api: "openai-codex-responses",
+  framing: "sse",
+  resolveOptions,
+  encode: (model, context, options) => encodeRequest(codex, model as ResponsesModel, context, options),
+  authorize(request, auth) {
+    const token = requireApiKey(auth);
+    if (token === undefined) return request;
+    const credentials = { authorization: `Bearer ${token}`, "chatgpt-account-id": accountIdOf(token) };
+    return { ...request, headers: { ...request.headers, ...credentials } };
+  },
+  start,
+  step,
+});

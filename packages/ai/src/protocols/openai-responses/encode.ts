@@ -1,0 +1,138 @@
+import type { Context, Tool } from "../../context.ts";
+import type { Model } from "../../model.ts";
+import type { StreamOptions } from "../../options.ts";
+import { toJsonSchema } from "../../schema/adapt.ts";
+import { toStrictSchema } from "../../schema/openai-strict.ts";
+import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
+import { encodeTools, offeredTools } from "../tools.ts";
+import { encodeInput } from "./input.ts";
+import { offEffort, type OpenAIResponsesOptions } from "./options.ts";
+
+export type ResponsesModel = Model<"openai-responses" | "azure-openai-responses" | "openai-codex-responses">;
+
+/** What distinguishes the servers that speak Responses. */
+export interface ResponsesVariant {
+  /** Appended to the base URL. */
+  path: string;
+  /** The field for the system prompt, and what it says without one. Unset: the prompt is the first input item. */
+  instructions?: { fallback: string };
+  /** Accepts `max_output_tokens`. */
+  outputLimit: boolean;
+  /** Accepts `prompt_cache_retention` and `prompt_cache_options`. */
+  cacheRetention: boolean;
+  /** Fields that every request has; what the options say comes on top. */
+  fields: Readonly<Record<string, unknown>>;
+  headers(model: ResponsesModel, options: OpenAIResponsesOptions): Record<string, string>;
+}
+
+/** Fewer are refused. */
+const leastOutputTokens = 16;
+
+export function encodeRequest(
+  variant: ResponsesVariant,
+  model: ResponsesModel,
+  context: Context,
+  options: OpenAIResponsesOptions,
+): EncodedRequest {
+  const notes: EncodeNote[] = [];
+  const tools = encodeTools(offeredTools(model, context.tools, notes), (tool) => encodeTool(model, tool, notes), notes);
+  const choice = tools.length > 0 ? resolveToolChoice(options.toolChoice) : undefined;
+  const reasoning = encodeReasoning(model, options);
+  const prompt = context.systemPrompt?.toWellFormed();
+  const { instructions } = variant;
+  const payload: Record<string, unknown> = {
+    ...variant.fields,
+    model: model.id,
+    ...(instructions && { instructions: prompt || instructions.fallback }),
+    input: [...(prompt && !instructions ? [systemItem(model, prompt)] : []), ...encodeInput(model, context.messages)],
+    ...(tools.length > 0 && { tools }),
+    ...(choice && { tool_choice: encodeToolChoice(choice) }),
+    ...(reasoning && { reasoning }),
+    // Nothing is stored, so the reasoning has to travel with the history, encrypted.
+    ...(model.reasoning && { include: ["reasoning.encrypted_content"] }),
+    ...(variant.outputLimit &&
+      options.maxTokens !== undefined && { max_output_tokens: Math.max(options.maxTokens, leastOutputTokens) }),
+    ...(options.temperature !== undefined && { temperature: options.temperature }),
+    ...(options.serviceTier && { service_tier: options.serviceTier }),
+    ...(options.textVerbosity && { text: { verbosity: options.textVerbosity } }),
+    ...encodeCache(variant, model, options),
+    store: false,
+    stream: true,
+  };
+  return { path: variant.path, headers: variant.headers(model, options), payload, notes };
+}
+
+function systemItem(model: ResponsesModel, content: string): Record<string, unknown> {
+  const developer = model.reasoning && model.compat?.supportsDeveloperRole !== false;
+  return { role: developer ? "developer" : "system", content };
+}
+
+function encodeReasoning(
+  model: ResponsesModel,
+  options: OpenAIResponsesOptions,
+): { effort?: string; summary?: string } | undefined {
+  if (!model.reasoning) return undefined;
+  const effort = model.compat?.supportsReasoningEffort === false ? undefined : options.reasoningEffort;
+  const reasons = effort !== undefined && effort !== offEffort(model);
+  const summary = options.reasoningSummary ?? (reasons ? "auto" : undefined);
+  if (effort === undefined && summary === undefined) return undefined;
+  return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) };
+}
+
+function encodeCache(
+  variant: ResponsesVariant,
+  model: ResponsesModel,
+  options: OpenAIResponsesOptions,
+): Record<string, unknown> {
+  const key = promptCacheKey(options);
+  return {
+    ...(key && { prompt_cache_key: key }),
+    ...(variant.cacheRetention && encodeRetention(model, options)),
+  };
+}
+
+/** The longest `prompt_cache_key`, in characters. */
+const longestCacheKey = 64;
+
+/** Names the conversation to the prompt cache. None when caching is off. */
+export function promptCacheKey(options: Pick<StreamOptions, "sessionId" | "cacheRetention">): string | undefined {
+  const { sessionId } = options;
+  if (!sessionId || options.cacheRetention === "none") return undefined;
+  return [...sessionId].slice(0, longestCacheKey).join("");
+}
+
+function encodeRetention(model: ResponsesModel, options: OpenAIResponsesOptions): Record<string, unknown> {
+  const long = options.cacheRetention === "long" && model.compat?.supportsLongCacheRetention !== false;
+  if (!model.compat?.supportsExplicitPromptCacheMode) return long ? { prompt_cache_retention: "24h" } : {};
+  // Explicit mode without a breakpoint means that nothing is cached.
+  if (options.cacheRetention === "none") return { prompt_cache_options: { mode: "explicit" } };
+  return long ? { prompt_cache_options: { ttl: "30m" } } : {};
+}
+
+function encodeTool(model: ResponsesModel, tool: Tool, notes: EncodeNote[]): Record<string, unknown> {
+  const knowsStrict = model.compat?.supportsStrictMode !== false;
+  const strictSchema = tool.strict && knowsStrict ? toStrictSchema(tool.parameters) : undefined;
+  if (tool.strict === "require" && !strictSchema) {
+    notes.push({ type: "strict_not_supported", message: `${model.id} cannot be held to the schema of ${tool.name}.` });
+  }
+  return {
+    type: "function",
+    name: tool.name,
+    description: tool.description,
+    parameters: strictSchema ?? objectSchema(tool),
+    // Left out it would mean true.
+    ...(knowsStrict && { strict: strictSchema !== undefined }),
+  };
+}
+
+/** An object schema has to list its properties here, even when there are none. */
+function objectSchema(tool: Tool): Record<string, unknown> {
+  const schema = toJsonSchema(tool.parameters);
+  return schema["type"] === "object" && schema["properties"] === undefined ? { ...schema, properties: {} } : schema;
+}
+
+function encodeToolChoice(choice: ResolvedToolChoice): unknown {
+  if (choice.kind === "tool") return { type: "function", name: choice.name };
+  return choice.kind === "any" ? "required" : choice.kind;
+}

@@ -1,0 +1,162 @@
+import type { AssistantMessage, ToolCall } from "../../message.ts";
+import { pieces, type ScriptedAnswer, stopReasonOf } from "../script.ts";
+import { sse, type WireDialect } from "./dialect.ts";
+
+type ResponsesApi = "openai-responses" | "azure-openai-responses" | "openai-codex-responses";
+type Answer = Parameters<WireDialect["answer"]>[0];
+type Block = AssistantMessage["content"][number];
+type Event = { type: string; [key: string]: unknown };
+
+/** OpenAI, Azure and Codex answer alike. */
+export const openaiResponsesDialect = (api: ResponsesApi): WireDialect => ({
+  api,
+  contentType: "text/event-stream; charset=utf-8",
+  ping: new TextEncoder().encode(": keepalive\n\n"),
+  answer: (answer) => eventsOf(answer).map((event, at) => sse({ ...event, sequence_number: at }, event.type)),
+  streamError: (kind, message) =>
+    sse(
+      {
+        type: "error",
+        sequence_number: 99,
+        code: kind === "overloaded" ? "server_error" : "rate_limit_exceeded",
+        message,
+        param: null,
+      },
+      "error",
+    ),
+  errorBody(status, message) {
+    const types: Record<number, string> = {
+      400: "invalid_request_error",
+      401: "authentication_error",
+      403: "permission_error",
+      429: "rate_limit_error",
+    };
+    return JSON.stringify({ error: { message, type: types[status] ?? "server_error", param: null, code: null } });
+  },
+});
+
+function eventsOf(answer: Answer): Event[] {
+  const output = answer.content.map(itemOf);
+  return [
+    { type: "response.created", response: response(answer, { status: "in_progress", output: [], usage: null }) },
+    ...answer.content.flatMap((block, index) => itemEvents(block, index, output[index]!)),
+    ending(answer, output),
+  ];
+}
+
+function ending(answer: Answer, output: object[]): Event {
+  const reason = { length: "max_output_tokens", refused: "content_filter", stop: null, toolUse: null }[
+    stopReasonOf(answer)
+  ];
+  const status = reason === null ? "completed" : "incomplete";
+  const incomplete_details = reason === null ? null : { reason };
+  return {
+    type: `response.${status}`,
+    response: response(answer, { status, incomplete_details, output, usage: usageOf(answer) }),
+  };
+}
+
+const response = (answer: Answer, fields: { status: string; output: object[]; [key: string]: unknown }) => ({
+  id: answer.id,
+  object: "response",
+  created_at: 1_700_000_000,
+  error: null,
+  incomplete_details: null,
+  instructions: null,
+  metadata: {},
+  model: answer.model,
+  parallel_tool_calls: true,
+  temperature: 1,
+  tool_choice: "auto",
+  tools: [],
+  top_p: 1,
+  ...fields,
+});
+
+function usageOf(answer: ScriptedAnswer) {
+  const { input = 10, output = 5, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = answer.usage ?? {};
+  const prompt = input + cacheRead + cacheWrite;
+  return {
+    input_tokens: prompt,
+    input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: prompt + output,
+  };
+}
+
+type OutputItem =
+  | { type: "message"; id: string; role: "assistant"; status: string; content: object[] }
+  | { type: "function_call"; id: string; call_id: string; name: string; arguments: string; status: string }
+  | { type: "reasoning"; id: string; summary: object[]; encrypted_content?: string };
+
+/** The item as it is when it is complete. */
+function itemOf(block: Block, index: number): OutputItem {
+  switch (block.type) {
+    case "text":
+      return {
+        type: "message",
+        id: `msg_${index}`,
+        role: "assistant",
+        status: "completed",
+        content: [outputText(block.text)],
+      };
+    case "toolCall":
+      return { type: "function_call", id: `fc_${index}`, ...callFields(block), status: "completed" };
+    case "thinking":
+      return {
+        type: "reasoning",
+        id: `rs_${index}`,
+        summary: block.thinking ? [{ type: "summary_text", text: block.thinking }] : [],
+        encrypted_content: block.thinkingSignature ?? "encrypted",
+      };
+  }
+}
+
+const callFields = (call: ToolCall) => ({
+  call_id: call.id,
+  name: call.name,
+  arguments: JSON.stringify(call.arguments),
+});
+
+const outputText = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] });
+
+/** What is said of one item, from its announcement to its end. */
+function itemEvents(block: Block, index: number, item: OutputItem): Event[] {
+  const at = { output_index: index, item_id: item.id };
+  const whole = (announced: object, inner: Event[]): Event[] => [
+    { type: "response.output_item.added", output_index: index, item: announced },
+    ...inner,
+    { type: "response.output_item.done", output_index: index, item },
+  ];
+  switch (block.type) {
+    case "text": {
+      const part = { ...at, content_index: 0 };
+      return whole({ ...item, status: "in_progress", content: [] }, [
+        { type: "response.content_part.added", ...part, part: outputText("") },
+        ...pieces(block.text).map((delta) => ({ type: "response.output_text.delta", ...part, delta, logprobs: [] })),
+        { type: "response.output_text.done", ...part, text: block.text, logprobs: [] },
+        { type: "response.content_part.done", ...part, part: outputText(block.text) },
+      ]);
+    }
+    case "toolCall": {
+      const json = JSON.stringify(block.arguments);
+      return whole({ ...item, status: "in_progress", arguments: "" }, [
+        ...pieces(json).map((delta) => ({ type: "response.function_call_arguments.delta", ...at, delta })),
+        { type: "response.function_call_arguments.done", ...at, name: block.name, arguments: json },
+      ]);
+    }
+    case "thinking": {
+      const announced = { type: "reasoning", id: item.id, summary: [] };
+      if (!block.thinking) return whole(announced, []);
+      const part = { ...at, summary_index: 0 };
+      const summary = (text: string) => ({ type: "summary_text", text });
+      return whole(announced, [
+        { type: "response.reasoning_summary_part.added", ...part, part: summary("") },
+        ...pieces(block.thinking).map((delta) => ({ type: "response.reasoning_summary_text.delta", ...part, delta })),
+        { type: "response.reasoning_summary_text.done", ...part, text: block.thinking },
+        { type: "response.reasoning_summary_part.done", ...part, part: summary(block.thinking) },
+      ]);
+    }
+  }
+}

@@ -1,0 +1,1023 @@
+import fc from "fast-check";
+import OpenAI from "openai";
+import { describe, expect, test } from "vitest";
+import type { AssistantMessage } from "../../src/message.ts";
+import type { Model } from "../../src/model.ts";
+import type { ProviderStreamOptions } from "../../src/options.ts";
+import { Draft } from "../../src/protocols/draft.ts";
+import { openaiResponses } from "../../src/protocols/openai-responses/index.ts";
+import type { Protocol } from "../../src/protocols/protocol.ts";
+import { providerOf } from "../../src/registry.ts";
+import { openaiResponsesDialect } from "../../src/testing/dialects/openai-responses.ts";
+import { sse } from "../../src/testing/dialects/dialect.ts";
+import { providerContract } from "../../src/testing/provider-contract.ts";
+import { call, text, thinking } from "../../src/testing/script.ts";
+import { startWireServer, type WireReply } from "../../src/testing/wire-server.ts";
+import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
+import { readRecording } from "../recording.ts";
+
+const dialect = openaiResponsesDialect("openai-responses");
+const provider = providerOf("openai-responses", () => Promise.resolve(openaiResponses as unknown as Protocol));
+
+const gpt = (baseUrl: string): Model<"openai-responses"> => ({
+  id: "gpt-test",
+  name: "GPT",
+  api: "openai-responses",
+  provider: "openai",
+  baseUrl,
+  reasoning: true,
+  input: ["text", "image"],
+  cost: { input: 2, output: 8, cacheRead: 0.5, cacheWrite: 2.5 },
+  contextWindow: 200_000,
+  maxTokens: 64_000,
+});
+
+const model = gpt("");
+
+for (const { name, run } of providerContract({ provider, dialect, model: gpt })) test(name, run);
+
+type Params = Parameters<OpenAI["responses"]["stream"]>[0];
+type InputItem = OpenAI.Responses.ResponseInputItem;
+
+const base = {
+  model: "gpt-test",
+  store: false,
+  include: ["reasoning.encrypted_content" as const],
+  reasoning: { effort: "none" as const },
+};
+const asked = (content: string): InputItem => ({ role: "user", content: [{ type: "input_text", text: content }] });
+const sdkTool = (tool: typeof weatherTool | typeof clockTool): OpenAI.Responses.FunctionTool => ({
+  type: "function",
+  name: tool.name,
+  description: tool.description,
+  parameters: tool.parameters,
+  strict: false,
+});
+const image = { type: "image" as const, data: pixel, mimeType: "image/png" };
+const sdkImage = {
+  type: "input_image" as const,
+  detail: "auto" as const,
+  image_url: `data:image/png;base64,${pixel}`,
+};
+
+const reasoningItem = {
+  type: "reasoning" as const,
+  id: "rs_1",
+  summary: [{ type: "summary_text" as const, text: "Hm." }],
+  encrypted_content: "opaque",
+};
+const signedThought = thinking("Hm.", JSON.stringify(reasoningItem));
+const signedText = (content: string, signature: string) => ({ ...text(content), textSignature: signature });
+const ownMessage = (id: string, content: string): InputItem => ({
+  type: "message",
+  id,
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "output_text", text: content, annotations: [] }],
+});
+const functionCall = (callId: string, name: string, args: object, id?: string): InputItem => ({
+  type: "function_call",
+  ...(id !== undefined && { id }),
+  call_id: callId,
+  name,
+  arguments: JSON.stringify(args),
+});
+const output = (callId: string, said: string): InputItem => ({
+  type: "function_call_output",
+  call_id: callId,
+  output: said,
+});
+
+const cases: (OracleCase<Params> & { ownOptions?: ProviderStreamOptions })[] = [
+  {
+    name: "a question",
+    context: { messages: [user("Hello")] },
+    params: { ...base, input: [asked("Hello")] },
+  },
+  {
+    name: "a system prompt, to a reasoning model from the developer",
+    context: { systemPrompt: "Be brief.", messages: [user("Hello")] },
+    params: { ...base, input: [{ role: "developer", content: "Be brief." }, asked("Hello")] },
+  },
+  {
+    name: "a system prompt, to a server without developers",
+    context: { systemPrompt: "Be brief.", messages: [user("Hello")] },
+    model: { compat: { supportsDeveloperRole: false } },
+    params: { ...base, input: [{ role: "system", content: "Be brief." }, asked("Hello")] },
+  },
+  {
+    name: "a system prompt, to a model that does not reason",
+    context: { systemPrompt: "Be brief.", messages: [user("Hello")] },
+    model: { reasoning: false },
+    options: { reasoning: "high" },
+    params: { model: "gpt-test", store: false, input: [{ role: "system", content: "Be brief." }, asked("Hello")] },
+  },
+  {
+    name: "temperature and a limit",
+    context: { messages: [user("Hello")] },
+    options: { temperature: 0.5, maxTokens: 100 },
+    params: { ...base, temperature: 0.5, max_output_tokens: 100, input: [asked("Hello")] },
+  },
+  {
+    name: "a limit that is lower than the lowest",
+    context: { messages: [user("Hello")] },
+    options: { maxTokens: 1 },
+    params: { ...base, max_output_tokens: 16, input: [asked("Hello")] },
+  },
+  {
+    name: "an image",
+    context: { messages: [user([text("What is it?"), image])] },
+    params: { ...base, input: [{ role: "user", content: [{ type: "input_text", text: "What is it?" }, sdkImage] }] },
+  },
+  {
+    name: "tools, none of them strict",
+    context: { messages: [user("Weather?")], tools: [clockTool, weatherTool] },
+    params: { ...base, tools: [sdkTool(clockTool), sdkTool(weatherTool)], input: [asked("Weather?")] },
+  },
+  {
+    name: "a tool without properties still lists them",
+    context: { messages: [user("Go")], tools: [{ ...clockTool, parameters: { type: "object" } }] },
+    params: { ...base, tools: [sdkTool(clockTool)], input: [asked("Go")] },
+  },
+  {
+    name: "a strict tool",
+    context: {
+      messages: [user("Weather?")],
+      tools: [
+        {
+          ...weatherTool,
+          parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] },
+          strict: "require",
+        },
+      ],
+    },
+    params: {
+      ...base,
+      tools: [
+        {
+          ...sdkTool(weatherTool),
+          strict: true,
+          parameters: {
+            type: "object",
+            properties: { place: { type: "string" } },
+            required: ["place"],
+            additionalProperties: false,
+          },
+        },
+      ],
+      input: [asked("Weather?")],
+    },
+  },
+  ...(["auto", "none"] as const).map((choice) => ({
+    name: `tool choice ${choice}`,
+    context: { messages: [user("Weather?")], tools: [weatherTool] },
+    options: { toolChoice: choice },
+    params: { ...base, tools: [sdkTool(weatherTool)], tool_choice: choice, input: [asked("Weather?")] },
+  })),
+  {
+    name: "any tool",
+    context: { messages: [user("Weather?")], tools: [weatherTool] },
+    options: { toolChoice: "any" },
+    params: { ...base, tools: [sdkTool(weatherTool)], tool_choice: "required", input: [asked("Weather?")] },
+  },
+  {
+    name: "a demanded tool",
+    context: { messages: [user("Weather?")], tools: [weatherTool] },
+    options: { toolChoice: { name: "weather" } },
+    params: {
+      ...base,
+      tools: [sdkTool(weatherTool)],
+      tool_choice: { type: "function", name: "weather" },
+      input: [asked("Weather?")],
+    },
+  },
+  {
+    name: "an effort, with a summary of the reasoning",
+    context: { messages: [user("Think.")] },
+    options: { reasoning: "high" },
+    params: { ...base, reasoning: { effort: "high", summary: "auto" }, input: [asked("Think.")] },
+  },
+  {
+    name: "an effort in the model's own word",
+    context: { messages: [user("Think.")] },
+    options: { reasoning: "max" },
+    model: { thinkingLevelMap: { max: "xhigh" } },
+    params: { ...base, reasoning: { effort: "xhigh", summary: "auto" }, input: [asked("Think.")] },
+  },
+  {
+    name: "no effort where reasoning cannot be switched off",
+    context: { messages: [user("Hello")] },
+    model: { thinkingLevelMap: { off: null } },
+    params: { model: "gpt-test", store: false, include: base.include, input: [asked("Hello")] },
+  },
+  {
+    name: "no effort where the server takes none",
+    context: { messages: [user("Think.")] },
+    options: { reasoning: "high" },
+    model: { compat: { supportsReasoningEffort: false } },
+    params: { model: "gpt-test", store: false, include: base.include, input: [asked("Think.")] },
+  },
+  {
+    name: "its own options",
+    context: { messages: [user("Think.")] },
+    ownOptions: {
+      reasoningEffort: "low",
+      reasoningSummary: "detailed",
+      serviceTier: "flex",
+      textVerbosity: "high",
+    },
+    params: {
+      ...base,
+      reasoning: { effort: "low", summary: "detailed" },
+      service_tier: "flex",
+      text: { verbosity: "high" },
+      input: [asked("Think.")],
+    },
+  },
+  {
+    name: "a session, kept short",
+    context: { messages: [user("Hello")] },
+    options: { sessionId: "s".repeat(70) },
+    params: { ...base, prompt_cache_key: "s".repeat(64), input: [asked("Hello")] },
+  },
+  {
+    name: "a session, kept long",
+    context: { messages: [user("Hello")] },
+    options: { sessionId: "s-1", cacheRetention: "long" },
+    params: { ...base, prompt_cache_key: "s-1", prompt_cache_retention: "24h", input: [asked("Hello")] },
+  },
+  {
+    name: "a session, not kept",
+    context: { messages: [user("Hello")] },
+    options: { sessionId: "s-1", cacheRetention: "none" },
+    params: { ...base, input: [asked("Hello")] },
+  },
+  {
+    name: "a session, kept long by a server that cannot",
+    context: { messages: [user("Hello")] },
+    options: { sessionId: "s-1", cacheRetention: "long" },
+    model: { compat: { supportsLongCacheRetention: false } },
+    params: { ...base, prompt_cache_key: "s-1", input: [asked("Hello")] },
+  },
+  {
+    name: "a session, kept long by a server with an explicit mode",
+    context: { messages: [user("Hello")] },
+    options: { sessionId: "s-1", cacheRetention: "long" },
+    model: { compat: { supportsExplicitPromptCacheMode: true } },
+    params: { ...base, prompt_cache_key: "s-1", prompt_cache_options: { ttl: "30m" }, input: [asked("Hello")] },
+  },
+  {
+    name: "a session, not kept by a server with an explicit mode",
+    context: { messages: [user("Hello")] },
+    options: { sessionId: "s-1", cacheRetention: "none" },
+    model: { compat: { supportsExplicitPromptCacheMode: true } },
+    params: { ...base, prompt_cache_options: { mode: "explicit" }, input: [asked("Hello")] },
+  },
+  {
+    name: "calls and their results, in the order of the calls",
+    context: {
+      messages: [
+        user("Weather?"),
+        assistant(model, [
+          signedText("I'll look.", '{"v":1,"id":"msg_1","phase":"commentary"}'),
+          call("weather", { place: "Rome" }, "call_a|fc_1"),
+          call("clock", {}, "call_b|fc_2"),
+        ]),
+        result("call_b|fc_2", "clock", [text("noon"), text("sharp")]),
+        result("call_a|fc_1", "weather", [text("no idea")], true),
+        user("And now?"),
+      ],
+    },
+    params: {
+      ...base,
+      input: [
+        asked("Weather?"),
+        { ...ownMessage("msg_1", "I'll look."), phase: "commentary" } as InputItem,
+        functionCall("call_a", "weather", { place: "Rome" }, "fc_1"),
+        functionCall("call_b", "clock", {}, "fc_2"),
+        output("call_a", "no idea"),
+        output("call_b", "noon\nsharp"),
+        asked("And now?"),
+      ],
+    },
+  },
+  {
+    name: "an image in a result",
+    context: {
+      messages: [
+        user("Look."),
+        assistant(model, [call("camera", {}, "call_a|fc_1")]),
+        result("call_a|fc_1", "camera", [text("here"), image]),
+      ],
+    },
+    params: {
+      ...base,
+      input: [
+        asked("Look."),
+        functionCall("call_a", "camera", {}, "fc_1"),
+        {
+          type: "function_call_output",
+          call_id: "call_a",
+          output: [{ type: "input_text", text: "here" }, sdkImage],
+        },
+      ],
+    },
+  },
+  {
+    name: "its own reasoning, as it came",
+    context: {
+      messages: [
+        user("Think."),
+        assistant(model, [
+          signedThought,
+          call("clock", {}, "call_a|fc_1"),
+          thinking("", JSON.stringify({ ...reasoningItem, id: "rs_2", summary: [] })),
+          signedText("Done.", "msg_2"),
+        ]),
+        result("call_a|fc_1", "clock", [text("noon")]),
+        user("More."),
+      ],
+    },
+    params: {
+      ...base,
+      input: [
+        asked("Think."),
+        reasoningItem,
+        functionCall("call_a", "clock", {}, "fc_1"),
+        { ...reasoningItem, id: "rs_2", summary: [] },
+        ownMessage("msg_2", "Done."),
+        output("call_a", "noon"),
+        asked("More."),
+      ],
+    },
+  },
+  {
+    name: "reasoning that nothing followed stays behind",
+    context: {
+      messages: [
+        user("Think."),
+        assistant(model, [signedText("Wait.", "msg_1"), signedThought], { stopReason: "length" }),
+        user("More."),
+      ],
+    },
+    params: { ...base, input: [asked("Think."), ownMessage("msg_1", "Wait."), asked("More.")] },
+  },
+  {
+    name: "items lose their ids when their reasoning is not sent back",
+    context: {
+      messages: [
+        user("Think."),
+        assistant(model, [
+          thinking("Hm.", "damaged"),
+          signedText("Done.", '{"v":1,"id":"msg_1","phase":"final_answer"}'),
+          call("clock", {}, "call_a|fc_1"),
+        ]),
+        result("call_a|fc_1", "clock", [text("noon")]),
+      ],
+    },
+    params: {
+      ...base,
+      input: [
+        asked("Think."),
+        { role: "assistant", content: "Hm." },
+        { role: "assistant", content: "Done.", phase: "final_answer" },
+        functionCall("call_a", "clock", {}),
+        output("call_a", "noon"),
+      ],
+    },
+  },
+  {
+    name: "an aborted answer keeps its words and loses the rest",
+    context: {
+      messages: [
+        user("Think."),
+        assistant(model, [signedThought, signedText("Half", "msg_1"), call("clock", {}, "call_a|fc_1")], {
+          stopReason: "aborted",
+        }),
+        user("More."),
+      ],
+    },
+    params: { ...base, input: [asked("Think."), { role: "assistant", content: "Half" }, asked("More.")] },
+  },
+  {
+    name: "another model's answer, without its ids and signatures",
+    context: {
+      messages: [
+        user("Think."),
+        assistant(model, [signedThought, signedText("Done.", "msg_1"), call("clock", {}, "call_a|fc_1")], {
+          model: "gpt-other",
+        }),
+        result("call_a|fc_1", "clock", [text("noon")]),
+      ],
+    },
+    params: {
+      ...base,
+      input: [
+        asked("Think."),
+        { role: "assistant", content: "Hm." },
+        { role: "assistant", content: "Done." },
+        functionCall("call_a", "clock", {}),
+        output("call_a", "noon"),
+      ],
+    },
+  },
+  {
+    name: "another provider's ids, made fit",
+    context: {
+      messages: [
+        user("Go."),
+        assistant(model, [call("clock", {}, "tool.1:x_"), call("clock", {}, "a|b")], {
+          provider: "elsewhere",
+          api: "google-generative-ai",
+        }),
+        result("tool.1:x_", "clock", [text("1")]),
+        result("a|b", "clock", [text("2")]),
+      ],
+    },
+    params: {
+      ...base,
+      input: [
+        asked("Go."),
+        functionCall("tool_1_x", "clock", {}),
+        functionCall("a", "clock", {}),
+        output("tool_1_x", "1"),
+        output("a", "2"),
+      ],
+    },
+  },
+];
+
+describe("what we send is what the vendor's SDK sends", () => {
+  test.each(cases)("$name", async ({ context, options, ownOptions, model: changes, params }) => {
+    const answer: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
+    const server = await startWireServer(dialect, [answer, answer]);
+    try {
+      const target = { ...gpt(server.url), ...changes } as Model<"openai-responses">;
+      const stream = ownOptions
+        ? provider.stream(target, context, { apiKey: "key", ...ownOptions })
+        : provider.streamSimple(target, context, { apiKey: "key", ...options });
+      expect((await stream.result()).errorMessage).toBeUndefined();
+      const sdk = new OpenAI({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
+      const said = await sdk.responses.stream(params).finalResponse();
+      expect(said.output_text).toBe("ok");
+      const [ours, theirs] = server.requests;
+      expect(ours?.body).toEqual(theirs?.body);
+      expect(ours?.path).toBe(theirs?.path);
+      for (const header of ["authorization", "content-type"]) {
+        expect(ours?.headers[header]).toBe(theirs?.headers[header]);
+      }
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe("a session is named to the server in the headers it understands", () => {
+  test.each([
+    [undefined, { session_id: "s-1", "x-client-request-id": "s-1" }],
+    ["openai-nosession", { "x-client-request-id": "s-1" }],
+    ["openrouter", { "x-session-id": "s-1" }],
+  ] as const)("%s", (sessionAffinityFormat, headers) => {
+    const target = { ...model, compat: sessionAffinityFormat ? { sessionAffinityFormat } : {} };
+    const encoded = openaiResponses.encode(target, { messages: [user("x")] }, { sessionId: "s-1" });
+    expect(encoded.headers).toMatchObject(headers);
+    expect("session_id" in encoded.headers).toBe("session_id" in headers);
+    const uncached = { sessionId: "s-1", cacheRetention: "none" as const };
+    expect(openaiResponses.encode(target, { messages: [user("x")] }, uncached).headers).toEqual({});
+  });
+});
+
+test("a tool that cannot be strict goes out as it is, and only a required one is reported", () => {
+  const parameters = { type: "object", properties: { map: { type: "object", additionalProperties: true } } };
+  for (const strict of ["prefer", "require"] as const) {
+    const { payload, notes } = openaiResponses.encode(
+      model,
+      { messages: [user("x")], tools: [{ ...clockTool, parameters, strict }] },
+      {},
+    );
+    expect(payload["tools"]).toMatchObject([{ name: "clock", parameters, strict: false }]);
+    expect(notes.map(({ type }) => type)).toEqual(strict === "require" ? ["strict_not_supported"] : []);
+  }
+});
+
+test("a server that does not know strict mode never hears of it", () => {
+  const target = { ...model, compat: { supportsStrictMode: false } };
+  const context = { messages: [user("x")], tools: [{ ...clockTool, strict: "prefer" as const }] };
+  const [tool] = openaiResponses.encode(target, context, {}).payload["tools"] as object[];
+  expect(tool).not.toHaveProperty("strict");
+});
+
+test("whatever a history holds, calls and outputs pair up under legal ids and reasoning is followed by its item", () => {
+  const signature = fc.option(
+    fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.constant(JSON.stringify(reasoningItem)),
+      fc.constant('{"v":1,"id":"msg_1","phase":"commentary"}'),
+    ),
+    { nil: undefined },
+  );
+  const callId = fc.oneof(fc.string(), fc.constantFrom("a|fc_1", "a|fc_2", "a", "|", "a_", `${"x".repeat(100)}|fc_1`));
+  const block: fc.Arbitrary<AssistantMessage["content"][number]> = fc.oneof(
+    fc.tuple(fc.string(), signature).map(([content, sign]) => (sign ? signedText(content, sign) : text(content))),
+    fc.tuple(fc.string(), signature).map(([content, sign]) => thinking(content, sign)),
+    callId.map((id) => call("clock", {}, id)),
+  );
+  const answer = fc
+    .tuple(fc.array(block, { maxLength: 6 }), fc.constantFrom("gpt-test", "other"), fc.constantFrom("stop", "aborted"))
+    .map(([content, id, stopReason]) =>
+      assistant(model, content, { model: id, stopReason: stopReason as "stop" | "aborted" }),
+    );
+  fc.assert(
+    fc.property(fc.array(answer, { maxLength: 4 }), (answers) => {
+      const { payload } = openaiResponses.encode(model, { messages: [user("x"), ...answers] }, {});
+      const items = payload["input"] as Record<string, unknown>[];
+      const idsOf = (type: string) => items.filter((item) => item["type"] === type).map((item) => item["call_id"]);
+      const calls = idsOf("function_call");
+      expect(idsOf("function_call_output")).toEqual(calls);
+      expect(new Set(calls).size).toBe(calls.length);
+      for (const id of calls) expect(id).toMatch(/^[\w-]{1,64}$/);
+      items.forEach((item, at) => {
+        if (item["type"] !== "reasoning") return;
+        const next = items[at + 1];
+        expect(["reasoning", "function_call", "message", "assistant"]).toContain(next?.["type"] ?? next?.["role"]);
+      });
+    }),
+  );
+});
+
+test("the vendor's SDK understands all that the wire server says", async () => {
+  const answer: WireReply = {
+    kind: "answer",
+    answer: {
+      content: [
+        thinking("Let me see.", "opaque"),
+        text("Wörds."),
+        call("weather", { place: "Rome" }, "a"),
+        call("now"),
+      ],
+      usage: { input: 10, cacheRead: 3, cacheWrite: 2, output: 7, reasoning: 4 },
+    },
+  };
+  const server = await startWireServer(dialect, [answer]);
+  try {
+    const sdk = new OpenAI({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
+    const said = await sdk.responses.stream({ ...base, input: "x" }).finalResponse();
+    expect(said.output).toMatchObject([
+      { type: "reasoning", summary: [{ text: "Let me see." }], encrypted_content: "opaque" },
+      { type: "message", content: [{ type: "output_text", text: "Wörds." }] },
+      { type: "function_call", call_id: "a", name: "weather", arguments: '{"place":"Rome"}' },
+      { type: "function_call", name: "now", arguments: "{}" },
+    ]);
+    expect(said.status).toBe("completed");
+    expect(said.usage).toMatchObject({ input_tokens: 15, output_tokens: 7, total_tokens: 22 });
+  } finally {
+    await server.close();
+  }
+});
+
+test.each([
+  ["length", "max_output_tokens"],
+  ["refused", "content_filter"],
+] as const)("the vendor's SDK understands why the wire server stopped: %s", async (stopReason, reason) => {
+  const server = await startWireServer(dialect, [{ kind: "answer", answer: { content: [text("To be")], stopReason } }]);
+  try {
+    const sdk = new OpenAI({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
+    const said = await sdk.responses.stream({ ...base, input: "x" }).finalResponse();
+    expect(said.incomplete_details).toEqual({ reason });
+  } finally {
+    await server.close();
+  }
+});
+
+/** A recording may hold several responses, one after the other. */
+function responsesOf(name: string): string[][] {
+  const responses: string[][] = [];
+  for (const line of readRecording("openai-responses", name)) {
+    if (JSON.parse(line).type === "response.created") responses.push([]);
+    responses.at(-1)!.push(line);
+  }
+  return responses;
+}
+
+describe("recordings mean to us what they mean to the vendor's SDK", () => {
+  const recorded = ["azure-tool-call.1", "openai-custom-tool.1", "openai-reasoning-encrypted-content.1"].flatMap(
+    (name) => responsesOf(name).map((lines, at) => ({ name: `${name}, response ${at + 1}`, lines })),
+  );
+  test.each(recorded)("$name", async ({ lines }) => {
+    const chunks = lines.map((line) => sse(line, JSON.parse(line).type));
+    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
+    const server = await startWireServer(dialect, [reply, reply]);
+    try {
+      const sdk = new OpenAI({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
+      // Reasoning is encrypted anew in every event; what counts is the one that ends its item.
+      const items: OpenAI.Responses.ResponseOutputItem[] = [];
+      const events = sdk.responses.stream({ ...base, input: "x" });
+      const expected = await events.on("response.output_item.done", ({ item }) => items.push(item)).finalResponse();
+      const ours = await provider.stream(gpt(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
+      expect(items.map(({ type }) => type)).toEqual(expected.output.map(({ type }) => type));
+      expect(ours.content).toEqual(items.map(asOurs));
+      expect(ours.responseId).toBe(expected.id);
+      expect(ours.responseModel).toBe(expected.model);
+      expect(ours.rawStopReason).toBe(expected.status);
+      expect(ours.usage.input).toBe(expected.usage!.input_tokens - expected.usage!.input_tokens_details.cached_tokens);
+      expect(ours.usage.cacheRead).toBe(expected.usage!.input_tokens_details.cached_tokens);
+      expect(ours.usage.output).toBe(expected.usage!.output_tokens);
+      expect(ours.usage.reasoning).toBe(expected.usage!.output_tokens_details.reasoning_tokens);
+      expect(ours.usage.totalTokens).toBe(expected.usage!.total_tokens);
+      expect(ours.stopReason).toBe(expected.output.some(({ type }) => type.endsWith("call")) ? "toolUse" : "stop");
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("openai-error.1", async () => {
+    const chunks = readRecording("openai-responses", "openai-error.1").map((line) => sse(line, JSON.parse(line).type));
+    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
+    const server = await startWireServer(dialect, [reply, reply]);
+    try {
+      const sdk = new OpenAI({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
+      const expected: unknown = await sdk.responses
+        .stream({ ...base, input: "x" })
+        .finalResponse()
+        .catch((error: unknown) => error);
+      expect(expected).toBeInstanceOf(OpenAI.APIError);
+      const ours = await provider.stream(gpt(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
+      expect(ours.failure?.kind).toBe("billing");
+      expect(ours.errorMessage).toMatch(/exceeded your current quota/);
+      expect(server.requests).toHaveLength(2);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+function asOurs(item: OpenAI.Responses.ResponseOutputItem): unknown {
+  switch (item.type) {
+    case "message":
+      return {
+        type: "text",
+        text: item.content.map((part) => (part.type === "output_text" ? part.text : part.refusal)).join(""),
+        textSignature: JSON.stringify({ v: 1, id: item.id }),
+      };
+    case "reasoning":
+      return {
+        type: "thinking",
+        thinking: item.summary.map((part) => part.text).join("\n\n"),
+        thinkingSignature: JSON.stringify(item),
+      };
+    case "function_call":
+      return {
+        type: "toolCall",
+        id: `${item.call_id}|${item.id}`,
+        name: item.name,
+        arguments: JSON.parse(item.arguments),
+      };
+    case "custom_tool_call":
+      return { type: "toolCall", id: `${item.call_id}|${item.id}`, name: item.name, arguments: { input: item.input } };
+    default:
+      throw new Error(`The recordings hold no ${item.type}.`);
+  }
+}
+
+describe("events that are missing, doubled or out of order do not change what is meant", () => {
+  const added = (output_index: number | undefined, item: object) => ({
+    type: "response.output_item.added",
+    output_index,
+    item,
+  });
+  const done = (output_index: number | undefined, item: object) => ({
+    type: "response.output_item.done",
+    output_index,
+    item,
+  });
+  const completed = (fields: object = {}) => ({
+    type: "response.completed",
+    response: { id: "resp_1", status: "completed", ...fields },
+  });
+  const delta = (type: string, fields: object) => ({ type: `response.${type}.delta`, ...fields });
+  const message = (said: string) => ({
+    type: "message",
+    id: "msg_1",
+    role: "assistant",
+    content: [{ type: "output_text", text: said }],
+  });
+  const weather = (args: string, id = "fc_1", callId = "call_1") => ({
+    type: "function_call",
+    id,
+    call_id: callId,
+    name: "weather",
+    arguments: args,
+  });
+  const said = { type: "text", text: "Hello", textSignature: '{"v":1,"id":"msg_1"}' };
+  const rome = { type: "toolCall", id: "call_1|fc_1", name: "weather", arguments: { place: "Rome" } };
+
+  const sequences: { name: string; events: object[]; content: unknown[] }[] = [
+    {
+      name: "text whose item was never announced nor ended",
+      events: [
+        delta("output_text", { output_index: 0, item_id: "msg_1", delta: "Hel" }),
+        delta("output_text", { output_index: 0, item_id: "msg_1", delta: "lo" }),
+        completed(),
+      ],
+      content: [text("Hello")],
+    },
+    {
+      name: "text that came only as a whole item",
+      events: [done(0, message("Hello")), completed()],
+      content: [said],
+    },
+    {
+      name: "an answer that came only at the end",
+      events: [completed({ output: [message("Hello"), weather('{"place":"Rome"}')] })],
+      content: [said, rome],
+    },
+    {
+      name: "text whose last deltas were lost",
+      events: [
+        added(0, message("")),
+        delta("output_text", { output_index: 0, delta: "Hel" }),
+        done(0, message("Hello")),
+        completed({ output: [message("Hello")] }),
+      ],
+      content: [said],
+    },
+    {
+      name: "text whose deltas came in the wrong order",
+      events: [
+        added(0, message("")),
+        delta("output_text", { output_index: 0, delta: "lo" }),
+        delta("output_text", { output_index: 0, delta: "Hel" }),
+        done(0, message("Hello")),
+        completed(),
+      ],
+      content: [said],
+    },
+    {
+      name: "an item that was announced, ended and continued twice",
+      events: [
+        added(0, message("")),
+        added(0, message("")),
+        delta("output_text", { output_index: 0, item_id: "msg_1", delta: "Hello" }),
+        done(0, message("Hello")),
+        done(0, message("Hello")),
+        delta("output_text", { output_index: 0, item_id: "msg_1", delta: "Hello" }),
+        completed(),
+      ],
+      content: [said],
+    },
+    {
+      name: "a call whose arguments came before its name",
+      events: [
+        delta("function_call_arguments", { output_index: 0, item_id: "fc_1", delta: '{"place":' }),
+        delta("function_call_arguments", { output_index: 0, item_id: "fc_1", delta: '"Rome"}' }),
+        done(0, weather('{"place":"Rome"}')),
+        completed(),
+      ],
+      content: [rome],
+    },
+    {
+      name: "a call whose arguments came only when they were done",
+      events: [
+        added(0, weather("")),
+        { type: "response.function_call_arguments.done", output_index: 0, arguments: '{"place":"Rome"}' },
+        done(0, weather("")),
+        completed(),
+      ],
+      content: [rome],
+    },
+    {
+      name: "a call whose arguments came at once and again in deltas",
+      events: [
+        added(0, weather('{"place":"Rome"}')),
+        delta("function_call_arguments", { output_index: 0, delta: '{"place":"Rome"}' }),
+        done(0, weather('{"place":"Rome"}')),
+        completed(),
+      ],
+      content: [rome],
+    },
+    {
+      name: "a call whose deltas came in the wrong order",
+      events: [
+        added(0, weather("")),
+        delta("function_call_arguments", { output_index: 0, delta: '"Rome"}' }),
+        delta("function_call_arguments", { output_index: 0, delta: '{"place":' }),
+        done(0, weather('{"place":"Rome"}')),
+        completed(),
+      ],
+      content: [rome],
+    },
+    {
+      name: "parallel calls that all say index 0",
+      events: [
+        added(0, weather("")),
+        added(0, weather("", "fc_2", "call_2")),
+        delta("function_call_arguments", { output_index: 0, item_id: "fc_1", delta: '{"place":"Rome"}' }),
+        delta("function_call_arguments", { output_index: 0, item_id: "fc_2", delta: '{"place":"Bern"}' }),
+        done(0, weather('{"place":"Rome"}')),
+        done(0, weather('{"place":"Bern"}', "fc_2", "call_2")),
+        completed(),
+      ],
+      content: [rome, { ...rome, id: "call_2|fc_2", arguments: { place: "Bern" } }],
+    },
+    {
+      name: "parallel calls without an index, interleaved",
+      events: [
+        added(undefined, weather("")),
+        added(undefined, weather("", "fc_2", "call_2")),
+        delta("function_call_arguments", { item_id: "fc_2", delta: '{"place":"Bern"}' }),
+        delta("function_call_arguments", { item_id: "fc_1", delta: '{"place":"Rome"}' }),
+        done(undefined, weather('{"place":"Bern"}', "fc_2", "call_2")),
+        done(undefined, weather('{"place":"Rome"}')),
+        completed(),
+      ],
+      content: [rome, { ...rome, id: "call_2|fc_2", arguments: { place: "Bern" } }],
+    },
+    {
+      name: "ids that change with every event",
+      events: [
+        added(0, weather("", "fc_1")),
+        delta("function_call_arguments", { output_index: 0, item_id: "x", delta: '{"place":"Rome"}' }),
+        done(0, weather('{"place":"Rome"}', "y")),
+        completed({ output: [weather('{"place":"Rome"}', "z")] }),
+      ],
+      content: [rome],
+    },
+    {
+      name: "free text for a custom tool, with everything that JSON has to escape",
+      events: [
+        added(0, { type: "custom_tool_call", id: "ctc_1", call_id: "call_1", name: "sql", input: "" }),
+        delta("custom_tool_call_input", { output_index: 0, delta: 'a "b"\\' }),
+        delta("custom_tool_call_input", { output_index: 0, delta: "\n\ud83d" }),
+        delta("custom_tool_call_input", { output_index: 0, delta: "\ude00" }),
+        { type: "response.custom_tool_call_input.done", output_index: 0, input: 'a "b"\\\n😀!' },
+        done(0, { type: "custom_tool_call", id: "ctc_1", call_id: "call_1", name: "sql", input: 'a "b"\\\n😀!' }),
+        completed(),
+      ],
+      content: [{ type: "toolCall", id: "call_1|ctc_1", name: "sql", arguments: { input: 'a "b"\\\n😀!' } }],
+    },
+    {
+      name: "parts of a summary, apart by a blank line",
+      events: [
+        delta("reasoning_summary_text", { output_index: 0, summary_index: 0, delta: "One" }),
+        { type: "response.reasoning_summary_part.done", output_index: 0, summary_index: 0 },
+        { type: "response.reasoning_summary_part.added", output_index: 0, summary_index: 1 },
+        delta("reasoning_summary_text", { output_index: 0, summary_index: 1, delta: "Two" }),
+        completed(),
+      ],
+      content: [thinking("One\n\nTwo")],
+    },
+    {
+      name: "open reasoning",
+      events: [
+        delta("reasoning_text", { output_index: 0, content_index: 0, delta: "Hm" }),
+        delta("reasoning_text", { output_index: 0, content_index: 0, delta: "." }),
+        completed(),
+      ],
+      content: [thinking("Hm.")],
+    },
+    {
+      name: "reasoning whose encrypted content comes with the end",
+      events: [
+        added(0, { type: "reasoning", id: "rs_1", summary: [] }),
+        done(0, { type: "reasoning", id: "rs_1", summary: [] }),
+        completed({ output: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "late" }] }),
+      ],
+      content: [
+        thinking("", JSON.stringify({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "late" })),
+      ],
+    },
+    {
+      name: "events and items nobody knows",
+      events: [
+        { type: "response.something.new", output_index: 0 },
+        added(0, { type: "web_search_call", id: "ws_1" }),
+        done(0, { type: "web_search_call", id: "ws_1" }),
+        { output_index: "x", item: 7 },
+        added(1, message("")),
+        done(1, message("Hello")),
+        completed({ output: "not a list", usage: { input_tokens: Number.NaN, output_tokens: -1 } }),
+      ],
+      content: [said],
+    },
+  ];
+
+  test.each(sequences)("$name", ({ events, content }) => {
+    const { draft } = play(events);
+    expect(draft.message.content).toEqual(content);
+    expect(draft.state).toEqual({ kind: "ended", reason: "stop" });
+    expect(draft.message.usage.input).toBe(0);
+  });
+
+  test("a call that was never ended is not executed with half its arguments", () => {
+    const { draft } = play([
+      added(0, weather("")),
+      delta("function_call_arguments", { output_index: 0, delta: '{"place":"R' }),
+      completed(),
+    ]);
+    expect(draft.message.content).toMatchObject([{ arguments: {}, argumentsError: expect.any(String) }]);
+  });
+
+  test("an item that is nested 10,000 levels deep is not kept, and does no harm", () => {
+    const deep: unknown = JSON.parse(`${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`);
+    const { draft } = play([done(0, { type: "reasoning", id: "rs_1", summary: [], deep }), completed()]);
+    expect(draft.message.content).toEqual([thinking("")]);
+  });
+});
+
+function play(events: object[]): { draft: Draft } {
+  const draft = new Draft(model, 0);
+  const state = openaiResponses.start(draft);
+  for (const data of events) openaiResponses.step(state, { data });
+  draft.closeAll();
+  return { draft };
+}
+
+describe("how a response ended", () => {
+  const ended = (type: string, response: object) => ({ type: `response.${type}`, response });
+  const endings: { name: string; event: object; raw?: string; state: object }[] = [
+    {
+      name: "complete",
+      event: ended("completed", { status: "completed" }),
+      raw: "completed",
+      state: { kind: "ended", reason: "stop" },
+    },
+    {
+      name: "complete, without saying so twice",
+      event: ended("completed", {}),
+      raw: "completed",
+      state: { kind: "ended", reason: "stop" },
+    },
+    {
+      name: "cut by its length",
+      event: ended("incomplete", { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }),
+      raw: "incomplete.max_output_tokens",
+      state: { kind: "ended", reason: "length" },
+    },
+    {
+      name: "cut, under the name of a complete one",
+      event: ended("done", { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }),
+      raw: "incomplete.max_output_tokens",
+      state: { kind: "ended", reason: "length" },
+    },
+    {
+      name: "cut for a reason nobody knows",
+      event: ended("incomplete", { status: "incomplete", incomplete_details: { reason: "boredom" } }),
+      raw: "incomplete.boredom",
+      state: { kind: "ended", reason: "stop" },
+    },
+    {
+      name: "filtered",
+      event: ended("incomplete", { status: "incomplete", incomplete_details: { reason: "content_filter" } }),
+      raw: "incomplete.content_filter",
+      state: { kind: "failed", failure: { kind: "refused" } },
+    },
+    {
+      name: "failed",
+      event: ended("failed", { status: "failed", error: { code: "rate_limit_exceeded", message: "Slow down" } }),
+      raw: "failed",
+      state: { kind: "failed", failure: { kind: "rate_limited", message: "Slow down" } },
+    },
+    {
+      name: "failed without a word",
+      event: ended("failed", { error: null }),
+      raw: "failed",
+      state: { kind: "failed", failure: { kind: "unknown", message: expect.stringMatching(/failed/) } },
+    },
+    {
+      name: "cancelled",
+      event: ended("cancelled", { status: "cancelled" }),
+      raw: "cancelled",
+      state: { kind: "failed", failure: { kind: "unknown" } },
+    },
+    {
+      name: "an error event with an object",
+      event: { type: "error", error: { type: "server_error", code: "server_error", message: "Oops" } },
+      state: { kind: "failed", failure: { kind: "overloaded", message: "Oops" } },
+    },
+    {
+      name: "an error event with fields of its own",
+      event: { type: "error", code: "context_length_exceeded", message: "Too long", param: null },
+      state: { kind: "failed", failure: { kind: "context_overflow", message: "Too long" } },
+    },
+  ];
+
+  test.each(endings)("$name", ({ event, raw, state }) => {
+    const { draft } = play([event]);
+    expect(draft.state).toMatchObject(state);
+    expect(draft.message.rawStopReason).toBe(raw);
+  });
+
+  test("refused by the model: its words are kept and the answer is a failure", () => {
+    const part = { type: "refusal", refusal: "I can't help with that." };
+    const { draft } = play([
+      { type: "response.output_item.added", output_index: 0, item: { type: "message", id: "msg_1", content: [] } },
+      { type: "response.refusal.delta", output_index: 0, delta: "I can't help " },
+      { type: "response.refusal.delta", output_index: 0, delta: "with that." },
+      { type: "response.output_item.done", output_index: 0, item: { type: "message", id: "msg_1", content: [part] } },
+      ended("completed", { status: "completed" }),
+    ]);
+    expect(draft.message.content).toMatchObject([text("I can't help with that.")]);
+    expect(draft.state).toMatchObject({ failure: { kind: "refused", message: expect.stringMatching(/can't help/) } });
+  });
+});
