@@ -105,6 +105,8 @@ export interface OpenAICompletionsCompat {
   cacheControlFormat?: "anthropic";
   /** Accepts a cache retention longer than the default. Default true. */
   supportsLongCacheRetention?: boolean;
+  /** Accepts `prompt_cache_key` whatever the retention; others may reject it. Default false. */
+  supportsPromptCacheKey?: boolean;
   /** Sends session-affinity headers. Default false. */
   sendSessionAffinityHeaders?: boolean;
   /** Default `openai`. */

@@ -5,6 +5,7 @@ import type { Protocol } from "./protocol.ts";
 /** Every wire protocol, loaded when first asked for. */
 export const protocols: Partial<Record<KnownApi, () => Promise<Protocol>>> = {
   "anthropic-messages": async () => general((await import("./anthropic-messages/index.ts")).anthropicMessages),
+  "openai-completions": async () => general((await import("./openai-completions/index.ts")).openaiCompletions),
   "openai-responses": async () => general((await import("./openai-responses/index.ts")).openaiResponses),
   "azure-openai-responses": async () =>
     general((await import("./azure-openai-responses/index.ts")).azureOpenAIResponses),

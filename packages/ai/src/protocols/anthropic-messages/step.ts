@@ -90,14 +90,14 @@ function addSignature(draft: Draft, index: number, signature: unknown): void {
   block.thinkingSignature = (block.thinkingSignature ?? "") + text(signature);
 }
 
-const stopReasons: Record<string, "stop" | "length" | "toolUse"> = {
-  end_turn: "stop",
-  tool_use: "toolUse",
-  max_tokens: "length",
-  model_context_window_exceeded: "length",
-  pause_turn: "stop",
-  stop_sequence: "stop",
-};
+const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
+  ["end_turn", "stop"],
+  ["tool_use", "toolUse"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["pause_turn", "stop"],
+  ["stop_sequence", "stop"],
+]);
 
 function readStop(draft: Draft, delta: Record<string, unknown>): void {
   const raw = text(delta["stop_reason"]);
@@ -105,7 +105,7 @@ function readStop(draft: Draft, delta: Record<string, unknown>): void {
   if (raw === "refusal" || raw === "sensitive") {
     const explanation = text(record(delta["stop_details"])["explanation"]);
     draft.fail({ kind: "refused", message: explanation || `The provider refused to answer (${raw}).` }, raw);
-  } else draft.stop(stopReasons[raw] ?? "stop", raw);
+  } else draft.stop(stopReasons.get(raw) ?? "stop", raw);
 }
 
 function readUsage(value: unknown): UsageReport {

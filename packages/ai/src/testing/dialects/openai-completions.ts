@@ -1,0 +1,84 @@
+import type { ToolCall } from "../../message.ts";
+import { pieces, type ScriptedAnswer, stopReasonOf } from "../script.ts";
+import { sse, type WireDialect } from "./dialect.ts";
+
+const finishReasons = { stop: "stop", length: "length", toolUse: "tool_calls", refused: "content_filter" };
+
+export const openaiCompletionsDialect: WireDialect = {
+  api: "openai-completions",
+  contentType: "text/event-stream; charset=utf-8",
+  // OpenAI's own server sends none; gateways keep the line open with a comment.
+  ping: new TextEncoder().encode(": processing\n\n"),
+  answer(answer) {
+    const chunk = (fields: object) =>
+      sse({ id: answer.id, object: "chat.completion.chunk", created: 1, model: answer.model, usage: null, ...fields });
+    const choice = (delta: object, finish_reason: string | null = null) =>
+      chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
+    const calls = answer.content.filter((block) => block.type === "toolCall");
+    return [
+      choice({ role: "assistant", content: "", refusal: null }),
+      ...answer.content
+        .flatMap((block) => (block.type === "toolCall" ? callDeltas(block, calls.indexOf(block)) : wordDeltas(block)))
+        .map((delta) => choice(delta)),
+      choice({}, finishReasons[stopReasonOf(answer)]),
+      chunk({ choices: [], usage: usageOf(answer) }),
+      sse("[DONE]"),
+    ];
+  },
+  streamError: (kind, message) =>
+    sse({
+      error:
+        kind === "overloaded"
+          ? { message, type: "server_error", param: null, code: null }
+          : { message, type: "tokens", param: null, code: "rate_limit_exceeded" },
+    }),
+  errorBody(status, message) {
+    const types: Record<number, string> = { 429: "tokens", 500: "server_error", 503: "server_error" };
+    const codes: Record<number, string> = { 401: "invalid_api_key", 429: "rate_limit_exceeded" };
+    return JSON.stringify({
+      error: { message, type: types[status] ?? "invalid_request_error", param: null, code: codes[status] ?? null },
+    });
+  },
+};
+
+function callDeltas(call: ToolCall, index: number): object[] {
+  const name = { index, id: call.id, type: "function", function: { name: call.name, arguments: "" } };
+  const deltas: object[] = [
+    { tool_calls: [name] },
+    ...pieces(JSON.stringify(call.arguments)).map((json) => ({
+      tool_calls: [{ index, function: { arguments: json } }],
+    })),
+  ];
+  if (call.thoughtSignature !== undefined) {
+    deltas.push({ reasoning_details: [{ type: "reasoning.encrypted", id: call.id, data: call.thoughtSignature }] });
+  }
+  return deltas;
+}
+
+/** Thinking with a signature is told as OpenRouter does, with details; without one as most servers do. */
+function wordDeltas(block: Exclude<ScriptedAnswer["content"][number], ToolCall>): object[] {
+  if (block.type === "text") return pieces(block.text).map((content) => ({ content }));
+  const { thinkingSignature } = block;
+  if (thinkingSignature === undefined) {
+    return pieces(block.thinking).map((reasoning_content) => ({ reasoning_content }));
+  }
+  if (block.redacted)
+    return [{ reasoning_details: [{ type: "reasoning.encrypted", data: thinkingSignature, index: 0 }] }];
+  const detail = (fields: object) => [{ type: "reasoning.text", format: "anthropic-claude-v1", index: 0, ...fields }];
+  return [
+    ...pieces(block.thinking).map((piece) => ({ reasoning: piece, reasoning_details: detail({ text: piece }) })),
+    { reasoning: null, reasoning_details: detail({ signature: thinkingSignature }) },
+  ];
+}
+
+function usageOf({ usage = {} }: ScriptedAnswer): object {
+  const { input = 10, output = 5, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;
+  const prompt_tokens = input + cacheRead + cacheWrite;
+  return {
+    prompt_tokens,
+    completion_tokens: output,
+    total_tokens: prompt_tokens + output,
+    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  };
+}

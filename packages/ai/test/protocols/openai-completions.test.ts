@@ -1,0 +1,1006 @@
+import fc from "fast-check";
+import OpenAI from "openai";
+import { describe, expect, test } from "vitest";
+import type { AssistantMessage } from "../../src/message.ts";
+import type { Model, OpenAICompletionsCompat, ThinkingFormat } from "../../src/model.ts";
+import type { SimpleStreamOptions } from "../../src/options.ts";
+import { Draft } from "../../src/protocols/draft.ts";
+import { openaiCompletions } from "../../src/protocols/openai-completions/index.ts";
+import type { Protocol } from "../../src/protocols/protocol.ts";
+import { providerOf } from "../../src/registry.ts";
+import { sse } from "../../src/testing/dialects/dialect.ts";
+import { openaiCompletionsDialect as dialect } from "../../src/testing/dialects/openai-completions.ts";
+import { assertGrammar, providerContract } from "../../src/testing/provider-contract.ts";
+import { call, text, thinking } from "../../src/testing/script.ts";
+import { startWireServer, type WireReply } from "../../src/testing/wire-server.ts";
+import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
+import { readRecording } from "../recording.ts";
+
+const provider = providerOf("openai-completions", () => Promise.resolve(openaiCompletions as unknown as Protocol));
+
+/** OpenAI's own flags; on loopback the host's defaults would be those of a local server. */
+const openai: OpenAICompletionsCompat = {
+  supportsStore: true,
+  supportsDeveloperRole: true,
+  supportsStrictMode: true,
+  supportsLongCacheRetention: true,
+  maxTokensField: "max_completion_tokens",
+  toolCallIdFormat: "openai",
+};
+
+const gpt = (baseUrl: string): Model<"openai-completions"> => ({
+  id: "gpt-test",
+  name: "GPT",
+  api: "openai-completions",
+  provider: "openai",
+  baseUrl,
+  reasoning: true,
+  input: ["text", "image"],
+  cost: { input: 1, output: 8, cacheRead: 0.1, cacheWrite: 1.25 },
+  contextWindow: 200_000,
+  maxTokens: 64_000,
+  compat: openai,
+});
+
+const model = gpt("https://models.example/v1");
+
+for (const { name, run } of providerContract({ provider, dialect, model: gpt })) test(name, run);
+
+type Params = OpenAI.ChatCompletionCreateParamsStreaming;
+/** Fields that only compatible servers know; the SDK passes them on. */
+type AnyParams = Omit<Params, "stream"> & Record<string, unknown>;
+
+const base = { model: "gpt-test", store: false, stream_options: { include_usage: true } };
+const hello = [{ role: "user" as const, content: "Hello" }];
+const sdkTool = (tool: typeof weatherTool | typeof clockTool) => ({
+  type: "function" as const,
+  function: { name: tool.name, description: tool.description, parameters: tool.parameters },
+});
+const image = { type: "image" as const, data: pixel, mimeType: "image/png" };
+const imagePart = { type: "image_url" as const, image_url: { url: `data:image/png;base64,${pixel}` } };
+const sdkCall = (id: string, name: string, args: string) => ({
+  id,
+  type: "function" as const,
+  function: { name, arguments: args },
+});
+const turn = [
+  user("Weather?"),
+  assistant(model, [text("I'll look."), call("weather", { place: "Rome" }, "a"), call("clock", {}, "b")]),
+  result("b", "clock", [text("noon")]),
+  result("a", "weather", [text("sunny"), text("and warm")], true),
+];
+const sdkTurn = [
+  { role: "user" as const, content: "Weather?" },
+  {
+    role: "assistant" as const,
+    content: "I'll look.",
+    tool_calls: [sdkCall("a", "weather", '{"place":"Rome"}'), sdkCall("b", "clock", "{}")],
+  },
+  { role: "tool" as const, content: "sunny\nand warm", tool_call_id: "a" },
+  { role: "tool" as const, content: "noon", tool_call_id: "b" },
+];
+
+/** A conversation in which the model has thought, as the server told it in `field`. */
+const thoughtful = (field: string) => [
+  user("Think."),
+  assistant(model, [thinking("Hm.", field), text("Done.")]),
+  user("More."),
+];
+
+const cases: OracleCase<AnyParams>[] = [
+  { name: "a question", context: { messages: [user("Hello")] }, params: { ...base, messages: hello } },
+  {
+    name: "a system prompt to a model that reasons",
+    context: { systemPrompt: "Be brief.", messages: [user("Hello")] },
+    params: { ...base, messages: [{ role: "developer", content: "Be brief." }, ...hello] },
+  },
+  {
+    name: "a system prompt to a model that does not",
+    context: { systemPrompt: "Be brief.", messages: [user("Hello")] },
+    model: { reasoning: false },
+    params: { ...base, messages: [{ role: "system", content: "Be brief." }, ...hello] },
+  },
+  {
+    name: "a system prompt to a server without the developer role, or storage, or usage",
+    context: { systemPrompt: "Be brief.", messages: [user("Hello")] },
+    model: { compat: { supportsDeveloperRole: false, supportsStore: false, supportsUsageInStreaming: false } },
+    params: { model: "gpt-test", messages: [{ role: "system", content: "Be brief." }, ...hello] },
+  },
+  {
+    name: "temperature and a limit",
+    context: { messages: [user("Hello")] },
+    options: { temperature: 0.5, maxTokens: 100 },
+    params: { ...base, messages: hello, temperature: 0.5, max_completion_tokens: 100 },
+  },
+  {
+    name: "a limit under its older name",
+    context: { messages: [user("Hello")] },
+    options: { maxTokens: 100 },
+    model: { compat: { maxTokensField: "max_tokens" } },
+    params: { ...base, messages: hello, max_tokens: 100 },
+  },
+  {
+    name: "an image",
+    context: { messages: [user([text("What is it?"), image])] },
+    params: { ...base, messages: [{ role: "user", content: [{ type: "text", text: "What is it?" }, imagePart] }] },
+  },
+  {
+    name: "tools",
+    context: { messages: [user("Hello")], tools: [clockTool, weatherTool] },
+    params: { ...base, messages: hello, tools: [sdkTool(clockTool), sdkTool(weatherTool)] },
+  },
+  ...(["auto", "any", "none"] as const).map((toolChoice) => ({
+    name: `tool choice ${toolChoice}`,
+    context: { messages: [user("Hello")], tools: [weatherTool] },
+    options: { toolChoice },
+    params: {
+      ...base,
+      messages: hello,
+      tools: [sdkTool(weatherTool)],
+      tool_choice: toolChoice === "any" ? ("required" as const) : toolChoice,
+    },
+  })),
+  {
+    name: "a demanded tool",
+    context: { messages: [user("Hello")], tools: [weatherTool] },
+    options: { toolChoice: { name: "weather" } },
+    params: {
+      ...base,
+      messages: hello,
+      tools: [sdkTool(weatherTool)],
+      tool_choice: { type: "function", function: { name: "weather" } },
+    },
+  },
+  {
+    name: "a strict tool",
+    context: { messages: [user("Hello")], tools: [{ ...weatherTool, strict: "require" }] },
+    params: {
+      ...base,
+      messages: hello,
+      tools: [
+        {
+          type: "function",
+          function: {
+            name: "weather",
+            description: "The weather of a place",
+            strict: true,
+            parameters: {
+              type: "object",
+              properties: {
+                place: { type: "string", description: "A city" },
+                unit: { type: ["string", "null"], enum: ["C", "F", null] },
+              },
+              required: ["place", "unit"],
+              additionalProperties: false,
+            },
+          },
+        },
+      ],
+    },
+  },
+  {
+    name: "calls and their results",
+    context: { messages: [...turn, user("And now?")] },
+    params: { ...base, messages: [...sdkTurn, { role: "user", content: "And now?" }] },
+  },
+  {
+    name: "calls without words",
+    context: {
+      messages: [user("Hello"), assistant(model, [call("clock", {}, "b")]), result("b", "clock", [text("noon")])],
+    },
+    params: {
+      ...base,
+      messages: [
+        ...hello,
+        { role: "assistant", content: null, tool_calls: [sdkCall("b", "clock", "{}")] },
+        { role: "tool", content: "noon", tool_call_id: "b" },
+      ],
+    },
+  },
+  {
+    name: "results with names, and an answer before the user speaks again",
+    context: { messages: [...turn, user("And now?")] },
+    model: { compat: { requiresToolResultName: true, requiresAssistantAfterToolResult: true } },
+    params: {
+      ...base,
+      messages: [
+        ...sdkTurn.slice(0, 2),
+        {
+          role: "tool",
+          content: "sunny\nand warm",
+          tool_call_id: "a",
+          name: "weather",
+        } as OpenAI.ChatCompletionMessageParam,
+        { role: "tool", content: "noon", tool_call_id: "b", name: "clock" } as OpenAI.ChatCompletionMessageParam,
+        { role: "assistant", content: "I have read the results." },
+        { role: "user", content: "And now?" },
+      ],
+    },
+  },
+  {
+    name: "images in results, which follow all of them",
+    context: {
+      messages: [
+        user("Look."),
+        assistant(model, [call("camera", {}, "a"), call("clock", {}, "b")]),
+        result("a", "camera", [image]),
+        result("b", "clock", [text("noon")]),
+        user("Well?"),
+      ],
+    },
+    params: {
+      ...base,
+      messages: [
+        { role: "user", content: "Look." },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [sdkCall("a", "camera", "{}"), sdkCall("b", "clock", "{}")],
+        },
+        { role: "tool", content: "(the images follow)", tool_call_id: "a" },
+        { role: "tool", content: "noon", tool_call_id: "b" },
+        { role: "user", content: [{ type: "text", text: "Shown by camera (a):" }, imagePart] },
+        { role: "user", content: "Well?" },
+      ],
+    },
+  },
+  ...["reasoning_content", "reasoning", "reasoning_text"].map((field) => ({
+    name: `its own thinking, in ${field} as it came`,
+    context: { messages: thoughtful(field) },
+    params: {
+      ...base,
+      messages: [
+        { role: "user" as const, content: "Think." },
+        { role: "assistant" as const, content: "Done.", [field]: "Hm." },
+        { role: "user" as const, content: "More." },
+      ],
+    },
+  })),
+  {
+    name: "its own thinking as text",
+    context: { messages: thoughtful("reasoning_content") },
+    model: { compat: { requiresThinkingAsText: true } },
+    params: {
+      ...base,
+      messages: [
+        { role: "user", content: "Think." },
+        { role: "assistant", content: "Hm.\n\nDone." },
+        { role: "user", content: "More." },
+      ],
+    },
+  },
+  {
+    name: "thinking that every assistant message must have",
+    context: {
+      messages: [...thoughtful("reasoning"), assistant(model, [text("Again.")]), user("And?")],
+    },
+    options: { reasoning: "high" },
+    model: { compat: { requiresReasoningContentOnAssistantMessages: true } },
+    params: {
+      ...base,
+      reasoning_effort: "high",
+      messages: [
+        { role: "user", content: "Think." },
+        { role: "assistant", content: "Done.", reasoning_content: "Hm." } as OpenAI.ChatCompletionMessageParam,
+        { role: "user", content: "More." },
+        { role: "assistant", content: "Again.", reasoning_content: "" } as OpenAI.ChatCompletionMessageParam,
+        { role: "user", content: "And?" },
+      ],
+    },
+  },
+  {
+    name: "encrypted thinking of a call and of the message",
+    context: {
+      messages: [
+        user("Hello"),
+        assistant(model, [
+          {
+            type: "thinking",
+            thinking: "Hm.",
+            thinkingSignature: '[{"type":"reasoning.text","text":"Hm.","signature":"s","index":0}]',
+          },
+          { ...call("clock", {}, "b"), thoughtSignature: '{"type":"reasoning.encrypted","id":"b","data":"x"}' },
+        ]),
+        result("b", "clock", [text("noon")]),
+      ],
+    },
+    params: {
+      ...base,
+      messages: [
+        ...hello,
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [sdkCall("b", "clock", "{}")],
+          reasoning_details: [
+            { type: "reasoning.text", text: "Hm.", signature: "s", index: 0 },
+            { type: "reasoning.encrypted", id: "b", data: "x" },
+          ],
+        } as OpenAI.ChatCompletionMessageParam,
+        { role: "tool", content: "noon", tool_call_id: "b" },
+      ],
+    },
+  },
+  {
+    name: "a long cache",
+    context: { messages: [user("Hello")] },
+    options: { cacheRetention: "long", sessionId: "s".repeat(100) },
+    params: { ...base, messages: hello, prompt_cache_key: "s".repeat(64), prompt_cache_retention: "24h" },
+  },
+  {
+    name: "cache markers in Anthropic's way",
+    context: { systemPrompt: "Be brief.", messages: turn, tools: [clockTool, weatherTool] },
+    options: { cacheRetention: "long", sessionId: "s" },
+    model: { compat: { cacheControlFormat: "anthropic" } },
+    params: {
+      ...base,
+      messages: [
+        { role: "developer", content: [marked("Be brief.")] },
+        ...sdkTurn.slice(0, 3),
+        { role: "tool", content: [marked("noon")], tool_call_id: "b" },
+      ],
+      tools: [
+        sdkTool(clockTool),
+        { ...sdkTool(weatherTool), cache_control: { type: "ephemeral", ttl: "1h" } } as OpenAI.ChatCompletionTool,
+      ],
+    },
+  },
+  {
+    name: "tool streaming, and routing through gateways",
+    context: { messages: [user("Hello")], tools: [clockTool] },
+    model: {
+      compat: {
+        zaiToolStream: true,
+        openRouterRouting: { only: ["a"] },
+        vercelGatewayRouting: { order: ["b"] },
+      },
+    },
+    params: {
+      ...base,
+      messages: hello,
+      tools: [sdkTool(clockTool)],
+      tool_stream: true,
+      provider: { only: ["a"] },
+      providerOptions: { gateway: { order: ["b"] } },
+    },
+  },
+  ...thinkingCases(),
+];
+
+function marked(content: string) {
+  return { type: "text" as const, text: content, cache_control: { type: "ephemeral", ttl: "1h" } };
+}
+
+/** What each kind of server documents for thinking on and off. */
+function thinkingCases(): OracleCase<AnyParams>[] {
+  const table: [ThinkingFormat, SimpleStreamOptions, Partial<Model>, Record<string, unknown>][] = [
+    ["openai", { reasoning: "low" }, {}, { reasoning_effort: "low" }],
+    ["openai", {}, {}, {}],
+    ["openai", {}, { thinkingLevelMap: { off: "none" } }, { reasoning_effort: "none" }],
+    ["openai", {}, { thinkingLevelMap: { off: null } }, { reasoning_effort: "minimal" }],
+    ["openai", { reasoning: "high" }, { thinkingLevelMap: { high: "default" } }, { reasoning_effort: "default" }],
+    ["openai", { reasoning: "high" }, { reasoning: false }, {}],
+    ["openrouter", { reasoning: "high" }, {}, { reasoning: { effort: "high" } }],
+    ["openrouter", {}, {}, { reasoning: { effort: "none" } }],
+    ["deepseek", { reasoning: "high" }, {}, { thinking: { type: "enabled" }, reasoning_effort: "high" }],
+    ["deepseek", {}, {}, { thinking: { type: "disabled" } }],
+    [
+      "zai",
+      { reasoning: "high" },
+      {},
+      { thinking: { type: "enabled", clear_thinking: false }, reasoning_effort: "high" },
+    ],
+    ["zai", {}, {}, { thinking: { type: "disabled" } }],
+    ["qwen", { reasoning: "high" }, {}, { enable_thinking: true, reasoning_effort: "high" }],
+    ["qwen", {}, {}, { enable_thinking: false }],
+    [
+      "qwen-chat-template",
+      { reasoning: "high" },
+      {},
+      { chat_template_kwargs: { enable_thinking: true, preserve_thinking: true } },
+    ],
+    ["together", { reasoning: "high" }, {}, { reasoning: { enabled: true }, reasoning_effort: "high" }],
+    ["together", {}, {}, { reasoning: { enabled: false } }],
+    ["ant-ling", { reasoning: "high" }, {}, { reasoning: { effort: "high" } }],
+    ["ant-ling", {}, {}, {}],
+    [
+      "baseten",
+      {},
+      { compat: { chatTemplateArgs: { enable_thinking: { $var: "thinking.enabled" } } } },
+      { chat_template_args: { enable_thinking: false } },
+    ],
+    [
+      "chat-template",
+      { reasoning: "medium", thinkingBudgets: { medium: 5_000 }, maxTokens: 4_024 },
+      {
+        compat: {
+          chatTemplateKwargs: {
+            style: "plain",
+            think: { $var: "thinking.enabled" },
+            effort: { $var: "thinking.effort", omitWhenOff: true },
+            budget: { $var: "thinking.budget" },
+          },
+        },
+      },
+      {
+        max_completion_tokens: 4_024,
+        chat_template_kwargs: { style: "plain", think: true, effort: "medium", budget: 3_000 },
+      },
+    ],
+    [
+      "chat-template",
+      {},
+      {
+        compat: {
+          chatTemplateKwargs: {
+            think: { $var: "thinking.enabled" },
+            effort: { $var: "thinking.effort", omitWhenOff: true },
+          },
+        },
+      },
+      { chat_template_kwargs: { think: false } },
+    ],
+  ];
+  return table.map(([thinkingFormat, options, changes, fields]) => ({
+    name: `thinking for ${thinkingFormat}: ${JSON.stringify(fields)}`,
+    context: { messages: [user("Hello")] },
+    options,
+    model: { ...changes, compat: { ...changes.compat, thinkingFormat } } as Partial<Model>,
+    params: { ...base, ...fields, messages: hello },
+  }));
+}
+
+describe("what we send is what the vendor's SDK sends", () => {
+  test.each(cases)("$name", async ({ context, options, model: changes, params }) => {
+    const answer: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
+    const server = await startWireServer(dialect, [answer, answer]);
+    try {
+      const compat = { ...openai, ...changes?.compat };
+      const asked = { ...gpt(server.url), ...changes, compat } as Model<"openai-completions">;
+      const message = await provider.streamSimple(asked, context, { apiKey: "key", ...options }).result();
+      expect(message.errorMessage).toBeUndefined();
+      expect(message.diagnostics).toBeUndefined();
+      const said = await sdkOf(server.url)
+        .chat.completions.stream(params as unknown as Params)
+        .finalChatCompletion();
+      expect(said.choices[0]?.message.content).toBe("ok");
+      const [ours, theirs] = server.requests;
+      expect(ours?.body).toEqual(theirs?.body);
+      expect(ours?.path).toBe(theirs?.path);
+      for (const header of ["authorization", "content-type"]) {
+        expect(ours?.headers[header]).toBe(theirs?.headers[header]);
+      }
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+const sdkOf = (baseURL: string) => new OpenAI({ apiKey: "key", baseURL, maxRetries: 0 });
+
+test("the vendor's SDK understands our server: text, calls, usage and reason", async () => {
+  const content = [text("Let me see."), call("weather", { place: "Zürich" }, "a"), call("now", {}, "b")];
+  const usage = { input: 100, output: 50, cacheRead: 30, reasoning: 20 };
+  const server = await startWireServer(dialect, [{ kind: "answer", answer: { content, usage } }]);
+  try {
+    const sdk = sdkOf(server.url);
+    const params = { ...base, messages: hello } as Params;
+    const { choices, usage: counted, id } = await sdk.chat.completions.stream(params).finalChatCompletion();
+    expect(id).toBe("answer-1");
+    expect(choices[0]?.finish_reason).toBe("tool_calls");
+    expect(choices[0]?.message.content).toBe("Let me see.");
+    expect(choices[0]?.message.tool_calls).toMatchObject([
+      sdkCall("a", "weather", '{"place":"Zürich"}'),
+      sdkCall("b", "now", "{}"),
+    ]);
+    expect(counted).toMatchObject({
+      prompt_tokens: 130,
+      completion_tokens: 50,
+      total_tokens: 180,
+      prompt_tokens_details: { cached_tokens: 30 },
+      completion_tokens_details: { reasoning_tokens: 20 },
+    });
+  } finally {
+    await server.close();
+  }
+});
+
+describe("recordings mean to us what they mean to the vendor's SDK", () => {
+  const names = ["alibaba-tool-call", "deepseek-tool-call", "groq-tool-call", "openai-text", "xai-tool-call"];
+  test.each(names)("%s", async (name) => {
+    const chunks = [...readRecording("openai-completions", name).map((line) => sse(line)), sse("[DONE]")];
+    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
+    const server = await startWireServer(dialect, [reply, reply]);
+    try {
+      const sdk = sdkOf(server.url).chat.completions.stream({ ...base, messages: hello } as Params);
+      let thoughts = "";
+      sdk.on("chunk", ({ choices }) => {
+        thoughts += (choices[0]?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? "";
+      });
+      const expected = await sdk.finalChatCompletion();
+      const ours = await provider.stream(gpt(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
+      const said = expected.choices[0]!;
+      expect(ours.content.flatMap((block) => (block.type === "text" ? block.text : [])).join("")).toBe(
+        said.message.content ?? "",
+      );
+      expect(ours.content.flatMap((block) => (block.type === "thinking" ? block.thinking : [])).join("")).toBe(
+        thoughts,
+      );
+      expect(ours.content.flatMap((block) => (block.type === "toolCall" ? [asVendor(block)] : []))).toEqual(
+        (said.message.tool_calls ?? []).map((made) =>
+          made.type === "function"
+            ? { id: made.id, name: made.function.name, args: JSON.parse(made.function.arguments) }
+            : made,
+        ),
+      );
+      expect(ours.responseId).toBe(expected.id);
+      expect(ours.responseModel).toBe(expected.model);
+      expect(ours.rawStopReason).toBe(said.finish_reason);
+      expect(ours.stopReason).toBe({ stop: "stop", tool_calls: "toolUse" }[said.finish_reason as string]);
+      const { usage } = expected;
+      expect(ours.usage.input + ours.usage.cacheRead).toBe(usage!.prompt_tokens);
+      expect(ours.usage.cacheRead).toBe(usage!.prompt_tokens_details?.cached_tokens ?? 0);
+      expect(ours.usage.totalTokens).toBe(usage!.total_tokens);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("a server that closes after its reason, without saying that this was all, has answered", async () => {
+    const chunks = readRecording("openai-completions", "xai-tool-call").map((line) => sse(line));
+    const server = await startWireServer(dialect, [{ kind: "raw", chunks, ending: "end" }]);
+    try {
+      const ours = await provider.stream(gpt(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
+      expect(ours.stopReason).toBe("toolUse");
+      expect(ours.content).toEqual([
+        { type: "thinking", thinking: "First, the user is", thinkingSignature: "reasoning_content" },
+        { type: "toolCall", id: "call_55117580", name: "weather", arguments: { location: "San Francisco" } },
+      ]);
+      // Thinking is not part of xAI's completion tokens: 26 and 196.
+      expect(ours.usage).toMatchObject({ input: 1, cacheRead: 290, output: 222, reasoning: 196, totalTokens: 513 });
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+const asVendor = ({ id, name, arguments: args }: AssistantMessage["content"][number] & { type: "toolCall" }) => ({
+  id,
+  name,
+  args,
+});
+
+/** Reads chunks as they come from a server, without a server, and checks that the events are in order. */
+function read(chunks: unknown[], asked: Model = model) {
+  const draft = new Draft(asked, 0);
+  const state = openaiCompletions.start(draft);
+  const events = chunks.flatMap((data) => openaiCompletions.step(state, { data }));
+  draft.closeAll();
+  events.push(...draft.take(), { type: "done", reason: "stop", message: draft.message });
+  // A request that fails before the model spoke has no start.
+  if (draft.message.content.length > 0) assertGrammar(events);
+  return { message: draft.message, state: draft.state };
+}
+
+const delta = (fields: object, finish_reason: string | null = null) => ({
+  id: "r",
+  choices: [{ index: 0, delta: fields, finish_reason }],
+});
+const calls = (...pieces: object[]) => delta({ tool_calls: pieces });
+const made = (name: string, args = "") => ({ function: { name, arguments: args } });
+const more = (args: string) => ({ function: { arguments: args } });
+
+describe("tool calls survive what servers do to them", () => {
+  const a = call("weather", { place: "Rome" }, "a");
+  const b = call("clock", {}, "b");
+  test.each<[string, object[], AssistantMessage["content"]]>([
+    [
+      "pieces of two calls that alternate",
+      [
+        calls({ index: 0, id: "a", ...made("weather") }, { index: 1, id: "b", ...made("clock") }),
+        calls({ index: 1, ...more("{") }, { index: 0, ...more('{"place":') }),
+        calls({ index: 0, ...more('"Rome"}') }, { index: 1, ...more("}") }),
+      ],
+      [a, b],
+    ],
+    [
+      "no index at all",
+      [
+        calls({ id: "a", ...made("weather", '{"place"') }),
+        calls(more(':"Rome"}')),
+        calls({ id: "b", ...made("clock", "{}") }),
+      ],
+      [a, b],
+    ],
+    [
+      "one index for all calls",
+      [
+        calls({ index: 0, id: "a", ...made("weather", '{"place":"Rome"}') }),
+        calls({ index: 0, id: "b", ...made("clock", "{}") }),
+      ],
+      [a, b],
+    ],
+    [
+      "id and name in every piece",
+      ['{"place":', '"Rome"}'].map((args) => calls({ index: 0, id: "a", ...made("weather", args) })),
+      [a],
+    ],
+    [
+      "an id that comes late, and a name in pieces",
+      [
+        calls({ index: 0, ...made("wea") }),
+        calls({ index: 0, id: "a", ...made("ther") }),
+        calls({ index: 0, ...more('{"place":"Rome"}') }),
+      ],
+      [a],
+    ],
+    [
+      "arguments as an object",
+      [calls({ index: 0, id: "a", function: { name: "weather", arguments: { place: "Rome" } } })],
+      [a],
+    ],
+    ["arguments that never come", [calls({ index: 0, id: "b", ...made("clock") })], [b]],
+  ])("%s", (_name, chunks, content) => {
+    const { message } = read([...chunks, delta({}, "tool_calls")]);
+    expect(message.content).toEqual(content);
+  });
+
+  test("calls without ids get one each, the same in every reading", () => {
+    const chunks = [
+      calls({ index: 0, id: "", ...made("clock", "{}") }, { index: 1, ...made("clock", "{}") }),
+      delta({}, "stop"),
+    ];
+    const ids = read(chunks).message.content.map((block) => block.type === "toolCall" && block.id);
+    expect(new Set(ids).size).toBe(2);
+    expect(ids.every((id) => id && /^call_\w{13}$/.test(id))).toBe(true);
+    expect(read(chunks).message.content.map((block) => block.type === "toolCall" && block.id)).toEqual(ids);
+  });
+
+  test("two calls with one id become two calls with two ids", () => {
+    const same = { id: "a", ...made("clock", "{}") };
+    const { message } = read([calls({ index: 0, ...same }, { index: 1, ...same }), delta({}, "stop")]);
+    const ids = message.content.map((block) => block.type === "toolCall" && block.id);
+    expect(ids[0]).toBe("a");
+    expect(ids[1]).not.toBe("a");
+  });
+});
+
+describe("words and thinking", () => {
+  test("that alternate are blocks of their own, in order, and a call ends both", () => {
+    const { message } = read([
+      delta({ content: "", reasoning_content: "A" }),
+      delta({ content: "b", reasoning_content: "" }),
+      delta({ content: "c" }),
+      delta({ reasoning: "D" }),
+      calls({ index: 0, id: "a", ...made("clock", "{}") }),
+      delta({ content: "e" }, "tool_calls"),
+    ]);
+    expect(message.content).toEqual([
+      thinking("A", "reasoning_content"),
+      text("bc"),
+      thinking("D", "reasoning"),
+      call("clock", {}, "a"),
+      text("e"),
+    ]);
+  });
+
+  test("thinking in two fields is told once", () => {
+    const { message } = read([delta({ reasoning: "Hm.", reasoning_content: "Hm." }, "stop")]);
+    expect(message.content).toEqual([thinking("Hm.", "reasoning_content")]);
+  });
+
+  test("content in parts is read part by part", () => {
+    const parts = [
+      { type: "thinking", thinking: [{ type: "text", text: "Hm." }] },
+      { type: "text", text: "Yes" },
+      { type: "unknown" },
+    ];
+    const { message } = read([delta({ content: parts }), delta({ content: "." }, "stop")]);
+    expect(message.content).toEqual([thinking("Hm.", "reasoning_content"), text("Yes.")]);
+  });
+
+  test("encrypted details go to the call they name, others to the thinking before", () => {
+    const own = { type: "reasoning.encrypted", id: "a", data: "x" };
+    const other = { type: "reasoning.encrypted", id: "rs_1", data: "y" };
+    const { message } = read([
+      delta({ reasoning: "Hm." }),
+      delta({ content: "So." }),
+      delta({ tool_calls: [{ index: 0, id: "a", ...made("clock", "{}") }], reasoning_details: [own, other] }),
+      delta({}, "tool_calls"),
+    ]);
+    expect(message.content).toEqual([
+      thinking("Hm.", JSON.stringify([other])),
+      text("So."),
+      { ...call("clock", {}, "a"), thoughtSignature: JSON.stringify(own) },
+    ]);
+  });
+
+  test("details that only repeat the text are not kept", () => {
+    const piece = (said: string) => ({
+      reasoning: said,
+      reasoning_details: [{ type: "reasoning.text", text: said, index: 0 }],
+    });
+    const { message } = read([delta(piece("H")), delta(piece("m.")), delta({}, "stop")]);
+    expect(message.content).toEqual([thinking("Hm.", "reasoning")]);
+  });
+
+  test("thinking that is only encrypted is redacted", () => {
+    const detail = { type: "reasoning.encrypted", data: "x", index: 0 };
+    const { message } = read([delta({ reasoning_details: [detail] }), delta({ content: "Yes." }, "stop")]);
+    expect(message.content).toEqual([{ ...thinking("", JSON.stringify([detail])), redacted: true }, text("Yes.")]);
+  });
+});
+
+describe("how an answer ends", () => {
+  test.each([
+    ["stop", "stop"],
+    ["length", "length"],
+    ["max_tokens", "length"],
+    ["tool_calls", "toolUse"],
+    ["function_call", "toolUse"],
+    ["model_context_window_exceeded", "length"],
+    ["eos", "stop"],
+    ["constructor", "stop"],
+  ])("%s means %s", (raw, reason) => {
+    const { message, state } = read([delta({ content: "x" }, raw), delta({}, raw), "[DONE]"]);
+    expect(state).toEqual({ kind: "ended", reason });
+    expect(message.rawStopReason).toBe(raw);
+  });
+
+  test.each([
+    ["content_filter", "refused"],
+    ["sensitive", "refused"],
+    ["network_error", "network"],
+    ["abort", "network"],
+    ["insufficient_system_resource", "overloaded"],
+    ["error", "overloaded"],
+    ["model_context_window_exceeded", "context_overflow"],
+  ])("%s is a failure: %s", (raw, kind) => {
+    const { message, state } = read([delta({}, raw)]);
+    expect(state).toMatchObject({ kind: "failed", failure: { kind } });
+    expect(message.rawStopReason).toBe(raw);
+  });
+
+  test("a refusal fails with the model's own words", () => {
+    const { state } = read([delta({ refusal: "I will " }), delta({ refusal: "not." }), delta({}, "stop")]);
+    expect(state).toEqual({ kind: "failed", failure: { kind: "refused", message: "I will not." } });
+  });
+
+  test("a stream that says it is over without a reason has answered, if it said anything", () => {
+    expect(read([delta({ content: "x" }), "[DONE]"]).state).toEqual({ kind: "ended", reason: "stop" });
+    expect(read(["[DONE]"]).state).toEqual({ kind: "open" });
+  });
+
+  test.each([
+    ["at the top", { error: { code: 502, message: "gone" } }],
+    ["in the choice", { choices: [{ index: 0, delta: {}, error: { code: 502, message: "gone" } }] }],
+    ["as the chunk itself", { object: "error", message: "gone", code: 502 }],
+  ])("an error %s is a failure", (_where, chunk) => {
+    expect(read([chunk]).state).toMatchObject({ kind: "failed", failure: { kind: "overloaded", message: "gone" } });
+  });
+
+  test("an error that is only a text is told as it is", () => {
+    expect(read([{ error: "gone" }]).state).toMatchObject({ kind: "failed", failure: { message: "gone" } });
+  });
+});
+
+describe("usage", () => {
+  const counts = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
+  test.each<[string, object, object]>([
+    ["in a chunk of its own", { choices: [], usage: counts }, { input: 100, output: 20 }],
+    ["in the choice", { choices: [{ delta: {}, usage: counts }] }, { input: 100, output: 20 }],
+    ["in Groq's own field", { choices: [], x_groq: { usage: counts } }, { input: 100, output: 20 }],
+    [
+      "with reads and writes of a cache",
+      { usage: { ...counts, prompt_tokens_details: { cached_tokens: 30, cache_write_tokens: 20 } } },
+      { input: 50, cacheRead: 30, cacheWrite: 20, totalTokens: 120 },
+    ],
+    [
+      "with DeepSeek's word for cache reads",
+      { usage: { ...counts, prompt_cache_hit_tokens: 30 } },
+      { input: 70, cacheRead: 30 },
+    ],
+    ["with Kimi's word for cache reads", { usage: { ...counts, cached_tokens: 30 } }, { input: 70, cacheRead: 30 }],
+    [
+      "with thinking in the completion",
+      { usage: { ...counts, completion_tokens_details: { reasoning_tokens: 15 } } },
+      { output: 20, reasoning: 15 },
+    ],
+    [
+      "with thinking beside the completion",
+      { usage: { ...counts, total_tokens: 135, completion_tokens_details: { reasoning_tokens: 15 } } },
+      { output: 35, reasoning: 15, totalTokens: 135 },
+    ],
+    ["that makes no sense", { usage: { prompt_tokens: "many", completion_tokens: -3 } }, { input: 0, output: 0 }],
+    ["with more cached than there was", { usage: { prompt_tokens: 1, cached_tokens: 5 } }, { input: 0, cacheRead: 5 }],
+  ])("%s", (_where, chunk, expected) => {
+    expect(read([chunk]).message.usage).toMatchObject(expected);
+  });
+});
+
+describe("nothing a server sends makes us throw", () => {
+  const odd = fc.oneof(fc.jsonValue(), fc.string(), fc.constant(undefined));
+  const name = fc.constantFrom("clock", "we", "ather", "");
+  const piece = fc.record(
+    {
+      index: fc.oneof(fc.nat(3), odd),
+      id: fc.oneof(fc.constantFrom("a", "b", ""), odd),
+      function: fc.oneof(
+        fc.record({ name: fc.oneof(name, odd), arguments: fc.oneof(fc.constantFrom("{", "}"), odd) }),
+        odd,
+      ),
+    },
+    { requiredKeys: [] },
+  );
+  const detail = fc.record({
+    type: fc.constantFrom("reasoning.text", "reasoning.summary", "reasoning.encrypted", "other"),
+    text: odd,
+    signature: odd,
+    id: odd,
+  });
+  const anyDelta = fc.record(
+    {
+      content: fc.oneof(
+        fc.string(),
+        fc.array(fc.oneof(fc.record({ type: fc.constantFrom("text", "thinking"), text: odd, thinking: odd }), odd)),
+        odd,
+      ),
+      reasoning_content: odd,
+      reasoning: odd,
+      refusal: odd,
+      tool_calls: fc.oneof(fc.array(piece), odd),
+      reasoning_details: fc.oneof(fc.array(detail), odd),
+    },
+    { requiredKeys: [] },
+  );
+  const reason = fc.oneof(fc.constantFrom("stop", "tool_calls", null), odd);
+  const choice = fc.record(
+    { delta: anyDelta, finish_reason: reason, usage: odd, error: fc.option(odd, { freq: 9 }) },
+    { requiredKeys: [] },
+  );
+  const chunk = fc.record(
+    { id: odd, model: odd, usage: odd, choices: fc.oneof(fc.array(choice), odd) },
+    { requiredKeys: [] },
+  );
+
+  test("and every block opens and closes once, whatever comes", () => {
+    fc.assert(fc.property(fc.array(fc.oneof(chunk, odd, fc.constant("[DONE]"))), (chunks) => void read(chunks)));
+  });
+
+  test("not even 10,000 levels of it", () => {
+    const deep: unknown = JSON.parse("[".repeat(10_000) + "]".repeat(10_000));
+    const { message } = read([
+      delta({ reasoning_details: [{ type: "reasoning.encrypted", data: deep }], content: deep }),
+      calls({ index: 0, id: "a", function: { name: "clock", arguments: deep } }),
+      delta({}, "tool_calls"),
+    ]);
+    expect(message.content).toMatchObject([{ type: "toolCall", arguments: {}, argumentsError: expect.any(String) }]);
+  });
+});
+
+describe("ids of calls", () => {
+  const long = `call_${"x".repeat(60)}`;
+  const history = [
+    user("x"),
+    assistant({ ...model, provider: "other" }, [
+      call("clock", {}, "call_1|fc_1"),
+      call("clock", {}, "call_1|fc_2"),
+      call("clock", {}, long),
+      call("clock", {}, "AbC123xyz"),
+    ]),
+  ];
+  const idsFor = (toolCallIdFormat: "openai" | "mistral" | "any") => {
+    const asked = { ...model, compat: { ...openai, toolCallIdFormat } };
+    const { payload } = openaiCompletions.encode(asked, { messages: history }, {});
+    const messages = payload["messages"] as { role: string; tool_calls?: { id: string }[]; tool_call_id?: string }[];
+    const ids = messages[1]!.tool_calls!.map(({ id }) => id);
+    expect(messages.slice(2).map((message) => message.tool_call_id)).toEqual(ids);
+    expect(new Set(ids).size).toBe(4);
+    return ids;
+  };
+
+  test("are at most 40 plain characters for OpenAI, and the call's part of two", () => {
+    const ids = idsFor("openai");
+    expect(ids[0]).toBe("call_1");
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,40}$/);
+  });
+
+  test("are nine letters and digits for Mistral; one that is so already stays", () => {
+    const ids = idsFor("mistral");
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
+    expect(ids[3]).toBe("AbC123xyz");
+  });
+
+  test("stay as they are where any will do", () => {
+    expect(idsFor("any").slice(2)).toEqual([long, "AbC123xyz"]);
+  });
+});
+
+describe("what depends on the server", () => {
+  const encode = (changes: Partial<Model<"openai-completions">>, options: SimpleStreamOptions = {}) => {
+    const asked: Model = { ...model, ...changes };
+    const context = { systemPrompt: "s", messages: [user("x")], tools: [clockTool] };
+    return openaiCompletions.encode(asked, context, openaiCompletions.resolveOptions(asked, options));
+  };
+
+  test("the cache key goes to OpenAI always, to others only with a long retention, and never without caching", () => {
+    const key = (baseUrl: string, options: SimpleStreamOptions, compat: OpenAICompletionsCompat = {}) =>
+      encode({ baseUrl, compat }, { sessionId: "s", ...options }).payload["prompt_cache_key"];
+    const home = "https://api.openai.com/v1";
+    const other = "https://models.example/v1";
+    expect(key(home, {})).toBe("s");
+    expect(key(home, { cacheRetention: "none" })).toBeUndefined();
+    expect(key(other, {})).toBeUndefined();
+    expect(key(other, { cacheRetention: "long" })).toBe("s");
+    expect(key(other, { cacheRetention: "long" }, { supportsLongCacheRetention: false })).toBeUndefined();
+    expect(key("https://api.groq.com/openai/v1", { cacheRetention: "long" })).toBeUndefined();
+  });
+
+  test("a model's own flags win over its host's", () => {
+    const baseUrl = "https://api.deepseek.com";
+    expect(encode({ baseUrl, compat: {} }, { maxTokens: 9 }).payload).toMatchObject({
+      max_tokens: 9,
+      thinking: { type: "disabled" },
+    });
+    const compat: OpenAICompletionsCompat = { maxTokensField: "max_completion_tokens", thinkingFormat: "openai" };
+    const { payload } = encode({ baseUrl, compat }, { maxTokens: 9 });
+    expect(payload).toMatchObject({ max_completion_tokens: 9 });
+    expect(payload).not.toHaveProperty("thinking");
+    expect(payload).not.toHaveProperty("store");
+  });
+
+  test("session-affinity headers are sent where asked for, in the server's format", () => {
+    const options = { sessionId: "s" };
+    expect(encode({}, options).headers).toEqual({});
+    expect(encode({ compat: { sendSessionAffinityHeaders: true } }, options).headers).toMatchObject({
+      "x-session-affinity": "s",
+    });
+    expect(encode({ baseUrl: "https://openrouter.ai/api/v1", compat: {} }, options).headers).toEqual({
+      "x-session-id": "s",
+    });
+  });
+
+  test("a server that takes no tools gets none, and the answer says so", () => {
+    const { payload, notes } = encode({ compat: { supportsTools: false } }, { toolChoice: "any" });
+    expect(payload).not.toHaveProperty("tools");
+    expect(payload).not.toHaveProperty("tool_choice");
+    expect(notes.map(({ type }) => type)).toEqual(["tools_left_out"]);
+  });
+
+  test("a strict tool goes out unstrict where it must, and says so when strictness was required", () => {
+    const strictly = (strict: "prefer" | "require", compat: OpenAICompletionsCompat, open = false) => {
+      const parameters = open ? { type: "object", additionalProperties: { type: "string" } } : clockTool.parameters;
+      const context = { messages: [user("x")], tools: [{ ...clockTool, parameters, strict }] };
+      const { payload, notes } = openaiCompletions.encode({ ...model, compat }, context, {});
+      const [tool] = payload["tools"] as { function: { strict?: boolean; parameters: object } }[];
+      if (!tool?.function.strict) expect(tool?.function.parameters).toEqual(parameters);
+      return { strict: tool?.function.strict, notes: notes.map(({ type }) => type) };
+    };
+    expect(strictly("require", {})).toEqual({ strict: true, notes: [] });
+    expect(strictly("prefer", { supportsStrictMode: false })).toEqual({ strict: undefined, notes: [] });
+    expect(strictly("require", { supportsStrictMode: false })).toEqual({
+      strict: undefined,
+      notes: ["strict_not_supported"],
+    });
+    expect(strictly("require", {}, true)).toEqual({ strict: undefined, notes: ["strict_not_supported"] });
+  });
+
+  test("another model's thinking and words stay apart", () => {
+    const foreign = assistant({ ...model, provider: "other" }, [thinking("Hm.", "sig"), text("Done.")]);
+    const { payload } = openaiCompletions.encode(model, { messages: [user("x"), foreign] }, {});
+    expect(payload["messages"]).toEqual([
+      { role: "user", content: "x" },
+      { role: "assistant", content: "Hm.\n\nDone." },
+    ]);
+  });
+
+  test("thinking alone is not a message, and unset thinking is left to the provider", () => {
+    const context = { messages: [user("x"), assistant(model, [thinking("Hm.", "reasoning")]), user("y")] };
+    const { payload } = openaiCompletions.encode(model, context, {});
+    expect(payload["messages"]).toEqual([
+      { role: "user", content: "x" },
+      { role: "user", content: "y" },
+    ]);
+    expect(payload).not.toHaveProperty("reasoning_effort");
+  });
+});
