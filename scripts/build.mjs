@@ -16,7 +16,7 @@ const packages = [
 ];
 
 /** Bundled because loading them as many small files costs more than their code. */
-const bundled = new Set(["typebox", "eventsource-parser", "aws4fetch"]);
+const bundled = new Set(["typebox", "eventsource-parser"]);
 
 for (const { name, entries } of packages) {
   const directory = join(root, "packages", name);

@@ -266,6 +266,11 @@ test.each(others)("%s", (_what, status, body, kind) => {
   expect(respond(status, body).kind).toBe(kind);
 });
 
+test("AWS names its errors in a header", () => {
+  const headers = { "x-amzn-errortype": "ServiceQuotaExceededException:http://internal.amazon.com/" };
+  expect(respond(400, { message: "Your account has reached its limit." }, headers).kind).toBe("rate_limited");
+});
+
 test("a page's title reaches the person, and its markup does not", () => {
   const { message } = respond(
     502,

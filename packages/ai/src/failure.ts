@@ -50,9 +50,11 @@ export function classifyResponse(
   const error = parseErrorBody(response.body);
   const retryAfterMs = retryAfterFromHeaders(response.headers, nowMs) ?? error.retryAfterMs;
   const described = error.message || `The provider answered with HTTP ${response.status} and no explanation.`;
+  // AWS names the error in a header, as `Name:address`.
+  const named = response.headers["x-amzn-errortype"]?.split(":")[0];
   return classifyError(
     {
-      codes: error.codes,
+      codes: named ? [...error.codes, named] : error.codes,
       message: `HTTP ${response.status}: ${described}`,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     },
@@ -75,7 +77,8 @@ export function classifyError(error: ProviderErrorBody, status?: number): Failur
   if (named(authCodes) || status === 401 || status === 403) return { kind: "auth", ...facts };
   if (named(overloadCodes)) return { kind: "overloaded", ...retry, ...facts };
   if (named(refusalCodes)) return { kind: "refused", ...facts };
-  if (status === 408 || status === 409 || status === 425) return { kind: "overloaded", ...retry, ...facts };
+  if (status === 408 || status === 409 || status === 424 || status === 425)
+    return { kind: "overloaded", ...retry, ...facts };
   if (status !== undefined && status >= 500) return { kind: "overloaded", ...retry, ...facts };
   if (named(invalidCodes) || (status !== undefined && status >= 400)) return { kind: "invalid_request", ...facts };
   if (overloadProse.test(error.message)) return { kind: "overloaded", ...retry, ...facts };
@@ -91,7 +94,7 @@ const overflowCodes =
 /** A plan's allowance, which comes back on a day of its own: waiting a minute does not help. */
 const spentPlanCodes = /^(usage_limit_reached|usage_not_included)$/i;
 const overloadCodes =
-  /^(overloaded_error|api_error|server_error|internal_error|internal_server_error|service_unavailable|timeout_error|slow_down|UNAVAILABLE|INTERNAL|DEADLINE_EXCEEDED|internalServerException|serviceUnavailableException|modelStreamErrorException|modelTimeoutException|modelNotReadyException|50[0-4]|529)$/i;
+  /^(overloaded_error|api_error|server_error|internal_error|internal_server_error|service_unavailable|timeout_error|slow_down|UNAVAILABLE|INTERNAL|DEADLINE_EXCEEDED|internalServerException|serviceUnavailableException|modelStreamErrorException|modelErrorException|modelTimeoutException|modelNotReadyException|50[0-4]|529)$/i;
 const authCodes =
   /^(authentication_error|permission_error|invalid_api_key|unauthorized|UNAUTHENTICATED|PERMISSION_DENIED|accessDeniedException|UnrecognizedClientException|InvalidSignatureException|ExpiredTokenException|expired_token)$/i;
 const refusalCodes = /^(content_filter|content_policy_violation|cyber_policy|safety|prohibited_content)$/i;

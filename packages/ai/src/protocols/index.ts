@@ -11,6 +11,8 @@ export const protocols: Partial<Record<KnownApi, () => Promise<Protocol>>> = {
     general((await import("./azure-openai-responses/index.ts")).azureOpenAIResponses),
   "openai-codex-responses": async () =>
     general((await import("./openai-codex-responses/index.ts")).openaiCodexResponses),
+  "bedrock-converse-stream": async () =>
+    general((await import("./bedrock-converse-stream/index.ts")).bedrockConverseStream),
 };
 
 /** A protocol reads its own options from what callers pass; to the registry they are all alike. */

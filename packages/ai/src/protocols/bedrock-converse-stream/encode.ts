@@ -1,0 +1,149 @@
+import type { Context } from "../../context.ts";
+import type { Model } from "../../model.ts";
+import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
+import { type CachePoint, encodeMessages, type EncodedMessage } from "./encode-messages.ts";
+import { encodeToolConfig } from "./encode-tools.ts";
+import { arnRegion } from "./endpoint.ts";
+import { type Family, familyOf } from "./families.ts";
+import { type BedrockOptions, defaultMaxTokens } from "./options.ts";
+
+type Fields = Record<string, unknown>;
+
+export function encode(model: Model, context: Context, options: BedrockOptions): EncodedRequest {
+  const notes: EncodeNote[] = [];
+  const family = familyOf(model);
+  const choice = resolveToolChoice(options.toolChoice);
+  const thinking = encodeThinking(model, options, choice, notes);
+  const cache = cachePoint(family, options);
+  const messages = encodeMessages(context.messages, model, family);
+  const toolConfig = encodeToolConfig({
+    model: model as Model<"bedrock-converse-stream">,
+    context,
+    choice,
+    messages,
+    notes,
+  });
+  if (cache) markLastTurn(messages, family, cache);
+  const inference = encodeInference(model, options, thinking);
+  const payload: Fields = {
+    ...(context.systemPrompt?.trim() && { system: encodeSystem(context.systemPrompt, cache) }),
+    messages,
+    ...(Object.keys(inference).length > 0 && { inferenceConfig: inference }),
+    ...(toolConfig && { toolConfig }),
+    ...(thinking.fields && { additionalModelRequestFields: thinking.fields }),
+    ...(options.requestMetadata && { requestMetadata: options.requestMetadata }),
+  };
+  return {
+    path: `/model/${encodeURIComponent(model.id)}/converse-stream`,
+    headers: { accept: "application/vnd.amazon.eventstream" },
+    payload,
+    notes,
+  };
+}
+
+interface Thinking {
+  on: boolean;
+  fields?: Fields;
+}
+
+function encodeThinking(
+  model: Model,
+  options: BedrockOptions,
+  choice: ResolvedToolChoice | undefined,
+  notes: EncodeNote[],
+): Thinking {
+  const family = familyOf(model);
+  const style = family.thinking;
+  if (!model.reasoning || style === "none" || options.thinkingEnabled === undefined) return { on: false };
+  const isClaude = style === "claude-adaptive" || style === "claude-budget";
+  // Models that think by budget are off unless asked; adaptive ones may think of their own accord.
+  const off: Thinking =
+    style === "claude-adaptive" && model.thinkingLevelMap?.off !== null
+      ? { on: false, fields: { thinking: { type: "disabled" } } }
+      : { on: false };
+  if (!options.thinkingEnabled) return off;
+  if (isClaude && model.thinkingLevelMap?.off !== null && isForced(choice)) {
+    notes.push({
+      type: "thinking_left_out",
+      message: "A tool call was demanded, and this model cannot think before a demanded call.",
+    });
+    return off;
+  }
+  const effort = options.effort ?? "medium";
+  switch (style) {
+    case "claude-adaptive":
+      return { on: true, fields: adaptiveFields(model, family, options) };
+    case "claude-budget":
+      return {
+        on: true,
+        fields: {
+          thinking: {
+            type: "enabled",
+            budget_tokens: options.thinkingBudgetTokens ?? 1_024,
+            ...(options.thinkingDisplay && { display: options.thinkingDisplay }),
+          },
+          ...(family.interleaves &&
+            options.interleavedThinking !== false && { anthropic_beta: ["interleaved-thinking-2025-05-14"] }),
+        },
+      };
+    case "nova":
+      return { on: true, fields: { reasoningConfig: { type: "enabled", maxReasoningEffort: effort } } };
+    case "gpt":
+      return { on: true, fields: { reasoning: { effort } } };
+    case "gpt-oss":
+      return { on: true, fields: { reasoning_effort: effort } };
+  }
+}
+
+function adaptiveFields(model: Model, family: Family, options: BedrockOptions): Fields {
+  // GovCloud does not know these two fields yet.
+  const isGov = isGovCloud(model, options);
+  const binds = family.bindsThinking && !isGov;
+  return {
+    thinking: {
+      type: "adaptive",
+      ...(!isGov && { display: options.thinkingDisplay ?? "summarized" }),
+      ...(binds && { block_binding: { prefix_mismatch_behavior: "drop_block" } }),
+    },
+    ...(options.effort && { output_config: { effort: options.effort } }),
+    ...(binds && { anthropic_beta: ["thinking-binding-controls-2026-08-01"] }),
+  };
+}
+
+const isGovCloud = (model: Model, options: BedrockOptions): boolean =>
+  model.id.startsWith("us-gov.") ||
+  [arnRegion(model.id), options.region, options.env?.["AWS_REGION"]].some((region) => region?.startsWith("us-gov-"));
+
+function encodeInference(model: Model, options: BedrockOptions, thinking: Thinking): Fields {
+  const family = familyOf(model);
+  // At its highest effort Nova decides on both itself and rejects them.
+  if (family.thinking === "nova" && thinking.on && options.effort === "high") return {};
+  const maxTokens = options.maxTokens ?? (family.needsMaxTokens ? defaultMaxTokens(model) : undefined);
+  const takesTemperature = family.temperature && !(thinking.on && family.signsThinking);
+  return {
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(options.temperature !== undefined && takesTemperature && { temperature: options.temperature }),
+  };
+}
+
+function cachePoint(family: Family, options: BedrockOptions): CachePoint | undefined {
+  const retention = options.cacheRetention ?? "short";
+  if (retention === "none" || !family.cachePoints) return undefined;
+  const hour = retention === "long" && family.cachePoints === "1h";
+  return { cachePoint: { type: "default", ...(hour && { ttl: "1h" }) } };
+}
+
+const encodeSystem = (prompt: string, cache: CachePoint | undefined): Fields[] => [
+  { text: prompt.toWellFormed() },
+  ...(cache ? [cache] : []),
+];
+
+/** Marks the end of the last turn of the user's that may carry a mark. */
+function markLastTurn(messages: EncodedMessage[], family: Family, cache: CachePoint): void {
+  const turn = messages.findLast(
+    ({ role, content }) =>
+      role === "user" && (family.cachesToolResults || content.at(-1)?.["toolResult"] === undefined),
+  );
+  turn?.content.push(cache);
+}

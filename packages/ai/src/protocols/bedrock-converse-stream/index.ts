@@ -1,0 +1,15 @@
+import { defineProtocol } from "../protocol.ts";
+import { authorize } from "./authorize.ts";
+import { encode } from "./encode.ts";
+import { type BedrockOptions, resolveOptions } from "./options.ts";
+import { type BedrockState, start, step } from "./step.ts";
+
+export const bedrockConverseStream = defineProtocol<BedrockOptions, BedrockState>({
+  api: "bedrock-converse-stream",
+  framing: "aws-event-stream",
+  resolveOptions,
+  encode,
+  authorize,
+  start,
+  step,
+});

@@ -1,0 +1,64 @@
+import type { JsonSchema } from "../../context.ts";
+
+/** The keywords that Bedrock's constrained sampling understands; a schema with any other is rejected as a whole. */
+const understood = new Set([
+  "type",
+  "properties",
+  "required",
+  "additionalProperties",
+  "items",
+  "enum",
+  "const",
+  "anyOf",
+  "description",
+  "title",
+  "default",
+]);
+
+/** What one request may hold at most, over all its strict tools. */
+export const strictLimits = { tools: 20, looseParameters: 16 };
+
+export interface StrictSchema {
+  schema: JsonSchema;
+  /** Properties that are optional or of more than one type: what the provider counts. */
+  looseParameters: number;
+}
+
+/**
+ * The schema with its objects closed, as strict tools must have it; undefined where it says more than constrained
+ * sampling understands. Arguments that fit the result fit the tool's own schema.
+ */
+export function closeSchema(root: JsonSchema): StrictSchema | undefined {
+  let looseParameters = 0;
+  const close = (schema: unknown, depth: number): JsonSchema | undefined => {
+    if (!isSchema(schema) || depth > 32) return undefined;
+    if (!Object.keys(schema).every((key) => understood.has(key))) return undefined;
+    const closed: JsonSchema = { ...schema };
+    if (schema["anyOf"] !== undefined) {
+      const variants = Array.isArray(schema["anyOf"]) ? schema["anyOf"].map((one) => close(one, depth + 1)) : [];
+      if (variants.length === 0 || !variants.every(isSchema)) return undefined;
+      closed["anyOf"] = variants;
+    }
+    if (schema["items"] !== undefined) {
+      const items = close(schema["items"], depth + 1);
+      if (!items) return undefined;
+      closed["items"] = items;
+    }
+    if (schema["type"] !== "object") return schema["properties"] === undefined ? closed : undefined;
+    if ((schema["additionalProperties"] ?? false) !== false) return undefined;
+    const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
+    const properties: [string, JsonSchema][] = [];
+    for (const [name, property] of Object.entries((schema["properties"] ?? {}) as object)) {
+      const inner = close(property, depth + 1);
+      if (!inner) return undefined;
+      if (!required.has(name) || inner["anyOf"] !== undefined || Array.isArray(inner["type"])) looseParameters++;
+      properties.push([name, inner]);
+    }
+    return { ...closed, properties: Object.fromEntries(properties), additionalProperties: false };
+  };
+  const schema = root["type"] === "object" ? close(root, 0) : undefined;
+  return schema && { schema, looseParameters };
+}
+
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
