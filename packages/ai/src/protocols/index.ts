@@ -11,6 +11,8 @@ export const protocols: Partial<Record<KnownApi, () => Promise<Protocol>>> = {
     general((await import("./azure-openai-responses/index.ts")).azureOpenAIResponses),
   "openai-codex-responses": async () =>
     general((await import("./openai-codex-responses/index.ts")).openaiCodexResponses),
+  "google-generative-ai": async () => general((await import("./google-generative-ai/index.ts")).googleGenerativeAi),
+  "google-vertex": async () => general((await import("./google-vertex/index.ts")).googleVertex),
   "bedrock-converse-stream": async () =>
     general((await import("./bedrock-converse-stream/index.ts")).bedrockConverseStream),
 };

@@ -1,0 +1,171 @@
+import type { Context, Tool } from "../../context.ts";
+import { AiError } from "../../errors.ts";
+import { handOff, type HandoffRules, plainId, type PreparedMessage } from "../../handoff.ts";
+import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../message.ts";
+import type { Model } from "../../model.ts";
+import { toGeminiJsonSchema, toGeminiSchema } from "../../schema/gemini.ts";
+import type { EncodedRequest, EncodeNote } from "../protocol.ts";
+import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
+import { encodeTools, offeredTools } from "../tools.ts";
+import { familyOf, type GoogleFamily } from "./families.ts";
+import { type GoogleOptions, thinkingConfig } from "./options.ts";
+
+type Part = Record<string, unknown>;
+
+const rules: HandoffRules = {
+  toolCallId: plainId(64),
+  imageTypes: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
+  // 7 MB of data, counted in base64.
+  mostImageCharacters: Math.ceil((7 * 1024 * 1024) / 3) * 4,
+  userFirst: true,
+};
+
+export const encode = (model: Model, context: Context, options: GoogleOptions): EncodedRequest => ({
+  path: `/${modelPath(model.id)}:streamGenerateContent?alt=sse`,
+  headers: {},
+  ...encodePayload(model, context, options),
+});
+
+/** Tuned models bring their own collection along. */
+const modelPath = (id: string): string =>
+  (/^(models|tunedModels)\//.test(id) ? id : `models/${id}`).split("/").map(encodeURIComponent).join("/");
+
+/** What both of Google's fronts are sent. */
+export function encodePayload(
+  model: Model,
+  context: Context,
+  options: GoogleOptions,
+): Pick<EncodedRequest, "payload" | "notes"> {
+  const notes: EncodeNote[] = [];
+  const family = familyOf(model);
+  const tools = offeredTools(model, context.tools, notes);
+  const declared = encodeTools(tools, (tool) => encodeTool(model, tool, family, notes), notes);
+  const calling = encodeCalling(resolveToolChoice(options.toolChoice), tools, family);
+  const thinking = thinkingConfig(model, options);
+  const config = {
+    ...(options.temperature !== undefined && { temperature: options.temperature }),
+    ...(options.maxTokens !== undefined && { maxOutputTokens: options.maxTokens }),
+    ...(thinking && { thinkingConfig: thinking }),
+  };
+  const payload: Record<string, unknown> = {
+    contents: encodeContents(model, context, family),
+    ...(context.systemPrompt && { systemInstruction: { parts: [{ text: context.systemPrompt.toWellFormed() }] } }),
+    ...(declared.length > 0 && { tools: [{ functionDeclarations: declared }] }),
+    ...(declared.length > 0 && calling && { toolConfig: { functionCallingConfig: calling } }),
+    ...(Object.keys(config).length > 0 && { generationConfig: config }),
+  };
+  return { payload, notes };
+}
+
+/** One name outside of this and the whole request is refused. */
+const toolName = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
+
+function encodeTool(model: Model, tool: Tool, family: GoogleFamily, notes: EncodeNote[]): Part {
+  if (!toolName.test(tool.name)) {
+    throw new AiError(
+      "invalid_schema",
+      "Gemini's names of tools start with a letter or underscore, go on with letters, digits, and _ . : -, and have at most 128 characters.",
+    );
+  }
+  if (tool.strict === "require" && !family.validatedCalls) {
+    notes.push({ type: "strict_not_supported", message: `${model.id} cannot be held to the schema of ${tool.name}.` });
+  }
+  const { name, description } = tool;
+  if (family.jsonSchema) return { name, description, parametersJsonSchema: toGeminiJsonSchema(tool.parameters) };
+  const parameters = toGeminiSchema(tool.parameters);
+  // An object without properties is refused there; a tool without parameters is not.
+  const isEmpty = Object.keys(parameters["properties"] ?? {}).length === 0;
+  return { name, description, ...(!isEmpty && { parameters }) };
+}
+
+function encodeCalling(
+  choice: ResolvedToolChoice | undefined,
+  tools: readonly Tool[],
+  family: GoogleFamily,
+): Part | undefined {
+  const strict = family.validatedCalls && tools.some((tool) => tool.strict !== undefined);
+  if (choice?.kind === "tool") return { mode: "ANY", allowedFunctionNames: [choice.name] };
+  if (choice?.kind === "any" || choice?.kind === "none") return { mode: choice.kind.toUpperCase() };
+  if (strict) return { mode: "VALIDATED" };
+  return choice && { mode: "AUTO" };
+}
+
+interface Content {
+  role: "user" | "model";
+  parts: Part[];
+}
+
+function encodeContents(model: Model, context: Context, family: GoogleFamily): Content[] {
+  const contents: (Content & { results: number })[] = [];
+  for (const message of handOff(context.messages, model, rules)) {
+    const role = message.role === "assistant" ? "model" : "user";
+    const { result, parts } = encodeMessage(message, family);
+    if (!result && parts.length === 0) continue;
+    let last = contents.at(-1);
+    if (last?.role !== role) contents.push((last = { role, parts: [], results: 0 }));
+    // The results of one turn stand together, before whatever else a person or a tool has to show.
+    if (result) last.parts.splice(last.results++, 0, result);
+    last.parts.push(...parts);
+  }
+  if (family.callSignatures) for (const content of contents) signFirstCall(content);
+  return contents.map(({ role, parts }) => ({ role, parts }));
+}
+
+/** What Google documents for calls that another model made: the signature is not checked. */
+const foreignSignature = "skip_thought_signature_validator";
+
+function signFirstCall({ parts }: Content): void {
+  const first = parts.find((part) => "functionCall" in part);
+  if (first) first["thoughtSignature"] ??= foreignSignature;
+}
+
+function encodeMessage(message: PreparedMessage, family: GoogleFamily): { result?: Part; parts: Part[] } {
+  switch (message.role) {
+    case "user":
+      return { parts: message.content.map(encodeBlock) };
+    case "assistant":
+      return { parts: message.content.flatMap((block) => encodeAssistantBlock(block, family)) };
+    case "toolResult":
+      return encodeResult(message, family);
+  }
+}
+
+const encodeBlock = (block: TextContent | ImageContent): Part =>
+  block.type === "text" ? { text: block.text } : { inlineData: { mimeType: block.mimeType, data: block.data } };
+
+function encodeAssistantBlock(block: AssistantMessage["content"][number], family: GoogleFamily): Part[] {
+  switch (block.type) {
+    case "text":
+      return [{ text: block.text, ...signature(block.textSignature) }];
+    case "thinking": {
+      const signed = signature(block.thinkingSignature);
+      if (block.thinking.trim() === "" && !signed) return [];
+      return [{ text: block.thinking, thought: true, ...signed }];
+    }
+    case "toolCall": {
+      const call = { name: block.name, args: block.arguments, ...(family.callIds && { id: block.id }) };
+      return [{ functionCall: call, ...signature(block.thoughtSignature) }];
+    }
+  }
+}
+
+/** Signatures are bytes: what is not base64 would make the whole request invalid. */
+const signature = (value: string | undefined): { thoughtSignature: string } | undefined =>
+  value !== undefined && /^[A-Za-z0-9+/_-]+={0,2}$/.test(value) ? { thoughtSignature: value } : undefined;
+
+function encodeResult(message: ToolResultMessage, family: GoogleFamily): { result: Part; parts: Part[] } {
+  const images = message.content.filter((block) => block.type === "image").map(encodeBlock);
+  const words = message.content.filter((block) => block.type === "text").map((block) => block.text);
+  const said = words.join("\n") || "(The result is an image.)";
+  const inside = images.length > 0 && family.imagesInResults;
+  const result = {
+    functionResponse: {
+      name: message.toolName,
+      response: message.isError ? { error: said } : { output: said },
+      ...(family.callIds && { id: message.toolCallId }),
+      ...(inside && { parts: images }),
+    },
+  };
+  const beside = images.length > 0 && !inside;
+  return { result, parts: beside ? [{ text: `Images from ${message.toolName}:` }, ...images] : [] };
+}

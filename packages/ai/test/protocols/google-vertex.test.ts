@@ -1,0 +1,335 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type GenerateContentParameters,
+  type GenerateContentResponse,
+  GoogleGenAI,
+  ThinkingLevel,
+} from "@google/genai";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { ToolCall } from "../../src/message.ts";
+import type { Model } from "../../src/model.ts";
+import type { GoogleVertexOptions } from "../../src/protocols/google-vertex/endpoint.ts";
+import { vertexBaseUrl } from "../../src/protocols/google-vertex/endpoint.ts";
+import { googleVertex } from "../../src/protocols/google-vertex/index.ts";
+import type { Protocol } from "../../src/protocols/protocol.ts";
+import { providerOf } from "../../src/registry.ts";
+import { googleVertexDialect as dialect } from "../../src/testing/dialects/google.ts";
+import { providerContract } from "../../src/testing/provider-contract.ts";
+import { call, text, thinking } from "../../src/testing/script.ts";
+import { startWireServer, type WireReply, type WireServer } from "../../src/testing/wire-server.ts";
+import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
+
+const provider = providerOf("google-vertex", () => Promise.resolve(googleVertex as unknown as Protocol));
+
+const gemini = (baseUrl: string): Model<"google-vertex"> => ({
+  id: "gemini-3.1-pro-preview",
+  name: "Gemini",
+  api: "google-vertex",
+  provider: "google-vertex",
+  baseUrl,
+  reasoning: true,
+  thinkingLevelMap: { off: null, minimal: null, low: "low", medium: "medium", high: "high", xhigh: null, max: null },
+  input: ["text", "image"],
+  cost: { input: 2, output: 12, cacheRead: 0.2, cacheWrite: 0 },
+  contextWindow: 1_048_576,
+  maxTokens: 65_536,
+});
+
+const model = gemini("");
+
+const contract = { provider, dialect, model: gemini, cannot: { cacheWrites: true, redactedThinking: true } };
+for (const { name, run } of providerContract(contract)) test(name, run);
+
+/** The identity of a machine on Google Cloud, as its metadata server hands it out. */
+let metadata: Server;
+let hasIdentity = true;
+let nothing: string;
+beforeAll(async () => {
+  nothing = mkdtempSync(join(tmpdir(), "vertex-"));
+  metadata = createServer((request, response) => {
+    const isToken = request.url?.includes("/service-accounts/default/token");
+    response.writeHead(hasIdentity ? 200 : 404, {
+      "metadata-flavor": "Google",
+      "content-type": isToken ? "application/json" : "text/plain",
+    });
+    const token = { access_token: "token-of-the-machine", expires_in: 3_600, token_type: "Bearer" };
+    response.end(isToken ? JSON.stringify(token) : "googleapis.com");
+  });
+  await new Promise<void>((resolve) => metadata.listen(0, "127.0.0.1", resolve));
+  // The library reads the process's own environment.
+  vi.stubEnv("GCE_METADATA_HOST", `127.0.0.1:${(metadata.address() as AddressInfo).port}`);
+  vi.stubEnv("CLOUDSDK_CONFIG", nothing);
+  vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", undefined);
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  metadata.close();
+  rmSync(nothing, { recursive: true });
+});
+
+const env = { GOOGLE_CLOUD_PROJECT: "my-project", GOOGLE_CLOUD_LOCATION: "us-central1" };
+const answerOk: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
+
+async function withServer<T>(replies: WireReply[], use: (server: WireServer) => Promise<T>): Promise<T> {
+  const server = await startWireServer(dialect, replies);
+  try {
+    return await use(server);
+  } finally {
+    await server.close();
+  }
+}
+
+async function collect(stream: AsyncIterable<GenerateContentResponse>): Promise<GenerateContentResponse[]> {
+  const chunks: GenerateContentResponse[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return chunks;
+}
+
+const low = { thinkingConfig: { thinkingLevel: ThinkingLevel.LOW } };
+const said = (content: string) => ({ role: "user", parts: [{ text: content }] });
+const image = { inlineData: { mimeType: "image/png", data: pixel } };
+
+const cases: OracleCase<GenerateContentParameters>[] = [
+  {
+    name: "a question with a system prompt, a temperature and a limit",
+    context: { systemPrompt: "Be brief.", messages: [user("Hello")] },
+    options: { temperature: 0, maxTokens: 1 },
+    params: {
+      model: model.id,
+      contents: [said("Hello")],
+      config: { ...low, temperature: 0, maxOutputTokens: 1, systemInstruction: { parts: [{ text: "Be brief." }] } },
+    },
+  },
+  {
+    name: "thinking",
+    context: { messages: [user("Think.")] },
+    options: { reasoning: "xhigh" },
+    params: {
+      model: model.id,
+      contents: [said("Think.")],
+      config: { thinkingConfig: { includeThoughts: true, thinkingLevel: ThinkingLevel.HIGH } },
+    },
+  },
+  {
+    name: "tools, calls, results and images",
+    context: {
+      tools: [weatherTool, clockTool],
+      messages: [
+        user([text("Look."), { type: "image", data: pixel, mimeType: "image/png" }]),
+        assistant(model, [thinking("Hm."), { ...call("weather", { place: "Rome" }, "a"), thoughtSignature: "c2ln" }]),
+        result("a", "weather", [text("sunny"), { type: "image", data: pixel, mimeType: "image/png" }]),
+      ],
+    },
+    params: {
+      model: model.id,
+      contents: [
+        { role: "user", parts: [{ text: "Look." }, image] },
+        {
+          role: "model",
+          parts: [
+            { text: "Hm.", thought: true },
+            { functionCall: { id: "a", name: "weather", args: { place: "Rome" } }, thoughtSignature: "c2ln" },
+          ],
+        },
+        {
+          role: "user",
+          parts: [{ functionResponse: { id: "a", name: "weather", response: { output: "sunny" }, parts: [image] } }],
+        },
+      ],
+      config: {
+        ...low,
+        tools: [
+          {
+            functionDeclarations: [weatherTool, clockTool].map(({ name, description, parameters }) => ({
+              name,
+              description,
+              parametersJsonSchema: parameters,
+            })),
+          },
+        ],
+      },
+    },
+  },
+];
+
+describe("what we send is what the vendor's SDK sends", () => {
+  test.each(cases)("with a key: $name", async ({ context, options, params }) => {
+    await withServer([answerOk, answerOk], async (server) => {
+      const message = await provider.streamSimple(gemini(server.url), context, { apiKey: "key", ...options }).result();
+      expect(message.errorMessage).toBeUndefined();
+      const sdk = new GoogleGenAI({
+        vertexai: true,
+        apiKey: "key",
+        apiVersion: "v1",
+        httpOptions: { baseUrl: server.url },
+      });
+      await collect(await sdk.models.generateContentStream(params));
+      const [ours, theirs] = server.requests;
+      expect(ours?.body).toEqual(theirs?.body);
+      expect(ours?.path).toBe(theirs?.path);
+      expect(ours?.headers["x-goog-api-key"]).toBe("key");
+      expect(theirs?.headers["x-goog-api-key"]).toBe("key");
+    });
+  });
+
+  test.each(cases)("with the machine's credentials: $name", async ({ context, options, params }) => {
+    await withServer([answerOk, answerOk], async (server) => {
+      const message = await provider.streamSimple(gemini(server.url), context, { env, ...options }).result();
+      expect(message.errorMessage).toBeUndefined();
+      const sdk = new GoogleGenAI({
+        vertexai: true,
+        project: "my-project",
+        location: "us-central1",
+        apiVersion: "v1",
+        httpOptions: { baseUrl: server.url },
+      });
+      const chunks = await collect(await sdk.models.generateContentStream(params));
+      expect(chunks.map((chunk) => chunk.text ?? "").join("")).toBe("ok");
+      const [ours, theirs] = server.requests;
+      expect(ours?.body).toEqual(theirs?.body);
+      expect(ours?.path).toBe(theirs?.path);
+      expect(ours?.headers["authorization"]).toBe("Bearer token-of-the-machine");
+      expect(theirs?.headers["authorization"]).toBe("Bearer token-of-the-machine");
+    });
+  });
+});
+
+test("the vendor's SDK passes on the streamed calls of the dialect, and we read them as they were meant", async () => {
+  const args = { place: "Zürich", days: 3, deep: { list: [1, "two", null, true] } };
+  const reply: WireReply = { kind: "answer", answer: { content: [call("weather", args, "call-1")] } };
+  await withServer([reply, reply], async (server) => {
+    const sdk = new GoogleGenAI({
+      vertexai: true,
+      apiKey: "key",
+      apiVersion: "v1",
+      httpOptions: { baseUrl: server.url },
+    });
+    const chunks = await collect(await sdk.models.generateContentStream({ model: model.id, contents: "x" }));
+    const pieces = chunks.flatMap((chunk) => chunk.functionCalls ?? []);
+    expect(pieces[0]).toEqual({ id: "call-1", name: "weather", willContinue: true });
+    expect(pieces.flatMap(({ partialArgs }) => partialArgs ?? []).map(({ jsonPath }) => jsonPath)).toContain(
+      "$.deep.list[3]",
+    );
+    expect(pieces.at(-1)).toEqual({});
+    const stream = provider.stream(gemini(server.url), { messages: [user("x")] }, { apiKey: "key" });
+    const deltas: string[] = [];
+    for await (const event of stream) if (event.type === "toolcall_delta") deltas.push(event.delta);
+    const [made] = (await stream.result()).content as ToolCall[];
+    expect(made).toMatchObject({ id: "call-1", arguments: args });
+    expect(JSON.parse(deltas.join(""))).toEqual(args);
+    expect(deltas.length).toBeGreaterThan(5);
+  });
+});
+
+describe("where a request goes", () => {
+  const cloud = "https://{location}-aiplatform.googleapis.com";
+  const place = (baseUrl: string, options: GoogleVertexOptions) =>
+    vertexBaseUrl(gemini(baseUrl), options, (name) => options.env?.[name]);
+
+  test.each([
+    ["the region's host", cloud, { location: "europe-west4" }, "https://europe-west4-aiplatform.googleapis.com"],
+    ["the environment's region", cloud, { env }, "https://us-central1-aiplatform.googleapis.com"],
+    [
+      "the options' region first",
+      cloud,
+      { env, location: "asia-east1" },
+      "https://asia-east1-aiplatform.googleapis.com",
+    ],
+    ["the global host", cloud, { location: "global" }, "https://aiplatform.googleapis.com"],
+    ["a continent's host", cloud, { location: "eu" }, "https://aiplatform.eu.rep.googleapis.com"],
+    ["a host of one's own", "http://127.0.0.1:1/gateway/", { env }, "http://127.0.0.1:1/gateway"],
+  ])("%s", (_name, baseUrl, options, expected) => {
+    expect(place(baseUrl, options)).toBe(expected);
+  });
+
+  test("with a key alone, the global host", () => {
+    expect(place(cloud, { apiKey: "key" })).toBe("https://aiplatform.googleapis.com");
+    expect(place(cloud, { env: { ...env, GOOGLE_CLOUD_API_KEY: "key" } })).toBe("https://aiplatform.googleapis.com");
+  });
+
+  test("the place in the catalogue's address is filled in", async () => {
+    await withServer([answerOk], async (server) => {
+      const asked = gemini(server.url.replace("127.0.0.1", "{location}"));
+      const options: GoogleVertexOptions = { project: "p", location: "127.0.0.1" };
+      await provider.stream(asked, { messages: [user("x")] }, { ...options }).result();
+      expect(server.requests[0]?.path).toContain("/v1/projects/p/locations/127.0.0.1/publishers/google/models/");
+    });
+  });
+
+  test("nowhere without a location, and the message says what to set", () => {
+    expect(() => place(cloud, {})).toThrow(/GOOGLE_CLOUD_LOCATION/);
+  });
+
+  test.each([
+    ["", "/v1/projects/my-project/locations/us-central1/publishers/google/models/"],
+    ["/gateway/v1beta1", "/gateway/v1beta1/projects/my-project/locations/us-central1/publishers/google/models/"],
+    ["/v1/projects/p/locations/l", "/v1/projects/p/locations/l/publishers/google/models/"],
+  ])("a base URL that ends in %j says only what is missing", async (suffix, path) => {
+    await withServer([answerOk], async (server) => {
+      await provider.stream(gemini(server.url + suffix), { messages: [user("x")] }, { env }).result();
+      expect(server.requests[0]?.path).toBe(`${path}${model.id}:streamGenerateContent?alt=sse`);
+    });
+  });
+
+  test("project and location may be given as options", async () => {
+    await withServer([answerOk], async (server) => {
+      const options: GoogleVertexOptions = { project: "p 1", location: "global" };
+      await provider.stream(gemini(server.url), { messages: [user("x")] }, options).result();
+      expect(server.requests[0]?.path).toContain("/projects/p%201/locations/global/publishers/");
+    });
+  });
+});
+
+describe("what is missing is named", () => {
+  const ask = (server: WireServer, settings: Record<string, string>) =>
+    provider.stream(gemini(server.url), { messages: [user("x")] }, { env: settings, maxRetries: 0 }).result();
+
+  test.each([
+    ["a project", { GOOGLE_CLOUD_LOCATION: "global" }, /GOOGLE_CLOUD_PROJECT/],
+    ["a location", { GCLOUD_PROJECT: "p" }, /GOOGLE_CLOUD_LOCATION/],
+  ])("%s", async (_what, settings, message) => {
+    await withServer([], async (server) => {
+      const { failure } = await ask(server, settings);
+      expect(failure?.kind).toBe("auth");
+      expect(failure?.message).toMatch(message);
+      expect(server.requests).toEqual([]);
+    });
+  });
+
+  test("a credentials file that is not there, or is none", async () => {
+    const broken = join(nothing, "broken.json");
+    writeFileSync(broken, "{}");
+    await withServer([], async (server) => {
+      for (const path of [join(nothing, "absent.json"), broken]) {
+        const { failure } = await ask(server, { ...env, GOOGLE_APPLICATION_CREDENTIALS: path });
+        expect(failure?.kind).toBe("auth");
+        expect(failure?.message).toMatch(/GOOGLE_APPLICATION_CREDENTIALS/);
+      }
+    });
+  });
+
+  test("any credentials at all", async () => {
+    // The library and we both keep what was found before; fresh modules have found nothing yet.
+    vi.resetModules();
+    vi.stubEnv("METADATA_SERVER_DETECTION", "none");
+    hasIdentity = false;
+    try {
+      const fresh = await import("../../src/protocols/google-vertex/index.ts");
+      const { providerOf: freshProviderOf } = await import("../../src/registry.ts");
+      const asked = freshProviderOf("google-vertex", () => Promise.resolve(fresh.googleVertex as unknown as Protocol));
+      await withServer([], async (server) => {
+        const { failure } = await asked.stream(gemini(server.url), { messages: [user("x")] }, { env }).result();
+        expect(failure?.kind).toBe("auth");
+        expect(failure?.message).toMatch(/gcloud auth application-default login/);
+        expect(server.requests).toEqual([]);
+      });
+    } finally {
+      hasIdentity = true;
+      vi.stubEnv("METADATA_SERVER_DETECTION", undefined);
+    }
+  });
+});
