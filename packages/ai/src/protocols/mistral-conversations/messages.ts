@@ -1,0 +1,100 @@
+import type { Context } from "../../context.ts";
+import { commonImageTypes, handOff, type HandoffRules, shortHash } from "../../handoff.ts";
+import type { AssistantMessage, ImageContent, TextContent, ThinkingContent, ToolCall } from "../../message.ts";
+import type { Model } from "../../model.ts";
+
+export type Wire = Record<string, unknown>;
+
+const rules: HandoffRules = {
+  // Ids are exactly nine letters and digits.
+  toolCallId: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : shortHash(id).slice(0, 9)),
+  imageTypes: commonImageTypes,
+  // 10 MB, counted in base64.
+  mostImageCharacters: Math.floor((10 * 1024 * 1024) / 3) * 4,
+  userFirst: true,
+};
+
+export function encodeMessages(model: Model, context: Context): Wire[] {
+  const encoded: Wire[] = [];
+  if (context.systemPrompt) encoded.push({ role: "system", content: context.systemPrompt.toWellFormed() });
+  for (const message of handOff(context.messages, model, rules)) {
+    switch (message.role) {
+      case "user":
+        // Words of a person right behind a result are refused: only the model may speak there.
+        if (encoded.at(-1)?.["role"] === "tool") encoded.push(assistant("I have read the results."));
+        encoded.push({ role: "user", content: encodeContent(message.content) });
+        break;
+      case "assistant":
+        encoded.push(...encodeAssistant(message));
+        break;
+      case "toolResult":
+        encoded.push({
+          role: "tool",
+          tool_call_id: message.toolCallId,
+          name: message.toolName,
+          content: encodeContent(message.content),
+        });
+    }
+  }
+  const last = encoded.at(-1);
+  // A conversation may only end with the model's own words if they are the beginning of its answer.
+  if (last?.["role"] === "assistant") last["prefix"] = true;
+  return encoded;
+}
+
+const assistant = (content: string | Wire[] | undefined): Wire => ({
+  role: "assistant",
+  ...(content !== undefined && { content }),
+  prefix: false,
+});
+
+/** A single text stays a plain string. */
+function encodeContent(content: readonly (TextContent | ImageContent)[]): string | Wire[] {
+  const [first] = content;
+  if (content.length === 1 && first?.type === "text") return first.text;
+  return content.map((block) =>
+    block.type === "text"
+      ? { type: "text", text: block.text }
+      : { type: "image_url", image_url: `data:${block.mimeType};base64,${block.data}` },
+  );
+}
+
+function encodeAssistant(message: AssistantMessage): Wire[] {
+  const texts = message.content.filter((block) => block.type === "text");
+  const calls = message.content.filter((block) => block.type === "toolCall");
+  // Thinking alone is not an answer.
+  if (texts.length === 0 && calls.length === 0) return [];
+  const thoughts = encodeThoughts(message.content.filter((block) => block.type === "thinking"));
+  const words = texts.length > 0 ? encodeContent(texts) : [];
+  const content = thoughts.length === 0 && words.length > 0 ? words : [...thoughts, ...asChunks(words)];
+  return [
+    {
+      ...assistant(content.length > 0 ? content : undefined),
+      ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
+    },
+  ];
+}
+
+const asChunks = (content: string | Wire[]): Wire[] =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content;
+
+/** All thinking of an answer, as one chunk before its words: several are refused. */
+function encodeThoughts(blocks: readonly ThinkingContent[]): Wire[] {
+  const thinking = blocks.filter((block) => block.thinking.trim() !== "").map((block) => block.thinking);
+  const signature = blocks.findLast((block) => block.thinkingSignature)?.thinkingSignature;
+  if (thinking.length === 0 && signature === undefined) return [];
+  return [
+    {
+      type: "thinking",
+      thinking: thinking.map((content) => ({ type: "text", text: content })),
+      ...(signature !== undefined && { signature }),
+    },
+  ];
+}
+
+const encodeCall = ({ id, name, arguments: args }: ToolCall, index: number): Wire => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify(args) },
+  index,
+});

@@ -1,0 +1,101 @@
+import type { AssistantMessageEvent } from "../../event.ts";
+import { classifyError, describeError } from "../../failure.ts";
+import { tokenCount, type UsageReport } from "../../usage.ts";
+import type { Draft } from "../draft.ts";
+import { ToolCalls } from "../openai-completions/calls.ts";
+import type { Frame } from "../protocol.ts";
+import { list, record, text } from "../read.ts";
+
+export interface MistralState {
+  readonly draft: Draft;
+  readonly calls: ToolCalls;
+}
+
+export const start = (draft: Draft): MistralState => ({ draft, calls: new ToolCalls(draft) });
+
+export function step(state: MistralState, frame: Frame): AssistantMessageEvent[] {
+  const { draft } = state;
+  if (frame.data === "[DONE]") {
+    state.calls.settle();
+    if (draft.state.kind === "open" && draft.message.content.length > 0) draft.stop("stop", "[DONE]");
+    draft.end();
+    return draft.take();
+  }
+  const chunk = record(frame.data);
+  const choice = record(list(chunk["choices"])[0]);
+  draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
+  if (chunk["usage"]) draft.usage(readUsage(record(chunk["usage"])));
+  readDelta(state, record(choice["delta"]));
+  if (chunk["error"]) draft.fail(classifyError(describeError(chunk["error"])));
+  else if (frame.event === "error" || chunk["object"] === "error") draft.fail(classifyError(describeError(chunk)));
+  readStop(state, text(choice["finish_reason"]));
+  return draft.take();
+}
+
+function readDelta(state: MistralState, delta: Record<string, unknown>): void {
+  const { content } = delta;
+  if (typeof content === "string") addText(state.draft, content);
+  else for (const part of list(content)) addPart(state.draft, record(part));
+  for (const piece of list(delta["tool_calls"])) {
+    const call = record(piece);
+    if (typeof call["function"] !== "object") continue;
+    // Mistral's word for no id.
+    const known = call["id"] === "null" ? { ...call, id: "" } : call;
+    state.calls.take(known, () => closeWords(state.draft));
+  }
+}
+
+/** A part of the content; references and other kinds are not part of the answer's words. */
+function addPart(draft: Draft, part: Record<string, unknown>): void {
+  if (part["type"] === "text") addText(draft, text(part["text"]));
+  if (part["type"] !== "thinking") return;
+  const thought = list(part["thinking"])
+    .map((inner) => text(record(inner)["text"]))
+    .join("");
+  const signature = text(part["signature"]);
+  if (thought === "" && signature === "") return;
+  draft.close("text");
+  draft.thinking("thinking", thought);
+  const block = draft.block("thinking");
+  if (block?.type === "thinking" && signature !== "") block.thinkingSignature = signature;
+}
+
+/** Empty texts come between pieces of thinking and must not cut it in two. */
+function addText(draft: Draft, delta: string): void {
+  if (delta === "") return;
+  draft.close("thinking");
+  draft.text("text", delta);
+}
+
+function closeWords(draft: Draft): void {
+  draft.close("thinking");
+  draft.close("text");
+}
+
+const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
+  ["length", "length"],
+  ["model_length", "length"],
+  ["tool_calls", "toolUse"],
+]);
+
+function readStop({ draft, calls }: MistralState, raw: string): void {
+  if (raw === "") return;
+  calls.settle();
+  if (raw === "error")
+    draft.fail({ kind: "overloaded", message: "The provider stopped with an error of its own." }, raw);
+  else if (raw === "content_filter") {
+    draft.fail({ kind: "refused", message: "The provider's content filter stopped the answer." }, raw);
+  } else draft.stop(stopReasons.get(raw) ?? "stop", raw);
+}
+
+function readUsage(usage: Record<string, unknown>): UsageReport {
+  const details = record(usage["prompt_tokens_details"] ?? usage["prompt_token_details"]);
+  const prompt = tokenCount(usage["prompt_tokens"]);
+  const cached = tokenCount(details["cached_tokens"] ?? usage["num_cached_tokens"]);
+  const cacheRead = cached === undefined || prompt === undefined ? cached : Math.min(cached, prompt);
+  return {
+    input: prompt === undefined ? undefined : prompt - (cacheRead ?? 0),
+    output: usage["completion_tokens"],
+    cacheRead,
+  };
+}
