@@ -9,45 +9,91 @@ import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 
-/** The entries of each package; everything they import is bundled, except what `external` names. */
+/** The entries of each package; everything they import is bundled, except what it depends on at run time. */
 const packages = [
-  { name: "ai", entries: ["index", "testing/index", "platform/node", "platform/browser"] },
+  {
+    name: "ai",
+    // What everybody needs, and so must be one file.
+    core: "index",
+    entries: ["index", "testing/index", "platform/node", "platform/browser", "schema/engine", "schema/engine-node"],
+    /** For `require`: loaded late, and synchronously. */
+    commonjs: ["schema/engine"],
+  },
   { name: "cli", entries: ["index", "bin"] },
 ];
 
 /** Bundled because loading them as many small files costs more than their code. */
 const bundled = new Set(["typebox", "eventsource-parser"]);
 
-for (const { name, entries } of packages) {
+for (const { name, entries, core, commonjs = [] } of packages) {
   const directory = join(root, "packages", name);
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   const dependencies = Object.keys(manifest.dependencies ?? {}).filter((dependency) => !bundled.has(dependency));
   const outdir = join(directory, "dist");
-  // Chunks carry hashes in their names and would pile up; declarations stay, since `tsc` keeps track of its own.
-  rmSync(join(outdir, "chunks"), { recursive: true, force: true });
-  await build({
+  const sources = (names) => Object.fromEntries(names.map((entry) => [entry, join(directory, "src", `${entry}.ts`)]));
+  const shared = {
     absWorkingDir: directory,
-    entryPoints: Object.fromEntries(entries.map((entry) => [entry, `src/${entry}.ts`])),
     outdir,
     bundle: true,
-    splitting: true,
-    format: "esm",
     target: "node20",
-    platform: "neutral",
     mainFields: ["module", "main"],
     external: [
       "node:*",
-      "#platform",
-      "#catalog/*",
+      ...Object.keys(manifest.imports ?? {}),
       ...dependencies.flatMap((dependency) => [dependency, `${dependency}/*`]),
     ],
-    chunkNames: "chunks/[name]-[hash]",
     minifySyntax: true,
     minifyWhitespace: true,
-    logLevel: "warning",
-    sourcemap: false,
     legalComments: "none",
+    logLevel: "warning",
+  };
+  // Chunks carry hashes in their names and would pile up; declarations stay, since `tsc` keeps track of its own.
+  rmSync(join(outdir, "chunks"), { recursive: true, force: true });
+  await build({
+    ...shared,
+    entryPoints: sources(entries),
+    splitting: true,
+    format: "esm",
+    platform: "neutral",
+    chunkNames: "chunks/[name]-[hash]",
+    ...(core && {
+      plugins: [oneCore(join(directory, "src", `${core}.ts`), sources(entries))],
+      ignoreAnnotations: true,
+    }),
   });
+  if (commonjs.length > 0) {
+    await build({
+      ...shared,
+      entryPoints: sources(commonjs),
+      format: "cjs",
+      platform: "node",
+      outExtension: { ".js": ".cjs" },
+    });
+  }
+}
+
+/**
+ * Keeps the core in one file. esbuild makes a chunk for each set of entries that share a module, so the core would fall
+ * apart into as many files as there are ways to share it, and every file costs time at start. Where everything that is
+ * loaded later also imports the core, which is there by then anyway, there is only one way. (esbuild drops an import
+ * that is made for this alone if the package says that its files have no side effects; hence `ignoreAnnotations`.)
+ */
+function oneCore(core, entries) {
+  const importers = new Set([entries["testing/index"]]);
+  return {
+    name: "one-core",
+    setup(bundler) {
+      bundler.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
+        if (kind === "dynamic-import") importers.add(join(resolveDir, path));
+        return undefined;
+      });
+      bundler.onLoad({ filter: /\.ts$/ }, ({ path }) =>
+        importers.has(path)
+          ? { contents: `${readFileSync(path, "utf8")}\nimport ${JSON.stringify(core)};`, loader: "ts" }
+          : undefined,
+      );
+    },
+  };
 }
 
 if (process.argv.includes("--types")) {

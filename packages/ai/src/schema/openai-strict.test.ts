@@ -180,6 +180,7 @@ describe("what strict mode cannot mean is not converted", () => {
   test.each<[string, JsonSchema]>([
     ["a root that is a union", { anyOf: [object({})] }],
     ["a root that is not an object", { type: "array", items: { type: "string" } }],
+    ["a root of a few values", { type: "object", enum: [{}] }],
     ["a root that is a reference", { $ref: "#/$defs/a", $defs: { a: object({}) } }],
   ])("%s", (_name, schema) => {
     expect(toStrictSchema(schema)).toBeUndefined();

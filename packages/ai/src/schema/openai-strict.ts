@@ -42,7 +42,7 @@ interface Place {
 
 function convertRoot(root: JsonSchema): JsonSchema | undefined {
   if (root["type"] !== undefined && root["type"] !== "object") return undefined;
-  if (root["anyOf"] || root["oneOf"] || root["$ref"] !== undefined) return undefined;
+  if (shaping.some((key) => key !== "properties" && root[key] !== undefined)) return undefined;
   const definitions = { ...readRecord(root["definitions"]), ...readRecord(root["$defs"]) };
   const conversion: Conversion = {
     definitions: new Set(Object.keys(definitions)),

@@ -1,0 +1,33 @@
+import { IsOptional, IsUnsafe, type Static, Type } from "typebox";
+import { expect, expectTypeOf, test } from "vitest";
+import { toJsonSchema } from "./adapt.ts";
+import { optionalStringEnum, StringEnum } from "./string-enum.ts";
+
+const unit = StringEnum(["C", "F"], { description: "The unit", default: "C" });
+
+test("a string enum goes over the wire as type and enum, without a union", () => {
+  expect(toJsonSchema(unit)).toEqual({ type: "string", enum: ["C", "F"], description: "The unit", default: "C" });
+  expect(toJsonSchema(StringEnum(["a"]))).toEqual({ type: "string", enum: ["a"] });
+});
+
+test("its static type is the union of its values", () => {
+  expect(IsUnsafe(unit)).toBe(true);
+  expectTypeOf<Static<typeof unit>>().toEqualTypeOf<"C" | "F">();
+});
+
+test("an optional one is a property that an object does not require", () => {
+  const place = Type.Object({ unit, other: optionalStringEnum(["x", "y"]) });
+  expect(IsOptional(place.properties.other)).toBe(true);
+  expectTypeOf<Static<typeof place>>().toEqualTypeOf<{ unit: "C" | "F"; other?: "x" | "y" }>();
+  expect(toJsonSchema(place)).toMatchObject({
+    required: ["unit"],
+    properties: { other: { type: "string", enum: ["x", "y"] } },
+  });
+});
+
+test("the list of values stays the caller's own", () => {
+  const values = ["a", "b"];
+  const schema = StringEnum(values);
+  values.push("c");
+  expect(toJsonSchema(schema)["enum"]).toEqual(["a", "b"]);
+});

@@ -1,0 +1,36 @@
+// Types only: TypeBox itself is 25 KB that nobody needs at start. The two marks below are how it knows its own types;
+// a test holds them against its guards.
+import type { TOptional, TUnsafe } from "typebox";
+
+export interface StringEnumOptions<TValue extends string> {
+  description?: string;
+  /** Filled in by validation when the model leaves the property out. */
+  default?: TValue;
+}
+
+/**
+ * One of a few strings, as `{ type: "string", enum: […] }`. TypeBox's own union of literals becomes `anyOf`, which not
+ * every provider takes.
+ */
+export function StringEnum<const TValues extends readonly string[]>(
+  values: TValues,
+  options: StringEnumOptions<TValues[number]> = {},
+): TUnsafe<TValues[number]> {
+  const { description, default: fallback } = options;
+  const schema = {
+    type: "string",
+    enum: [...values],
+    ...(description !== undefined && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+  };
+  return Object.defineProperty(schema, "~unsafe", { value: null }) as unknown as TUnsafe<TValues[number]>;
+}
+
+/** The same, for a property that may be left out. */
+export function optionalStringEnum<const TValues extends readonly string[]>(
+  values: TValues,
+  options: StringEnumOptions<TValues[number]> = {},
+): TOptional<TUnsafe<TValues[number]>> {
+  const schema = StringEnum(values, options);
+  return Object.defineProperty(schema, "~optional", { value: true }) as TOptional<TUnsafe<TValues[number]>>;
+}

@@ -1,0 +1,185 @@
+/** Checks what a model wants to call a tool with, before anything is executed. */
+import { Compile } from "#schema-engine";
+import type { JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.ts";
+import { AiError, messageOf } from "./errors.ts";
+import type { ToolCall } from "./message.ts";
+import { toJsonSchema } from "./schema/adapt.ts";
+import { copyValue, createCoercion, withoutPrototypes } from "./schema/coerce.ts";
+
+/** Finds the tool a call names and validates the call's arguments. Throws `AiError` when either fails. */
+export function validateToolCall(tools: readonly Tool[], toolCall: ToolCall): ToolCall["arguments"] {
+  const tool = tools.find(({ name }) => name === toolCall.name);
+  if (tool) return validateToolArguments(tool, toolCall) as ToolCall["arguments"];
+  const known = tools.map(({ name }) => name).join(", ");
+  throw new AiError("unknown_tool", `There is no tool ${toolCall.name}. Known tools: ${known || "none"}.`);
+}
+
+/**
+ * A call's arguments as the tool's schema wants them: a new object with defaults filled in; the call never changes.
+ * What a careless model gets wrong without harm is put right: numbers and booleans in quotes and the other way round,
+ * null for an optional property, JSON in a string, one thing where a list is wanted. Valid values stay as they are.
+ *
+ * Throws `AiError` `invalid_arguments`, with a text for the model, or `invalid_schema` when the tool's schema is broken.
+ */
+export function validateToolArguments<TParameters extends ToolParameters>(
+  tool: Tool<TParameters>,
+  toolCall: ToolCall,
+): ToolArguments<TParameters> {
+  if (toolCall.argumentsError !== undefined) throw new AiError("invalid_arguments", toolCall.argumentsError);
+  try {
+    const outcome = validate(tool, toolCall.arguments);
+    if (outcome.kind === "valid") return outcome.value as ToolArguments<TParameters>;
+    throw new AiError("invalid_arguments", explain(tool.name, outcome.problems, toolCall.arguments));
+  } catch (error) {
+    // The wall around other people's schemas, which may run code of their own or go round in circles.
+    if (error instanceof AiError) throw error;
+    const message = `Validating the arguments for ${tool.name} failed: ${messageOf(error)}`;
+    throw new AiError("invalid_arguments", message, { cause: error });
+  }
+}
+
+function validate(tool: Tool, received: unknown): Outcome {
+  const { copy, problem } = copyValue(received);
+  if (problem === undefined) return validatorOf(tool)(copy);
+  throw new AiError("invalid_arguments", `The arguments for ${tool.name} ${problem}.`);
+}
+
+/** The most problems and the most of the arguments that a text repeats. */
+const mostProblems = 20;
+const longestEcho = 2_000;
+
+function explain(name: string, problems: string[], received: unknown): string {
+  const listed = problems.slice(0, mostProblems).map((problem) => `- ${problem}`);
+  if (problems.length > mostProblems) listed.push(`- and ${problems.length - mostProblems} more`);
+  return `The arguments for ${name} are not valid:\n${listed.join("\n")}\nReceived: ${echo(received)}`;
+}
+
+function echo(received: unknown): string {
+  try {
+    const json = JSON.stringify(received) ?? String(received);
+    return json.length <= longestEcho ? json : `${json.slice(0, longestEcho).toWellFormed()}…`;
+  } catch (error) {
+    // Only arguments that never were JSON get here.
+    return `(cannot be shown: ${messageOf(error)})`;
+  }
+}
+
+type Outcome = { kind: "valid"; value: unknown } | { kind: "invalid"; problems: string[] };
+
+/** Takes a copy of the arguments, which it may change. */
+type Validator = (received: unknown) => Outcome;
+
+const validators = new WeakMap<object, Validator>();
+
+function validatorOf(tool: Tool): Validator {
+  const known = validators.get(tool.parameters);
+  if (known) return known;
+  const standard = (tool.parameters as { "~standard"?: StandardSchema })["~standard"];
+  const validator = standard ? standardValidator(tool, standard) : schemaValidator(tool);
+  validators.set(tool.parameters, validator);
+  return validator;
+}
+
+function schemaValidator(tool: Tool): Validator {
+  const schema = toJsonSchema(tool.parameters);
+  const compiled = compile(tool.name, schema);
+  const json = JSON.stringify(schema);
+  const hasDefaults = json.includes('"default":');
+  // Only parameters with the names of inherited properties need the slower way.
+  const bare = inherited.some((name) => json.includes(`"${name}"`)) ? withoutPrototypes : (value: unknown) => value;
+  const isValid = (value: unknown) => compiled.Check(bare(value));
+  const coerce = createCoercion(schema);
+  return (received) => {
+    const asItIs = isValid(received);
+    if (asItIs && !hasDefaults) return { kind: "valid", value: received };
+    const coerced = coerce(copyValue(received).copy, asItIs);
+    if (isValid(coerced)) return { kind: "valid", value: coerced };
+    // Only a default that the schema itself does not take gets here.
+    if (asItIs) return { kind: "valid", value: received };
+    const [, errors] = compiled.Errors(bare(coerced));
+    return { kind: "invalid", problems: describeErrors(errors) };
+  };
+}
+
+function compile(name: string, schema: JsonSchema): ReturnType<typeof Compile> {
+  try {
+    return Compile(schema);
+  } catch (error) {
+    throw new AiError("invalid_schema", `The schema of ${name} cannot be used: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+const inherited = Object.getOwnPropertyNames(Object.prototype);
+
+type SchemaError = ReturnType<ReturnType<typeof Compile>["Errors"]>[1][number];
+
+function describeErrors(errors: SchemaError[]): string[] {
+  // That a schema is false is said of what is not allowed at all, which another error says better.
+  const telling = errors.filter(({ keyword }) => keyword !== "boolean");
+  return [...new Set((telling.length > 0 ? telling : errors).map(describeError))];
+}
+
+function describeError(error: SchemaError): string {
+  const path = error.instancePath
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return `${describePath(path)}: ${error.message}${describeDetails(error)}`;
+}
+
+function describeDetails(error: SchemaError): string {
+  switch (error.keyword) {
+    case "enum":
+      return `: ${JSON.stringify(error.params.allowedValues)}`;
+    case "const":
+      return `: ${JSON.stringify(error.params.allowedValue)}`;
+    case "additionalProperties":
+      return `: ${error.params.additionalProperties.join(", ")}`;
+    default:
+      return "";
+  }
+}
+
+const describePath = (path: readonly string[]): string => (path.length > 0 ? path.join(".") : "(arguments)");
+
+/** The part of the Standard Schema specification that is used here. */
+interface StandardSchema {
+  vendor: string;
+  jsonSchema?: unknown;
+  validate: (value: unknown) => StandardResult | Promise<StandardResult>;
+}
+
+type StandardResult = { value: unknown; issues?: undefined } | { issues: readonly StandardIssue[] };
+
+interface StandardIssue {
+  message: string;
+  path?: readonly (PropertyKey | { key: PropertyKey })[];
+}
+
+/** Asks the schema itself; where it can say what it looks like, what it refuses is coerced and asked once more. */
+function standardValidator(tool: Tool, standard: StandardSchema): Validator {
+  const coerce = standard.jsonSchema === undefined ? undefined : createCoercion(toJsonSchema(tool.parameters));
+  return (received) => {
+    const asItIs = askStandard(tool.name, standard, copyValue(received).copy);
+    if (asItIs.kind === "valid" || !coerce) return asItIs;
+    const coerced = askStandard(tool.name, standard, coerce(received, false));
+    return coerced.kind === "valid" ? coerced : asItIs;
+  };
+}
+
+function askStandard(name: string, standard: StandardSchema, value: unknown): Outcome {
+  const result = standard.validate(value);
+  if ("then" in result) {
+    // Nobody will look at how it ends.
+    result.catch(() => undefined);
+    throw new AiError(
+      "invalid_schema",
+      `The ${standard.vendor} schema of ${name} validates asynchronously, which a tool's schema cannot do.`,
+    );
+  }
+  if (!result.issues) return { kind: "valid", value: result.value };
+  return { kind: "invalid", problems: result.issues.map(describeIssue) };
+}
+
+const describeIssue = ({ path = [], message }: StandardIssue): string =>
+  `${describePath(path.map((part) => String(typeof part === "object" ? part.key : part)))}: ${message}`;
