@@ -1,5 +1,33 @@
+export { findEnvKeys, getEnvApiKey } from "./auth/env-keys.ts";
+export {
+  type CatalogModelId,
+  type CatalogProvider,
+  getModel,
+  getModels,
+  getProviders,
+  type KnownProvider,
+  type ModelApi,
+  type ModelDefinition,
+  registerModels,
+  unregisterModels,
+} from "./catalog/catalog.ts";
 export { type Clock, type Ids, type Random, sleep, systemClock, systemIds, systemRandom } from "./clock.ts";
 export type { Context, JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.ts";
+export { type AI, createAI, type CreateAIOptions } from "./create-ai.ts";
+export {
+  type ChatCompletionResponse,
+  type ChatMessage,
+  type ChatUsage,
+  createProvider,
+  type Provider,
+  type ProviderAuth,
+  type ProviderModel,
+  type ProviderRequest,
+  type RegisteredProvider,
+  registerProvider,
+  type StreamChunk,
+} from "./custom-provider.ts";
+export type { CustomProviderOptions } from "./custom-protocol.ts";
 export { AiError, type AiErrorCode, isAiError } from "./errors.ts";
 export type { AssistantMessageEvent } from "./event.ts";
 export { AssistantMessageEventStream, createAssistantMessageEventStream, EventStream } from "./event-stream.ts";
@@ -32,6 +60,7 @@ export {
   type ThinkingLevel,
   type ThinkingLevelMap,
 } from "./model.ts";
+export { didYouMean, nearestNames } from "./nearest.ts";
 export type {
   CacheRetention,
   ProviderResponse,
@@ -41,7 +70,25 @@ export type {
   ToolChoice,
   Transport,
 } from "./options.ts";
+export type {
+  AnthropicEffort,
+  AnthropicOptions,
+  AnthropicThinkingDisplay,
+} from "./protocols/anthropic-messages/options.ts";
+export type { AzureOptions as AzureOpenAIResponsesOptions } from "./protocols/azure-openai-responses/endpoint.ts";
+export type { BedrockOptions } from "./protocols/bedrock-converse-stream/options.ts";
+export type { GoogleOptions } from "./protocols/google-generative-ai/options.ts";
+export type { GoogleVertexOptions } from "./protocols/google-vertex/endpoint.ts";
+export type { MistralOptions } from "./protocols/mistral-conversations/options.ts";
+export type { OpenAICompletionsOptions } from "./protocols/openai-completions/options.ts";
+export type { OpenAIResponsesOptions } from "./protocols/openai-responses/options.ts";
 export { parseStreamingJson } from "./protocols/streaming-json.ts";
+export {
+  type ListLocalModelsOptions,
+  listLocalModels,
+  type LocalModels,
+  type LocalProvider,
+} from "./providers/local-servers.ts";
 export {
   type ApiProvider,
   clearApiProviders,
@@ -51,7 +98,9 @@ export {
   type StreamFunction,
   unregisterApiProviders,
 } from "./registry.ts";
+export { optionalStringEnum, StringEnum } from "./schema/string-enum.ts";
 export { complete, completeSimple, stream, streamSimple } from "./stream.ts";
 export { clampThinkingLevel, getSupportedThinkingLevels, parseThinkingLevel } from "./thinking.ts";
 export { calculateCost } from "./usage.ts";
-export { findEnvKeys, getEnvApiKey } from "./auth/env-keys.ts";
+export { validateToolArguments, validateToolCall } from "./validate.ts";
+export type { Static, TSchema } from "typebox";

@@ -5,7 +5,7 @@ import type { Api, KnownApi, Model } from "./model.ts";
 import type { ProviderStreamOptions, SimpleStreamOptions, StreamOptions } from "./options.ts";
 import { protocols } from "./protocols/index.ts";
 import type { Protocol } from "./protocols/protocol.ts";
-import { runProtocol } from "./protocols/run.ts";
+import { startRequest } from "./protocols/start.ts";
 
 /** Must return a stream at once and put every failure into it. */
 export type StreamFunction<TApi extends Api = Api, TOptions extends StreamOptions = StreamOptions> = (
@@ -65,9 +65,9 @@ export function providerOf(api: Api, load: () => Promise<Protocol>): ApiProvider
   return {
     api,
     stream: (model, context, options = {}) =>
-      runProtocol(load, { model, context, options: () => options as ProviderStreamOptions, clock: options.clock }),
+      startRequest(load, { model, context, options: () => options as ProviderStreamOptions, clock: options.clock }),
     streamSimple: (model, context, options = {}) =>
-      runProtocol(load, {
+      startRequest(load, {
         model,
         context,
         options: (protocol) => protocol.resolveOptions(model, options),

@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import { commands } from "./commands/index.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { main } from "./main.ts";
-import { nearest } from "./nearest.ts";
 import { version } from "./version.ts";
 
 const run = async (args: string[], signal = new AbortController().signal) => {
@@ -57,10 +56,4 @@ test("the demo thinks, calls a tool and answers, offline", async () => {
 
 test("an interrupted demo says so with its exit code", async () => {
   expect((await run(["demo"], AbortSignal.abort())).code).toBe(exitCodes.interrupted);
-});
-
-test("a name is suggested only when it is near", () => {
-  expect(nearest("demos", ["demo", "list"])).toBe("demo");
-  expect(nearest("xyz", ["demo", "list"])).toBeUndefined();
-  expect(nearest("a", [])).toBeUndefined();
 });

@@ -2,7 +2,6 @@ import type { Command, Io } from "./command.ts";
 import { commands } from "./commands/index.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { helpText } from "./help.ts";
-import { nearest } from "./nearest.ts";
 import { version } from "./version.ts";
 
 /** Runs tau with the arguments a person typed, and says how it ended. Never throws. */
@@ -17,7 +16,7 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
     return exitCodes.done;
   }
   const command = commands.find(({ name }) => name === first);
-  return command ? await runCommand(command, rest, io) : unknownCommand(first, io);
+  return command ? await runCommand(command, rest, io) : await unknownCommand(first, io);
 }
 
 /** The wall around commands: a bug in one is a sentence for the person, not a stack trace. */
@@ -32,10 +31,11 @@ async function runCommand(command: Command, args: readonly string[], io: Io): Pr
   }
 }
 
-function unknownCommand(name: string, io: Io): ExitCode {
+async function unknownCommand(name: string, io: Io): Promise<ExitCode> {
+  const { nearestNames } = await import("@tau/ai");
   const what = name.startsWith("-") ? "option" : "command";
   const known = what === "option" ? ["--help", "--version"] : commands.map((command) => command.name);
-  const suggestion = nearest(name, known);
+  const [suggestion] = nearestNames(name, known);
   io.err(`tau: there is no ${what} ${name}.${suggestion ? ` Did you mean ${suggestion}?` : ""} See tau --help.\n`);
   return exitCodes.usage;
 }

@@ -3,7 +3,7 @@ import { classifyError, type Failure, parseErrorBody } from "../failure.ts";
 import { AwsEventStreamFramer } from "../transport/aws-event-stream.ts";
 import { type HttpResponse, mostErrorBytes, mostResponseBytes, readText } from "../transport/http.ts";
 import { SseFramer } from "../transport/sse.ts";
-import type { Frame } from "./protocol.ts";
+import type { Frame, Framing } from "./protocol.ts";
 
 /**
  * Reads frames until `take` says that it has enough, or the body ends. Returns a failure when the body was not the
@@ -11,16 +11,20 @@ import type { Frame } from "./protocol.ts";
  */
 export async function readFrames(
   response: HttpResponse,
-  framing: "sse" | "aws-event-stream",
+  framing: Framing,
   take: (frame: Frame) => boolean,
 ): Promise<Failure | undefined> {
-  const framer = framing === "sse" ? new SseFrames() : new AwsEventStreamFramer();
+  const framer = createFramer(framing);
   let size = 0;
   let first = true;
   for await (const chunk of response.body) {
     if (first && chunk.length > 0) {
       first = false;
-      if (looksLikeDocument(chunk)) return documentFailure(await rest(chunk, response.body));
+      if (looksLikeDocument(chunk)) {
+        if (framing !== "text") return documentFailure(await rest(chunk, response.body, mostErrorBytes));
+        take({ event: "document", data: await rest(chunk, response.body, mostResponseBytes) });
+        return undefined;
+      }
     }
     size += chunk.length;
     if (size > mostResponseBytes) {
@@ -40,12 +44,12 @@ function looksLikeDocument(chunk: Uint8Array): boolean {
   return start === 0x7b || start === 0x5b || start === 0x3c;
 }
 
-async function rest(first: Uint8Array, body: AsyncIterable<Uint8Array>): Promise<string> {
+async function rest(first: Uint8Array, body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
   async function* all() {
     yield first;
     yield* body;
   }
-  return await readText(all(), mostErrorBytes);
+  return await readText(all(), limit);
 }
 
 function documentFailure(body: string): Failure {
@@ -55,8 +59,40 @@ function documentFailure(body: string): Failure {
   return { kind: "unknown", message: `The server answered with a document instead of a stream: ${error.message}` };
 }
 
+interface Framer {
+  push(chunk: Uint8Array): Frame[];
+  end(): Frame[];
+  /** Why nothing more can be read, if that is so. */
+  readonly damage: string | undefined;
+}
+
+function createFramer(framing: Framing): Framer {
+  switch (framing) {
+    case "sse":
+      return new SseFrames();
+    case "aws-event-stream":
+      return new AwsEventStreamFramer();
+    case "text":
+      return new TextFrames();
+  }
+}
+
+/** Server-sent events whose data is anything. Their names are dropped, so that none can pass for a document. */
+class TextFrames implements Framer {
+  readonly #framer = new SseFramer();
+  readonly damage = undefined;
+
+  push(chunk: Uint8Array): Frame[] {
+    return this.#framer.push(chunk).map(({ data }) => ({ data }));
+  }
+
+  end(): Frame[] {
+    return this.#framer.end().map(({ data }) => ({ data }));
+  }
+}
+
 /** Server-sent events whose data is JSON. */
-class SseFrames {
+class SseFrames implements Framer {
   readonly #framer = new SseFramer();
   damage: string | undefined;
 

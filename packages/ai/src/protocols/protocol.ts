@@ -1,7 +1,8 @@
 import type { Clock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import type { AssistantMessageEvent } from "../event.ts";
-import type { KnownApi, Model } from "../model.ts";
+import type { Failure } from "../failure.ts";
+import type { Api, Model } from "../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../options.ts";
 import type { Env } from "../platform/platform.ts";
 import type { HttpRequest } from "../transport/http.ts";
@@ -12,6 +13,12 @@ export interface Frame {
   event?: string;
   data: unknown;
 }
+
+/**
+ * How a body is cut into frames. With `text` nothing is parsed: a frame is the data of a server-sent event, without a
+ * name, or a whole body that is no stream, named `document`.
+ */
+export type Framing = "sse" | "aws-event-stream" | "text";
 
 /** A request before credentials: what `encode` decides, and nothing that has to be looked up. */
 export interface EncodedRequest {
@@ -47,8 +54,8 @@ export interface AuthContext<TOptions extends StreamOptions = StreamOptions> {
  * inputs give the same outputs. `step` writes into the state's draft, which owns the one live message.
  */
 export interface Protocol<TOptions extends StreamOptions = StreamOptions, TState = unknown> {
-  readonly api: KnownApi;
-  readonly framing: "sse" | "aws-event-stream";
+  readonly api: Api;
+  readonly framing: Framing;
   /** The options that every provider understands, in this protocol's own terms. Decides how the model thinks. */
   resolveOptions(model: Model, options: SimpleStreamOptions): TOptions;
   encode(model: Model, context: Context, options: TOptions): EncodedRequest;
@@ -60,6 +67,8 @@ export interface Protocol<TOptions extends StreamOptions = StreamOptions, TState
   start(draft: Draft): TState;
   /** Takes in one frame and returns what it means. Unknown frames mean nothing. Never throws on what a server sends. */
   step(state: TState, frame: Frame): AssistantMessageEvent[];
+  /** What a person should read of a failure, where the protocol knows better words; its kind stays. */
+  explain?(failure: Failure): string | undefined;
 }
 
 /** Keeps a protocol's own types inside while callers see the general ones. */

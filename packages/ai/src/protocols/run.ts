@@ -5,7 +5,7 @@
 import { platform } from "#platform";
 import { type Clock, type Random, sleep, systemClock, systemRandom } from "../clock.ts";
 import type { Context } from "../context.ts";
-import { AssistantMessageEventStream } from "../event-stream.ts";
+import type { AssistantMessageEventStream } from "../event-stream.ts";
 import { classifyResponse, classifyThrown, type Failure } from "../failure.ts";
 import type { AssistantMessage, AssistantMessageDiagnostic } from "../message.ts";
 import type { Model } from "../model.ts";
@@ -21,12 +21,15 @@ import { degrade } from "./degrade.ts";
 import { Draft } from "./draft.ts";
 import { readFrames } from "./frames.ts";
 import { type EncodeNote, type EncodedRequest, type Frame, MissingCredentials, type Protocol } from "./protocol.ts";
+import { providerHeaders } from "./provider-headers.ts";
 import { checkUsage } from "./silent-limits.ts";
+import type { ProtocolRequest } from "./start.ts";
 
 /** Everything one request shares. Built once. */
 interface Run {
   readonly protocol: Protocol;
   readonly model: Model;
+  readonly context: Context;
   readonly options: StreamOptions;
   /** What to send. Its payload is replaced when a provider refuses a part of it. */
   encoded: EncodedRequest;
@@ -58,41 +61,35 @@ function resolveLimits(model: Model, options: StreamOptions): Limits {
   };
 }
 
-/** Starts a request and returns its stream at once. Whatever happens, the stream ends in `done` or `error`. */
-export function runProtocol(
+/** Runs a request into `stream`. Whatever happens, the stream ends in `done` or `error`. */
+export async function runRequest(
   load: () => Promise<Protocol>,
-  request: {
-    model: Model;
-    context: Context;
-    options: (protocol: Protocol) => StreamOptions;
-    clock: Clock | undefined;
-  },
-): AssistantMessageEventStream {
-  const stream = new AssistantMessageEventStream();
-  const clock = request.clock ?? systemClock;
-  const draft = new Draft(request.model, clock.now());
-  const produce = async () => {
+  request: ProtocolRequest,
+  stream: AssistantMessageEventStream,
+): Promise<void> {
+  const { model, context, clock = systemClock } = request;
+  try {
     const protocol = await load();
     const options = request.options(protocol);
-    const encoded = protocol.encode(request.model, request.context, options);
+    const encoded = protocol.encode(model, context, options);
     await attemptUntilDone({
       protocol,
-      model: request.model,
+      model,
+      context,
       options,
       encoded,
-      limits: resolveLimits(request.model, options),
+      limits: resolveLimits(model, options),
       clock,
       random: options.random ?? systemRandom,
       env: (name) => options.env?.[name] ?? platform.env(name),
       stream,
       diagnostics: encoded.notes.map((note) => diagnostic(note, clock)),
     });
-  };
-  produce().catch((error: unknown) => {
+  } catch (error) {
+    const { message } = new Draft(model, clock.now());
     const failure = error instanceof MissingCredentials ? authFailure(error) : classifyThrown(error);
-    stream.push({ type: "error", reason: "error", error: failed(draft.message, failure) });
-  });
-  return stream;
+    stream.push({ type: "error", reason: "error", error: failed(message, failure) });
+  }
 }
 
 async function attemptUntilDone(run: Run): Promise<void> {
@@ -159,7 +156,11 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
     expired = expiry === "idle" ? idleFailure(run.limits.idleMs) : totalFailure(run.limits.totalMs);
     abort.abort(expired);
   });
-  const progress: Progress = { shown: false, onContent: () => deadline.content() };
+  const progress: Progress = {
+    shown: false,
+    onContent: () => deadline.content(),
+    onStopped: () => deadline.closing(closingMs),
+  };
   try {
     const failure = await orAbort(exchange(run, draft, abort.signal, progress), abort.signal);
     return failure ? { kind: "failed", failure, shown: progress.shown } : { kind: "done" };
@@ -193,7 +194,12 @@ interface Progress {
   /** Whether the reader has seen anything of this attempt; then it cannot be repeated. */
   shown: boolean;
   onContent: () => void;
+  /** The provider has said why it stopped. */
+  onStopped: () => void;
 }
+
+/** How long a server may take to close the connection after it said why it stopped. */
+const closingMs = 5_000;
 
 /** Sends the request and reads the answer into the draft. Returns why it failed, if it did. */
 async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: Progress): Promise<Failure | undefined> {
@@ -211,6 +217,7 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
       progress.shown = true;
       progress.onContent();
     }
+    if (draft.state.kind === "stopped") progress.onStopped();
   };
   const damage = await readFrames(response, protocol.framing, (frame) => {
     // What arrives after the request was given up must not change a message that has been delivered.
@@ -237,6 +244,7 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
       accept: "text/event-stream",
       "user-agent": `tau/${version}`,
       ...encoded.headers,
+      ...providerHeaders(model, run.context),
       ...lowerCase(model.headers),
     },
     body: JSON.stringify(replaced === undefined ? encoded.payload : replaced),
@@ -285,7 +293,8 @@ function finishWithFailure(run: Run, draft: Draft, failure: Failure): void {
   draft.abandon();
   flush(run, draft);
   attachDiagnostics(draft.message, run.diagnostics);
-  const error = failed(draft.message, failure);
+  const message = run.protocol.explain?.(failure) ?? failure.message;
+  const error = failed(draft.message, { ...failure, message });
   run.stream.push({ type: "error", reason: error.stopReason === "aborted" ? "aborted" : "error", error });
 }
 

@@ -14,11 +14,15 @@ export interface ProviderInfo {
   keyless?: boolean;
   /** Which header carries the key, where it is not the protocol's own. */
   keyHeader?: KeyHeader;
+  /** Sent with every request. Names in lower case. */
+  headers?: Readonly<Record<string, string>>;
+  /** Wants to know whether a person or the agent speaks, and whether there are images to see. */
+  tellsInitiator?: boolean;
 }
 
 export const bearer: KeyHeader = { name: "authorization", prefix: "Bearer " };
 
-export const providers: Readonly<Record<string, ProviderInfo>> = {
+const table: Record<string, ProviderInfo> = {
   "amazon-bedrock": { name: "Amazon Bedrock", keys: ["AWS_BEARER_TOKEN_BEDROCK"] },
   "ant-ling": { name: "Ant Ling", keys: ["ANT_LING_API_KEY"] },
   anthropic: { name: "Anthropic", keys: ["ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_API_KEY"] },
@@ -37,6 +41,15 @@ export const providers: Readonly<Record<string, ProviderInfo>> = {
     name: "GitHub Copilot",
     keys: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
     keyHeader: bearer,
+    // It serves the editors it knows.
+    headers: {
+      "user-agent": "GitHubCopilotChat/0.35.0",
+      "editor-version": "vscode/1.107.0",
+      "editor-plugin-version": "copilot-chat/0.35.0",
+      "copilot-integration-id": "vscode-chat",
+      "openai-intent": "conversation-edits",
+    },
+    tellsInitiator: true,
   },
   google: { name: "Google Gemini", keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"] },
   "google-vertex": { name: "Google Vertex AI", keys: ["GOOGLE_CLOUD_API_KEY"] },
@@ -72,3 +85,8 @@ export const providers: Readonly<Record<string, ProviderInfo>> = {
   llamacpp: { name: "llama.cpp", keys: ["LLAMACPP_API_KEY"], keyless: true },
   vllm: { name: "vLLM", keys: ["VLLM_API_KEY"], keyless: true },
 };
+
+/** Every built-in provider and local server. Without a prototype: a provider called `constructor` is not in it. */
+export const providers: Readonly<Record<string, ProviderInfo>> = Object.freeze(
+  Object.assign(Object.create(null) as Record<string, ProviderInfo>, table),
+);

@@ -234,8 +234,8 @@ function endResponse(state: ResponsesState, response: Fields, implied: string): 
   } else if (state.refusal) {
     draft.fail({ kind: "refused", message: `The model declined to answer: ${state.refusal}` }, raw);
   } else {
+    // Not the end: a gateway may send several responses in one stream, and the server closes it anyway.
     draft.stop(reason === "max_output_tokens" ? "length" : "stop", raw);
-    draft.end();
   }
 }
 

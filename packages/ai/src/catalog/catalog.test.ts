@@ -1,0 +1,173 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, expectTypeOf, test } from "vitest";
+import type { KnownApi, Model } from "../model.ts";
+import { protocols } from "../protocols/index.ts";
+import { providers } from "../providers/index.ts";
+import type { LocalProvider } from "../providers/local-servers.ts";
+import { getApiProvider } from "../registry.ts";
+import {
+  getModel,
+  getModels,
+  getProviders,
+  type KnownProvider,
+  type ModelDefinition,
+  registerModels,
+  unregisterModels,
+} from "./catalog.ts";
+import type { CatalogModels } from "./models.generated.ts";
+
+const folder = join(import.meta.dirname, "../../catalog");
+
+const mine: ModelDefinition<"openai-completions"> = {
+  id: "mine",
+  name: "Mine",
+  api: "openai-completions",
+  baseUrl: "http://127.0.0.1:1/v1",
+  reasoning: false,
+  input: ["text"],
+  cost: { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 1_000,
+  maxTokens: 100,
+};
+
+describe("the built-in catalogue", () => {
+  test("has a readable file for each of its 40 providers and no other, one model a line, 1,465 in all", () => {
+    const files = readdirSync(folder);
+    expect(files.sort()).toEqual(
+      getProviders()
+        .map((provider) => `${provider}.json`)
+        .sort(),
+    );
+    expect(files).toHaveLength(40);
+    let count = 0;
+    for (const file of files) {
+      const text = readFileSync(join(folder, file), "utf8");
+      const models = JSON.parse(text) as Model[];
+      expect([file, text.trim().split("\n").length]).toEqual([file, models.length + 2]);
+      count += models.length;
+    }
+    expect(count).toBe(1_465);
+  });
+
+  test("has only models that a request can be made of", () => {
+    for (const provider of getProviders()) {
+      for (const model of getModels(provider)) {
+        expect(model.provider).toBe(provider);
+        expect(model.contextWindow).toBeGreaterThan(0);
+        expect(model.maxTokens).toBeGreaterThan(0);
+        expect(model.input).toContain("text");
+        for (const price of ["input", "output", "cacheRead", "cacheWrite"] as const) {
+          expect(model.cost[price]).toBeGreaterThanOrEqual(0);
+        }
+        expect(getModel(provider, model.id)).toBe(model);
+      }
+    }
+  });
+
+  test("names nine APIs, and each of them is spoken", async () => {
+    const apis = new Set(getProviders().flatMap((provider) => getModels(provider).map(({ api }) => api)));
+    expect([...apis].sort()).toEqual([
+      "anthropic-messages",
+      "azure-openai-responses",
+      "bedrock-converse-stream",
+      "google-generative-ai",
+      "google-vertex",
+      "mistral-conversations",
+      "openai-codex-responses",
+      "openai-completions",
+      "openai-responses",
+    ]);
+    const spoken = await Promise.all([...apis].map(async (api) => (await protocols[api as KnownApi]?.())?.api));
+    expect(spoken).toEqual([...apis]);
+    for (const api of apis) expect(getApiProvider(api)?.api).toBe(api);
+  });
+
+  test("names the environment variables of every provider", () => {
+    for (const provider of getProviders()) expect(providers[provider]?.keys).not.toHaveLength(0);
+  });
+
+  test("has the ids that its types name", () => {
+    const generated = readFileSync(join(import.meta.dirname, "models.generated.ts"), "utf8");
+    const typed = [...generated.matchAll(/^ {2}"([^"]+)": \{|^ {4}"([^"]+)":|^ {6}\| "([^"]+)"/gm)];
+    let [provider, api] = ["", ""];
+    const found: string[] = [];
+    for (const [, opened, named, id] of typed) {
+      provider = opened ?? provider;
+      api = named ?? api;
+      if (id !== undefined) found.push(`${provider} ${api} ${id}`);
+    }
+    const known = getProviders().flatMap((name) => getModels(name).map((model) => `${name} ${model.api} ${model.id}`));
+    expect(found.sort()).toEqual(known.sort());
+  });
+});
+
+describe("getModel", () => {
+  afterEach(() => {
+    for (const provider of ["anthropic", "mine", "ollama"]) unregisterModels(provider);
+  });
+
+  test("knows the API of a built-in model by its type", () => {
+    expectTypeOf(getModel("anthropic", "claude-sonnet-4-5")).toEqualTypeOf<Model<"anthropic-messages">>();
+    expectTypeOf(getModel("opencode", "claude-sonnet-4-5")).toEqualTypeOf<Model<"anthropic-messages">>();
+    expectTypeOf(getModel("anthropic" as string, "x")).toEqualTypeOf<Model | undefined>();
+    expectTypeOf<KnownProvider>().toEqualTypeOf<keyof CatalogModels | LocalProvider>();
+    expect(getModel("anthropic", "claude-sonnet-4-5").api).toBe("anthropic-messages");
+  });
+
+  test("answers undefined for what is not there", () => {
+    expect(getModel("anthropic" as string, "gpt-5")).toBeUndefined();
+    expect(getModel("nobody", "gpt-5")).toBeUndefined();
+    expect(getModel("../package", "gpt-5")).toBeUndefined();
+    expect(getModel("constructor", "name")).toBeUndefined();
+    expect(getModels("nobody")).toEqual([]);
+  });
+
+  test("gives the same frozen model each time, so that nobody can change another's", () => {
+    const model = getModel("anthropic", "claude-sonnet-4-5");
+    expect(getModel("anthropic", "claude-sonnet-4-5")).toBe(model);
+    expect(() => (model.cost.input = 0)).toThrow(TypeError);
+    expect(() => (model.baseUrl = "http://elsewhere")).toThrow(TypeError);
+  });
+
+  test("prefers a registered model to a built-in one, until it is unregistered", () => {
+    const before = getModels("anthropic");
+    registerModels("anthropic", [{ ...getModel("anthropic", "claude-sonnet-4-5"), maxTokens: 7 }, mine]);
+    expect(getModel("anthropic", "claude-sonnet-4-5").maxTokens).toBe(7);
+    expect(getModels("anthropic").map(({ id }) => id)).toEqual([...before.map(({ id }) => id), "mine"]);
+    unregisterModels("anthropic");
+    expect(getModels("anthropic")).toEqual(before);
+  });
+
+  test("finds registered models of a new provider, copied and with its name", () => {
+    const given = structuredClone(mine);
+    registerModels("mine", [given]);
+    given.cost.input = 99;
+    expect(getModel("mine", "mine")).toEqual({ ...mine, provider: "mine" });
+    expect(getProviders()).toContain("mine");
+    registerModels("mine", [{ ...mine, id: "second" }]);
+    expect(getModels("mine").map(({ id }) => id)).toEqual(["mine", "second"]);
+  });
+
+  test("refuses to register a model without an id or an API, and then registers none of the call", () => {
+    const broken = { ...mine, id: "" };
+    expect(() => registerModels("mine", [mine, broken])).toThrow(/without id/);
+    expect(() => registerModels("mine", [{ ...mine, api: undefined as never }])).toThrow(/without api/);
+    expect(getModels("mine")).toEqual([]);
+  });
+
+  test("has every model of a local server, and lists those that were registered", () => {
+    const model = getModel("ollama", "any-model:7b");
+    expect(model).toMatchObject({
+      id: "any-model:7b",
+      provider: "ollama",
+      api: "openai-completions",
+      firstTokenTimeoutMs: 1_800_000,
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    });
+    expect(getModels("ollama")).toEqual([]);
+    registerModels("ollama", [{ ...model, contextWindow: 131_072 }]);
+    expect(getModel("ollama", "any-model:7b").contextWindow).toBe(131_072);
+    expect(getProviders()).toContain("ollama");
+  });
+});

@@ -1,0 +1,41 @@
+/** Finds what somebody may have meant. Pure. */
+
+/** The most that help; more is a list, not a hint. */
+const mostNames = 3;
+
+/** Up to three names that are like `wanted`, the likeliest first; none when nothing is close. */
+export function nearestNames(wanted: string, names: readonly string[]): string[] {
+  const plain = wanted.toLowerCase();
+  // Two fifths of the letters may be wrong: enough for a missing date or a typo, too few for another word.
+  const farthest = Math.max(2, Math.floor(plain.length * 0.4));
+  return names
+    .map((name) => ({ name, distance: distanceTo(plain, name.toLowerCase()) }))
+    .filter(({ distance }) => distance <= farthest)
+    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .slice(0, mostNames)
+    .map(({ name }) => name);
+}
+
+/** ` Did you mean "a" or "b"?`, or nothing. */
+export function didYouMean(wanted: string, names: readonly string[]): string {
+  const nearest = nearestNames(wanted, names).map((name) => JSON.stringify(name));
+  return nearest.length === 0 ? "" : ` Did you mean ${nearest.join(" or ")}?`;
+}
+
+/** Part of a name is as good as a small typo. */
+const distanceTo = (wanted: string, name: string) =>
+  wanted.length > 2 && name.includes(wanted) ? 1 : editDistance(wanted, name);
+
+/** How many letters have to be added, removed or changed. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_unused, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const changed = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

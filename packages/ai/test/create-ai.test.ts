@@ -1,0 +1,122 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { registerModels, unregisterModels } from "../src/catalog/catalog.ts";
+import type { Context } from "../src/context.ts";
+import { createAI } from "../src/create-ai.ts";
+import { createProvider } from "../src/custom-provider.ts";
+import { anthropicMessagesDialect } from "../src/testing/dialects/anthropic-messages.ts";
+import { openaiCompletionsDialect } from "../src/testing/dialects/openai-completions.ts";
+import { text } from "../src/testing/script.ts";
+import { startWireServer, type WireReply, type WireServer } from "../src/testing/wire-server.ts";
+import { cloudflareAIProvider } from "./cloudflare.ts";
+import { user } from "./contexts.ts";
+
+const hello: Context = { messages: [user("Hello")] };
+const answer: WireReply = { kind: "answer", answer: { content: [text("Hi.")] } };
+
+let server: WireServer | undefined;
+
+afterEach(async () => {
+  unregisterModels("mine");
+  await server?.close();
+  server = undefined;
+});
+
+describe("createAI", () => {
+  test("binds a built-in model to its key, for all four ways of asking", async () => {
+    server = await startWireServer(anthropicMessagesDialect, [answer, answer, answer, answer]);
+    const ai = createAI({
+      provider: "anthropic",
+      model: "claude-sonnet-4-5",
+      apiKey: "bound",
+      config: { baseUrl: server.url, temperature: 0.5 },
+    });
+    expect(ai.model).toMatchObject({ id: "claude-sonnet-4-5", provider: "anthropic", baseUrl: server.url });
+    const answers = [
+      await ai.stream(hello).result(),
+      await ai.complete(hello),
+      await ai.streamSimple(hello).result(),
+      await ai.completeSimple(hello),
+    ];
+    expect(answers.flatMap(({ content }) => content)).toMatchObject(Array.from(answers, () => ({ text: "Hi." })));
+    expect(server.requests.map(({ headers }) => headers["x-api-key"])).toEqual(Array(4).fill("bound"));
+    expect(server.requests.map(({ body }) => (body as { temperature?: number }).temperature)).toEqual(
+      Array(4).fill(0.5),
+    );
+  });
+
+  test("lets a request's own options win over what is bound", async () => {
+    server = await startWireServer(anthropicMessagesDialect, [answer]);
+    const config = { baseUrl: server.url, apiKey: "configured" };
+    const ai = createAI({ provider: "anthropic", model: "claude-sonnet-4-5", apiKey: undefined, config });
+    await ai.completeSimple(hello, { apiKey: "own" });
+    expect(server.requests[0]?.headers["x-api-key"]).toBe("own");
+  });
+
+  test("reports weather in the stream, not by throwing", async () => {
+    server = await startWireServer(anthropicMessagesDialect, [{ kind: "status", status: 401 }]);
+    const ai = createAI({
+      provider: "anthropic",
+      model: "claude-sonnet-4-5",
+      apiKey: "k",
+      config: { baseUrl: server.url },
+    });
+    expect((await ai.complete(hello)).failure?.kind).toBe("auth");
+  });
+
+  test("takes any model of a local server, at its usual place or another", () => {
+    expect(createAI({ provider: "llamacpp", model: "whatever" }).model.baseUrl).toBe("http://127.0.0.1:8080/v1");
+    const config = { baseUrl: "http://box:1/v1" };
+    expect(createAI({ provider: "vllm", model: "whatever", config }).model.baseUrl).toBe("http://box:1/v1");
+  });
+
+  test("asks a local server without a key, in the words that such servers know", async () => {
+    server = await startWireServer(openaiCompletionsDialect, [answer]);
+    const ai = createAI({ provider: "ollama", model: "qwen3:8b", config: { baseUrl: `${server.url}/v1` } });
+    const message = await ai.completeSimple({ systemPrompt: "Be brief.", ...hello }, { maxTokens: 50 });
+    expect(message.content).toEqual([{ type: "text", text: "Hi." }]);
+    const [request] = server.requests;
+    expect(request?.path).toBe("/v1/chat/completions");
+    expect(request?.headers["authorization"]).toBeUndefined();
+    expect(request?.body).toMatchObject({ model: "qwen3:8b", max_tokens: 50, messages: [{ role: "system" }, {}] });
+    expect(request?.body).not.toHaveProperty("store");
+  });
+
+  test("takes registered models", () => {
+    const { provider: _one, ...model } = createAI({ provider: "ollama", model: "m" }).model;
+    registerModels("mine", [model]);
+    expect(createAI({ provider: "mine", model: "m" }).model.provider).toBe("mine");
+  });
+
+  test("takes a model that the catalogue does not know to be like the one with the nearest name", () => {
+    const { model } = createAI({ provider: "anthropic", model: "claude-sonnet-4-20250514", apiKey: "k" });
+    expect(model).toMatchObject({ id: "claude-sonnet-4-20250514", api: "anthropic-messages", provider: "anthropic" });
+    expect(createAI({ provider: "openai", model: "gpt-99" }).model.api).toBe("openai-responses");
+  });
+
+  test("takes a custom provider's default model when none is named", () => {
+    const provider = createProvider(cloudflareAIProvider);
+    expect(createAI({ provider: "cloudflare-ai" }).model).toBe(provider.defaultModel);
+    provider.unregister();
+  });
+
+  for (const [options, code, words] of [
+    [
+      { provider: "antropic", model: "x" },
+      "unknown_provider",
+      'There is no provider "antropic". Did you mean "anthropic"?',
+    ],
+    [{ provider: "olama", model: "x" }, "unknown_provider", 'There is no provider "olama". Did you mean "ollama"?'],
+    [
+      { provider: "qqqqqqqqqqqq", model: "x" },
+      "unknown_provider",
+      'There is no provider "qqqqqqqqqqqq". getProviders() lists the known ones.',
+    ],
+    [{ provider: "constructor", model: "x" }, "unknown_provider", /^There is no provider "constructor"\./],
+    [{ provider: "anthropic" }, "unknown_model", "anthropic has no default model. Name one."],
+  ] as const) {
+    test(`throws ${code} for ${JSON.stringify(options)}`, () => {
+      expect(() => createAI(options)).toThrow(expect.objectContaining({ code }));
+      expect(() => createAI(options)).toThrow(words);
+    });
+  }
+});
