@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { Platform } from "./platform.ts";
 
-const require = createRequire(import.meta.url);
+const readJson = createRequire(import.meta.url);
 
 export const platform: Platform = {
   env: (name) => process.env[name] || undefined,
@@ -10,7 +10,7 @@ export const platform: Platform = {
     // The name becomes a file's: anything but a plain provider id has no file.
     if (!/^[a-z0-9][a-z0-9-]*$/.test(provider)) return undefined;
     try {
-      return require(`#catalog/${provider}.json`);
+      return readJson(`#catalog/${provider}.json`);
     } catch (error) {
       if (isMissingModule(error)) return undefined;
       throw error;

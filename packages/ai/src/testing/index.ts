@@ -1,9 +1,5 @@
 export { createFakeClock, type FakeClock } from "./fake-clock.ts";
-export { anthropicMessagesDialect } from "./dialects/anthropic-messages.ts";
-export { bedrockConverseStreamDialect } from "./dialects/bedrock-converse-stream.ts";
-export { googleGenerativeAiDialect, googleVertexDialect } from "./dialects/google.ts";
-export { openaiCompletionsDialect } from "./dialects/openai-completions.ts";
-export { openaiResponsesDialect } from "./dialects/openai-responses.ts";
+export { wireDialects } from "./dialects/index.ts";
 export type { WireDialect } from "./dialects/dialect.ts";
 export { assertGrammar, type ContractCase, providerContract, type ProviderContractSetup } from "./provider-contract.ts";
 export { call, type ScriptedAnswer, text, thinking } from "./script.ts";

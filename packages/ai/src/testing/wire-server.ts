@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { KnownApi } from "../model.ts";
 import type { WireDialect } from "./dialects/dialect.ts";
+import { wireDialects } from "./dialects/index.ts";
 import type { ScriptedAnswer } from "./script.ts";
 
 /** What the server does with one request. */
@@ -30,8 +32,12 @@ export interface WireServer {
   close(): Promise<void>;
 }
 
-/** A server on loopback that answers each request with the next reply, in the dialect of a provider. */
-export async function startWireServer(dialect: WireDialect, replies: readonly WireReply[]): Promise<WireServer> {
+/** A server on loopback that answers each request with the next reply, in the dialect of an API. */
+export async function startWireServer(
+  speaks: KnownApi | WireDialect,
+  replies: readonly WireReply[],
+): Promise<WireServer> {
+  const dialect = typeof speaks === "string" ? wireDialects[speaks] : speaks;
   const queue = [...replies];
   const requests: RecordedRequest[] = [];
   const left = withResolvers();

@@ -44,3 +44,18 @@ test("no limit means no timer, and a closed deadline leaves none behind", () => 
   deadline.close();
   expect(clock.waiting).toBe(0);
 });
+
+test("a complete answer waits for the connection's end only a short while, limit or no limit", async () => {
+  for (const idleMs of [0, 300_000]) {
+    const { clock, expired, deadline } = start({ totalMs: 0, firstMs: idleMs, idleMs });
+    deadline.content();
+    deadline.closing(5_000);
+    await clock.advance(3_000);
+    deadline.content();
+    deadline.closing(5_000);
+    await clock.advance(4_999);
+    expect(expired).toEqual([]);
+    await clock.advance(1);
+    expect(expired).toEqual(["idle"]);
+  }
+});

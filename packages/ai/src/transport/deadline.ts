@@ -23,6 +23,7 @@ export class Deadline {
   #cancelIdle: () => void;
   #lastContent: number;
   #limitMs: number;
+  #closing = false;
 
   constructor(clock: Clock, limits: DeadlineLimits, onExpire: (expiry: Expiry) => void) {
     this.#clock = clock;
@@ -36,10 +37,20 @@ export class Deadline {
 
   content(): void {
     this.#lastContent = this.#clock.monotonic();
-    if (this.#limitMs === this.#limits.idleMs) return;
+    if (this.#closing || this.#limitMs === this.#limits.idleMs) return;
     this.#limitMs = this.#limits.idleMs;
     this.#cancelIdle();
     this.#cancelIdle = this.#arm(this.#limits.idleMs);
+  }
+
+  /** The answer is complete, and only the connection's end is still to come: it gets at most `afterMs`. */
+  closing(afterMs: number): void {
+    if (this.#closing) return;
+    this.#closing = true;
+    this.#cancelIdle();
+    this.#lastContent = this.#clock.monotonic();
+    this.#limitMs = this.#limits.idleMs > 0 ? Math.min(this.#limits.idleMs, afterMs) : afterMs;
+    this.#cancelIdle = this.#arm(this.#limitMs);
   }
 
   close(): void {

@@ -905,7 +905,7 @@ describe("events that are missing, doubled or out of order do not change what is
   test.each(sequences)("$name", ({ events, content }) => {
     const { draft } = play(events);
     expect(draft.message.content).toEqual(content);
-    expect(draft.state).toEqual({ kind: "ended", reason: "stop" });
+    expect(draft.state).toEqual({ kind: "stopped", reason: "stop" });
     expect(draft.message.usage.input).toBe(0);
   });
 
@@ -940,31 +940,31 @@ describe("how a response ended", () => {
       name: "complete",
       event: ended("completed", { status: "completed" }),
       raw: "completed",
-      state: { kind: "ended", reason: "stop" },
+      state: { kind: "stopped", reason: "stop" },
     },
     {
       name: "complete, without saying so twice",
       event: ended("completed", {}),
       raw: "completed",
-      state: { kind: "ended", reason: "stop" },
+      state: { kind: "stopped", reason: "stop" },
     },
     {
       name: "cut by its length",
       event: ended("incomplete", { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }),
       raw: "incomplete.max_output_tokens",
-      state: { kind: "ended", reason: "length" },
+      state: { kind: "stopped", reason: "length" },
     },
     {
       name: "cut, under the name of a complete one",
       event: ended("done", { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }),
       raw: "incomplete.max_output_tokens",
-      state: { kind: "ended", reason: "length" },
+      state: { kind: "stopped", reason: "length" },
     },
     {
       name: "cut for a reason nobody knows",
       event: ended("incomplete", { status: "incomplete", incomplete_details: { reason: "boredom" } }),
       raw: "incomplete.boredom",
-      state: { kind: "ended", reason: "stop" },
+      state: { kind: "stopped", reason: "stop" },
     },
     {
       name: "filtered",
