@@ -12,7 +12,8 @@ const { status } = spawnSync(
   [
     join(root, "node_modules", "vitest", "vitest.mjs"),
     "run",
-    "--reporter=dot",
+    "--reporter=default",
+    "--silent=passed-only",
     "--reporter=json",
     `--outputFile.json=${report}`,
     ...process.argv.slice(2),
