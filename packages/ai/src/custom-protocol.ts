@@ -1,30 +1,22 @@
 /** Runs what a custom provider describes as a protocol. A wall: whatever its functions throw is a failure. */
 import { platform } from "#platform";
 import type { Context } from "./context.ts";
-import type { ChatCompletionResponse, ChatMessage, Provider, ProviderRequest } from "./custom-provider.ts";
+import type {
+  ChatCompletionResponse,
+  ChatMessage,
+  CustomProvider,
+  CustomProviderOptions,
+  Provider,
+  ProviderRequest,
+} from "./custom-provider.ts";
 import { messageOf } from "./errors.ts";
 import { classifyError, parseErrorBody } from "./failure.ts";
 import { handOff, type HandoffRules, type PreparedMessage } from "./handoff.ts";
 import type { Model } from "./model.ts";
-import type { SimpleStreamOptions } from "./options.ts";
 import type { Draft } from "./protocols/draft.ts";
 import { defineProtocol, type EncodeNote, MissingCredentials, type Protocol } from "./protocols/protocol.ts";
 import { record, text } from "./protocols/read.ts";
 import { offeredTools } from "./protocols/tools.ts";
-
-/** Options of a request to a custom provider. */
-export interface CustomProviderOptions extends SimpleStreamOptions {
-  /** What `buildRequest` gets. */
-  config?: unknown;
-}
-
-/** A definition, and what it is known as. */
-export interface CustomProvider<TConfig> {
-  api: string;
-  /** What people call it. */
-  called: string;
-  definition: Provider<TConfig>;
-}
 
 /** One request to a custom provider. */
 export interface Asked {

@@ -4,9 +4,9 @@
  */
 import { getModel, registerModels, unregisterModels } from "./catalog/catalog.ts";
 import type { Context } from "./context.ts";
-import type { CustomProvider, CustomProviderOptions } from "./custom-protocol.ts";
 import { AiError } from "./errors.ts";
 import type { Model, ModelCost } from "./model.ts";
+import type { SimpleStreamOptions } from "./options.ts";
 import { assumedLimits } from "./providers/local-servers.ts";
 import { startRequest } from "./protocols/start.ts";
 import { type ApiProvider, registerApiProvider, unregisterApiProviders } from "./registry.ts";
@@ -91,6 +91,20 @@ export interface Provider<TConfig = Record<string, unknown>> {
   parseStreamChunk?(chunk: string): StreamChunk | null;
   /** What a person should read for a status. What a program decides on still comes from the response. */
   errorMap?: Readonly<Record<number, string>>;
+}
+
+/** Options of a request to a custom provider. */
+export interface CustomProviderOptions extends SimpleStreamOptions {
+  /** What `buildRequest` gets. */
+  config?: unknown;
+}
+
+/** A definition, and what it is known as. */
+export interface CustomProvider<TConfig> {
+  api: string;
+  /** What people call it. */
+  called: string;
+  definition: Provider<TConfig>;
 }
 
 /** A provider that is in place. */

@@ -2,7 +2,6 @@
  * Expected bad days, as values. This is the only file that reads status codes and provider prose: everything above it
  * decides on `kind` alone.
  */
-import type { AssistantMessage } from "./message.ts";
 import { isTooDeep } from "./protocols/streaming-json.ts";
 
 interface FailureFacts {
@@ -136,7 +135,8 @@ const overflowProse: readonly RegExp[] = [
 
 const tokenRateProse = /tokens? per (minute|day|hour)|\b[TR]P[MD]\b|too many tokens, please wait/i;
 
-const isOverflowProse = (message: string) =>
+/** Whether a text says that a prompt does not fit. */
+export const isOverflowProse = (message: string) =>
   !tokenRateProse.test(message) && overflowProse.some((pattern) => pattern.test(message));
 
 /** Cerebras answers an oversized prompt with a bare 413; nothing else we send is that large. */
@@ -277,17 +277,4 @@ export function parseDuration(text: string): number | undefined {
     total = (total ?? 0) + Number(amount) * factor;
   }
   return total === undefined ? undefined : Math.round(total);
-}
-
-/**
- * Whether an answer shows that the prompt did not fit: the provider said so, or its own count is above the window, or
- * it filled the window and had no room left to answer.
- */
-export function isContextOverflow(message: AssistantMessage, contextWindow?: number): boolean {
-  if (message.failure?.kind === "context_overflow") return true;
-  if (message.stopReason === "error" && message.errorMessage && isOverflowProse(message.errorMessage)) return true;
-  if (!contextWindow || message.stopReason === "error" || message.stopReason === "aborted") return false;
-  const prompt = message.usage.input + message.usage.cacheRead + message.usage.cacheWrite;
-  if (prompt > contextWindow) return true;
-  return message.stopReason === "length" && message.usage.output === 0 && prompt >= contextWindow * 0.99;
 }

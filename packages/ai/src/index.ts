@@ -19,6 +19,7 @@ export {
   type ChatMessage,
   type ChatUsage,
   createProvider,
+  type CustomProviderOptions,
   type Provider,
   type ProviderAuth,
   type ProviderModel,
@@ -27,11 +28,10 @@ export {
   registerProvider,
   type StreamChunk,
 } from "./custom-provider.ts";
-export type { CustomProviderOptions } from "./custom-protocol.ts";
 export { AiError, type AiErrorCode, isAiError } from "./errors.ts";
 export type { AssistantMessageEvent } from "./event.ts";
 export { AssistantMessageEventStream, createAssistantMessageEventStream, EventStream } from "./event-stream.ts";
-export { type Failure, type FailureKind, isContextOverflow, isRetryable } from "./failure.ts";
+export { type Failure, type FailureKind, isRetryable } from "./failure.ts";
 export type {
   AssistantMessage,
   AssistantMessageDiagnostic,
@@ -82,6 +82,7 @@ export type { GoogleVertexOptions } from "./protocols/google-vertex/endpoint.ts"
 export type { MistralOptions } from "./protocols/mistral-conversations/options.ts";
 export type { OpenAICompletionsOptions } from "./protocols/openai-completions/options.ts";
 export type { OpenAIResponsesOptions } from "./protocols/openai-responses/options.ts";
+export { isContextOverflow } from "./overflow.ts";
 export { parseStreamingJson } from "./protocols/streaming-json.ts";
 export {
   type ListLocalModelsOptions,

@@ -71,6 +71,15 @@ export interface Protocol<TOptions extends StreamOptions = StreamOptions, TState
   explain?(failure: Failure): string | undefined;
 }
 
+/** What is asked of a protocol. */
+export interface ProtocolRequest {
+  model: Model;
+  context: Context;
+  /** In the protocol's own terms, which may only be known once it is loaded. */
+  options: (protocol: Protocol) => StreamOptions;
+  clock: Clock | undefined;
+}
+
 /** Keeps a protocol's own types inside while callers see the general ones. */
 export function defineProtocol<TOptions extends StreamOptions, TState>(
   protocol: Protocol<TOptions, TState>,

@@ -20,10 +20,16 @@ import { resolveBaseUrl } from "./base-url.ts";
 import { degrade } from "./degrade.ts";
 import { Draft } from "./draft.ts";
 import { readFrames } from "./frames.ts";
-import { type EncodeNote, type EncodedRequest, type Frame, MissingCredentials, type Protocol } from "./protocol.ts";
+import {
+  type EncodeNote,
+  type EncodedRequest,
+  type Frame,
+  MissingCredentials,
+  type Protocol,
+  type ProtocolRequest,
+} from "./protocol.ts";
 import { providerHeaders } from "./provider-headers.ts";
 import { checkUsage } from "./silent-limits.ts";
-import type { ProtocolRequest } from "./start.ts";
 
 /** Everything one request shares. Built once. */
 interface Run {

@@ -1,18 +1,5 @@
-import type { Clock } from "../clock.ts";
-import type { Context } from "../context.ts";
 import { AssistantMessageEventStream } from "../event-stream.ts";
-import type { Model } from "../model.ts";
-import type { StreamOptions } from "../options.ts";
-import type { Protocol } from "./protocol.ts";
-
-/** What is asked of a protocol. */
-export interface ProtocolRequest {
-  model: Model;
-  context: Context;
-  /** In the protocol's own terms, which may only be known once it is loaded. */
-  options: (protocol: Protocol) => StreamOptions;
-  clock: Clock | undefined;
-}
+import type { Protocol, ProtocolRequest } from "./protocol.ts";
 
 /**
  * Starts a request and returns its stream at once. The protocol and the code that runs it are loaded behind it, with

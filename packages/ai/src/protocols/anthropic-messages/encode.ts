@@ -3,11 +3,13 @@ import { commonImageTypes, handOff, type HandoffRules, plainId, type PreparedMes
 import type { AssistantMessage, ImageContent, TextContent } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toJsonSchema } from "../../schema/adapt.ts";
+import { defaultMaxTokens } from "../claude-thinking.ts";
+import { strictNote } from "../function-tool.ts";
 import { sessionAffinityHeaders } from "../session-affinity.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, offeredTools } from "../tools.ts";
-import { type AnthropicOptions, defaultMaxTokens, isAdaptive } from "./options.ts";
+import { type AnthropicOptions, isAdaptive } from "./options.ts";
 
 type AnthropicModel = Model<"anthropic-messages">;
 type Block = Record<string, unknown>;
@@ -118,9 +120,7 @@ const encodeSystem = (prompt: string, cache: CacheControl | undefined): Block[] 
 
 function encodeTool(model: AnthropicModel, tool: Tool, notes: EncodeNote[]): Block {
   const strict = tool.strict !== undefined && model.compat?.supportsStrictTools === true;
-  if (tool.strict === "require" && !strict) {
-    notes.push({ type: "strict_not_supported", message: `${model.id} cannot be held to the schema of ${tool.name}.` });
-  }
+  if (tool.strict === "require" && !strict) notes.push(strictNote(model, tool));
   return {
     name: tool.name,
     description: tool.description,

@@ -1,6 +1,6 @@
 import type { Model } from "../../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
-import { clampThinkingLevel, thinkingBudget, thinkingWord } from "../../thinking.ts";
+import { resolveClaudeThinking } from "../claude-thinking.ts";
 
 export type AnthropicEffort = "low" | "medium" | "high" | "xhigh" | "max" | (string & {});
 export type AnthropicThinkingDisplay = "summarized" | "omitted";
@@ -20,24 +20,8 @@ export interface AnthropicOptions extends StreamOptions {
 
 export const isAdaptive = (model: Model<"anthropic-messages">): boolean => model.compat?.forceAdaptiveThinking === true;
 
-export const defaultMaxTokens = (model: Model): number => Math.min(model.maxTokens, 32_000);
-
-/** The least a thinking budget may be. */
-const leastBudget = 1_024;
-
 export function resolveOptions(model: Model, options: SimpleStreamOptions): AnthropicOptions {
-  const { reasoning, thinkingBudgets, ...shared } = options;
-  if (!model.reasoning) return shared;
-  const level = clampThinkingLevel(model, reasoning ?? "off");
-  if (level === "off") return { ...shared, thinkingEnabled: false };
-  if (isAdaptive(model as Model<"anthropic-messages">)) {
-    const word = thinkingWord(model, level);
-    return { ...shared, thinkingEnabled: true, effort: word === "minimal" ? "low" : word };
-  }
-  // The budget is part of the answer's tokens: raise the limit to leave the answer its room, then fit the budget in.
-  const budget = thinkingBudget(level, thinkingBudgets);
-  const maxTokens = Math.min((options.maxTokens ?? defaultMaxTokens(model)) + budget, model.maxTokens);
-  const thinkingBudgetTokens = Math.min(budget, maxTokens - leastBudget);
-  if (thinkingBudgetTokens < leastBudget) return { ...shared, thinkingEnabled: false };
-  return { ...shared, thinkingEnabled: true, maxTokens, thinkingBudgetTokens };
+  const { reasoning: _level, thinkingBudgets: _budgets, ...shared } = options;
+  const thinksBy = isAdaptive(model as Model<"anthropic-messages">) ? "effort" : "budget";
+  return { ...shared, ...resolveClaudeThinking(model, options, thinksBy) };
 }

@@ -1,6 +1,7 @@
 import type { Context, Tool } from "../../context.ts";
 import type { Model } from "../../model.ts";
 import { toJsonSchema } from "../../schema/adapt.ts";
+import { strictNote } from "../function-tool.ts";
 import type { EncodeNote } from "../protocol.ts";
 import type { ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, offeredTools } from "../tools.ts";
@@ -64,7 +65,7 @@ function encodeTool(
     room.tools--;
     room.looseParameters -= strict.looseParameters;
   } else if (tool.strict === "require") {
-    notes.push({ type: "strict_not_supported", message: `${model.id} cannot be held to the schema of ${tool.name}.` });
+    notes.push(strictNote(model, tool));
   }
   return {
     toolSpec: {

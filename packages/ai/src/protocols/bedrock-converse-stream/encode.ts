@@ -1,12 +1,13 @@
 import type { Context } from "../../context.ts";
 import type { Model } from "../../model.ts";
+import { defaultMaxTokens } from "../claude-thinking.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { type CachePoint, encodeMessages, type EncodedMessage } from "./encode-messages.ts";
 import { encodeToolConfig } from "./encode-tools.ts";
 import { arnRegion } from "./endpoint.ts";
 import { type Family, familyOf } from "./families.ts";
-import { type BedrockOptions, defaultMaxTokens } from "./options.ts";
+import type { BedrockOptions } from "./options.ts";
 
 type Fields = Record<string, unknown>;
 

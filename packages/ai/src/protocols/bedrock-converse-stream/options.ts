@@ -1,7 +1,7 @@
 import type { AwsCredentials } from "../../auth/aws-credentials.ts";
 import type { Model } from "../../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
-import { clampThinkingLevel, thinkingBudget, thinkingWord } from "../../thinking.ts";
+import { resolveClaudeThinking } from "../claude-thinking.ts";
 import { familyOf } from "./families.ts";
 
 export interface BedrockOptions extends StreamOptions {
@@ -27,24 +27,8 @@ export interface BedrockOptions extends StreamOptions {
   requestMetadata?: Record<string, string>;
 }
 
-export const defaultMaxTokens = (model: Model): number => Math.min(model.maxTokens, 32_000);
-
-/** The least a thinking budget may be. */
-const leastBudget = 1_024;
-
 export function resolveOptions(model: Model, options: SimpleStreamOptions): BedrockOptions {
-  const { reasoning, thinkingBudgets, ...shared } = options;
-  if (!model.reasoning) return shared;
-  const level = clampThinkingLevel(model, reasoning ?? "off");
-  if (level === "off") return { ...shared, thinkingEnabled: false };
-  if (familyOf(model).thinking !== "claude-budget") {
-    const word = thinkingWord(model, level);
-    return { ...shared, thinkingEnabled: true, effort: word === "minimal" ? "low" : word };
-  }
-  // The budget is part of the answer's tokens: raise the limit to leave the answer its room, then fit the budget in.
-  const budget = thinkingBudget(level, thinkingBudgets);
-  const maxTokens = Math.min((options.maxTokens ?? defaultMaxTokens(model)) + budget, model.maxTokens);
-  const thinkingBudgetTokens = Math.min(budget, maxTokens - leastBudget);
-  if (thinkingBudgetTokens < leastBudget) return { ...shared, thinkingEnabled: false };
-  return { ...shared, thinkingEnabled: true, maxTokens, thinkingBudgetTokens };
+  const { reasoning: _level, thinkingBudgets: _budgets, ...shared } = options;
+  const thinksBy = familyOf(model).thinking === "claude-budget" ? "budget" : "effort";
+  return { ...shared, ...resolveClaudeThinking(model, options, thinksBy) };
 }

@@ -4,6 +4,7 @@ import { handOff, type HandoffRules, plainId, type PreparedMessage } from "../..
 import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toGeminiJsonSchema, toGeminiSchema } from "../../schema/gemini.ts";
+import { strictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, offeredTools } from "../tools.ts";
@@ -68,7 +69,7 @@ function encodeTool(model: Model, tool: Tool, family: GoogleFamily, notes: Encod
     );
   }
   if (tool.strict === "require" && !family.validatedCalls) {
-    notes.push({ type: "strict_not_supported", message: `${model.id} cannot be held to the schema of ${tool.name}.` });
+    notes.push(strictNote(model, tool));
   }
   const { name, description } = tool;
   if (family.jsonSchema) return { name, description, parametersJsonSchema: toGeminiJsonSchema(tool.parameters) };

@@ -1,7 +1,6 @@
-import type { Context, Tool } from "../../context.ts";
+import type { Context } from "../../context.ts";
 import type { Model } from "../../model.ts";
-import { toJsonSchema } from "../../schema/adapt.ts";
-import { toStrictSchema } from "../../schema/openai-strict.ts";
+import { encodeFunctionTool } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, offeredTools } from "../tools.ts";
@@ -10,7 +9,11 @@ import type { MistralOptions } from "./options.ts";
 
 export function encode(model: Model, context: Context, options: MistralOptions): EncodedRequest {
   const notes: EncodeNote[] = [];
-  const tools = encodeTools(offeredTools(model, context.tools, notes), (tool) => encodeTool(model, tool, notes), notes);
+  const tools = encodeTools(
+    offeredTools(model, context.tools, notes),
+    (tool) => encodeFunctionTool(model, tool, { takesStrict: true, notes }),
+    notes,
+  );
   const choice = resolveToolChoice(options.toolChoice);
   const cacheKey = options.cacheRetention === "none" ? undefined : options.sessionId;
   const payload: Record<string, unknown> = {
@@ -30,22 +33,6 @@ export function encode(model: Model, context: Context, options: MistralOptions):
     headers: cacheKey ? { "x-affinity": cacheKey } : {},
     payload,
     notes,
-  };
-}
-
-function encodeTool(model: Model, tool: Tool, notes: EncodeNote[]): Wire {
-  const strict = tool.strict === undefined ? undefined : toStrictSchema(tool.parameters);
-  if (tool.strict === "require" && !strict) {
-    notes.push({ type: "strict_not_supported", message: `${model.id} cannot be held to the schema of ${tool.name}.` });
-  }
-  return {
-    type: "function",
-    function: {
-      name: tool.name,
-      description: tool.description,
-      parameters: strict ?? toJsonSchema(tool.parameters),
-      ...(strict && { strict: true }),
-    },
   };
 }
 

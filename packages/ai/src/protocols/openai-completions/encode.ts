@@ -1,7 +1,6 @@
-import type { Context, Tool } from "../../context.ts";
+import type { Context } from "../../context.ts";
 import type { Model } from "../../model.ts";
-import { toJsonSchema } from "../../schema/adapt.ts";
-import { toStrictSchema } from "../../schema/openai-strict.ts";
+import { encodeFunctionTool } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { sessionAffinityHeaders } from "../session-affinity.ts";
 import { type ResolvedToolChoice, resolveToolChoice } from "../tool-choice.ts";
@@ -18,7 +17,11 @@ export function encode(anyModel: Model, context: Context, options: OpenAIComplet
   const notes: EncodeNote[] = [];
   const thinking = encodeThinking(model, options);
   const choice = resolveToolChoice(options.toolChoice);
-  const tools = encodeTools(offeredTools(model, context.tools, notes), (tool) => encodeTool(model, tool, notes), notes);
+  const tools = encodeTools(
+    offeredTools(model, context.tools, notes),
+    (tool) => encodeFunctionTool(model, tool, { takesStrict: compat.supportsStrictMode, notes }),
+    notes,
+  );
   const system = encodeSystem(model, context.systemPrompt);
   const history = encodeHistory(model, context.messages, thinking.on);
   markCacheable(model, options, { system, tools, history });
@@ -47,22 +50,6 @@ function encodeSystem(model: CompletionsModel, prompt: string | undefined): Wire
   if (!prompt) return undefined;
   const role = model.reasoning && model.compat.supportsDeveloperRole ? "developer" : "system";
   return { role, content: prompt.toWellFormed() };
-}
-
-function encodeTool(model: CompletionsModel, tool: Tool, notes: EncodeNote[]): Wire {
-  const strict = tool.strict && model.compat.supportsStrictMode ? toStrictSchema(tool.parameters) : undefined;
-  if (tool.strict === "require" && !strict) {
-    notes.push({ type: "strict_not_supported", message: `${model.id} cannot be held to the schema of ${tool.name}.` });
-  }
-  return {
-    type: "function",
-    function: {
-      name: tool.name,
-      description: tool.description,
-      parameters: strict ?? toJsonSchema(tool.parameters),
-      ...(strict && { strict: true }),
-    },
-  };
 }
 
 function encodeToolChoice(choice: ResolvedToolChoice): string | Wire {

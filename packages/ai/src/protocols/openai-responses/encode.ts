@@ -3,6 +3,7 @@ import type { Model } from "../../model.ts";
 import type { StreamOptions } from "../../options.ts";
 import { toJsonSchema } from "../../schema/adapt.ts";
 import { toStrictSchema } from "../../schema/openai-strict.ts";
+import { strictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, offeredTools } from "../tools.ts";
@@ -114,7 +115,7 @@ function encodeTool(model: ResponsesModel, tool: Tool, notes: EncodeNote[]): Rec
   const knowsStrict = model.compat?.supportsStrictMode !== false;
   const strictSchema = tool.strict && knowsStrict ? toStrictSchema(tool.parameters) : undefined;
   if (tool.strict === "require" && !strictSchema) {
-    notes.push({ type: "strict_not_supported", message: `${model.id} cannot be held to the schema of ${tool.name}.` });
+    notes.push(strictNote(model, tool));
   }
   return {
     type: "function",
