@@ -19,6 +19,7 @@ const packages = [
     /** For `require`: loaded late, and synchronously. */
     commonjs: ["schema/engine"],
   },
+  { name: "agent", entries: ["index"] },
   { name: "cli", entries: ["index", "bin"] },
 ];
 
@@ -98,7 +99,7 @@ function oneCore(core, entries) {
 
 if (process.argv.includes("--types")) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [tsc, "-b", "packages/ai", "packages/cli"], {
+  const { status } = spawnSync(process.execPath, [tsc, "-b", "packages/ai", "packages/agent", "packages/cli"], {
     cwd: root,
     stdio: "inherit",
   });

@@ -22,11 +22,15 @@ export interface Tool<TParameters extends ToolParameters = ToolParameters> {
   strict?: "prefer" | "require";
 }
 
-/** The type of a tool's validated arguments. */
+/** The type of a tool's validated arguments. A schema that carries no static type says only that they are an object. */
 export type ToolArguments<TParameters extends ToolParameters> = TParameters extends TSchema
-  ? Static<TParameters>
-  : // oxlint-disable-next-line typescript/no-explicit-any -- plain JSON Schema carries no static type
-    Record<string, any>;
+  ? unknown extends Static<TParameters>
+    ? UntypedArguments
+    : Static<TParameters>
+  : UntypedArguments;
+
+// oxlint-disable-next-line typescript/no-explicit-any -- there is nothing to know about them here
+type UntypedArguments = Record<string, any>;
 
 /** Everything a model is told in one request. */
 export interface Context {

@@ -75,6 +75,26 @@ test("all readers that wait are released by the end", async () => {
   ]);
 });
 
+test("reading without waiting gives the same events, and says when there will be no more", async () => {
+  const stream = countdown();
+  const events: number[] = [];
+  const reading = (async () => {
+    while (await stream.ready())
+      for (let event = stream.read(); event !== undefined; event = stream.read()) events.push(event);
+  })();
+  stream.push(3);
+  await Promise.resolve();
+  stream.push(2);
+  stream.push(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(events).toEqual([3, 2, 1]);
+  stream.push(0);
+  await reading;
+  expect(events).toEqual([3, 2, 1, 0]);
+  expect(stream.read()).toBeUndefined();
+  expect(await stream.ready()).toBe(false);
+});
+
 test("a result that nobody asks for is not an unhandled rejection", async () => {
   const unhandled: unknown[] = [];
   const listen = (reason: unknown) => unhandled.push(reason);

@@ -17,6 +17,7 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   #queue: T[] = [];
   #head = 0;
   #waiting: ((item: IteratorResult<T>) => void)[] = [];
+  #watching: (() => void)[] = [];
   #done = false;
 
   constructor(isComplete: (event: T) => boolean, extractResult: (event: T) => R) {
@@ -39,6 +40,7 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
     if (waiter) waiter({ value: event, done: false });
     else this.#queue.push(event);
     if (this.#done) this.#release();
+    else if (this.#watching.length > 0) this.#wake();
   }
 
   /** Ends the stream. Without `result` and without a terminal event before it, `result()` rejects. */
@@ -67,25 +69,45 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
     return this.#result;
   }
 
+  /**
+   * The next event if one is here, else undefined. With `ready`, a faster way to read than `for await`, which costs
+   * several turns of the microtask queue for each event.
+   */
+  read(): T | undefined {
+    if (this.#head === this.#queue.length) return undefined;
+    const event = this.#queue[this.#head++];
+    if (this.#head === this.#queue.length) {
+      this.#queue = [];
+      this.#head = 0;
+    }
+    return event;
+  }
+
+  /** Resolves when `read` has something to give, or never will: then with false. */
+  async ready(): Promise<boolean> {
+    if (this.#head === this.#queue.length && !this.#done) {
+      await new Promise<void>((resolve) => this.#watching.push(resolve));
+    }
+    return this.#head < this.#queue.length || !this.#done;
+  }
+
   [Symbol.asyncIterator](): AsyncIterator<T> {
     return { next: () => this.#next() };
   }
 
   #next(): Promise<IteratorResult<T>> {
-    if (this.#head < this.#queue.length) {
-      const value = this.#queue[this.#head++] as T;
-      if (this.#head === this.#queue.length) {
-        this.#queue = [];
-        this.#head = 0;
-      }
-      return Promise.resolve({ value, done: false });
-    }
+    if (this.#head < this.#queue.length) return Promise.resolve({ value: this.read() as T, done: false });
     if (this.#done) return Promise.resolve({ value: undefined, done: true });
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   #release(): void {
     for (const waiter of this.#waiting.splice(0)) waiter({ value: undefined, done: true });
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const watcher of this.#watching.splice(0)) watcher();
   }
 }
 

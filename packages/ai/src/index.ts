@@ -28,7 +28,7 @@ export {
   registerProvider,
   type StreamChunk,
 } from "./custom-provider.ts";
-export { AiError, type AiErrorCode, isAiError } from "./errors.ts";
+export { AiError, type AiErrorCode, assertNever, isAiError, messageOf } from "./errors.ts";
 export type { AssistantMessageEvent } from "./event.ts";
 export { AssistantMessageEventStream, createAssistantMessageEventStream, EventStream } from "./event-stream.ts";
 export { type Failure, type FailureKind, isRetryable } from "./failure.ts";
@@ -83,6 +83,9 @@ export type { MistralOptions } from "./protocols/mistral-conversations/options.t
 export type { OpenAICompletionsOptions } from "./protocols/openai-completions/options.ts";
 export type { OpenAIResponsesOptions } from "./protocols/openai-responses/options.ts";
 export { isContextOverflow } from "./overflow.ts";
+export type { Draft } from "./protocols/draft.ts";
+export { defineProtocol, type Frame, type Protocol, type ProtocolRequest } from "./protocols/protocol.ts";
+export { startRequest } from "./protocols/start.ts";
 export { parseStreamingJson } from "./protocols/streaming-json.ts";
 export {
   type ListLocalModelsOptions,
@@ -102,6 +105,6 @@ export {
 export { optionalStringEnum, StringEnum } from "./schema/string-enum.ts";
 export { complete, completeSimple, stream, streamSimple } from "./stream.ts";
 export { clampThinkingLevel, getSupportedThinkingLevels, parseThinkingLevel } from "./thinking.ts";
-export { calculateCost } from "./usage.ts";
+export { calculateCost, emptyUsage } from "./usage.ts";
 export { validateToolArguments, validateToolCall } from "./validate.ts";
 export type { Static, TSchema } from "typebox";

@@ -1,0 +1,186 @@
+/** The engine: a function of prompts, context, config, sink and signal. It holds no state of its own. */
+import { type AssistantMessage, EventStream, streamSimple } from "@tau/ai";
+import { breathe } from "./breathe.ts";
+import { isLlmMessage } from "./convert.ts";
+import { AgentError } from "./errors.ts";
+import { respond } from "./respond.ts";
+import { callHook, copyContext, createRun, failedMessage, pollMessages, type Run, type RunParts } from "./run.ts";
+import { executeToolCalls, refuseToolCalls } from "./tool-calls.ts";
+import type {
+  AgentContext,
+  AgentEvent,
+  AgentEventSink,
+  AgentLoopConfig,
+  AgentMessage,
+  StreamFn,
+  TurnContext,
+} from "./types.ts";
+
+/** Starts a run with new messages and returns its events as a stream. The stream always ends in `agent_end`. */
+export function agentLoop(
+  prompts: AgentMessage[],
+  context: AgentContext,
+  config: AgentLoopConfig,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): EventStream<AgentEvent, AgentMessage[]> {
+  return streamOf((emit) => runAgentLoop(prompts, context, config, emit, signal, streamFn));
+}
+
+/** Goes on from a context whose last message is the user's or a tool's result. Throws when it is not. */
+export function agentLoopContinue(
+  context: AgentContext,
+  config: AgentLoopConfig,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): EventStream<AgentEvent, AgentMessage[]> {
+  checkContinuable(context);
+  return streamOf((emit) => runAgentLoopContinue(context, config, emit, signal, streamFn));
+}
+
+/**
+ * Runs until the agent is idle and returns what it added, prompts included. Never rejects: what goes wrong is an
+ * assistant message with `stopReason` `error` or `aborted`.
+ */
+export async function runAgentLoop(
+  prompts: AgentMessage[],
+  context: AgentContext,
+  config: AgentLoopConfig,
+  emit: AgentEventSink,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): Promise<AgentMessage[]> {
+  return await run({ context, prompts, config, sink: emit, signal, streamFn: streamFn ?? streamSimple });
+}
+
+/** The same, without new messages. Rejects with an `AgentError` when there is nothing to go on from. */
+export async function runAgentLoopContinue(
+  context: AgentContext,
+  config: AgentLoopConfig,
+  emit: AgentEventSink,
+  signal?: AbortSignal,
+  streamFn?: StreamFn,
+): Promise<AgentMessage[]> {
+  checkContinuable(context);
+  return await run({ context, prompts: [], config, sink: emit, signal, streamFn: streamFn ?? streamSimple });
+}
+
+function checkContinuable({ messages }: AgentContext): void {
+  const last = messages.at(-1) as { role: string } | undefined;
+  if (!last) throw new AgentError("nothing_to_continue", "Cannot continue: no messages in context");
+  if (last.role === "assistant") {
+    throw new AgentError("nothing_to_continue", "Cannot continue from message role: assistant");
+  }
+}
+
+function streamOf(start: (emit: AgentEventSink) => Promise<AgentMessage[]>): EventStream<AgentEvent, AgentMessage[]> {
+  const stream = new EventStream<AgentEvent, AgentMessage[]>(
+    (event) => event.type === "agent_end",
+    (event) => (event.type === "agent_end" ? event.messages : []),
+  );
+  start((event) => stream.push(event)).catch((error: unknown) => stream.fail(error));
+  return stream;
+}
+
+async function run(parts: RunParts): Promise<AgentMessage[]> {
+  const started = createRun(parts);
+  await started.emit({ type: "agent_start" });
+  await started.emit({ type: "turn_start" });
+  await announce(started, parts.prompts);
+  await takeTurns(started);
+  await started.emit({ type: "agent_end", messages: started.newMessages });
+  started.abort.close();
+  return started.newMessages;
+}
+
+/** Reports messages that are complete from the start. */
+async function announce(run: Run, messages: readonly AgentMessage[]): Promise<void> {
+  for (const message of messages) {
+    await run.emit({ type: "message_start", message });
+    await run.emit({ type: "message_end", message });
+  }
+}
+
+async function inject(run: Run, messages: readonly AgentMessage[]): Promise<void> {
+  run.context.messages.push(...messages);
+  run.context.isPlain &&= messages.every(isLlmMessage);
+  run.newMessages.push(...messages);
+  await announce(run, messages);
+}
+
+/** How often in a row an answer that was cut off in the middle of its calls may try again. */
+const mostCutAnswers = 3;
+
+const cutText =
+  "The call was not executed: the answer reached its length limit, so its arguments may be incomplete. Send it again, in smaller parts if need be.";
+
+/** Turns until nothing is left to do. The first turn has been announced already. */
+async function takeTurns(run: Run): Promise<void> {
+  let pending = await pollMessages(run, "getSteeringMessages");
+  let cutAnswers = 0;
+  let last: TurnContext | undefined;
+  for (;;) {
+    if (last) {
+      await prepareNextTurn(run, last);
+      await run.emit({ type: "turn_start" });
+    }
+    await inject(run, pending);
+    const turn = await takeTurn(run);
+    last = { message: turn.message, toolResults: turn.toolResults, context: run.context, newMessages: run.newMessages };
+    await run.emit({ type: "turn_end", message: turn.message, toolResults: turn.toolResults });
+    cutAnswers = turn.isCut ? cutAnswers + 1 : 0;
+    if (turn.isOver || cutAnswers > mostCutAnswers) return;
+    const { shouldStopAfterTurn } = run.config;
+    const finished = last;
+    if (await callHook(run, "shouldStopAfterTurn", shouldStopAfterTurn && (() => shouldStopAfterTurn(finished))))
+      return;
+    pending = turn.steering.length > 0 ? turn.steering : await pollMessages(run, "getSteeringMessages");
+    if (!turn.wantsMore && pending.length === 0) pending = await pollMessages(run, "getFollowUpMessages");
+    if (run.trouble.reason !== undefined) return await endInTrouble(run);
+    if (!turn.wantsMore && pending.length === 0) return;
+    await breathe();
+  }
+}
+
+/** A hook broke between two turns: the run ends in a turn that says so. */
+async function endInTrouble(run: Run): Promise<void> {
+  await run.emit({ type: "turn_start" });
+  const message = failedMessage(run);
+  await inject(run, [message]);
+  await run.emit({ type: "turn_end", message, toolResults: [] });
+}
+
+interface Turn extends Pick<TurnContext, "message" | "toolResults"> {
+  /** The answer failed or was aborted. */
+  isOver: boolean;
+  /** There are results that the model has not seen. */
+  wantsMore: boolean;
+  /** The answer was cut off in the middle of its calls. */
+  isCut: boolean;
+  steering: AgentMessage[];
+}
+
+async function takeTurn(run: Run): Promise<Turn> {
+  const message = await respond(run);
+  const turn: Turn = { message, toolResults: [], isOver: false, wantsMore: false, isCut: false, steering: [] };
+  if (isFailed(message)) return { ...turn, isOver: true };
+  const calls = message.content.filter((block) => block.type === "toolCall");
+  if (calls.length === 0) return turn;
+  if (message.stopReason === "length") {
+    const toolResults = await refuseToolCalls(run, calls, cutText);
+    return { ...turn, toolResults, wantsMore: true, isCut: true };
+  }
+  const { results, terminate, steering } = await executeToolCalls(run, message, calls);
+  return { ...turn, toolResults: results, wantsMore: !terminate, steering };
+}
+
+const isFailed = ({ stopReason }: AssistantMessage) => stopReason === "error" || stopReason === "aborted";
+
+async function prepareNextTurn(run: Run, last: TurnContext): Promise<void> {
+  const { prepareNextTurn: prepare } = run.config;
+  const update = await callHook(run, "prepareNextTurn", prepare && (() => prepare(last)));
+  if (!update) return;
+  if (update.model) run.current.model = update.model;
+  if (update.thinkingLevel) run.current.reasoning = update.thinkingLevel;
+  if (update.context) Object.assign(run.context, copyContext(update.context));
+}

@@ -1,0 +1,85 @@
+import {
+  type Clock,
+  type SimpleStreamOptions,
+  streamSimple,
+  systemClock,
+  type ThinkingBudgets,
+  type Transport,
+} from "@tau/ai";
+import { defaultConvertToLlm } from "./convert.ts";
+import type { AgentLoopConfig, StreamFn, ToolExecutionMode } from "./types.ts";
+
+/** What an application may set on an agent. Every setting is optional. */
+export interface AgentSettingsOptions {
+  /** Default: keeps user, assistant and toolResult messages. */
+  convertToLlm?: AgentLoopConfig["convertToLlm"];
+  transformContext?: AgentLoopConfig["transformContext"];
+  /** Default: `streamSimple` of `@tau/ai`. */
+  streamFn?: StreamFn;
+  getApiKey?: AgentLoopConfig["getApiKey"];
+  onPayload?: SimpleStreamOptions["onPayload"];
+  onResponse?: SimpleStreamOptions["onResponse"];
+  beforeToolCall?: AgentLoopConfig["beforeToolCall"];
+  afterToolCall?: AgentLoopConfig["afterToolCall"];
+  shouldStopAfterTurn?: AgentLoopConfig["shouldStopAfterTurn"];
+  prepareNextTurn?: AgentLoopConfig["prepareNextTurn"];
+  /** Names the conversation to providers that cache. */
+  sessionId?: string;
+  thinkingBudgets?: ThinkingBudgets;
+  /** Default `auto`. */
+  transport?: Transport;
+  maxRetryDelayMs?: number;
+  /** Default: what `@tau/ai` does alone. */
+  maxRetries?: number;
+  /** Default `parallel`. */
+  toolExecution?: ToolExecutionMode;
+  /** Default: the system's. */
+  clock?: Clock;
+}
+
+/** The settings as properties that may be changed between runs. */
+export class AgentSettings {
+  convertToLlm: AgentLoopConfig["convertToLlm"];
+  transformContext: AgentSettingsOptions["transformContext"] | undefined;
+  streamFn: StreamFn;
+  getApiKey: AgentSettingsOptions["getApiKey"] | undefined;
+  onPayload: AgentSettingsOptions["onPayload"] | undefined;
+  onResponse: AgentSettingsOptions["onResponse"] | undefined;
+  beforeToolCall: AgentSettingsOptions["beforeToolCall"] | undefined;
+  afterToolCall: AgentSettingsOptions["afterToolCall"] | undefined;
+  shouldStopAfterTurn: AgentSettingsOptions["shouldStopAfterTurn"] | undefined;
+  prepareNextTurn: AgentSettingsOptions["prepareNextTurn"] | undefined;
+  sessionId: string | undefined;
+  thinkingBudgets: ThinkingBudgets | undefined;
+  transport: Transport;
+  maxRetryDelayMs: number | undefined;
+  maxRetries: number | undefined;
+  toolExecution: ToolExecutionMode;
+  clock: Clock;
+
+  constructor(options: AgentSettingsOptions) {
+    this.convertToLlm = options.convertToLlm ?? defaultConvertToLlm;
+    this.transformContext = options.transformContext;
+    this.streamFn = options.streamFn ?? streamSimple;
+    this.getApiKey = options.getApiKey;
+    this.onPayload = options.onPayload;
+    this.onResponse = options.onResponse;
+    this.beforeToolCall = options.beforeToolCall;
+    this.afterToolCall = options.afterToolCall;
+    this.shouldStopAfterTurn = options.shouldStopAfterTurn;
+    this.prepareNextTurn = options.prepareNextTurn;
+    this.sessionId = options.sessionId;
+    this.thinkingBudgets = options.thinkingBudgets;
+    this.transport = options.transport ?? "auto";
+    this.maxRetryDelayMs = options.maxRetryDelayMs;
+    this.maxRetries = options.maxRetries;
+    this.toolExecution = options.toolExecution ?? "parallel";
+    this.clock = options.clock ?? systemClock;
+  }
+}
+
+/** The settings as the loop wants them. `undefined` is not a value for an option: it means that there is none. */
+export function loopSettings(settings: AgentSettings): Omit<AgentLoopConfig, "model"> {
+  const { streamFn: _direct, prepareNextTurn: _wrapped, convertToLlm, ...rest } = settings;
+  return { ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)), convertToLlm };
+}

@@ -1,0 +1,149 @@
+import type { Model } from "@tau/ai";
+import type { AgentEvent, AgentMessage, AgentState, AgentTool, ThinkingLevel } from "./types.ts";
+
+/** What an agent may be started with. */
+export type InitialAgentState = Partial<
+  Pick<AgentState, "systemPrompt" | "model" | "thinkingLevel" | "tools" | "messages">
+>;
+
+/** Stands in until an application names a model; a request to it fails and says so. */
+const noModel: Model = {
+  id: "unknown",
+  name: "unknown",
+  api: "unknown",
+  provider: "unknown",
+  baseUrl: "",
+  reasoning: false,
+  input: [],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 0,
+  maxTokens: 0,
+};
+
+/** The one place where an event becomes an agent's state. */
+export class LiveAgentState implements AgentState {
+  systemPrompt: string;
+  model: Model;
+  thinkingLevel: ThinkingLevel;
+  #tools: AgentTool[];
+  #messages: AgentMessage[];
+  #run: RunState = idle;
+
+  constructor(initial: InitialAgentState = {}) {
+    this.systemPrompt = initial.systemPrompt ?? "";
+    this.model = initial.model ?? noModel;
+    this.thinkingLevel = initial.thinkingLevel ?? "off";
+    this.#tools = [...(initial.tools ?? [])];
+    this.#messages = [...(initial.messages ?? [])];
+  }
+
+  get tools(): AgentTool[] {
+    return this.#tools;
+  }
+
+  set tools(tools: AgentTool[]) {
+    this.#tools = [...tools];
+  }
+
+  get messages(): AgentMessage[] {
+    return this.#messages;
+  }
+
+  set messages(messages: AgentMessage[]) {
+    this.#messages = [...messages];
+  }
+
+  get isStreaming(): boolean {
+    return this.#run.isStreaming;
+  }
+
+  get streamingMessage(): AgentMessage | undefined {
+    return this.#run.streamingMessage;
+  }
+
+  get pendingToolCalls(): ReadonlySet<string> {
+    return this.#run.pendingToolCalls;
+  }
+
+  get errorMessage(): string | undefined {
+    return this.#run.errorMessage;
+  }
+
+  begin(): void {
+    this.#run = { ...idle, isStreaming: true };
+  }
+
+  /** The run is over; why it failed, if it did, stays readable. */
+  finish(): void {
+    this.#run = { ...idle, errorMessage: this.#run.errorMessage };
+  }
+
+  /** Forgets the transcript; who is running stays visible. */
+  clear(): void {
+    this.#messages = [];
+    this.#run = { ...idle, isStreaming: this.#run.isStreaming };
+  }
+
+  apply(event: AgentEvent): void {
+    switch (event.type) {
+      case "message_start":
+      case "message_update":
+        // Assigned in place: a copy for each delta would cost more than the delta.
+        this.#run.streamingMessage = event.message;
+        return;
+      case "message_end":
+        this.#run.streamingMessage = undefined;
+        this.#messages.push(event.message);
+        return;
+      case "tool_execution_start":
+        this.#setPending([...this.#run.pendingIds, event.toolCallId]);
+        return;
+      case "tool_execution_end":
+        this.#setPending(withoutFirst(this.#run.pendingIds, event.toolCallId));
+        return;
+      case "turn_end":
+        if (isAssistant(event.message) && event.message.errorMessage) {
+          this.#run.errorMessage = event.message.errorMessage;
+        }
+        return;
+      case "agent_end":
+        this.#run.streamingMessage = undefined;
+        return;
+      case "agent_start":
+      case "turn_start":
+      case "tool_execution_update":
+    }
+  }
+
+  /** Always a new set: who holds the old one sees it unchanged. */
+  #setPending(pendingIds: readonly string[]): void {
+    this.#run.pendingIds = pendingIds;
+    this.#run.pendingToolCalls = new Set(pendingIds);
+  }
+}
+
+/** What only means something during a run. */
+interface RunState {
+  isStreaming: boolean;
+  streamingMessage: AgentMessage | undefined;
+  /** Two calls may share an id; then it is here twice. */
+  pendingIds: readonly string[];
+  pendingToolCalls: ReadonlySet<string>;
+  errorMessage: string | undefined;
+}
+
+const idle: RunState = {
+  isStreaming: false,
+  streamingMessage: undefined,
+  pendingIds: [],
+  pendingToolCalls: new Set(),
+  errorMessage: undefined,
+};
+
+const isAssistant = (message: AgentMessage): message is AgentMessage & { role: "assistant"; errorMessage?: string } =>
+  (message as { role: string }).role === "assistant";
+
+function withoutFirst(ids: readonly string[], id: string): readonly string[] {
+  const at = ids.indexOf(id);
+  return at < 0 ? ids : [...ids.slice(0, at), ...ids.slice(at + 1)];
+}

@@ -1,0 +1,13 @@
+/** Every way this package can be misused. */
+export type AgentErrorCode = "busy" | "nothing_to_continue" | "invalid_handler";
+
+/** Thrown for misuse only; whatever goes wrong in a run becomes a message of the run. */
+export class AgentError extends Error {
+  override readonly name = "AgentError";
+  readonly code: AgentErrorCode;
+
+  constructor(code: AgentErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,33 @@
+export { Agent, type AgentListener, type AgentOptions } from "./agent.ts";
+export { agentLoop, agentLoopContinue, runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
+export type { InitialAgentState } from "./agent-state.ts";
+export { defaultConvertToLlm } from "./convert.ts";
+export { AgentError, type AgentErrorCode } from "./errors.ts";
+export { type ProxyAssistantMessageEvent, type ProxyStreamOptions, streamProxy } from "./proxy.ts";
+export { createProxyHandler, type ProxyHandlerOptions } from "./proxy-handler.ts";
+export type { QueueMode } from "./queue.ts";
+export type {
+  AfterToolCallContext,
+  AfterToolCallResult,
+  AgentContext,
+  AgentEvent,
+  AgentEventSink,
+  AgentLoopConfig,
+  AgentLoopTurnUpdate,
+  AgentMessage,
+  AgentState,
+  AgentTool,
+  AgentToolCall,
+  AgentToolResult,
+  AgentToolUpdate,
+  AgentToolUpdateCallback,
+  BeforeToolCallContext,
+  BeforeToolCallResult,
+  CustomAgentMessages,
+  PrepareNextTurnContext,
+  ShouldStopAfterTurnContext,
+  StreamFn,
+  ThinkingLevel,
+  ToolExecutionMode,
+  TurnContext,
+} from "./types.ts";

@@ -1,0 +1,120 @@
+/** One request to the model: from the working context to a message that always comes. */
+import {
+  type AssistantMessage,
+  type AssistantMessageEventStream,
+  type Context,
+  type Message,
+  messageOf,
+  type SimpleStreamOptions,
+} from "@tau/ai";
+import { breathe } from "./breathe.ts";
+import { defaultConvertToLlm } from "./convert.ts";
+import { callHook, failedMessage, type Run } from "./run.ts";
+
+/**
+ * Asks the model and reports its answer. Whatever goes wrong, the answer says so: it then has `stopReason` `error` or
+ * `aborted`. The answer is in the working context, live while it arrives.
+ */
+export async function respond(run: Run): Promise<AssistantMessage> {
+  const stream = await startStream(run);
+  if (!stream) return await deliver(run, failedMessage(run));
+  return await readStream(run, stream);
+}
+
+async function startStream(run: Run): Promise<AssistantMessageEventStream | undefined> {
+  if (run.abort.signal.aborted) return undefined;
+  const context = await llmContext(run);
+  const options = context && (await streamOptions(run));
+  if (!options || run.abort.signal.aborted) return undefined;
+  return await callHook(run, "The stream function", () => run.streamFn(run.current.model, context, options));
+}
+
+/** The transcript as the model sees it. The lists are copies: nothing the loop does later shows up in them. */
+async function llmContext(run: Run): Promise<Context | undefined> {
+  const { config, context } = run;
+  let messages = context.messages.slice();
+  const { transformContext } = config;
+  if (transformContext) {
+    const transformed = await callHook(run, "transformContext", () => transformContext(messages, run.abort.signal));
+    if (!transformed) return undefined;
+    messages = transformed;
+  }
+  const isConverted = config.convertToLlm === defaultConvertToLlm && !transformContext && context.isPlain;
+  const converted = isConverted
+    ? (messages as Message[])
+    : await callHook(run, "convertToLlm", () => config.convertToLlm(messages));
+  return converted && { systemPrompt: context.systemPrompt, messages: converted, tools: context.tools.slice() };
+}
+
+async function streamOptions(run: Run): Promise<SimpleStreamOptions | undefined> {
+  const { config, current } = run;
+  const { getApiKey } = config;
+  const found = getApiKey && (await callHook(run, "getApiKey", () => getApiKey(current.model.provider)));
+  if (run.trouble.reason !== undefined) return undefined;
+  const apiKey = found || config.apiKey;
+  const { reasoning: _initial, apiKey: _given, signal: _unused, ...rest } = config;
+  return {
+    ...rest,
+    signal: run.abort.signal,
+    ...(current.reasoning !== "off" && { reasoning: current.reasoning }),
+    ...(apiKey && { apiKey }),
+  };
+}
+
+/** Reports the answer while it arrives. */
+async function readStream(run: Run, stream: AssistantMessageEventStream): Promise<AssistantMessage> {
+  const { messages } = run.context;
+  let partial: AssistantMessage | undefined;
+  let place = -1;
+  let seen = 0;
+  for (;;) {
+    for (let event = stream.read(); event !== undefined; event = stream.read()) {
+      if (event.type === "done" || event.type === "error") continue;
+      if (event.type === "start" || partial === undefined) {
+        partial = event.partial;
+        place = messages.push(partial) - 1;
+        const taken = run.emit({ type: "message_start", message: partial });
+        if (taken) await taken;
+      }
+      if (event.type !== "start") {
+        const taken = run.emit({ type: "message_update", message: partial, assistantMessageEvent: event });
+        if (taken) await taken;
+      }
+      // A long answer that is all here already must not keep everybody else waiting.
+      if ((++seen & 1_023) === 0) await breathe();
+      if (run.trouble.reason !== undefined) break;
+    }
+    if (run.trouble.reason !== undefined) break;
+    const more = await run.abort.settle(stream.ready());
+    if (more.kind !== "done" || !more.value) break;
+  }
+  const final = await finalMessage(run, stream, partial);
+  if (partial === undefined) return await deliver(run, final);
+  messages[place] = final;
+  run.newMessages.push(final);
+  await run.emit({ type: "message_end", message: final });
+  return final;
+}
+
+async function finalMessage(
+  run: Run,
+  stream: AssistantMessageEventStream,
+  partial: AssistantMessage | undefined,
+): Promise<AssistantMessage> {
+  if (run.trouble.reason === undefined) {
+    const settled = await run.abort.settle(stream.result());
+    if (settled.kind === "done") return settled.value;
+    if (settled.kind === "failed") run.trouble.reason ??= `The model's stream failed: ${messageOf(settled.error)}`;
+  }
+  // A stream that was left behind may go on writing into its message, so ours is a copy.
+  return failedMessage(run, partial && { ...partial, content: structuredClone(partial.content) });
+}
+
+/** An answer that comes all at once. */
+async function deliver(run: Run, message: AssistantMessage): Promise<AssistantMessage> {
+  run.context.messages.push(message);
+  run.newMessages.push(message);
+  await run.emit({ type: "message_start", message });
+  await run.emit({ type: "message_end", message });
+  return message;
+}

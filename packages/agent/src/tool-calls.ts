@@ -1,0 +1,210 @@
+/** The calls of one answer: each gets exactly one outcome, whatever its tool, its guard or an abort does. */
+import { type AssistantMessage, messageOf, type ToolResultMessage, validateToolArguments } from "@tau/ai";
+import { pollMessages, type Run } from "./run.ts";
+import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";
+
+export interface BatchOutcome {
+  results: ToolResultMessage[];
+  /** Every result asked for the end of the run. */
+  terminate: boolean;
+  /** Steering that came in the middle of a sequential batch. */
+  steering: AgentMessage[];
+}
+
+/** What a call came to. */
+interface Outcome {
+  call: AgentToolCall;
+  result: AgentToolResult;
+  isError: boolean;
+}
+
+/** A call that may be executed, or whose outcome is known without that. */
+type Prepared =
+  | { kind: "ready"; call: AgentToolCall; tool: AgentTool; args: AgentToolCall["arguments"] }
+  | { kind: "decided"; outcome: Outcome };
+
+export const skippedText = "Skipped due to queued user message.";
+export const abortedText = "The call was aborted.";
+
+export async function executeToolCalls(
+  run: Run,
+  message: AssistantMessage,
+  calls: AgentToolCall[],
+): Promise<BatchOutcome> {
+  const tools = new Map(run.context.tools.map((tool) => [tool.name, tool]));
+  const batch: Batch = { message, tools };
+  const isSequential =
+    run.config.toolExecution === "sequential" ||
+    calls.some(({ name }) => tools.get(name)?.executionMode === "sequential");
+  return isSequential ? await executeInSequence(run, batch, calls) : await executeInParallel(run, batch, calls);
+}
+
+/** Answers calls that must not be executed, each with the same text. */
+export async function refuseToolCalls(run: Run, calls: AgentToolCall[], text: string): Promise<ToolResultMessage[]> {
+  const results: ToolResultMessage[] = [];
+  for (const call of calls) results.push(await deliverResult(run, await refuse(run, call, text)));
+  return results;
+}
+
+interface Batch {
+  message: AssistantMessage;
+  tools: ReadonlyMap<string, AgentTool>;
+}
+
+async function executeInSequence(run: Run, batch: Batch, calls: AgentToolCall[]): Promise<BatchOutcome> {
+  const outcomes: Outcome[] = [];
+  const results: ToolResultMessage[] = [];
+  let steering: AgentMessage[] = [];
+  for (const call of calls) {
+    const outcome =
+      steering.length > 0
+        ? await refuse(run, call, skippedText)
+        : await finishCall(run, batch, await beginCall(run, batch, call));
+    outcomes.push(outcome);
+    results.push(await deliverResult(run, outcome));
+    if (steering.length === 0) steering = await pollMessages(run, "getSteeringMessages");
+  }
+  return { results, terminate: allTerminate(outcomes), steering };
+}
+
+async function executeInParallel(run: Run, batch: Batch, calls: AgentToolCall[]): Promise<BatchOutcome> {
+  // Guards decide one after the other, so that what they ask a person comes in order; the tools then run together.
+  const prepared: Prepared[] = [];
+  for (const call of calls) prepared.push(await beginCall(run, batch, call));
+  const outcomes = await Promise.all(prepared.map((one) => finishCall(run, batch, one)));
+  const results: ToolResultMessage[] = [];
+  for (const outcome of outcomes) results.push(await deliverResult(run, outcome));
+  return { results, terminate: allTerminate(outcomes), steering: [] };
+}
+
+const allTerminate = (outcomes: readonly Outcome[]) =>
+  outcomes.length > 0 && outcomes.every(({ result }) => result.terminate === true);
+
+async function beginCall(run: Run, batch: Batch, call: AgentToolCall): Promise<Prepared> {
+  await run.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
+  const prepared = await prepare(run, batch, call);
+  if (prepared.kind === "decided") await reportEnd(run, prepared.outcome);
+  return prepared;
+}
+
+async function finishCall(run: Run, batch: Batch, prepared: Prepared): Promise<Outcome> {
+  if (prepared.kind === "decided") return prepared.outcome;
+  const outcome = await review(run, batch, prepared, await execute(run, prepared));
+  await reportEnd(run, outcome);
+  return outcome;
+}
+
+/** A call that is answered without being looked at. */
+async function refuse(run: Run, call: AgentToolCall, text: string): Promise<Outcome> {
+  await run.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
+  const outcome = failure(call, text);
+  await reportEnd(run, outcome);
+  return outcome;
+}
+
+const failure = (call: AgentToolCall, text: string): Outcome => ({
+  call,
+  result: { content: [{ type: "text", text }], details: {} },
+  isError: true,
+});
+
+const decided = (call: AgentToolCall, text: string): Prepared => ({ kind: "decided", outcome: failure(call, text) });
+
+/** Finds the tool, checks the arguments and asks the guard. A guard that throws denies. */
+async function prepare(run: Run, batch: Batch, call: AgentToolCall): Promise<Prepared> {
+  if (run.abort.signal.aborted) return decided(call, abortedText);
+  if (run.trouble.reason !== undefined) return decided(call, `The call was not executed. ${run.trouble.reason}`);
+  const tool = batch.tools.get(call.name);
+  if (!tool) return decided(call, `Tool ${call.name} not found`);
+  try {
+    const given = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
+    const args = validateToolArguments(tool, { ...call, arguments: given as AgentToolCall["arguments"] });
+    const { beforeToolCall } = run.config;
+    if (!beforeToolCall) return { kind: "ready", call, tool, args };
+    const asked = { assistantMessage: batch.message, toolCall: call, args, context: run.context };
+    const verdict = await run.abort.settle(beforeToolCall(asked, run.abort.signal));
+    if (verdict.kind === "abandoned") return decided(call, abortedText);
+    if (verdict.kind === "failed") throw verdict.error;
+    if (verdict.value?.block) return decided(call, verdict.value.reason || "Tool execution was blocked");
+    return run.abort.signal.aborted ? decided(call, abortedText) : { kind: "ready", call, tool, args };
+  } catch (error) {
+    return decided(call, messageOf(error));
+  }
+}
+
+async function execute(run: Run, { call, tool, args }: Prepared & { kind: "ready" }): Promise<Outcome> {
+  let isSettled = false;
+  const onUpdate = (partialResult: AgentToolUpdate) => {
+    if (isSettled) return;
+    void run.emit({ type: "tool_execution_update", toolCallId: call.id, toolName: call.name, args, partialResult });
+  };
+  try {
+    const settled = await run.abort.settle(tool.execute(call.id, args, run.abort.signal, onUpdate));
+    isSettled = true;
+    if (settled.kind === "failed") throw settled.error;
+    if (settled.kind === "abandoned") return failure(call, abortedText);
+    return { call, result: checkedResult(tool, settled.value), isError: false };
+  } catch (error) {
+    isSettled = true;
+    return failure(call, messageOf(error));
+  }
+}
+
+/** A tool without types may return anything; a result without content would make every later request invalid. */
+function checkedResult(tool: AgentTool, result: AgentToolResult): AgentToolResult {
+  if (Array.isArray(result?.content)) return result;
+  throw new TypeError(`The tool ${tool.name} returned no content.`);
+}
+
+/** Lets `afterToolCall` replace parts of the outcome. One that throws makes it an error. */
+async function review(
+  run: Run,
+  batch: Batch,
+  { call, args }: Prepared & { kind: "ready" },
+  outcome: Outcome,
+): Promise<Outcome> {
+  const { afterToolCall } = run.config;
+  if (!afterToolCall) return outcome;
+  const { result, isError } = outcome;
+  try {
+    const about = { assistantMessage: batch.message, toolCall: call, args, result, isError, context: run.context };
+    const settled = await run.abort.settle(afterToolCall(about, run.abort.signal));
+    if (settled.kind === "failed") throw settled.error;
+    const changes = settled.kind === "done" ? settled.value : undefined;
+    if (!changes) return outcome;
+    return {
+      call,
+      result: {
+        content: changes.content ?? result.content,
+        details: changes.details ?? result.details,
+        ...terminating(changes.terminate ?? result.terminate),
+      },
+      isError: changes.isError ?? isError,
+    };
+  } catch (error) {
+    return failure(call, messageOf(error));
+  }
+}
+
+const terminating = (terminate: boolean | undefined) => (terminate === undefined ? {} : { terminate });
+
+async function reportEnd(run: Run, { call, result, isError }: Outcome): Promise<void> {
+  await run.emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError });
+}
+
+async function deliverResult(run: Run, { call, result, isError }: Outcome): Promise<ToolResultMessage> {
+  const message: ToolResultMessage = {
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: call.name,
+    content: result.content,
+    details: result.details,
+    isError,
+    timestamp: run.clock.now(),
+  };
+  run.context.messages.push(message);
+  run.newMessages.push(message);
+  await run.emit({ type: "message_start", message });
+  await run.emit({ type: "message_end", message });
+  return message;
+}

@@ -1,0 +1,221 @@
+/** The two halves of the proxy against each other, over a real socket. */
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { AssistantMessageEvent, Context, Model } from "@tau/ai";
+import {
+  assertGrammar,
+  call,
+  scriptedModel,
+  type ScriptedModel,
+  type ScriptedTurn,
+  text,
+  thinking,
+} from "@tau/ai/testing";
+import { afterEach, describe, expect, test } from "vitest";
+import { Agent } from "../src/agent.ts";
+import { streamProxy } from "../src/proxy.ts";
+import { createProxyHandler, type ProxyHandlerOptions } from "../src/proxy-handler.ts";
+
+const servers: Server[] = [];
+const models: ScriptedModel[] = [];
+afterEach(async () => {
+  for (const model of models.splice(0)) model.dispose();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** A model as the client knows it: where it says it lives must not matter. */
+const asked: Model = {
+  id: "m",
+  name: "m",
+  provider: "p",
+  api: "openai-responses",
+  baseUrl: "http://evil.test",
+  reasoning: false,
+  input: ["text"],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 1_000,
+  maxTokens: 100,
+};
+
+const serve = async (
+  turns: ScriptedTurn[],
+  options: Partial<ProxyHandlerOptions> & { tokensPerSecond?: number } = {},
+) => {
+  const { tokensPerSecond, ...rest } = options;
+  const model = scriptedModel(turns, tokensPerSecond ? { tokensPerSecond } : {});
+  models.push(model);
+  const handler = createProxyHandler({
+    authenticate: "good-token",
+    resolveModel: ({ provider, id }) => (provider === "p" && id === "m" ? model : undefined),
+    ...rest,
+  });
+  const server = createServer((incoming, outgoing) => void handler(incoming, outgoing));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { model, server, proxyUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+};
+
+const context: Context = { systemPrompt: "s", messages: [{ role: "user", content: "hi", timestamp: 0 }] };
+
+const ask = async (
+  proxyUrl: string,
+  options: { authToken?: string; signal?: AbortSignal; maxTokens?: number } = {},
+  model = asked,
+) => {
+  const stream = streamProxy(model, context, { authToken: "good-token", proxyUrl, ...options });
+  const events: AssistantMessageEvent[] = [];
+  for await (const event of stream) events.push(event);
+  assertGrammar(events);
+  return { events, message: await stream.result() };
+};
+
+test("the client rebuilds exactly what the server's model said", async () => {
+  const content = [
+    thinking("Hm.", "signature"),
+    { type: "thinking" as const, thinking: "", thinkingSignature: "opaque", redacted: true },
+    text("Zürich 🌍"),
+    call("read", { path: "a", deep: { list: [1, null, "x"] } }, "c1"),
+    call("now", {}, "c2"),
+  ];
+  const { proxyUrl, model } = await serve([{ content, usage: { input: 7, output: 9, cacheRead: 2 }, id: "r1" }]);
+  const { message } = await ask(proxyUrl, { maxTokens: 77 });
+  expect(message.content).toEqual(content);
+  expect(message).toMatchObject({ stopReason: "toolUse", responseId: "r1", provider: "p", model: "m" });
+  expect(message.usage).toMatchObject({ input: 7, output: 9, cacheRead: 2 });
+  expect(model.asked[0]).toMatchObject({ context, options: { maxTokens: 77 } });
+});
+
+test("only what is new crosses the wire", async () => {
+  const { proxyUrl } = await serve([[text("word ".repeat(2_000))]]);
+  let bytes = 0;
+  const body = JSON.stringify({ model: asked, context });
+  await new Promise<void>((resolve, reject) => {
+    const headers = { authorization: "Bearer good-token", "content-type": "application/json" };
+    request(`${proxyUrl}/api/stream`, { method: "POST", headers }, (response) => {
+      response.on("data", (chunk: Buffer) => (bytes += chunk.length));
+      response.on("end", resolve);
+    })
+      .on("error", reject)
+      .end(body);
+  });
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(250_000);
+});
+
+test("a failure of the model is the client's failure, with its kind", async () => {
+  const failure = { kind: "rate_limited" as const, message: "slow down", retryAfterMs: 3_000 };
+  const { proxyUrl } = await serve([{ failure, content: [text("I was")] }]);
+  const { message } = await ask(proxyUrl);
+  expect(message).toMatchObject({ stopReason: "error", errorMessage: "slow down", failure, content: [text("I was")] });
+});
+
+test("a client that aborts ends the request to the model", async () => {
+  const { proxyUrl, model } = await serve([[text("one two three four five six seven eight nine")]], {
+    tokensPerSecond: 50,
+  });
+  const abort = new AbortController();
+  const stream = streamProxy(asked, context, { authToken: "good-token", proxyUrl, signal: abort.signal });
+  for await (const event of stream) if (event.type === "text_delta") abort.abort();
+  expect((await stream.result()).stopReason).toBe("aborted");
+  const { signal } = model.asked[0]!.options;
+  if (!signal!.aborted) await new Promise((resolve) => signal!.addEventListener("abort", resolve));
+  expect(signal!.aborted).toBe(true);
+});
+
+test("a model that the server aborts is an aborted answer", async () => {
+  const { proxyUrl } = await serve([{ failure: { kind: "aborted", message: "The request was aborted." } }]);
+  expect((await ask(proxyUrl)).message).toMatchObject({ stopReason: "aborted", failure: { kind: "aborted" } });
+});
+
+test("a connection that is cut is an error that keeps what came", async () => {
+  const { proxyUrl, server } = await serve([[text("one two three four five six seven eight nine")]], {
+    tokensPerSecond: 50,
+  });
+  const stream = streamProxy(asked, context, { authToken: "good-token", proxyUrl });
+  for await (const event of stream) if (event.type === "text_delta") server.closeAllConnections();
+  expect(await stream.result()).toMatchObject({ stopReason: "error", failure: { kind: "network" } });
+});
+
+describe("who is not let in", () => {
+  test.each([["bad-token"], ["good-token2"], ["good-toke"]])("the token %j", async (authToken) => {
+    const { proxyUrl, model } = await serve([[text("x")]]);
+    const { message } = await ask(proxyUrl, { authToken });
+    expect(message.failure).toMatchObject({ kind: "auth", status: 401 });
+    expect(model.asked).toHaveLength(0);
+  });
+
+  test("a function decides as well, and one that throws lets nobody in", async () => {
+    const { proxyUrl } = await serve([[text("x")]], { authenticate: async (token) => token === "other" });
+    expect((await ask(proxyUrl, { authToken: "other" })).message.stopReason).toBe("stop");
+    const broken = await serve([[text("x")]], {
+      authenticate: () => {
+        throw new Error("database is down");
+      },
+    });
+    expect((await ask(broken.proxyUrl)).message.stopReason).toBe("error");
+    expect(broken.model.asked).toHaveLength(0);
+  });
+
+  test("an empty token is a mistake", () => {
+    expect(() => createProxyHandler({ authenticate: "" })).toThrow(/let everybody in/);
+  });
+});
+
+test("a body that is too large is refused, announced or not", async () => {
+  const { proxyUrl, model } = await serve([[text("x")]], { maxBodyBytes: 500 });
+  const large: Model = { ...asked, name: "x".repeat(1_000) };
+  expect((await ask(proxyUrl, {}, large)).message.failure?.status).toBe(413);
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = { authorization: "Bearer good-token", "transfer-encoding": "chunked" };
+    const outgoing = request(`${proxyUrl}/api/stream`, { method: "POST", headers }, (response) =>
+      resolve(response.statusCode),
+    );
+    outgoing.on("error", reject);
+    outgoing.write("x".repeat(2_000));
+  });
+  expect(status).toBe(413);
+  expect(model.asked).toHaveLength(0);
+});
+
+test.each([
+  ["GET", "", 405],
+  ["POST", "not json", 400],
+  ["POST", "{}", 400],
+  ["POST", '{"model":{"provider":"p","id":"m"},"context":{}}', 400],
+  ["POST", "null", 400],
+  ["POST", '{"model":{"provider":"p","id":"unknown"},"context":{"messages":[]}}', 404],
+])("%s with %j is answered with %i", async (method, body, expected) => {
+  const { proxyUrl } = await serve([[text("x")]]);
+  const status = await new Promise((resolve, reject) => {
+    const headers = { authorization: "Bearer good-token" };
+    request(`${proxyUrl}/api/stream`, { method, headers }, (response) => resolve(response.statusCode))
+      .on("error", reject)
+      .end(body);
+  });
+  expect(status).toBe(expected);
+});
+
+test("an agent works through a proxy as it works without", async () => {
+  const { proxyUrl } = await serve([[call("now", {}, "c")], [text("It is noon.")]]);
+  const agent = new Agent({
+    initialState: {
+      model: asked,
+      tools: [
+        {
+          name: "now",
+          label: "Now",
+          description: "The time",
+          parameters: { type: "object", properties: {} },
+          execute: async () => ({ content: [text("noon")], details: {} }),
+        },
+      ],
+    },
+    streamFn: (model, given, options) => streamProxy(model, given, { ...options, authToken: "good-token", proxyUrl }),
+  });
+  await agent.prompt("What time is it?");
+  expect(agent.state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
+  expect(agent.state.errorMessage).toBeUndefined();
+});
