@@ -69,5 +69,6 @@ export class Abort {
   readonly #onCaller = () => this.now(this.#caller?.reason);
 }
 
-const isPromise = <T>(work: T | Promise<T>): work is Promise<T> =>
+/** Whether something has to be waited for. */
+export const isPromise = <T>(work: T | Promise<T>): work is Promise<T> =>
   typeof (work as Promise<T> | undefined)?.then === "function";

@@ -4,7 +4,16 @@ import { breathe } from "./breathe.ts";
 import { isLlmMessage } from "./convert.ts";
 import { AgentError } from "./errors.ts";
 import { respond } from "./respond.ts";
-import { callHook, copyContext, createRun, failedMessage, pollMessages, type Run, type RunParts } from "./run.ts";
+import {
+  announce,
+  callHook,
+  copyContext,
+  createRun,
+  failedMessage,
+  pollMessages,
+  type Run,
+  type RunParts,
+} from "./run.ts";
 import { executeToolCalls, refuseToolCalls } from "./tool-calls.ts";
 import type {
   AgentContext,
@@ -93,14 +102,6 @@ async function run(parts: RunParts): Promise<AgentMessage[]> {
   return started.newMessages;
 }
 
-/** Reports messages that are complete from the start. */
-async function announce(run: Run, messages: readonly AgentMessage[]): Promise<void> {
-  for (const message of messages) {
-    await run.emit({ type: "message_start", message });
-    await run.emit({ type: "message_end", message });
-  }
-}
-
 async function inject(run: Run, messages: readonly AgentMessage[]): Promise<void> {
   run.context.messages.push(...messages);
   run.context.isPlain &&= messages.every(isLlmMessage);
@@ -116,18 +117,21 @@ const cutText =
 
 /** Turns until nothing is left to do. The first turn has been announced already. */
 async function takeTurns(run: Run): Promise<void> {
+  await breathe();
   let pending = await pollMessages(run, "getSteeringMessages");
   let cutAnswers = 0;
   let last: TurnContext | undefined;
   for (;;) {
     if (last) {
       await prepareNextTurn(run, last);
-      await run.emit({ type: "turn_start" });
+      const taken = run.emit({ type: "turn_start" });
+      if (taken) await taken;
     }
-    await inject(run, pending);
+    if (pending.length > 0) await inject(run, pending);
     const turn = await takeTurn(run);
     last = { message: turn.message, toolResults: turn.toolResults, context: run.context, newMessages: run.newMessages };
-    await run.emit({ type: "turn_end", message: turn.message, toolResults: turn.toolResults });
+    const taken = run.emit({ type: "turn_end", message: turn.message, toolResults: turn.toolResults });
+    if (taken) await taken;
     cutAnswers = turn.isCut ? cutAnswers + 1 : 0;
     if (turn.isOver || cutAnswers > mostCutAnswers) return;
     const { shouldStopAfterTurn } = run.config;
@@ -138,7 +142,8 @@ async function takeTurns(run: Run): Promise<void> {
     if (!turn.wantsMore && pending.length === 0) pending = await pollMessages(run, "getFollowUpMessages");
     if (run.trouble.reason !== undefined) return await endInTrouble(run);
     if (!turn.wantsMore && pending.length === 0) return;
-    await breathe();
+    const pause = breathe();
+    if (pause) await pause;
   }
 }
 

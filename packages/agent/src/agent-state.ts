@@ -61,7 +61,9 @@ export class LiveAgentState implements AgentState {
     return this.#run.streamingMessage;
   }
 
+  /** A new set whenever it changed: who holds the old one sees it unchanged. */
   get pendingToolCalls(): ReadonlySet<string> {
+    this.#run.pendingToolCalls ??= new Set(this.#run.pendingIds);
     return this.#run.pendingToolCalls;
   }
 
@@ -115,10 +117,9 @@ export class LiveAgentState implements AgentState {
     }
   }
 
-  /** Always a new set: who holds the old one sees it unchanged. */
   #setPending(pendingIds: readonly string[]): void {
     this.#run.pendingIds = pendingIds;
-    this.#run.pendingToolCalls = new Set(pendingIds);
+    this.#run.pendingToolCalls = undefined;
   }
 }
 
@@ -128,7 +129,8 @@ interface RunState {
   streamingMessage: AgentMessage | undefined;
   /** Two calls may share an id; then it is here twice. */
   pendingIds: readonly string[];
-  pendingToolCalls: ReadonlySet<string>;
+  /** Made of `pendingIds` when somebody looks. */
+  pendingToolCalls: ReadonlySet<string> | undefined;
   errorMessage: string | undefined;
 }
 
@@ -136,7 +138,7 @@ const idle: RunState = {
   isStreaming: false,
   streamingMessage: undefined,
   pendingIds: [],
-  pendingToolCalls: new Set(),
+  pendingToolCalls: undefined,
   errorMessage: undefined,
 };
 

@@ -289,16 +289,15 @@ export class Agent extends AgentSettings {
   }
 
   /** What was set on the agent meanwhile counts for the next turn; the hook has the last word. */
-  async #nextTurn(turn: PrepareNextTurnContext): Promise<AgentLoopTurnUpdate> {
+  #nextTurn(turn: PrepareNextTurnContext): AgentLoopTurnUpdate | Promise<AgentLoopTurnUpdate> {
     const { model, thinkingLevel, systemPrompt, tools } = this.#state;
     const { context } = turn;
     const isSame = context.systemPrompt === systemPrompt && sameTools(context.tools ?? [], tools);
-    const update: AgentLoopTurnUpdate = {
-      model,
-      thinkingLevel,
-      ...(!isSame && { context: { ...context, systemPrompt, tools } }),
-    };
-    return { ...update, ...(await this.prepareNextTurn?.(turn)) };
+    const update = isSame
+      ? { model, thinkingLevel }
+      : { model, thinkingLevel, context: { ...context, systemPrompt, tools } };
+    const changed = this.prepareNextTurn?.(turn);
+    return changed ? Promise.resolve(changed).then((more) => ({ ...update, ...more })) : update;
   }
 
   /** Takes an event into the state, then tells the listeners. */

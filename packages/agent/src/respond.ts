@@ -9,7 +9,7 @@ import {
 } from "@tau/ai";
 import { breathe } from "./breathe.ts";
 import { defaultConvertToLlm } from "./convert.ts";
-import { callHook, failedMessage, type Run } from "./run.ts";
+import { announce, callHook, failedMessage, type Run } from "./run.ts";
 
 /**
  * Asks the model and reports its answer. Whatever goes wrong, the answer says so: it then has `stopReason` `error` or
@@ -52,10 +52,8 @@ async function streamOptions(run: Run): Promise<SimpleStreamOptions | undefined>
   const found = getApiKey && (await callHook(run, "getApiKey", () => getApiKey(current.model.provider)));
   if (run.trouble.reason !== undefined) return undefined;
   const apiKey = found || config.apiKey;
-  const { reasoning: _initial, apiKey: _given, signal: _unused, ...rest } = config;
   return {
-    ...rest,
-    signal: run.abort.signal,
+    ...run.streamOptions,
     ...(current.reasoning !== "off" && { reasoning: current.reasoning }),
     ...(apiKey && { apiKey }),
   };
@@ -92,7 +90,8 @@ async function readStream(run: Run, stream: AssistantMessageEventStream): Promis
   if (partial === undefined) return await deliver(run, final);
   messages[place] = final;
   run.newMessages.push(final);
-  await run.emit({ type: "message_end", message: final });
+  const taken = run.emit({ type: "message_end", message: final });
+  if (taken) await taken;
   return final;
 }
 
@@ -114,7 +113,6 @@ async function finalMessage(
 async function deliver(run: Run, message: AssistantMessage): Promise<AssistantMessage> {
   run.context.messages.push(message);
   run.newMessages.push(message);
-  await run.emit({ type: "message_start", message });
-  await run.emit({ type: "message_end", message });
+  await announce(run, [message]);
   return message;
 }

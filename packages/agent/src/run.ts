@@ -1,5 +1,13 @@
-import { type AssistantMessage, type Clock, emptyUsage, messageOf, type Model, systemClock } from "@tau/ai";
-import { Abort } from "./abort.ts";
+import {
+  type AssistantMessage,
+  type Clock,
+  emptyUsage,
+  messageOf,
+  type Model,
+  type SimpleStreamOptions,
+  systemClock,
+} from "@tau/ai";
+import { Abort, isPromise } from "./abort.ts";
 import { isLlmMessage } from "./convert.ts";
 import { EventOrder } from "./event-order.ts";
 import type {
@@ -23,6 +31,8 @@ export interface Run {
   readonly context: WorkingContext;
   /** What the run has added, prompts included. */
   readonly newMessages: AgentMessage[];
+  /** What every request is asked with; key and thinking level are added to it. */
+  readonly streamOptions: SimpleStreamOptions;
   /** What may change between turns. */
   readonly current: { model: Model; reasoning: ThinkingLevel };
   /** Why the run cannot go on, if a hook or a listener broke. The first reason counts. */
@@ -61,10 +71,32 @@ export function createRun({ context, prompts, config, sink, signal, streamFn }: 
     abort,
     context: copyContext(context, prompts),
     newMessages: [...prompts],
+    streamOptions: requestOptions(config, abort.signal),
     current: { model: config.model, reasoning: config.reasoning ?? "off" },
     trouble,
     emit: (event) => order.emit(event),
   };
+}
+
+/** The part of a config that concerns requests. */
+function requestOptions(config: AgentLoopConfig, signal: AbortSignal): SimpleStreamOptions {
+  const {
+    model: _model,
+    convertToLlm: _convert,
+    transformContext: _transform,
+    getApiKey: _key,
+    shouldStopAfterTurn: _stop,
+    prepareNextTurn: _next,
+    getSteeringMessages: _steering,
+    getFollowUpMessages: _followUps,
+    toolExecution: _execution,
+    beforeToolCall: _before,
+    afterToolCall: _after,
+    reasoning: _reasoning,
+    apiKey: _apiKey,
+    ...options
+  } = config;
+  return { ...options, signal };
 }
 
 /** A context whose lists may be changed. */
@@ -76,21 +108,28 @@ export function copyContext(context: AgentContext, more: readonly AgentMessage[]
 
 /**
  * Calls a hook. The wall around other people's code: what it throws is the run's trouble, and one that hangs is given
- * up when the run is aborted. Undefined when it gave no value.
+ * up when the run is aborted. Undefined when it gave no value. Waits only for a hook that asks to be waited for, since
+ * most do not and every turn calls several.
  */
-export async function callHook<T>(
+export function callHook<T>(
   run: Run,
   name: string,
   hook: (() => T | Promise<T>) | undefined,
-): Promise<T | undefined> {
+): T | undefined | Promise<T | undefined> {
   if (!hook || run.trouble.reason !== undefined) return undefined;
   try {
-    const settled = await run.abort.settle(hook());
-    if (settled.kind === "done") return settled.value;
-    if (settled.kind === "failed") throw settled.error;
+    const given = hook();
+    return isPromise(given) ? waitForHook(run, name, given) : given;
   } catch (error) {
     run.trouble.reason ??= `${name} failed: ${messageOf(error)}`;
+    return undefined;
   }
+}
+
+async function waitForHook<T>(run: Run, name: string, given: Promise<T>): Promise<T | undefined> {
+  const settled = await run.abort.settle(given);
+  if (settled.kind === "done") return settled.value;
+  if (settled.kind === "failed") run.trouble.reason ??= `${name} failed: ${messageOf(settled.error)}`;
   return undefined;
 }
 
@@ -102,6 +141,16 @@ export async function pollMessages(
   const { [name]: poll } = run.config;
   if (!poll || run.abort.signal.aborted) return [];
   return (await callHook(run, name, poll)) ?? [];
+}
+
+/** Reports messages that are complete from the start. */
+export async function announce(run: Run, messages: readonly AgentMessage[]): Promise<void> {
+  for (const message of messages) {
+    const started = run.emit({ type: "message_start", message });
+    if (started) await started;
+    const ended = run.emit({ type: "message_end", message });
+    if (ended) await ended;
+  }
 }
 
 /** An answer that says why there is none. */

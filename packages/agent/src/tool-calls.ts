@@ -1,6 +1,6 @@
 /** The calls of one answer: each gets exactly one outcome, whatever its tool, its guard or an abort does. */
 import { type AssistantMessage, messageOf, type ToolResultMessage, validateToolArguments } from "@tau/ai";
-import { pollMessages, type Run } from "./run.ts";
+import { announce, pollMessages, type Run } from "./run.ts";
 import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";
 
 export interface BatchOutcome {
@@ -81,7 +81,8 @@ const allTerminate = (outcomes: readonly Outcome[]) =>
   outcomes.length > 0 && outcomes.every(({ result }) => result.terminate === true);
 
 async function beginCall(run: Run, batch: Batch, call: AgentToolCall): Promise<Prepared> {
-  await run.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
+  const taken = reportStart(run, call);
+  if (taken) await taken;
   const prepared = await prepare(run, batch, call);
   if (prepared.kind === "decided") await reportEnd(run, prepared.outcome);
   return prepared;
@@ -89,14 +90,16 @@ async function beginCall(run: Run, batch: Batch, call: AgentToolCall): Promise<P
 
 async function finishCall(run: Run, batch: Batch, prepared: Prepared): Promise<Outcome> {
   if (prepared.kind === "decided") return prepared.outcome;
-  const outcome = await review(run, batch, prepared, await execute(run, prepared));
-  await reportEnd(run, outcome);
+  const executed = await execute(run, prepared);
+  const outcome = run.config.afterToolCall ? await review(run, batch, prepared, executed) : executed;
+  const taken = reportEnd(run, outcome);
+  if (taken) await taken;
   return outcome;
 }
 
 /** A call that is answered without being looked at. */
 async function refuse(run: Run, call: AgentToolCall, text: string): Promise<Outcome> {
-  await run.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
+  await reportStart(run, call);
   const outcome = failure(call, text);
   await reportEnd(run, outcome);
   return outcome;
@@ -188,8 +191,11 @@ async function review(
 
 const terminating = (terminate: boolean | undefined) => (terminate === undefined ? {} : { terminate });
 
-async function reportEnd(run: Run, { call, result, isError }: Outcome): Promise<void> {
-  await run.emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError });
+const reportStart = (run: Run, call: AgentToolCall) =>
+  run.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
+
+function reportEnd(run: Run, { call, result, isError }: Outcome): Promise<void> | undefined {
+  return run.emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError });
 }
 
 async function deliverResult(run: Run, { call, result, isError }: Outcome): Promise<ToolResultMessage> {
@@ -204,7 +210,6 @@ async function deliverResult(run: Run, { call, result, isError }: Outcome): Prom
   };
   run.context.messages.push(message);
   run.newMessages.push(message);
-  await run.emit({ type: "message_start", message });
-  await run.emit({ type: "message_end", message });
+  await announce(run, [message]);
   return message;
 }

@@ -1,0 +1,17 @@
+/** The public surface. A name that appears or disappears here is a decision, not an accident. */
+import { expect, test } from "vitest";
+import * as root from "../src/index.ts";
+
+test("the root exports these values and no others", () => {
+  expect(Object.keys(root).sort()).toEqual([
+    "Agent",
+    "AgentError",
+    "agentLoop",
+    "agentLoopContinue",
+    "createProxyHandler",
+    "defaultConvertToLlm",
+    "runAgentLoop",
+    "runAgentLoopContinue",
+    "streamProxy",
+  ]);
+});
