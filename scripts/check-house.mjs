@@ -1,6 +1,6 @@
 /**
  * Checks what no linter knows: who may import whom, that nothing reaches outside the repository, and that the lock
- * file is complete and names no registry.
+ * file names no registry and has every package that any platform needs.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -53,7 +53,7 @@ function checkLock() {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   for (const [path, entry] of Object.entries(lock.packages)) {
     if (/^https?:/.test(entry.resolved ?? "")) problems.push(`package-lock.json: ${path} names a registry`);
-    const wanted = Object.keys(entry.optionalDependencies ?? {});
+    const wanted = [...Object.keys(entry.dependencies ?? {}), ...Object.keys(entry.optionalDependencies ?? {})];
     for (const dependency of wanted) {
       if (!isLocked(lock.packages, path, dependency))
         problems.push(`package-lock.json: ${dependency}, wanted by ${path}, is missing`);

@@ -143,7 +143,7 @@ const rules: HandoffRules = { toolCallId: (id) => id, imageTypes: [], mostImageC
 /** The conversation as text. Neighbours of the same role become one message, since many chat templates want turns. */
 export function flattenMessages(context: Context, model: Model): ChatMessage[] {
   const flat: ChatMessage[] = [];
-  if (context.systemPrompt) flat.push({ role: "system", content: context.systemPrompt.toWellFormed() });
+  if (context.systemPrompt?.trim()) flat.push({ role: "system", content: context.systemPrompt.toWellFormed() });
   for (const message of handOff(context.messages, model, rules)) {
     const role = message.role === "assistant" ? "assistant" : "user";
     const content = flatContent(message);

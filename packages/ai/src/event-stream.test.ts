@@ -95,6 +95,18 @@ test("reading without waiting gives the same events, and says when there will be
   expect(await stream.ready()).toBe(false);
 });
 
+test("a terminal event without a result rejects, and the stream is over", async () => {
+  const stream = new EventStream<number, string>(
+    (event) => event === 0,
+    () => {
+      throw new Error("no result in it");
+    },
+  );
+  stream.push(0);
+  await expect(stream.result()).rejects.toThrow("no result in it");
+  expect(await drain(stream)).toEqual([0]);
+});
+
 test("a result that nobody asks for is not an unhandled rejection", async () => {
   const unhandled: unknown[] = [];
   const listen = (reason: unknown) => unhandled.push(reason);

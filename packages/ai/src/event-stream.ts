@@ -34,7 +34,11 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
     if (this.#done) return;
     if (this.#isComplete(event)) {
       this.#done = true;
-      this.#settle.resolve(this.#extractResult(event));
+      try {
+        this.#settle.resolve(this.#extractResult(event));
+      } catch (error) {
+        this.#settle.reject(error);
+      }
     }
     const waiter = this.#waiting.shift();
     if (waiter) waiter({ value: event, done: false });

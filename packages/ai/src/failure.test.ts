@@ -182,6 +182,12 @@ const overflows: [string, number, unknown][] = [
     },
   ],
   ["Cerebras, without a word", 413, ""],
+  [
+    "llama.cpp, as a failure of its own",
+    500,
+    { error: { message: "Context size has been exceeded.", type: "server_error" } },
+  ],
+  ["LM Studio, in other words", 400, { error: "Trying to keep the first 9000 tokens when context the overflows." }],
 ];
 
 test.each(overflows)("%s says that a prompt does not fit", (_who, status, body) => {
@@ -234,6 +240,25 @@ const others: [string, number, unknown, FailureKind][] = [
     "billing",
   ],
   ["DeepSeek without credit", 402, { error: { message: "Insufficient Balance" } }, "billing"],
+  [
+    "Google's invalid key",
+    400,
+    {
+      error: {
+        code: 400,
+        status: "INVALID_ARGUMENT",
+        message: "API key not valid.",
+        details: [{ reason: "API_KEY_INVALID" }],
+      },
+    },
+    "auth",
+  ],
+  [
+    "Moonshot without credit",
+    429,
+    { error: { type: "exceeded_current_quota_error", message: "Your account is suspended" } },
+    "billing",
+  ],
   ["a wrong key", 401, { error: { message: "Incorrect API key provided" } }, "auth"],
   [
     "Google's wrong key",
@@ -286,6 +311,7 @@ test.each([
   [{ "retry-after-ms": "250" }, 250],
   [{ "retry-after-ms": "250", "retry-after": "9" }, 250],
   [{ "retry-after": "nonsense" }, undefined],
+  [{ "retry-after-ms": "", "retry-after": "2" }, 2_000],
   [{}, undefined],
 ] as [Record<string, string>, number | undefined][])("retry headers %j mean %s ms", (headers, expected) => {
   expect(retryAfterFromHeaders(headers, now)).toBe(expected);

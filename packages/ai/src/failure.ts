@@ -84,7 +84,8 @@ export function classifyError(error: ProviderErrorBody, status?: number): Failur
   return { kind: "unknown", ...facts };
 }
 
-const billingCodes = /^(insufficient_quota|billing_error|payment_required|insufficient_balance|billing_not_active)$/i;
+const billingCodes =
+  /^(insufficient_quota|billing_error|payment_required|insufficient_balance|billing_not_active|exceeded_current_quota_error)$/i;
 const billingProse = /credit balance is too low|insufficient (account )?balance|insufficient credits|payment required/i;
 const rateLimitCodes =
   /^(rate_limit_error|rate_limit_exceeded|too_many_requests|RESOURCE_EXHAUSTED|ThrottlingException|throttlingException|ServiceQuotaExceededException|429)$/i;
@@ -95,7 +96,7 @@ const spentPlanCodes = /^(usage_limit_reached|usage_not_included)$/i;
 const overloadCodes =
   /^(overloaded_error|api_error|server_error|internal_error|internal_server_error|service_unavailable|timeout_error|slow_down|UNAVAILABLE|INTERNAL|DEADLINE_EXCEEDED|internalServerException|serviceUnavailableException|modelStreamErrorException|modelErrorException|modelTimeoutException|modelNotReadyException|50[0-4]|529)$/i;
 const authCodes =
-  /^(authentication_error|permission_error|invalid_api_key|unauthorized|UNAUTHENTICATED|PERMISSION_DENIED|accessDeniedException|UnrecognizedClientException|InvalidSignatureException|ExpiredTokenException|expired_token)$/i;
+  /^(authentication_error|permission_error|invalid_api_key|unauthorized|UNAUTHENTICATED|API_KEY_INVALID|PERMISSION_DENIED|accessDeniedException|UnrecognizedClientException|InvalidSignatureException|ExpiredTokenException|expired_token)$/i;
 const refusalCodes = /^(content_filter|content_policy_violation|cyber_policy|safety|prohibited_content)$/i;
 const invalidCodes =
   /^(invalid_request_error|invalid_prompt|INVALID_ARGUMENT|FAILED_PRECONDITION|NOT_FOUND|not_found_error|validationException|ResourceNotFoundException|invalid_image.*|unsupported_.*)$/i;
@@ -130,6 +131,8 @@ const overflowProse: readonly RegExp[] = [
   /range of input length should be/i, // DashScope
   /context[_ ]?length[_ ]exceeded/i, // gateways that pass only the code on
   /model_context_window_exceeded/i, // z.ai
+  /context size has been exceeded/i, // llama.cpp
+  /trying to keep the first \d+ tokens/i, // LM Studio
   /too many tokens in (the )?(prompt|request|input)/i,
 ];
 
@@ -250,8 +253,8 @@ function describeText(text: string): string {
 
 /** `retry-after` in all its forms. Negative and past values mean now. */
 export function retryAfterFromHeaders(headers: Record<string, string>, nowMs: number): number | undefined {
-  const inMs = Number(headers["retry-after-ms"]);
-  if (headers["retry-after-ms"] !== undefined && Number.isFinite(inMs)) return Math.max(0, inMs);
+  const inMs = Number(headers["retry-after-ms"] || Number.NaN);
+  if (Number.isFinite(inMs)) return Math.max(0, inMs);
   const value = headers["retry-after"]?.trim();
   if (!value) return undefined;
   const seconds = Number(value);

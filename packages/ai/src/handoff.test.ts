@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { handOff, type HandoffRules, missingResultText, plainId, type PreparedMessage, shortHash } from "./handoff.ts";
+import { handOff, type HandoffRules, missingResultText, plainId, type PreparedMessage } from "./handoff.ts";
+import { shortHash } from "./hash.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "./message.ts";
 import type { Model } from "./model.ts";
 import { emptyUsage } from "./usage.ts";

@@ -5,6 +5,7 @@
  * What a model cannot take degrades alone: foreign thinking becomes text, images become a note, ids are rewritten, a
  * call without a result gets one, a result without a call is dropped, and what is empty vanishes.
  */
+import { shortHash } from "./hash.ts";
 import type {
   AssistantMessage,
   ImageContent,
@@ -15,6 +16,7 @@ import type {
   UserMessage,
 } from "./message.ts";
 import type { Model } from "./model.ts";
+import { readStoredMessage } from "./stored.ts";
 
 /** What a protocol accepts. */
 export interface HandoffRules {
@@ -26,6 +28,10 @@ export interface HandoffRules {
   mostImageCharacters: number;
   /** The first message must be the user's. A history that was cut elsewhere gets a short one. */
   userFirst: boolean;
+  /** The last message must not be the assistant's. A history that ends with an answer gets a short reply. */
+  userLast?: boolean;
+  /** Turns the name of a called tool into one the provider accepts. Default `plainName(64)`. */
+  toolName?: (name: string) => string;
 }
 
 /** The image types that every provider with vision decodes. */
@@ -38,15 +44,17 @@ export const missingResultText = "No result was recorded for this tool call.";
 export type PreparedUser = Omit<UserMessage, "content"> & { content: (TextContent | ImageContent)[] };
 export type PreparedMessage = PreparedUser | AssistantMessage | ToolResultMessage;
 
-export function handOff(messages: readonly Message[], model: Model, rules: HandoffRules): PreparedMessage[] {
+export function handOff(stored: readonly Message[], model: Model, rules: HandoffRules): PreparedMessage[] {
+  const messages = stored.map(readStoredMessage);
+  const { toolName = plainName(64) } = rules;
   const ids = new IdRewriter(rules.toolCallId);
   const results = new ResultIndex(messages);
   const prepared: PreparedMessage[] = [];
   messages.forEach((message, position) => {
-    if (message.role === "user") {
+    if (message?.role === "user") {
       const content = prepareContent(asBlocks(message.content), model, rules);
       if (content.length > 0) prepared.push({ ...message, content });
-    } else if (message.role === "assistant") {
+    } else if (message?.role === "assistant") {
       const answered = (call: ToolCall) => results.has(call.id, position);
       const assistant = prepareAssistant(message, model, answered);
       if (assistant.content.length === 0) return;
@@ -55,24 +63,31 @@ export function handOff(messages: readonly Message[], model: Model, rules: Hando
       prepared.push({
         ...assistant,
         content: assistant.content.map((block) =>
-          block.type === "toolCall" ? { ...block, id: fresh.get(block)! } : block,
+          block.type === "toolCall" ? { ...block, id: fresh.get(block)!, name: toolName(block.name) } : block,
         ),
       });
       for (const call of calls) {
         const result = results.take(call.id, position) ?? missingResult(call, message.timestamp);
-        prepared.push(prepareResult(result, call, fresh.get(call)!, model, rules));
+        const named = { ...call, id: fresh.get(call)!, name: toolName(call.name) };
+        prepared.push(prepareResult(result, named, model, rules));
       }
     }
     // Results were placed right behind their calls; one that is left has no call.
   });
   const first = prepared[0];
-  if (rules.userFirst && first && first.role !== "user") prepared.unshift(opening(first.timestamp));
+  if (rules.userFirst && first && first.role !== "user") prepared.unshift(filler(first, openingText));
+  const last = prepared.at(-1);
+  if (rules.userLast && last?.role === "assistant") prepared.push(filler(last, replyText));
   return prepared;
 }
 
-const opening = (timestamp: number): PreparedUser => ({
+const openingText = "(The conversation before this point is not shown.)";
+const replyText = "(Go on.)";
+
+/** What a person would have said where the provider insists on it. */
+const filler = ({ timestamp }: PreparedMessage, text: string): PreparedUser => ({
   role: "user",
-  content: [{ type: "text", text: "(The conversation before this point is not shown.)" }],
+  content: [{ type: "text", text }],
   timestamp,
 });
 
@@ -110,14 +125,13 @@ function prepareAssistant(
 function prepareResult(
   result: ToolResultMessage,
   call: ToolCall,
-  id: string,
   model: Model,
   rules: HandoffRules,
 ): ToolResultMessage {
   const content = prepareContent(result.content, model, rules);
   return {
     ...result,
-    toolCallId: id,
+    toolCallId: call.id,
     toolName: call.name,
     content: content.length > 0 ? content : [{ type: "text", text: "(no output)" }],
   };
@@ -183,9 +197,9 @@ function wellFormed<T>(value: T): T {
 class ResultIndex {
   readonly #byId = new Map<string, { position: number; result: ToolResultMessage }[]>();
 
-  constructor(messages: readonly Message[]) {
+  constructor(messages: readonly (Message | undefined)[]) {
     messages.forEach((message, position) => {
-      if (message.role !== "toolResult") return;
+      if (message?.role !== "toolResult") return;
       const list = this.#byId.get(message.toolCallId) ?? [];
       list.push({ position, result: message });
       this.#byId.set(message.toolCallId, list);
@@ -221,22 +235,11 @@ class IdRewriter {
   }
 }
 
-/** A short, stable name for a string: 13 characters of base 36. Not for security. */
-export function shortHash(text: string): string {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  return ((low >>> 0).toString(36) + (high >>> 0).toString(36)).padStart(13, "0").slice(0, 13);
-}
-
 /** Ids of letters, digits, `_` and `-`, at most `longest` characters: what most providers want. Longer ones are hashed. */
 export const plainId = (longest: number) => (id: string) => {
   const plain = id.replace(/[^a-zA-Z0-9_-]/g, "_");
   return plain.length <= longest ? plain : `${plain.slice(0, longest - 14)}_${shortHash(id)}`;
 };
+
+/** Names of letters, digits, `_` and `-`. A model may have made one up, and a history may come from elsewhere. */
+export const plainName = (longest: number) => (name: string) => plainId(longest)(name) || "unknown_tool";

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "./clock.ts";
-import type { Model, ThinkingBudgets, ThinkingLevel } from "./model.ts";
+import type { Model, ModelThinkingLevel, ThinkingBudgets } from "./model.ts";
 
 /** Accepted for compatibility; everything but `sse` and `auto` falls back to SSE with a diagnostic. */
 export type Transport = "sse" | "websocket" | "websocket-cached" | "auto";
@@ -17,6 +17,7 @@ export type ToolChoice =
   | "required"
   | "none"
   | { name: string }
+  | { type: "auto" | "any" | "none" | "required" }
   | { type: "tool"; name: string }
   | { type: "function"; function: { name: string } };
 
@@ -69,7 +70,7 @@ export interface StreamOptions {
 /** The same options for every provider, plus thinking by level. */
 export interface SimpleStreamOptions extends StreamOptions {
   /** Unset means off. A level the model does not have becomes the nearest one it has. */
-  reasoning?: ThinkingLevel;
+  reasoning?: ModelThinkingLevel;
   /** Overrides the budgets behind the levels, for models that think by budget. */
   thinkingBudgets?: ThinkingBudgets;
 }

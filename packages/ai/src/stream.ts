@@ -1,9 +1,12 @@
+import { systemClock } from "./clock.ts";
 import type { Context } from "./context.ts";
+import { AiError, messageOf } from "./errors.ts";
 import { AssistantMessageEventStream } from "./event-stream.ts";
 import type { AssistantMessage } from "./message.ts";
 import type { Api, Model } from "./model.ts";
 import type { ProviderStreamOptions, SimpleStreamOptions } from "./options.ts";
 import { type ApiProvider, getApiProvider } from "./registry.ts";
+import { emptyUsage } from "./usage.ts";
 
 /** Asks a model, with options in its API's own terms. Returns at once; failures are the stream's last event. */
 export function stream<TApi extends Api>(
@@ -48,19 +51,35 @@ function callProvider(
 ): AssistantMessageEventStream {
   const provider = getApiProvider(model.api);
   try {
-    if (provider) return call(provider);
+    const stream = provider && call(provider);
+    if (stream) return stream;
   } catch (error) {
-    return failedStream(error);
+    return failedStream(model, error);
   }
+  if (provider) return failedStream(model, new AiError("invalid_provider", `${model.api} returned no stream.`));
   return failedStream(
-    new Error(
+    model,
+    new AiError(
+      "unknown_api",
       `Nothing speaks the API ${JSON.stringify(model.api)} of ${model.provider}/${model.id}. Register it with registerApiProvider.`,
     ),
   );
 }
 
-function failedStream(error: unknown): AssistantMessageEventStream {
+function failedStream(model: Model, error: unknown): AssistantMessageEventStream {
   const failed = new AssistantMessageEventStream();
-  failed.fail(error);
+  const errorMessage = messageOf(error);
+  failed.end({
+    role: "assistant",
+    content: [],
+    api: model.api,
+    provider: model.provider,
+    model: model.id,
+    usage: emptyUsage(),
+    stopReason: "error",
+    errorMessage,
+    failure: { kind: "unknown", message: errorMessage },
+    timestamp: systemClock.now(),
+  });
   return failed;
 }

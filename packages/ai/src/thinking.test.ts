@@ -37,6 +37,8 @@ test.each([
   [model(true), "xhigh", "high"],
   [model(true), "max", "high"],
   [model(true, { off: null }), "off", "minimal"],
+  [model(true), "none" as ModelThinkingLevel, "off"],
+  [model(true, { xhigh: "x", max: "m" }), "nonsense" as ModelThinkingLevel, "off"],
   [model(true, { minimal: null }), "minimal", "low"],
   [model(true, { medium: null, high: null, xhigh: "x" }), "medium", "xhigh"],
   [model(true, { low: null, medium: null, high: null }), "high", "minimal"],

@@ -27,7 +27,8 @@ export function getSupportedThinkingLevels(model: Model): ModelThinkingLevel[] {
 /** The level itself if the model has it, else the nearest one above, else the nearest one below. */
 export function clampThinkingLevel(model: Model, level: ModelThinkingLevel): ModelThinkingLevel {
   const supported = getSupportedThinkingLevels(model);
-  const wanted = thinkingLevels.indexOf(level);
+  // Whatever is not a level, such as `none`, asks for no thinking.
+  const wanted = Math.max(0, thinkingLevels.indexOf(level));
   const isSupported = (candidate: ModelThinkingLevel) => supported.includes(candidate);
   return (
     thinkingLevels.slice(wanted).find(isSupported) ?? thinkingLevels.slice(0, wanted).findLast(isSupported) ?? "off"

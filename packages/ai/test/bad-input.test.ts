@@ -300,6 +300,49 @@ test("one image that the provider cannot read is given up alone, and the turn su
   }
 });
 
+test("however many blocks a provider refuses, the turn succeeds in a few requests", async () => {
+  const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
+  const messages = [
+    { role: "user" as const, content: [text("Look:"), ...Array.from({ length: 20 }, () => image)], timestamp: 0 },
+  ];
+  const refuse = (at: number): WireReply => ({
+    kind: "status",
+    status: 400,
+    body: dialect.errorBody(400, `messages.0.content.${at}.image.source.base64.data: Could not process image`),
+  });
+  const server = await startWireServer(dialect, [
+    refuse(1),
+    refuse(2),
+    { kind: "answer", answer: { content: [text("Nothing.")] } },
+  ]);
+  try {
+    const seeing: Model = { ...model(server.url), input: ["text", "image"] };
+    const message = await streamSimple(seeing, { messages }, { apiKey: "k", maxRetries: 0 }).result();
+    expect(message.content).toEqual([text("Nothing.")]);
+    expect(JSON.stringify(server.requests[2]!.body)).not.toContain('"image"');
+  } finally {
+    await server.close();
+  }
+});
+
+test("an error that comes after a blank line is still read as the error", async () => {
+  const body = dialect.errorBody(401, "wrong key");
+  const { message } = await ask([raw("\n", body)]);
+  expect(message.failure?.kind).toBe("auth");
+});
+
+test("usage that follows a refusal is counted", async () => {
+  const { message } = await ask([
+    raw(
+      begin,
+      event({ type: "message_delta", delta: { stop_reason: "refusal" } }),
+      event({ type: "message_delta", delta: {}, usage: { output_tokens: 9 } }),
+      event({ type: "message_stop" }),
+    ),
+  ]);
+  expect(message).toMatchObject({ stopReason: "error", failure: { kind: "refused" }, usage: { input: 3, output: 9 } });
+});
+
 test("an API that nobody speaks, and a provider that throws, are errors in a stream", async () => {
   const message = await streamSimple({ ...model(""), api: "no-such-api" }, { messages: [] }).result();
   expect(message.errorMessage).toMatch(/no-such-api/);

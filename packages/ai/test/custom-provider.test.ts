@@ -163,7 +163,8 @@ describe("Cloudflare Workers AI as a custom provider", () => {
     for (let cut = 0; cut < frames; cut++) {
       const stream = ai.stream(hello, { maxRetries: 0 });
       await listen(stream);
-      expect((await stream.result()).failure?.kind).toBe("network");
+      // Only the mark of the end may be missing: the piece before it has said why the model stopped.
+      expect((await stream.result()).failure?.kind).toBe(cut === frames - 1 ? undefined : "network");
     }
   });
 
@@ -230,7 +231,9 @@ describe("a custom provider keeps the contract of all providers:", () => {
   });
 
   // It speaks text: there are no calls to arrive, and no cache to count.
-  const aboutText = providerContract(streaming).filter(({ name }) => !/tool calls arrive|cached tokens/.test(name));
+  const aboutText = providerContract(streaming).filter(
+    ({ name }) => !/tool calls arrive|cached tokens|tools whose names/.test(name),
+  );
   for (const { name, run } of aboutText) test(name, run);
 });
 

@@ -202,6 +202,21 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     expect(asked[1]).not.toContain("secret");
   });
 
+  test("a proxy that never answers is given up with the request, and leaves no socket behind", async () => {
+    const proxy = http.createServer();
+    const gone = new Promise<void>((resolve) => {
+      proxy.on("connect", (_request, client: Socket) => client.resume().once("end", () => resolve()));
+    });
+    const proxyPort = await listen(proxy);
+    const abort = new AbortController();
+    proxy.once("connect", () => abort.abort());
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${proxyPort}` };
+    await expect(post("https://service.test/v1", options(env, abort.signal))).rejects.toMatchObject({
+      name: "AbortError",
+    });
+    await gone;
+  });
+
   test("a proxy that refuses is named in the error", async () => {
     const proxy = http.createServer();
     proxy.on("connect", (_request, client: Socket) => client.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"));

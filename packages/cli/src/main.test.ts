@@ -54,6 +54,10 @@ test("the demo thinks, calls a tool and answers, offline", async () => {
   ]);
 });
 
+test("the demo takes no arguments", async () => {
+  expect(await run(["demo", "--bogus"])).toMatchObject({ code: exitCodes.usage, out: "" });
+});
+
 test("an interrupted demo says so with its exit code", async () => {
   expect((await run(["demo"], AbortSignal.abort())).code).toBe(exitCodes.interrupted);
 });

@@ -10,7 +10,7 @@ import { AiError } from "../errors.ts";
 import type { Api, Model } from "../model.ts";
 import type { CatalogModel } from "../platform/platform.ts";
 import { providers } from "../providers/index.ts";
-import { isLocalProvider, localModel, type LocalProvider } from "../providers/local-servers.ts";
+import { assumedLimits, isLocalProvider, localModel, type LocalProvider } from "../providers/local-servers.ts";
 import type { CatalogModels } from "./models.generated.ts";
 
 /** A provider whose models are built in. */
@@ -111,8 +111,17 @@ function checkedModel(provider: string, model: ModelDefinition): Model {
     if (typeof model[field] === "string" && model[field] !== "") continue;
     throw new AiError("invalid_provider", `A model of ${JSON.stringify(provider)} was registered without ${field}.`);
   }
-  return freeze({ ...structuredClone(model), provider });
+  return freeze({ ...unsaid, ...structuredClone(model), name: model.name || model.id, provider });
 }
+
+/** What a model that says nothing about itself is taken to be: silence must not fail the first request. */
+const unsaid = {
+  baseUrl: "",
+  reasoning: false,
+  input: ["text" as const],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  ...assumedLimits,
+};
 
 /** Also what is inside: models are plain data, a few levels deep. */
 function freeze<T extends object>(value: T): T {

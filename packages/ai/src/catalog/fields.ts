@@ -32,7 +32,7 @@ export const modelFields: Readonly<
   "cost.cacheRead": { used: "usage.ts" },
   "cost.cacheWrite": { used: "usage.ts" },
   "cost.tiers": { used: "usage.ts" },
-  contextWindow: { used: "protocols/silent-limits.ts and failure.ts find overflows by it" },
+  contextWindow: { used: "protocols/silent-limits.ts and overflow.ts find overflows by it" },
   maxTokens: { used: "protocols that have to send a limit start from it" },
   compat: { used: "see compatFlags" },
 };

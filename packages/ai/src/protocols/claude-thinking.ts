@@ -30,7 +30,7 @@ export function resolveClaudeThinking(
     return { thinkingEnabled: true, effort: word === "minimal" ? "low" : word };
   }
   // The budget is part of the answer's tokens: raise the limit to leave the answer its room, then fit the budget in.
-  const budget = thinkingBudget(level, options.thinkingBudgets);
+  const budget = Math.max(leastBudget, thinkingBudget(level, options.thinkingBudgets));
   const maxTokens = Math.min((options.maxTokens ?? defaultMaxTokens(model)) + budget, model.maxTokens);
   const thinkingBudgetTokens = Math.min(budget, maxTokens - leastBudget);
   if (thinkingBudgetTokens < leastBudget) return { thinkingEnabled: false };

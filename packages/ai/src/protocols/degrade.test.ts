@@ -84,6 +84,21 @@ test.each([
   expect(degrade(anthropic(), complaint)).toBeUndefined();
 });
 
-test("the only tool stays", () => {
-  expect(degrade({ tools: [{ name: "a" }] }, "tools.0.custom.input_schema: bad")).toBeUndefined();
+test("the only tool goes together with the demand to call one", () => {
+  const payload = { tools: [{ name: "a" }], tool_choice: { type: "any" }, messages: [] };
+  expect(degrade(payload, "tools.0.custom.input_schema: bad")?.payload).toEqual({ messages: [] });
+});
+
+test("an answer that is only thinking leaves a word behind", () => {
+  const payload = { messages: [{ role: "assistant", content: [{ type: "thinking", signature: "stale" }] }] };
+  expect(degrade(payload, "messages.0.content.0: Invalid signature")?.payload).toMatchObject({
+    messages: [{ content: [{ type: "text" }] }],
+  });
+});
+
+test("where everything of a kind is to go, everything goes, at any depth", () => {
+  const degraded = degrade(anthropic(), "messages.0.content.1.image.source: bad", (kind) => kind === "image");
+  expect(degraded?.kind).toBe("image");
+  expect(JSON.stringify(degraded?.payload)).not.toContain('"image"');
+  expect(JSON.stringify(degraded?.payload)).toContain('"thinking"');
 });

@@ -1,10 +1,14 @@
 /**
- * When a provider refuses a request and names the one block or tool it does not like, that part alone is given up: an
- * image becomes a note, thinking and tools are left out. The history stays as it is; only this request changes. Pure.
+ * When a provider refuses a request and names the one block or tool it does not like, that part is given up: an image
+ * becomes a note, thinking and tools are left out. The history stays as it is; only this request changes. Pure.
  */
+
+/** What may be given up. */
+export type DegradedKind = "image" | "thinking" | "tool";
 
 export interface Degraded {
   payload: Record<string, unknown>;
+  kind: DegradedKind;
   /** Where the part stood, as the provider wrote it. */
   path: string;
   /** What became of it, for a person. */
@@ -14,15 +18,37 @@ export interface Degraded {
 /** `messages.3.content.1.image`, `input[3].content[1]`, `contents[2].parts[0].inline_data`, `tools[0].function…`. */
 const pathPattern = /\b(?:messages|input|contents|tools|toolConfig)(?:\[\d+\]|\.[A-Za-z_]\w*|\.\d+)+/;
 
-export function degrade(payload: Record<string, unknown>, complaint: string): Degraded | undefined {
+/**
+ * Gives up what the complaint names. Where `takesAll` says so for its kind, everything of that kind goes: a history with
+ * one stale signature often has many, and each would cost a request of its own.
+ */
+export function degrade(
+  payload: Record<string, unknown>,
+  complaint: string,
+  takesAll: (kind: DegradedKind) => boolean = () => false,
+): Degraded | undefined {
   const path = pathPattern.exec(complaint)?.[0];
   if (!path) return undefined;
   const copy = structuredClone(payload);
   const place = findPlace(copy, path.split(/[.[\]]+/).filter(Boolean));
-  if (!place) return undefined;
-  const what = replace(place);
-  return what === undefined ? undefined : { payload: copy, path, what };
+  const kind = place && kindOf(place);
+  if (!place || !kind) return undefined;
+  if (kind === "tool") dropTool(copy, place);
+  else if (takesAll(kind)) giveUpAll(copy, kind);
+  else giveUp(place.list, place.index, kind);
+  return {
+    payload: copy,
+    kind,
+    path,
+    what: takesAll(kind) && kind !== "tool" ? `all ${described[kind]}` : described[kind],
+  };
 }
+
+const described: Record<DegradedKind, string> = {
+  image: "images were left out",
+  thinking: "thinking was left out",
+  tool: "a tool was left out",
+};
 
 /** An element of a list inside the payload. */
 interface Place {
@@ -58,37 +84,22 @@ function findPlace(payload: Record<string, unknown>, segments: string[]): Place 
 
 const camelCase = (name: string) => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
-const note = "[An image was left out: the provider could not read it.]";
-
-/** Gives up what stands there, and says what was done; undefined when it may not be given up. */
-function replace({ list, index, holder }: Place): string | undefined {
+function kindOf({ list, index, holder }: Place): DegradedKind | undefined {
+  if (holder === "tools" || holder === "functionDeclarations") return "tool";
   const block = list[index];
-  if (typeof block !== "object" || block === null) return undefined;
-  const fields = block as Record<string, unknown>;
-  if (holder === "tools" || holder === "functionDeclarations") {
-    // The last tool is not dropped: a list that is empty may be refused as well, and nothing would be left to call.
-    if (list.length < 2) return undefined;
-    list.splice(index, 1);
-    return "a tool was left out";
-  }
-  const image = imageNotes.find(({ is }) => is(fields));
-  if (image) {
-    list[index] = image.note;
-    return "an image was left out";
-  }
-  if (isThinking(fields) && list.length > 1) {
-    list.splice(index, 1);
-    return "a block of thinking was left out";
-  }
-  return undefined;
+  if (!isRecord(block)) return undefined;
+  return isImage(block) ? "image" : isThinking(block) ? "thinking" : undefined;
 }
 
-/** How each API writes an image, and a text in its place. */
-const imageNotes: { is: (block: Record<string, unknown>) => boolean; note: Record<string, unknown> }[] = [
-  { is: ({ type }) => type === "image" || type === "image_url", note: { type: "text", text: note } },
-  { is: ({ type }) => type === "input_image", note: { type: "input_text", text: note } },
-  { is: (block) => "inlineData" in block || "image" in block, note: { text: note } },
-];
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isImage = (block: Record<string, unknown>) =>
+  block["type"] === "image" ||
+  block["type"] === "image_url" ||
+  block["type"] === "input_image" ||
+  isRecord(block["inlineData"]) ||
+  isRecord(block["image"]);
 
 const isThinking = (block: Record<string, unknown>) =>
   block["type"] === "thinking" ||
@@ -96,3 +107,34 @@ const isThinking = (block: Record<string, unknown>) =>
   block["type"] === "reasoning" ||
   "reasoningContent" in block ||
   block["thought"] === true;
+
+/** The last tool goes together with what demands one. */
+function dropTool(payload: Record<string, unknown>, { list, index }: Place): void {
+  list.splice(index, 1);
+  if (list.length > 0) return;
+  for (const field of ["tools", "tool_choice", "toolConfig"]) delete payload[field];
+}
+
+function giveUp(list: unknown[], index: number, kind: "image" | "thinking"): void {
+  const block = list[index] as Record<string, unknown>;
+  if (kind === "image") list[index] = textLike(block, "[An image was left out: the provider could not read it.]");
+  // A message without content may be refused as well, so the only block leaves a word behind.
+  else if (list.length > 1) list.splice(index, 1);
+  else list[index] = textLike(block, "(Thinking was left out.)");
+}
+
+/** A text in the words of the API that the block is in. */
+function textLike({ type }: Record<string, unknown>, text: string): Record<string, unknown> {
+  if (typeof type !== "string") return { text };
+  return { type: type === "input_image" ? "input_text" : "text", text };
+}
+
+function giveUpAll(value: unknown, kind: "image" | "thinking"): void {
+  if (Array.isArray(value)) {
+    for (let index = value.length - 1; index >= 0; index--) {
+      const block: unknown = value[index];
+      if (isRecord(block) && (kind === "image" ? isImage(block) : isThinking(block))) giveUp(value, index, kind);
+      else giveUpAll(block, kind);
+    }
+  } else if (isRecord(value)) for (const inner of Object.values(value)) giveUpAll(inner, kind);
+}

@@ -139,14 +139,29 @@ export class Draft {
 
   /** The provider said why it stopped. Usage and other facts may still follow. */
   stop(reason: Extract<StopReason, "stop" | "length" | "toolUse">, raw: string): void {
-    if (this.#state.kind === "failed" || this.#state.kind === "ended") return;
+    if (this.#isDecided()) return;
     this.#state = { kind: "stopped", reason };
     this.message.rawStopReason = raw;
   }
 
+  /** The provider stopped because of what was said. Usage and other facts may still follow; then it is a failure. */
+  refuse(message: string, raw: string): void {
+    if (this.#isDecided()) return;
+    this.#state = { kind: "stopped", reason: "stop", refusal: { kind: "refused", message } };
+    this.message.rawStopReason = raw;
+  }
+
+  /** Nothing that is said later changes a failure, an end or a refusal. */
+  #isDecided(): boolean {
+    const state = this.#state;
+    return (
+      state.kind === "failed" || state.kind === "ended" || (state.kind === "stopped" && state.refusal !== undefined)
+    );
+  }
+
   /** The provider said that this is all. */
   end(): void {
-    if (this.#state.kind === "stopped") this.#state = { kind: "ended", reason: this.#state.reason };
+    if (this.#state.kind === "stopped") this.#state = { ...this.#state, kind: "ended" };
   }
 
   /** The provider reported a failure. The first one counts. */
@@ -154,6 +169,13 @@ export class Draft {
     if (this.#state.kind === "failed" || this.#state.kind === "ended") return;
     if (raw !== undefined) this.message.rawStopReason = raw;
     this.#state = { kind: "failed", failure };
+  }
+
+  /** Announces the answer, if nothing has. An answer without content is an answer too. */
+  begin(): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#events.push({ type: "start", partial: this.message });
   }
 
   #expect(key: BlockKey, kind: OpenBlock["kind"]): OpenBlock | undefined {
@@ -164,10 +186,7 @@ export class Draft {
 
   #openBlock(key: BlockKey, block: TextContent | ThinkingContent | ToolCall): OpenBlock {
     this.close(key);
-    if (!this.#started) {
-      this.#started = true;
-      this.#events.push({ type: "start", partial: this.message });
-    }
+    this.begin();
     const index = this.message.content.push(block) - 1;
     const at = { contentIndex: index, partial: this.message };
     const open = openBlock(block, index);
@@ -186,7 +205,7 @@ export class Draft {
 
 export type DraftState =
   | { kind: "open" }
-  | { kind: "stopped" | "ended"; reason: Extract<StopReason, "stop" | "length" | "toolUse"> }
+  | { kind: "stopped" | "ended"; reason: Extract<StopReason, "stop" | "length" | "toolUse">; refusal?: Failure }
   | { kind: "failed"; failure: Failure };
 
 const none: AssistantMessageEvent[] = [];

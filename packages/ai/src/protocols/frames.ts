@@ -18,9 +18,10 @@ export async function readFrames(
   let size = 0;
   let first = true;
   for await (const chunk of response.body) {
-    if (first && chunk.length > 0) {
+    const start = first ? chunk.find(isVisible) : undefined;
+    if (start !== undefined) {
       first = false;
-      if (looksLikeDocument(chunk)) {
+      if (isDocumentStart(start)) {
         if (framing !== "text") return documentFailure(await rest(chunk, response.body, mostErrorBytes));
         take({ event: "document", data: await rest(chunk, response.body, mostResponseBytes) });
         return undefined;
@@ -38,11 +39,10 @@ export async function readFrames(
   return framer.damage ? { kind: "network", message: framer.damage } : undefined;
 }
 
-/** A stream starts with a field name, a comment or a binary length; JSON and HTML start like this. */
-function looksLikeDocument(chunk: Uint8Array): boolean {
-  const start = chunk.find((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09);
-  return start === 0x7b || start === 0x5b || start === 0x3c;
-}
+const isVisible = (byte: number) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09;
+
+/** A stream starts with a field name, a comment or a binary length; JSON and HTML start with one of these. */
+const isDocumentStart = (byte: number) => byte === 0x7b || byte === 0x5b || byte === 0x3c;
 
 async function rest(first: Uint8Array, body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
   async function* all() {
@@ -80,7 +80,10 @@ function createFramer(framing: Framing): Framer {
 /** Server-sent events whose data is anything. Their names are dropped, so that none can pass for a document. */
 class TextFrames implements Framer {
   readonly #framer = new SseFramer();
-  readonly damage = undefined;
+
+  get damage(): string | undefined {
+    return this.#framer.damage;
+  }
 
   push(chunk: Uint8Array): Frame[] {
     return this.#framer.push(chunk).map(({ data }) => ({ data }));
@@ -94,7 +97,11 @@ class TextFrames implements Framer {
 /** Server-sent events whose data is JSON. */
 class SseFrames implements Framer {
   readonly #framer = new SseFramer();
-  damage: string | undefined;
+  #damage: string | undefined;
+
+  get damage(): string | undefined {
+    return this.#damage ?? this.#framer.damage;
+  }
 
   push(chunk: Uint8Array): Frame[] {
     return this.#parse(this.#framer.push(chunk));
@@ -108,7 +115,7 @@ class SseFrames implements Framer {
     const frames: Frame[] = [];
     for (const { event, data } of events) {
       const parsed = data === "" || data === "[DONE]" ? data : this.#parseData(data);
-      if (this.damage !== undefined) break;
+      if (this.#damage !== undefined) break;
       frames.push(event === undefined ? { data: parsed } : { event, data: parsed });
     }
     return frames;
@@ -119,7 +126,7 @@ class SseFrames implements Framer {
       return JSON.parse(data);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      this.damage = `The stream is damaged: ${JSON.stringify(data.slice(0, 200))} is not JSON.`;
+      this.#damage = `The stream is damaged: ${JSON.stringify(data.slice(0, 200))} is not JSON.`;
       return undefined;
     }
   }

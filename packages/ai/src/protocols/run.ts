@@ -29,6 +29,7 @@ import {
   type ProtocolRequest,
 } from "./protocol.ts";
 import { providerHeaders } from "./provider-headers.ts";
+import { record } from "./read.ts";
 import { checkUsage } from "./silent-limits.ts";
 
 /** Everything one request shares. Built once. */
@@ -39,6 +40,10 @@ interface Run {
   readonly options: StreamOptions;
   /** What to send. Its payload is replaced when a provider refuses a part of it. */
   encoded: EncodedRequest;
+  /** What was sent last: the payload, or what `onPayload` made of it. */
+  sent: unknown;
+  /** What was given up so far, by kind; the second of a kind takes all of them along. */
+  readonly givenUp: Map<string, number>;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly random: Random;
@@ -84,6 +89,8 @@ export async function runRequest(
       context,
       options,
       encoded,
+      sent: encoded.payload,
+      givenUp: new Map(),
       limits: resolveLimits(model, options),
       clock,
       random: options.random ?? systemRandom,
@@ -135,13 +142,15 @@ async function attemptUntilDone(run: Run): Promise<void> {
   }
 }
 
-/** Each repair gives up one part of the request; more than this is not a request with a bad block. */
-const mostRepairs = 8;
+/** Each repair gives up something that the provider named; more than this is not a request with a few bad parts. */
+const mostRepairs = 16;
 
-/** Gives up the one part that the provider named, if it named one. */
+/** Gives up the part that the provider named, if it named one; the second time, everything of its kind. */
 function repair(run: Run, failure: Failure): boolean {
-  const degraded = failure.kind === "invalid_request" ? degrade(run.encoded.payload, failure.message) : undefined;
+  if (failure.kind !== "invalid_request") return false;
+  const degraded = degrade(record(run.sent), failure.message, (kind) => (run.givenUp.get(kind) ?? 0) > 0);
   if (!degraded) return false;
+  run.givenUp.set(degraded.kind, (run.givenUp.get(degraded.kind) ?? 0) + 1);
   run.encoded = { ...run.encoded, payload: degraded.payload };
   const message = `${degraded.what} at ${degraded.path}: ${failure.message}`;
   run.diagnostics.push(diagnostic({ type: "degraded", message, details: { path: degraded.path } }, run.clock));
@@ -168,24 +177,26 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
     onStopped: () => deadline.closing(closingMs),
   };
   try {
-    const failure = await orAbort(exchange(run, draft, abort.signal, progress), abort.signal);
+    const failure = await orAbort(() => exchange(run, draft, abort.signal, progress), abort.signal);
     return failure ? { kind: "failed", failure, shown: progress.shown } : { kind: "done" };
   } catch (error) {
-    // A server that said why it stopped and then left the line open has answered.
-    if (expired && draft.state.kind === "stopped") return { kind: "done" };
-    return { kind: "failed", failure: failureOf(error, signal, expired), shown: progress.shown };
+    abort.abort();
+    // A server that said why it stopped has answered, whether it then left the line open or dropped it.
+    const failure =
+      draft.state.kind === "stopped" && !signal?.aborted ? draft.state.refusal : failureOf(error, signal, expired);
+    return failure ? { kind: "failed", failure, shown: progress.shown } : { kind: "done" };
   } finally {
     deadline.close();
     signal?.removeEventListener("abort", onAbort);
-    abort.abort();
   }
 }
 
 /** Settles with the work, or as soon as `signal` aborts: a hook that hangs cannot hold a request that was given up. */
-function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function orAbort<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
+    // Before the work starts, since its first hook may already be the one that aborts.
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
+    start().then(resolve, reject);
   });
 }
 
@@ -212,7 +223,11 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
   const request = await buildRequest(run);
   const response = await platform.send(request, { signal, env: run.env });
   await run.options.onResponse?.({ status: response.status, headers: response.headers }, run.model);
-  if (response.status < 200 || response.status >= 300) return await responseFailure(run, response);
+  if (response.status < 200 || response.status >= 300) {
+    const failure = await responseFailure(run, response);
+    response.discard();
+    return failure;
+  }
 
   const { protocol, stream } = run;
   const state = protocol.start(draft);
@@ -231,17 +246,19 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
     take(frame);
     return draft.state.kind === "ended" || draft.state.kind === "failed";
   });
+  if (damage) response.cut();
+  // Nothing of interest is left to read, and the connection may serve the next request.
+  else response.discard();
   if (draft.state.kind === "failed") return draft.state.failure;
-  if (damage) return damage;
-  if (draft.state.kind === "open") {
-    return { kind: "network", message: "The connection was closed before the model had finished." };
-  }
-  return undefined;
+  if (draft.state.kind !== "open") return draft.state.refusal;
+  return damage ?? { kind: "network", message: "The connection was closed before the model had finished." };
 }
 
 async function buildRequest(run: Run): Promise<HttpRequest> {
   const { encoded, model, options } = run;
-  const replaced = await options.onPayload?.(encoded.payload, model);
+  // A payload that was repaired has been through the hook before.
+  const replaced = run.givenUp.size > 0 ? undefined : await options.onPayload?.(encoded.payload, model);
+  run.sent = replaced === undefined ? encoded.payload : replaced;
   const request: HttpRequest = {
     method: "POST",
     url: (run.protocol.baseUrl?.(model, options, run.env) ?? resolveBaseUrl(model, run.env)) + encoded.path,
@@ -253,7 +270,7 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
       ...providerHeaders(model, run.context),
       ...lowerCase(model.headers),
     },
-    body: JSON.stringify(replaced === undefined ? encoded.payload : replaced),
+    body: JSON.stringify(run.sent),
   };
   const apiKey = options.apiKey ?? envApiKey(model.provider, run.env);
   const authorized = await run.protocol.authorize(request, { model, options, apiKey, env: run.env, clock: run.clock });
@@ -283,14 +300,14 @@ async function responseFailure(run: Run, response: HttpResponse): Promise<Failur
 
 function finish(run: Run, draft: Draft): void {
   const { message } = draft;
+  draft.begin();
   draft.closeAll();
   flush(run, draft);
   const reason = draft.state.kind === "stopped" || draft.state.kind === "ended" ? draft.state.reason : "stop";
   // Some servers report an ordinary stop although they asked for tools, some the reverse; the content decides.
   const hasCalls = message.content.some((block) => block.type === "toolCall");
   message.stopReason = reason === "length" ? "length" : hasCalls ? "toolUse" : "stop";
-  for (const note of checkUsage(message, run.model, run.encoded.payload))
-    run.diagnostics.push(diagnostic(note, run.clock));
+  for (const note of checkUsage(message, run.model, run.sent)) run.diagnostics.push(diagnostic(note, run.clock));
   attachDiagnostics(message, run.diagnostics);
   run.stream.push({ type: "done", reason: message.stopReason, message });
 }

@@ -38,4 +38,5 @@ function countCharacters(value: unknown, depth = 0): number {
   return Object.values(value).reduce<number>((sum, inner) => sum + countCharacters(inner, depth + 1), 0);
 }
 
-const isOpaque = (text: string) => text.length > 200 && !/\s/.test(text);
+/** Base64 and the like: long, and nothing but printable ASCII without a space. */
+const isOpaque = (text: string) => text.length > 200 && /^[!-~]+$/.test(text);

@@ -113,6 +113,64 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     assert.equal(cost.total, cost.input + cost.output + cost.cacheRead + cost.cacheWrite);
   });
 
+  add("an answer without content is an answer: it starts and it is done", async () => {
+    const { message, events } = await ask(setup, [answer({ content: [] })]);
+    assert.equal(message.stopReason, "stop");
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ["start", "done"],
+    );
+  });
+
+  add("connections are kept: one serves many requests", async () => {
+    const replies = Array.from({ length: 5 }, () => answer({ content: [text("again")] }));
+    const server = await startWireServer(dialect, replies);
+    try {
+      for (let turn = 0; turn < replies.length; turn++) {
+        const { message } = await askServer(setup, server);
+        assert.deepEqual(texts(message), ["again"]);
+        // What is left of the response is read behind the caller's back.
+        for (let wait = 0; wait < 20; wait++) await soon();
+      }
+      assert.equal(server.connections, 1);
+    } finally {
+      await server.close();
+    }
+  });
+
+  add("a complete answer stays complete when the connection is dropped behind it", async () => {
+    const frames = dialect.answer({ id: "a", model: "m", content: [text("Done.")] });
+    const { message } = await ask(setup, [{ kind: "raw", chunks: frames, ending: "cut" }], {
+      options: { maxRetries: 0 },
+    });
+    assert.deepEqual(texts(message), ["Done."]);
+    assert.equal(message.stopReason, "stop");
+  });
+
+  add("tools whose names are not accepted or stand twice are left out alone", async () => {
+    const server = await startWireServer(dialect, [answer({ content: [text("x")] })]);
+    try {
+      const tools = [weather, weather, { ...weather, name: "no spaces, please" }];
+      const options = { toolChoice: { name: "missing" } };
+      const { message } = await askServer(setup, server, { context: { ...hello, tools }, options });
+      const types = message.diagnostics?.map(({ type }) => type) ?? [];
+      assert.deepEqual(types.sort(), ["option_ignored", "tool_left_out", "tool_left_out"]);
+      assert.equal(JSON.stringify(server.requests[0]!.body).split('"weather"').length, 2);
+    } finally {
+      await server.close();
+    }
+  });
+
+  add("a blank system prompt is none", async () => {
+    const server = await startWireServer(dialect, [answer({ content: [text("x")] })]);
+    try {
+      await askServer(setup, server, { context: { ...hello, systemPrompt: " \n" } });
+      assert.equal(JSON.stringify(server.requests[0]!.body).includes(" \\n"), false);
+    } finally {
+      await server.close();
+    }
+  });
+
   add("an answer cut by its length says so", async () => {
     const { message } = await ask(setup, [answer({ content: [text("To be")], stopReason: "length" })]);
     assert.equal(message.stopReason, "length");
@@ -238,6 +296,16 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     } finally {
       await server.close();
     }
+  });
+
+  add("a hook that aborts and then hangs cannot hold its request either", async () => {
+    const abort = new AbortController();
+    const onPayload = () => {
+      abort.abort();
+      return new Promise<never>(() => undefined);
+    };
+    const { message } = await ask(setup, [], { options: { signal: abort.signal, onPayload } });
+    assert.equal(message.stopReason, "aborted");
   });
 
   add("a hook that never returns cannot hold a request that is aborted", async () => {

@@ -27,6 +27,8 @@ export interface WireServer {
   /** `http://127.0.0.1:PORT`, without a slash at the end. */
   url: string;
   requests: RecordedRequest[];
+  /** How many connections were opened. */
+  readonly connections: number;
   /** Resolves when a request that was being answered is left by its client. */
   clientLeft(): Promise<void>;
   close(): Promise<void>;
@@ -59,10 +61,15 @@ export async function startWireServer(
     });
     void answerRequest(request, response);
   });
+  let connections = 0;
+  server.on("connection", () => connections++);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    get connections() {
+      return connections;
+    },
     clientLeft: () => left.promise,
     close: () =>
       new Promise((resolve) => {

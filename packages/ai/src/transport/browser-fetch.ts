@@ -10,24 +10,21 @@ export async function send(request: HttpRequest, options: SendOptions): Promise<
     redirect: "error",
     credentials: "omit",
   });
+  const reader = response.body?.getReader();
   return {
     status: response.status,
     headers: Object.fromEntries(response.headers.entries()),
-    body: read(response.body),
+    body: read(reader),
+    discard: () => void reader?.cancel(),
+    cut: () => void reader?.cancel(),
   };
 }
 
 // Not every browser can iterate a stream directly.
-async function* read(body: ReadableStream<Uint8Array> | null): AsyncIterable<Uint8Array> {
-  const reader = body?.getReader();
-  if (!reader) return;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await reader.cancel();
+async function* read(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): AsyncIterable<Uint8Array> {
+  for (;;) {
+    const next = await reader?.read();
+    if (!next || next.done) return;
+    yield next.value;
   }
 }

@@ -11,7 +11,12 @@ export interface HttpResponse {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
+  /** Leaving it early does not end the response: `discard` does, or the request's signal. */
   body: AsyncIterable<Uint8Array>;
+  /** The rest is of no interest. A connection whose response ends soon is kept; any other is closed. */
+  discard(): void;
+  /** The rest must not be read: the connection is closed. */
+  cut(): void;
 }
 
 export interface SendOptions {

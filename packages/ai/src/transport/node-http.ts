@@ -42,7 +42,7 @@ function sendOnce(request: HttpRequest, url: URL, options: SendOptions): Promise
   const proxy = proxyFor(url, options.env);
   const secure = url.protocol === "https:";
   return new Promise((resolve, reject) => {
-    const settings: https.RequestOptions = {
+    const settings: TunnelOptions = {
       method: request.method,
       headers: {
         "accept-encoding": "identity",
@@ -50,6 +50,7 @@ function sendOnce(request: HttpRequest, url: URL, options: SendOptions): Promise
         "content-length": String(Buffer.byteLength(request.body)),
       },
       signal: options.signal,
+      tunnelSignal: options.signal,
       agent: agentFor(secure, proxy, options.env),
     };
     const outgoing =
@@ -108,6 +109,11 @@ function createAgent(secure: boolean, proxy: URL | undefined, caFiles: string[])
   return proxy ? new TunnelAgent(proxy, secured) : new https.Agent(secured);
 }
 
+/** Node takes `signal` away before it asks an agent for a connection, so it travels under a second name. */
+interface TunnelOptions extends https.RequestOptions {
+  tunnelSignal?: AbortSignal;
+}
+
 /** Reaches an HTTPS server through a proxy's CONNECT. */
 class TunnelAgent extends https.Agent {
   readonly #proxy: URL;
@@ -118,7 +124,7 @@ class TunnelAgent extends https.Agent {
   }
 
   override createConnection(
-    options: https.RequestOptions,
+    options: TunnelOptions,
     callback: (error: Error | null, socket: Duplex) => void = () => undefined,
   ): undefined {
     // Node's own callers read the socket only where there is no error.
@@ -130,6 +136,8 @@ class TunnelAgent extends https.Agent {
       path: authority,
       headers: { host: authority, ...proxyAuthorization(this.#proxy) },
       agent: false,
+      // The tunnel is part of the request: whoever gives that up gives up both.
+      ...(options.tunnelSignal && { signal: options.tunnelSignal }),
     });
     connect.once("connect", (response, socket) => {
       if (response.statusCode !== 200) {
@@ -155,7 +163,27 @@ async function toHttpResponse(response: http.IncomingMessage): Promise<HttpRespo
   for (const [name, value] of Object.entries(response.headers)) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
   }
-  return { status: response.statusCode ?? 0, headers, body: await decoded(response, headers["content-encoding"]) };
+  const body = await decoded(response, headers["content-encoding"]);
+  // Who reads the body hears of its errors. When nobody does any more, an error without a listener ends the process.
+  body.on("error", () => undefined);
+  return {
+    status: response.statusCode ?? 0,
+    headers,
+    body: body.iterator({ destroyOnReturn: false }),
+    discard: () => discard(body),
+    cut: () => void body.destroy(),
+  };
+}
+
+/** How long the end of a response that nobody reads any more is waited for. */
+const discardMs = 1_000;
+
+function discard(body: Readable): void {
+  if (body.readableEnded || body.destroyed) return;
+  const timer = setTimeout(() => body.destroy(), discardMs);
+  timer.unref();
+  body.once("close", () => clearTimeout(timer));
+  body.resume();
 }
 
 /** We ask for no compression; a server that compresses all the same is still understood. */

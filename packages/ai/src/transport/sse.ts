@@ -17,11 +17,21 @@ export class SseFramer {
   readonly #decoder = new TextDecoder();
   readonly #parser: ReturnType<typeof createParser>;
   #events: ServerSentEvent[] = [];
+  #damage: string | undefined;
 
   constructor() {
     this.#parser = createParser({
+      maxBufferSize: longestLine,
+      onError: ({ type }) => {
+        if (type === "max-buffer-size-exceeded") this.#damage = `A line is longer than ${longestLine} characters.`;
+      },
       onEvent: ({ event, data }) => this.#events.push(event === undefined ? { data } : { event, data }),
     });
+  }
+
+  /** Why nothing more can be read, if that is so. */
+  get damage(): string | undefined {
+    return this.#damage;
   }
 
   push(chunk: Uint8Array): ServerSentEvent[] {
@@ -33,7 +43,7 @@ export class SseFramer {
   }
 
   #feed(text: string): ServerSentEvent[] {
-    if (text) this.#parser.feed(text);
+    if (text && this.#damage === undefined) this.#parser.feed(text);
     const events = this.#events;
     if (events.length > 0) this.#events = [];
     return events;

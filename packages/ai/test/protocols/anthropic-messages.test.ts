@@ -193,6 +193,34 @@ const cases: OracleCase<Omit<Params, "stream">>[] = [
     },
   },
   {
+    name: "an image in the result of a failed call, which follows it",
+    context: {
+      messages: [
+        user("Look."),
+        assistant(model, [call("camera", {}, "a")]),
+        result("a", "camera", [{ type: "image", data: pixel, mimeType: "image/png" }], true),
+      ],
+    },
+    params: {
+      ...base,
+      messages: [
+        { role: "user", content: [block("Look.")] },
+        { role: "assistant", content: [{ type: "tool_use", id: "a", name: "camera", input: {} }] },
+        {
+          role: "user",
+          content: [
+            { type: "tool_result", tool_use_id: "a", content: [block("(The images follow.)")], is_error: true },
+            {
+              type: "image",
+              source: { type: "base64", media_type: "image/png", data: pixel },
+              cache_control: cached,
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     name: "its own thinking, signed and redacted",
     context: {
       messages: [

@@ -649,7 +649,8 @@ describe("what a stream says", () => {
     const outcome = (stopReason: string) => {
       const { state, rawStopReason } = readAll([event("messageStop", { stopReason })]);
       expect(rawStopReason).toBe(stopReason);
-      return state.kind === "failed" ? state.failure.kind : state.kind === "open" ? "open" : state.reason;
+      if (state.kind === "failed") return state.failure.kind;
+      return state.kind === "open" ? "open" : (state.refusal?.kind ?? state.reason);
     };
     expect(
       [

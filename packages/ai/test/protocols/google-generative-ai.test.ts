@@ -757,9 +757,9 @@ describe("tools that Gemini cannot take", () => {
       const context = { messages: [user("Weather?")], tools };
       const message = await provider.streamSimple(gemini(server.url), context, { apiKey: "key" }).result();
       expect(message.diagnostics?.map(({ type, details }) => [type, details?.["tool"]])).toEqual([
+        ["tool_left_out", "no spaces"],
         ["tool_left_out", "list"],
         ["tool_left_out", "lost"],
-        ["tool_left_out", "no spaces"],
       ]);
       expect((server.requests[0]!.body as { tools: unknown }).tools).toEqual(declared(weatherTool));
     } finally {

@@ -400,6 +400,36 @@ describe("what comes back", () => {
     expect(message.content).toEqual([call("weather", { place: "Rome" }, expect.stringMatching(/\w+/) as string)]);
   });
 
+  test("calls of the same tool stay apart, although none has an id or an index", () => {
+    const made = (place: string) => ({
+      id: "null",
+      function: { name: "weather", arguments: JSON.stringify({ place }) },
+    });
+    const anyId = expect.stringMatching(/\w+/) as string;
+    const expected = [call("weather", { place: "Rome" }, anyId), call("weather", { place: "Bern" }, anyId)];
+    const together = read(chunk({ tool_calls: [made("Rome"), made("Bern")] }, "tool_calls"));
+    expect(together.content).toEqual(expected);
+    const apart = [chunk({ tool_calls: [made("Rome")] }), chunk({ tool_calls: [made("Bern")] }, "tool_calls")];
+    expect(read(...apart).content).toEqual(expected);
+  });
+
+  test("arguments that say null are none", () => {
+    const piece = { id: "aaaaaaaa1", function: { name: "clock", arguments: "null" } };
+    expect(read(chunk({ tool_calls: [piece] }, "tool_calls")).content).toEqual([call("clock", {}, "aaaaaaaa1")]);
+  });
+
+  test("an answer may come whole, and of several only the first is read", () => {
+    const whole = (index: number, content: string) => ({ index, message: { content }, finish_reason: "stop" });
+    const message = read({ choices: [whole(1, "No."), whole(0, "Yes.")] });
+    expect(message.content).toEqual([text("Yes.")]);
+  });
+
+  test("what a filtered answer cost is still read", () => {
+    const usage = { prompt_tokens: 100, completion_tokens: 5 };
+    const message = read(chunk({ content: "x" }, "content_filter"), { choices: [], usage });
+    expect(message.usage).toMatchObject({ input: 100, output: 5 });
+  });
+
   test("thinking is one block, however many empty texts come in between", () => {
     const part = (content: string) => ({ type: "thinking", thinking: [{ type: "text", text: content }] });
     const message = read(
@@ -435,11 +465,16 @@ describe("what comes back", () => {
     ["tool_calls", "stopped", "toolUse"],
     ["something_new", "stopped", "stop"],
     ["error", "failed", "overloaded"],
-    ["content_filter", "failed", "refused"],
+    ["content_filter", "refused", "refused"],
   ])("the reason %s is kept beside ours", (raw, kind, reason) => {
     const draft = new Draft(model, 1);
     mistralConversations.step(mistralConversations.start(draft), { data: chunk({ content: "x" }, raw) });
-    expect(draft.state).toMatchObject(kind === "failed" ? { kind, failure: { kind: reason } } : { kind, reason });
+    const states: Record<string, object> = {
+      stopped: { kind, reason },
+      failed: { kind, failure: { kind: reason } },
+      refused: { kind: "stopped", refusal: { kind: reason } },
+    };
+    expect(draft.state).toMatchObject(states[kind]!);
     expect(draft.message.rawStopReason).toBe(raw);
   });
 
@@ -520,6 +555,14 @@ describe("what goes out", () => {
     const off = mistralConversations.encode(model, context, { sessionId: "s-1", cacheRetention: "none" });
     expect(off.headers).toEqual({});
     expect(off.payload).not.toHaveProperty("prompt_cache_key");
+  });
+
+  test("metadata is named as ignored, and a blank system prompt is none", () => {
+    const context = { systemPrompt: " \n", messages: [user("Hello")] };
+    const { payload, notes } = mistralConversations.encode(model, context, { metadata: { user_id: "u" } });
+    expect(notes).toMatchObject([{ type: "option_ignored", details: { option: "metadata" } }]);
+    expect(payload["messages"]).toEqual(hello);
+    expect(mistralConversations.encode(model, context, { metadata: {} }).notes).toEqual([]);
   });
 
   test("a tool whose schema cannot be held to goes out as it is, and says so only when that was required", () => {

@@ -588,6 +588,12 @@ const delta = (fields: object, finish_reason: string | null = null) => ({
 });
 const calls = (...pieces: object[]) => delta({ tool_calls: pieces });
 const made = (name: string, args = "") => ({ function: { name, arguments: args } });
+const anyId = expect.stringMatching(/\w/) as string;
+/** A text, cut in front of some of its characters. */
+const pieces = (whole: string, cuts: readonly number[]): string[] => {
+  const ends = [...new Set(cuts.filter((cut) => cut > 0 && cut < whole.length))].sort((a, b) => a - b);
+  return [...ends, whole.length].map((end, n) => whole.slice(n === 0 ? 0 : ends[n - 1], end));
+};
 const more = (args: string) => ({ function: { arguments: args } });
 
 describe("tool calls survive what servers do to them", () => {
@@ -640,9 +646,119 @@ describe("tool calls survive what servers do to them", () => {
       [a],
     ],
     ["arguments that never come", [calls({ index: 0, id: "b", ...made("clock") })], [b]],
+    ["arguments that say null", [calls({ index: 0, id: "b", ...made("clock", "null") })], [b]],
+    [
+      "arguments that say null in pieces",
+      [calls({ index: 0, id: "b", ...made("clock", " nu") }), calls({ index: 0, ...more("ll\n") })],
+      [b],
+    ],
+    [
+      "id and name in every piece, also in one after the arguments",
+      ['{"place":', '"Rome"}', "", "\n"].map((args) => calls({ index: 0, id: "a", ...made("weather", args) })),
+      [a],
+    ],
+    [
+      "a name in every piece, and text after the arguments",
+      [
+        calls({ index: 0, id: "a", ...made("weather", '{"place"') }),
+        ...[':"Ro', 'me"}', "}", ""].map((args) => calls({ index: 0, ...made("weather", args) })),
+      ],
+      [a],
+    ],
+    [
+      "a whole call that comes again",
+      [1, 2].map(() => calls({ id: "a", ...made("weather", '{"place":"Rome"}') })),
+      [a],
+    ],
+    [
+      "a name that comes after the arguments",
+      [calls({ index: 0, id: "a", ...more('{"place":"Rome"}') }), calls({ index: 0, ...made("weather") })],
+      [a],
+    ],
+    [
+      "entries that say nothing",
+      [calls({}), calls({ index: 0, id: "b", ...made("clock", "{}") }, { function: null })],
+      [b],
+    ],
+    [
+      "one call in the field from before there were lists",
+      [
+        delta({ function_call: { name: "weather", arguments: "" } }),
+        delta({ function_call: { arguments: '{"place":"Rome"}' } }),
+      ],
+      [{ ...a, id: anyId }],
+    ],
+    [
+      "both fields, which say the same",
+      [
+        delta({
+          tool_calls: [{ index: 0, id: "b", ...made("clock", "{}") }],
+          function_call: { name: "clock", arguments: "{}" },
+        }),
+      ],
+      [b],
+    ],
   ])("%s", (_name, chunks, content) => {
     const { message } = read([...chunks, delta({}, "tool_calls")]);
     expect(message.content).toEqual(content);
+  });
+
+  const rome = '{"place":"Rome"}';
+  const bern = '{"place":"Bern, {CH} \\"BE\\""}';
+  test.each<[string, object[]]>([
+    ["in one list without indexes", [calls({ id: "", ...made("weather", rome) }, { ...made("weather", bern) })]],
+    [
+      "in one list, all with index 0",
+      [calls({ index: 0, ...made("weather", rome) }, { index: 0, ...made("weather", bern) })],
+    ],
+    ["one after the other", [calls({ id: "", ...made("weather", rome) }), calls(made("weather", bern))]],
+    [
+      "one after the other, all with index 0",
+      [calls({ index: 0, ...made("weather", rome) }), calls({ index: 0, id: "", ...made("weather", bern) })],
+    ],
+    [
+      "one after the other, in pieces",
+      [
+        calls({ index: 0, ...made("weather") }),
+        ...[rome.slice(0, 5), rome.slice(5)].map((args) => calls({ index: 0, ...more(args) })),
+        calls({ index: 0, ...made("weather") }),
+        ...[bern.slice(0, 20), bern.slice(20)].map((args) => calls({ index: 0, ...more(args) })),
+      ],
+    ],
+    [
+      "with arguments that are objects",
+      [rome, bern].map((args) => calls({ function: { name: "weather", arguments: JSON.parse(args) as unknown } })),
+    ],
+    ["that share one id", [rome, bern].map((args) => calls({ id: "x", ...made("weather", args) }))],
+  ])("calls of the same tool stay apart: %s", (_name, chunks) => {
+    const { message } = read([...chunks, delta({}, "tool_calls")]);
+    expect(message.content).toEqual([{ ...a, id: anyId }, call("weather", { place: 'Bern, {CH} "BE"' }, anyId)]);
+    const [first, second] = message.content.map((block) => block.type === "toolCall" && block.id);
+    expect(first).not.toBe(second);
+  });
+
+  test("a call without arguments may stand twice in a list", () => {
+    const { message } = read([calls(made("clock"), made("clock", "null")), delta({}, "tool_calls")]);
+    expect(message.content).toEqual([
+      { ...b, id: anyId },
+      { ...b, id: anyId },
+    ]);
+  });
+
+  test("however the calls of one stream are cut, every one of them is there", () => {
+    const args = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.array(fc.string())));
+    const cuts = fc.array(fc.nat(40), { maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(args, cuts), { minLength: 1, maxLength: 4 }), fc.boolean(), (wanted, repeats) => {
+        const chunks = wanted.flatMap(([value, at]) =>
+          pieces(JSON.stringify(value), at).map((piece, n) =>
+            calls({ index: 0, ...(n === 0 || repeats ? made("weather", piece) : more(piece)) }),
+          ),
+        );
+        const { message } = read([...chunks, delta({}, "tool_calls")]);
+        expect(message.content).toEqual(wanted.map(([value]) => call("weather", value, anyId)));
+      }),
+    );
   });
 
   test("calls without ids get one each, the same in every reading", () => {
@@ -687,6 +803,40 @@ describe("words and thinking", () => {
   test("thinking in two fields is told once", () => {
     const { message } = read([delta({ reasoning: "Hm.", reasoning_content: "Hm." }, "stop")]);
     expect(message.content).toEqual([thinking("Hm.", "reasoning_content")]);
+  });
+
+  test("an answer that comes whole, as a message, is read like one in pieces", () => {
+    const message = {
+      role: "assistant",
+      content: "Yes.",
+      reasoning_content: "Hm.",
+      tool_calls: [{ id: "a", ...made("clock", "{}") }],
+    };
+    const whole = { id: "r", choices: [{ index: 0, message, finish_reason: "tool_calls" }] };
+    const expected = [thinking("Hm.", "reasoning_content"), text("Yes."), call("clock", {}, "a")];
+    const once = read([whole, "[DONE]"]);
+    expect(once.message.content).toEqual(expected);
+    expect(once.state).toEqual({ kind: "ended", reason: "toolUse" });
+    expect(read([delta({ role: "assistant" }), { ...whole }, "[DONE]"]).message.content).toEqual(expected);
+    const { content: _content, reasoning_content: _reasoning, ...rest } = message;
+    const piecemeal = [delta({ reasoning_content: "Hm." }), delta({ content: "Yes." }), delta(rest)];
+    expect(read([...piecemeal, whole, "[DONE]"]).message.content).toEqual(expected);
+  });
+
+  test("of several choices only the first is read", () => {
+    const choice = (index: number | undefined, content: string, finish_reason: string | null = null) => ({
+      ...(index !== undefined && { index }),
+      delta: { content },
+      finish_reason,
+    });
+    const several = read([
+      { choices: [choice(1, "x"), choice(0, "a")] },
+      { choices: [choice(1, "y", "length")] },
+      { choices: [choice(0, "b", "stop")] },
+    ]);
+    expect(several.message.content).toEqual([text("ab")]);
+    expect(several.state).toEqual({ kind: "stopped", reason: "stop" });
+    expect(read([{ choices: [choice(undefined, "a"), choice(undefined, "b")] }]).message.content).toEqual([text("a")]);
   });
 
   test("content in parts is read part by part", () => {
@@ -747,9 +897,20 @@ describe("how an answer ends", () => {
     expect(message.rawStopReason).toBe(raw);
   });
 
+  const counts = { prompt_tokens: 100, completion_tokens: 20 };
+  test.each(["content_filter", "sensitive", "safety"])("%s is a refusal, and what it cost is still read", (raw) => {
+    const { message, state } = read([delta({}, raw), { choices: [], usage: counts }, "[DONE]"]);
+    expect(state).toMatchObject({ kind: "ended", refusal: { kind: "refused" } });
+    expect(message.rawStopReason).toBe(raw);
+    expect(message.usage).toMatchObject({ input: 100, output: 20 });
+  });
+
+  test("a refusal stands, whatever is said after it", () => {
+    const { state } = read([delta({ content: "Well" }, "content_filter"), delta({}, "stop"), "[DONE]"]);
+    expect(state).toMatchObject({ kind: "ended", refusal: { kind: "refused" } });
+  });
+
   test.each([
-    ["content_filter", "refused"],
-    ["sensitive", "refused"],
     ["network_error", "network"],
     ["abort", "network"],
     ["insufficient_system_resource", "overloaded"],
@@ -762,8 +923,25 @@ describe("how an answer ends", () => {
   });
 
   test("a refusal fails with the model's own words", () => {
-    const { state } = read([delta({ refusal: "I will " }), delta({ refusal: "not." }), delta({}, "stop")]);
-    expect(state).toEqual({ kind: "failed", failure: { kind: "refused", message: "I will not." } });
+    const said = [delta({ refusal: "I will " }), delta({ refusal: "not." })];
+    const refusal = { kind: "refused", message: "I will not." };
+    const { message, state } = read([...said, delta({}, "stop"), { choices: [], usage: counts }]);
+    expect(state).toMatchObject({ kind: "stopped", refusal });
+    expect(message.usage).toMatchObject({ input: 100, output: 20 });
+    expect(read([...said, "[DONE]"]).state).toMatchObject({ kind: "ended", refusal });
+  });
+
+  test("whoever asks is told of a refusal and of what it cost", async () => {
+    const said = [delta({ content: "Well" }), delta({}, "content_filter"), { choices: [], usage: counts }];
+    const chunks = [...said.map((chunk) => sse(JSON.stringify(chunk))), sse("[DONE]")];
+    const server = await startWireServer(dialect, [{ kind: "raw", chunks, ending: "end" }]);
+    try {
+      const ours = await provider.stream(gpt(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
+      expect(ours).toMatchObject({ stopReason: "error", failure: { kind: "refused" }, content: [text("Well")] });
+      expect(ours.usage).toMatchObject({ input: 100, output: 20 });
+    } finally {
+      await server.close();
+    }
   });
 
   test("a stream that says it is over without a reason has answered, if it said anything", () => {
@@ -849,13 +1027,21 @@ describe("nothing a server sends makes us throw", () => {
       reasoning: odd,
       refusal: odd,
       tool_calls: fc.oneof(fc.array(piece), odd),
+      function_call: odd,
       reasoning_details: fc.oneof(fc.array(detail), odd),
     },
     { requiredKeys: [] },
   );
   const reason = fc.oneof(fc.constantFrom("stop", "tool_calls", null), odd);
   const choice = fc.record(
-    { delta: anyDelta, finish_reason: reason, usage: odd, error: fc.option(odd, { freq: 9 }) },
+    {
+      index: odd,
+      delta: anyDelta,
+      message: anyDelta,
+      finish_reason: reason,
+      usage: odd,
+      error: fc.option(odd, { freq: 9 }),
+    },
     { requiredKeys: [] },
   );
   const chunk = fc.record(
@@ -958,6 +1144,22 @@ describe("what depends on the server", () => {
     expect(encode({ baseUrl: "https://openrouter.ai/api/v1", compat: {} }, options).headers).toEqual({
       "x-session-id": "s",
     });
+  });
+
+  test("options that cannot be sent are named in the answer's diagnostics", () => {
+    const ignored = (changes: Partial<Model<"openai-completions">>, options: SimpleStreamOptions) =>
+      encode(changes, options).notes.map(({ type, details }) => [type, details?.["option"]]);
+    const mute = { compat: { ...openai, supportsReasoningEffort: false } };
+    expect(ignored({}, { metadata: { user_id: "u" } })).toEqual([["option_ignored", "metadata"]]);
+    expect(ignored(mute, { reasoning: "high" })).toEqual([["option_ignored", "reasoningEffort"]]);
+    expect(ignored(mute, {})).toEqual([]);
+    expect(ignored({ ...mute, thinkingLevelMap: { off: null } }, {})).toEqual([]);
+    expect(ignored({}, { metadata: {}, reasoning: "high", temperature: 1, maxTokens: 9 })).toEqual([]);
+  });
+
+  test("a blank system prompt is none", () => {
+    const { payload } = openaiCompletions.encode(model, { systemPrompt: " \n", messages: [user("x")] }, {});
+    expect(payload["messages"]).toEqual([{ role: "user", content: "x" }]);
   });
 
   test("a server that takes no tools gets none, and the answer says so", () => {

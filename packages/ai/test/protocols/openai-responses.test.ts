@@ -5,7 +5,9 @@ import type { AssistantMessage } from "../../src/message.ts";
 import type { Model } from "../../src/model.ts";
 import type { ProviderStreamOptions } from "../../src/options.ts";
 import { Draft } from "../../src/protocols/draft.ts";
+import { openaiCodexResponses } from "../../src/protocols/openai-codex-responses/index.ts";
 import { openaiResponses } from "../../src/protocols/openai-responses/index.ts";
+import type { OpenAIResponsesOptions } from "../../src/protocols/openai-responses/options.ts";
 import type { Protocol } from "../../src/protocols/protocol.ts";
 import { providerOf } from "../../src/registry.ts";
 import { openaiResponsesDialect } from "../../src/testing/dialects/openai-responses.ts";
@@ -387,6 +389,56 @@ const cases: (OracleCase<Params> & { ownOptions?: ProviderStreamOptions })[] = [
     },
   },
   {
+    name: "answers that stand twice in the history, without their ids the second time",
+    context: {
+      messages: [1, 2].flatMap((n) => [
+        user("Think."),
+        assistant(model, [signedThought, signedText("Done.", "msg_1"), call("clock", {}, `call_${n}|fc_1`)]),
+        result(`call_${n}|fc_1`, "clock", [text("noon")]),
+      ]),
+    },
+    params: {
+      ...base,
+      input: [
+        asked("Think."),
+        reasoningItem,
+        ownMessage("msg_1", "Done."),
+        functionCall("call_1", "clock", {}, "fc_1"),
+        output("call_1", "noon"),
+        asked("Think."),
+        { role: "assistant", content: "Done." },
+        functionCall("call_2", "clock", {}),
+        output("call_2", "noon"),
+      ],
+    },
+  },
+  {
+    name: "a server's one id for all messages, once, while reasoning of its own goes along",
+    context: {
+      messages: [
+        user("Think."),
+        assistant(model, [signedThought, signedText("One.", "msg_1")]),
+        user("More."),
+        assistant(model, [thinking("", JSON.stringify({ ...reasoningItem, id: "rs_2" })), signedText("Two.", "msg_1")]),
+        user("More."),
+        assistant(model, [signedText("Three.", "msg_3")]),
+      ],
+    },
+    params: {
+      ...base,
+      input: [
+        asked("Think."),
+        reasoningItem,
+        ownMessage("msg_1", "One."),
+        asked("More."),
+        { ...reasoningItem, id: "rs_2" },
+        { role: "assistant", content: "Two." },
+        asked("More."),
+        ownMessage("msg_3", "Three."),
+      ],
+    },
+  },
+  {
     name: "an aborted answer keeps its words and loses the rest",
     context: {
       messages: [
@@ -500,6 +552,43 @@ test("a tool that cannot be strict goes out as it is, and only a required one is
   }
 });
 
+test("options that cannot be sent are named in the answer's diagnostics", () => {
+  const ignored = (changes: Partial<Model>, options: OpenAIResponsesOptions) =>
+    openaiResponses
+      .encode({ ...model, ...changes } as Model, { messages: [user("x")] }, options)
+      .notes.map(({ type, details }) => [type, details?.["option"]]);
+  const mute = { compat: { supportsReasoningEffort: false } };
+  expect(ignored({}, { metadata: { user_id: "u" } })).toEqual([["option_ignored", "metadata"]]);
+  expect(ignored(mute, { reasoningEffort: "high" })).toEqual([["option_ignored", "reasoningEffort"]]);
+  expect(ignored(mute, { reasoningEffort: "none" })).toEqual([]);
+  expect(ignored({ reasoning: false }, { reasoningSummary: "auto" })).toEqual([["option_ignored", "reasoningSummary"]]);
+  expect(ignored({}, { metadata: {}, reasoningEffort: "high", temperature: 1, maxTokens: 99 })).toEqual([]);
+});
+
+test("a server that takes no limit gets none, and the answer says so", () => {
+  const { payload, notes } = openaiCodexResponses.encode(model, { messages: [user("x")] }, { maxTokens: 99 });
+  expect(payload).not.toHaveProperty("max_output_tokens");
+  expect(notes).toMatchObject([{ type: "option_ignored", details: { option: "maxTokens" } }]);
+});
+
+test("a blank system prompt is none", () => {
+  const context = { systemPrompt: " \n", messages: [user("x")] };
+  expect(openaiResponses.encode(model, context, {}).payload["input"]).toEqual([asked("x")]);
+  const { payload } = openaiCodexResponses.encode(model, context, {});
+  expect(payload["instructions"]).toBe(
+    openaiCodexResponses.encode(model, { messages: [user("x")] }, {}).payload["instructions"],
+  );
+});
+
+test("thinking that is off and thinking that nobody asked for are the same", () => {
+  for (const off of ["none", null]) {
+    const target = { ...model, thinkingLevelMap: { off } };
+    expect(openaiResponses.resolveOptions(target, { reasoning: "off" })).toEqual(
+      openaiResponses.resolveOptions(target, {}),
+    );
+  }
+});
+
 test("a server that does not know strict mode never hears of it", () => {
   const target = { ...model, compat: { supportsStrictMode: false } };
   const context = { messages: [user("x")], tools: [{ ...clockTool, strict: "prefer" as const }] };
@@ -536,6 +625,8 @@ test("whatever a history holds, calls and outputs pair up under legal ids and re
       const calls = idsOf("function_call");
       expect(idsOf("function_call_output")).toEqual(calls);
       expect(new Set(calls).size).toBe(calls.length);
+      const ids = items.flatMap(({ id }) => (id === undefined ? [] : [id]));
+      expect(new Set(ids).size).toBe(ids.length);
       for (const id of calls) expect(id).toMatch(/^[\w-]{1,64}$/);
       items.forEach((item, at) => {
         if (item["type"] !== "reasoning") return;
@@ -970,7 +1061,7 @@ describe("how a response ended", () => {
       name: "filtered",
       event: ended("incomplete", { status: "incomplete", incomplete_details: { reason: "content_filter" } }),
       raw: "incomplete.content_filter",
-      state: { kind: "failed", failure: { kind: "refused" } },
+      state: { kind: "stopped", refusal: { kind: "refused" } },
     },
     {
       name: "failed",
@@ -1008,6 +1099,15 @@ describe("how a response ended", () => {
     expect(draft.message.rawStopReason).toBe(raw);
   });
 
+  test("what a filtered answer cost is still read", () => {
+    const filtered = { status: "incomplete", incomplete_details: { reason: "content_filter" } };
+    const usage = { input_tokens: 100, output_tokens: 5 };
+    expect(play([ended("incomplete", { ...filtered, usage })]).draft.message.usage).toMatchObject({
+      input: 100,
+      output: 5,
+    });
+  });
+
   test("refused by the model: its words are kept and the answer is a failure", () => {
     const part = { type: "refusal", refusal: "I can't help with that." };
     const { draft } = play([
@@ -1018,6 +1118,6 @@ describe("how a response ended", () => {
       ended("completed", { status: "completed" }),
     ]);
     expect(draft.message.content).toMatchObject([text("I can't help with that.")]);
-    expect(draft.state).toMatchObject({ failure: { kind: "refused", message: expect.stringMatching(/can't help/) } });
+    expect(draft.state).toMatchObject({ refusal: { kind: "refused", message: expect.stringMatching(/can't help/) } });
   });
 });

@@ -11,7 +11,11 @@ const weather: Tool = {
 };
 
 /** Two turns with a scripted model: it thinks, asks for a tool, gets an answer and speaks. Needs no key and no network. */
-export const demo: Run = async (_args, io) => {
+export const demo: Run = async (args, io) => {
+  if (args.length > 0) {
+    io.err(`tau demo: it takes no arguments, and got ${args.join(" ")}.\n`);
+    return exitCodes.usage;
+  }
   const model = scriptedModel(
     [
       [thinking("A question about the weather. There is a tool for that."), call("weather", { place: "Samarkand" })],

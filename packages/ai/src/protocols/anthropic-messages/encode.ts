@@ -1,6 +1,6 @@
 import type { Context, Tool } from "../../context.ts";
-import { commonImageTypes, handOff, type HandoffRules, plainId, type PreparedMessage } from "../../handoff.ts";
-import type { AssistantMessage, ImageContent, TextContent } from "../../message.ts";
+import { commonImageTypes, handOff, type HandoffRules, plainId, plainName } from "../../handoff.ts";
+import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toJsonSchema } from "../../schema/adapt.ts";
 import { defaultMaxTokens } from "../claude-thinking.ts";
@@ -8,7 +8,7 @@ import { strictNote } from "../function-tool.ts";
 import { sessionAffinityHeaders } from "../session-affinity.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, offeredTools } from "../tools.ts";
+import { encodeTools, ignoredOption, offeredTools } from "../tools.ts";
 import { type AnthropicOptions, isAdaptive } from "./options.ts";
 
 type AnthropicModel = Model<"anthropic-messages">;
@@ -21,29 +21,35 @@ const rules: HandoffRules = {
   // 5 MB, counted in base64.
   mostImageCharacters: 5 * 1024 * 1024,
   userFirst: true,
+  // Newer models refuse to go on with an answer of their own.
+  userLast: true,
+  toolName: plainName(128),
 };
+
+/** What a tool may be called. */
+const toolNames = /^[a-zA-Z0-9_-]{1,128}$/;
 
 export function encode(anyModel: Model, context: Context, options: AnthropicOptions): EncodedRequest {
   const model = anyModel as AnthropicModel;
   const notes: EncodeNote[] = [];
-  const choice = resolveToolChoice(options.toolChoice);
-  const thinking = encodeThinking(model, options, choice, notes);
+  const offered = offeredTools(model, context.tools, notes, toolNames);
+  const asked = resolveToolChoice(options.toolChoice, offered, notes);
+  const thinking = encodeThinking(model, options, asked, notes);
+  const choice = thinking.on && isForced(asked) ? undefined : asked;
   const cache = cacheControl(model, options);
-  const tools = encodeTools(offeredTools(model, context.tools, notes), (tool) => encodeTool(model, tool, notes), notes);
+  const tools = encodeTools(offered, (tool) => encodeTool(model, tool, notes), notes);
   const lastTool = tools.at(-1);
   if (cache && lastTool && model.compat?.supportsCacheControlOnTools !== false) lastTool["cache_control"] = cache;
   const userId = options.metadata?.["user_id"];
   const payload: Record<string, unknown> = {
     model: model.id,
     max_tokens: options.maxTokens ?? defaultMaxTokens(model),
-    ...(context.systemPrompt && { system: encodeSystem(context.systemPrompt, cache) }),
+    ...(context.systemPrompt?.trim() && { system: encodeSystem(context.systemPrompt, cache) }),
     messages: encodeMessages(model, context, cache),
     ...(tools.length > 0 && { tools }),
     ...(tools.length > 0 && choice && { tool_choice: encodeToolChoice(choice) }),
     ...thinking.fields,
-    ...(options.temperature !== undefined &&
-      !thinking.on &&
-      model.compat?.supportsTemperature !== false && { temperature: options.temperature }),
+    ...(takesTemperature(model, options, thinking.on, notes) && { temperature: options.temperature }),
     ...(typeof userId === "string" && { metadata: { user_id: userId } }),
     stream: true,
   };
@@ -53,6 +59,18 @@ export function encode(anyModel: Model, context: Context, options: AnthropicOpti
     payload,
     notes,
   };
+}
+
+function takesTemperature(
+  model: AnthropicModel,
+  options: AnthropicOptions,
+  thinks: boolean,
+  notes: EncodeNote[],
+): boolean {
+  if (options.temperature === undefined) return false;
+  if (model.compat?.supportsTemperature !== false && !thinks) return true;
+  notes.push(ignoredOption("temperature", thinks ? "the model is to think" : `${model.id} does not take it`));
+  return false;
 }
 
 function encodeHeaders(
@@ -89,6 +107,9 @@ function encodeThinking(
       message: "A tool call was demanded, and this model cannot think before a demanded call.",
     });
     return { on: false, fields: { thinking: { type: "disabled" } } };
+  }
+  if (!canBeOff && isForced(choice)) {
+    notes.push(ignoredOption("toolChoice", "this model always thinks, and cannot think before a demanded call"));
   }
   if (!options.thinkingEnabled) return { on: false, fields: canBeOff ? { thinking: { type: "disabled" } } : {} };
   const display = options.thinkingDisplay && { display: options.thinkingDisplay };
@@ -135,36 +156,49 @@ const encodeToolChoice = (choice: ResolvedToolChoice): Block =>
 
 function encodeMessages(model: AnthropicModel, context: Context, cache: CacheControl | undefined): Block[] {
   const encoded: { role: "user" | "assistant"; content: Block[] }[] = [];
-  for (const message of handOff(context.messages, model, rules)) {
-    const role = message.role === "assistant" ? "assistant" : "user";
-    const content = encodeBlocks(model, message);
-    if (content.length === 0) continue;
+  const add = (role: "user" | "assistant", content: Block[]) => {
     const last = encoded.at(-1);
     // Results of one turn belong into one message, and a person's words may follow them there.
     if (last?.role === role) last.content.push(...content);
-    else encoded.push({ role, content });
+    else if (content.length > 0) encoded.push({ role, content });
+  };
+  let aside: Block[] = [];
+  for (const message of handOff(context.messages, model, rules)) {
+    if (message.role === "toolResult") {
+      const { result, images } = encodeResult(message);
+      add("user", [result]);
+      aside.push(...images);
+      continue;
+    }
+    add("user", aside);
+    aside = [];
+    if (message.role === "user") add("user", message.content.map(encodeContent));
+    else
+      add(
+        "assistant",
+        message.content.flatMap((block) => encodeAssistantBlock(model, block)),
+      );
   }
+  add("user", aside);
   const lastBlock = encoded.findLast(({ role }) => role === "user")?.content.at(-1);
   if (cache && lastBlock) lastBlock["cache_control"] = cache;
   return encoded;
 }
 
-function encodeBlocks(model: AnthropicModel, message: PreparedMessage): Block[] {
-  switch (message.role) {
-    case "user":
-      return message.content.map(encodeContent);
-    case "toolResult":
-      return [
-        {
-          type: "tool_result",
-          tool_use_id: message.toolCallId,
-          content: message.content.map(encodeContent),
-          ...(message.isError && { is_error: true }),
-        },
-      ];
-    case "assistant":
-      return message.content.flatMap((block) => encodeAssistantBlock(model, block));
-  }
+/** The result of a failed call may hold only text; its images follow when all results of the turn are there. */
+function encodeResult(message: ToolResultMessage): { result: Block; images: Block[] } {
+  const images = message.isError ? message.content.filter((block) => block.type === "image") : [];
+  const kept = images.length > 0 ? message.content.filter((block) => block.type === "text") : message.content;
+  const content = kept.length > 0 ? kept.map(encodeContent) : [{ type: "text", text: "(The images follow.)" }];
+  return {
+    result: {
+      type: "tool_result",
+      tool_use_id: message.toolCallId,
+      content,
+      ...(message.isError && { is_error: true }),
+    },
+    images: images.map(encodeContent),
+  };
 }
 
 const encodeContent = (block: TextContent | ImageContent): Block =>

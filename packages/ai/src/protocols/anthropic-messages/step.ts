@@ -104,7 +104,7 @@ function readStop(draft: Draft, delta: Record<string, unknown>): void {
   if (!raw) return;
   if (raw === "refusal" || raw === "sensitive") {
     const explanation = text(record(delta["stop_details"])["explanation"]);
-    draft.fail({ kind: "refused", message: explanation || `The provider refused to answer (${raw}).` }, raw);
+    draft.refuse(explanation || `The provider refused to answer (${raw}).`, raw);
   } else draft.stop(stopReasons.get(raw) ?? "stop", raw);
 }
 

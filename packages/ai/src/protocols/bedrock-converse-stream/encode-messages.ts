@@ -17,13 +17,9 @@ const rules: HandoffRules = {
   // 3.75 MB, counted in base64.
   mostImageCharacters: 5 * 1024 * 1024,
   userFirst: true,
+  // Newer models refuse to go on with an answer of their own.
+  userLast: true,
 };
-
-/** What a tool may be called. */
-export const isToolName = (name: string): boolean => /^[a-zA-Z0-9_-]{1,64}$/.test(name);
-
-/** The name of a tool that another provider allowed, in letters that this one takes. */
-const toolName = (name: string): string => (isToolName(name) ? name : plainId(64)(name) || "tool");
 
 /** The history in turns: one message for each change of speaker. */
 export function encodeMessages(history: readonly Message[], model: Model, family: Family): EncodedMessage[] {
@@ -110,13 +106,11 @@ function encodeAssistantBlock(block: AssistantMessage["content"][number], family
     case "text":
       return textBlock(block.text);
     case "toolCall":
-      return [
-        { toolUse: { toolUseId: block.id, name: toolName(block.name), input: withoutEmptyKeys(block.arguments) } },
-      ];
+      return [{ toolUse: { toolUseId: block.id, name: block.name, input: withoutEmptyKeys(block.arguments) } }];
     case "thinking": {
       const { thinking, thinkingSignature: signature, redacted } = block;
       if (redacted) return signature ? [{ reasoningContent: { redactedContent: signature } }] : [];
-      if (thinking.trim() === "") return [];
+      if (thinking.trim() === "" && !(family.signsThinking && signature)) return [];
       if (!family.signsThinking) return [{ reasoningContent: { reasoningText: { text: thinking } } }];
       return signature ? [{ reasoningContent: { reasoningText: { text: thinking, signature } } }] : textBlock(thinking);
     }

@@ -1,16 +1,16 @@
-import type { Context, Tool } from "../../context.ts";
+import type { Tool } from "../../context.ts";
 import type { Model } from "../../model.ts";
 import { toJsonSchema } from "../../schema/adapt.ts";
 import { strictNote } from "../function-tool.ts";
 import type { EncodeNote } from "../protocol.ts";
 import type { ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, offeredTools } from "../tools.ts";
-import { type Block, type EncodedMessage, isToolName } from "./encode-messages.ts";
+import { encodeTools } from "../tools.ts";
+import type { Block, EncodedMessage } from "./encode-messages.ts";
 import { closeSchema, strictLimits } from "./strict-schema.ts";
 
 interface ToolRequest {
   model: Model<"bedrock-converse-stream">;
-  context: Context;
+  offered: readonly Tool[];
   choice: ResolvedToolChoice | undefined;
   messages: readonly EncodedMessage[];
   notes: EncodeNote[];
@@ -20,15 +20,11 @@ interface ToolRequest {
  * The tools and whether they must be called. Converse cannot say "none": then the tools stay out. But a history that
  * holds calls is rejected without tools, so there they stay in, and calls of tools that are gone are declared by name.
  */
-export function encodeToolConfig({ model, context, choice, messages, notes }: ToolRequest): Block | undefined {
+export function encodeToolConfig({ model, offered, choice, messages, notes }: ToolRequest): Block | undefined {
   const called = calledTools(messages);
   if (choice?.kind === "none" && called.length === 0) return undefined;
   const room = { ...strictLimits };
-  const tools = encodeTools(
-    offeredTools(model, context.tools, notes),
-    (tool) => encodeTool(model, tool, room, notes),
-    notes,
-  );
+  const tools = encodeTools(offered, (tool) => encodeTool(model, tool, room, notes), notes);
   if (tools.length > 0) return { tools, ...(choice && choice.kind !== "none" && { toolChoice: encodeChoice(choice) }) };
   if (called.length === 0 || model.compat?.supportsTools === false) return undefined;
   return { tools: called.map(formerTool) };
@@ -54,9 +50,6 @@ function encodeTool(
   room: { tools: number; looseParameters: number },
   notes: EncodeNote[],
 ): Block {
-  if (!isToolName(tool.name)) {
-    throw new Error("its name may hold only letters, digits, _ and -, at most 64 of them.");
-  }
   const schema = toJsonSchema(tool.parameters);
   const strict =
     tool.strict !== undefined && model.compat?.supportsStrictMode === true ? closeSchema(schema) : undefined;

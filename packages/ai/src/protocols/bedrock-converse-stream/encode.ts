@@ -3,6 +3,7 @@ import type { Model } from "../../model.ts";
 import { defaultMaxTokens } from "../claude-thinking.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
+import { ignoredOption, offeredTools } from "../tools.ts";
 import { type CachePoint, encodeMessages, type EncodedMessage } from "./encode-messages.ts";
 import { encodeToolConfig } from "./encode-tools.ts";
 import { arnRegion } from "./endpoint.ts";
@@ -14,19 +15,20 @@ type Fields = Record<string, unknown>;
 export function encode(model: Model, context: Context, options: BedrockOptions): EncodedRequest {
   const notes: EncodeNote[] = [];
   const family = familyOf(model);
-  const choice = resolveToolChoice(options.toolChoice);
+  const offered = offeredTools(model, context.tools, notes);
+  const choice = resolveToolChoice(options.toolChoice, offered, notes);
   const thinking = encodeThinking(model, options, choice, notes);
   const cache = cachePoint(family, options);
   const messages = encodeMessages(context.messages, model, family);
   const toolConfig = encodeToolConfig({
     model: model as Model<"bedrock-converse-stream">,
-    context,
+    offered,
     choice,
     messages,
     notes,
   });
   if (cache) markLastTurn(messages, family, cache);
-  const inference = encodeInference(model, options, thinking);
+  const inference = encodeInference(model, options, thinking, notes);
   const payload: Fields = {
     ...(context.systemPrompt?.trim() && { system: encodeSystem(context.systemPrompt, cache) }),
     messages,
@@ -116,12 +118,19 @@ const isGovCloud = (model: Model, options: BedrockOptions): boolean =>
   model.id.startsWith("us-gov.") ||
   [arnRegion(model.id), options.region, options.env?.["AWS_REGION"]].some((region) => region?.startsWith("us-gov-"));
 
-function encodeInference(model: Model, options: BedrockOptions, thinking: Thinking): Fields {
+function encodeInference(model: Model, options: BedrockOptions, thinking: Thinking, notes: EncodeNote[]): Fields {
   const family = familyOf(model);
-  // At its highest effort Nova decides on both itself and rejects them.
-  if (family.thinking === "nova" && thinking.on && options.effort === "high") return {};
+  const ignore = (option: "maxTokens" | "temperature", why: string) => {
+    if (options[option] !== undefined) notes.push(ignoredOption(option, why));
+  };
+  if (family.thinking === "nova" && thinking.on && options.effort === "high") {
+    for (const option of ["maxTokens", "temperature"] as const)
+      ignore(option, "at its highest effort the model decides");
+    return {};
+  }
   const maxTokens = options.maxTokens ?? (family.needsMaxTokens ? defaultMaxTokens(model) : undefined);
   const takesTemperature = family.temperature && !(thinking.on && family.signsThinking);
+  if (!takesTemperature) ignore("temperature", thinking.on ? "the model is to think" : `${model.id} does not take it`);
   return {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(options.temperature !== undefined && takesTemperature && { temperature: options.temperature }),

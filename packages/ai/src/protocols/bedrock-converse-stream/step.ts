@@ -119,7 +119,7 @@ function readStop(draft: Draft, raw: string): void {
   switch (raw) {
     case "guardrail_intervened":
     case "content_filtered":
-      draft.fail({ kind: "refused", message: `The provider refused to answer (${raw}).` }, raw);
+      draft.refuse(`The provider refused to answer (${raw}).`, raw);
       return;
     case "malformed_model_output":
     case "malformed_tool_use":

@@ -1,6 +1,5 @@
 import type { Context, Tool } from "../../context.ts";
-import { AiError } from "../../errors.ts";
-import { handOff, type HandoffRules, plainId, type PreparedMessage } from "../../handoff.ts";
+import { handOff, type HandoffRules, plainId, plainName, type PreparedMessage } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toGeminiJsonSchema, toGeminiSchema } from "../../schema/gemini.ts";
@@ -13,12 +12,16 @@ import { type GoogleOptions, thinkingConfig } from "./options.ts";
 
 type Part = Record<string, unknown>;
 
+/** What a tool may be called. */
+const toolNames = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
+
 const rules: HandoffRules = {
   toolCallId: plainId(64),
   imageTypes: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
   // 7 MB of data, counted in base64.
   mostImageCharacters: Math.ceil((7 * 1024 * 1024) / 3) * 4,
   userFirst: true,
+  toolName: (name) => (toolNames.test(name) ? name : `tool_${plainName(64)(name)}`),
 };
 
 export const encode = (model: Model, context: Context, options: GoogleOptions): EncodedRequest => ({
@@ -39,9 +42,9 @@ export function encodePayload(
 ): Pick<EncodedRequest, "payload" | "notes"> {
   const notes: EncodeNote[] = [];
   const family = familyOf(model);
-  const tools = offeredTools(model, context.tools, notes);
+  const tools = offeredTools(model, context.tools, notes, toolNames);
   const declared = encodeTools(tools, (tool) => encodeTool(model, tool, family, notes), notes);
-  const calling = encodeCalling(resolveToolChoice(options.toolChoice), tools, family);
+  const calling = encodeCalling(resolveToolChoice(options.toolChoice, tools, notes), tools, family);
   const thinking = thinkingConfig(model, options);
   const config = {
     ...(options.temperature !== undefined && { temperature: options.temperature }),
@@ -50,7 +53,9 @@ export function encodePayload(
   };
   const payload: Record<string, unknown> = {
     contents: encodeContents(model, context, family),
-    ...(context.systemPrompt && { systemInstruction: { parts: [{ text: context.systemPrompt.toWellFormed() }] } }),
+    ...(context.systemPrompt?.trim() && {
+      systemInstruction: { parts: [{ text: context.systemPrompt.toWellFormed() }] },
+    }),
     ...(declared.length > 0 && { tools: [{ functionDeclarations: declared }] }),
     ...(declared.length > 0 && calling && { toolConfig: { functionCallingConfig: calling } }),
     ...(Object.keys(config).length > 0 && { generationConfig: config }),
@@ -58,16 +63,7 @@ export function encodePayload(
   return { payload, notes };
 }
 
-/** One name outside of this and the whole request is refused. */
-const toolName = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
-
 function encodeTool(model: Model, tool: Tool, family: GoogleFamily, notes: EncodeNote[]): Part {
-  if (!toolName.test(tool.name)) {
-    throw new AiError(
-      "invalid_schema",
-      "Gemini's names of tools start with a letter or underscore, go on with letters, digits, and _ . : -, and have at most 128 characters.",
-    );
-  }
   if (tool.strict === "require" && !family.validatedCalls) {
     notes.push(strictNote(model, tool));
   }

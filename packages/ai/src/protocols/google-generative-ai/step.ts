@@ -1,6 +1,6 @@
 import type { AssistantMessageEvent } from "../../event.ts";
 import { classifyError, describeError } from "../../failure.ts";
-import { shortHash } from "../../handoff.ts";
+import { shortHash } from "../../hash.ts";
 import { tokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
@@ -152,7 +152,7 @@ function readFinish(state: GoogleState, candidate: Record<string, unknown>): voi
   const explanation = text(candidate["finishMessage"]);
   const breakdown = breakdowns.get(raw);
   if (refusals.has(raw)) {
-    draft.fail({ kind: "refused", message: explanation || `The provider refused to answer (${raw}).` }, raw);
+    draft.refuse(explanation || `The provider refused to answer (${raw}).`, raw);
   } else if (breakdown !== undefined) {
     draft.fail({ kind: "unknown", message: `${breakdown} (${raw}).${explanation && ` ${explanation}`}` }, raw);
   } else draft.stop(stopReasons.get(raw) ?? "stop", raw);
@@ -162,7 +162,7 @@ function readFeedback(draft: Draft, feedback: Record<string, unknown>): void {
   const raw = text(feedback["blockReason"]);
   if (!raw) return;
   const message = text(feedback["blockReasonMessage"]) || `The provider refused the prompt (${raw}).`;
-  draft.fail({ kind: "refused", message }, raw);
+  draft.refuse(message, raw);
 }
 
 function readUsage(value: unknown): UsageReport {

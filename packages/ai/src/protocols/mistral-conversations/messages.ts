@@ -1,5 +1,6 @@
 import type { Context } from "../../context.ts";
-import { commonImageTypes, handOff, type HandoffRules, shortHash } from "../../handoff.ts";
+import { commonImageTypes, handOff, type HandoffRules } from "../../handoff.ts";
+import { shortHash } from "../../hash.ts";
 import type { AssistantMessage, ImageContent, TextContent, ThinkingContent, ToolCall } from "../../message.ts";
 import type { Model } from "../../model.ts";
 
@@ -16,7 +17,7 @@ const rules: HandoffRules = {
 
 export function encodeMessages(model: Model, context: Context): Wire[] {
   const encoded: Wire[] = [];
-  if (context.systemPrompt) encoded.push({ role: "system", content: context.systemPrompt.toWellFormed() });
+  if (context.systemPrompt?.trim()) encoded.push({ role: "system", content: context.systemPrompt.toWellFormed() });
   for (const message of handOff(context.messages, model, rules)) {
     switch (message.role) {
       case "user":

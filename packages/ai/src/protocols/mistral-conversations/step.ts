@@ -3,6 +3,7 @@ import { classifyError, describeError } from "../../failure.ts";
 import { tokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import { ToolCalls } from "../openai-completions/calls.ts";
+import { choiceOf, deltaOf } from "../openai-completions/choice.ts";
 import type { Frame } from "../protocol.ts";
 import { list, record, text } from "../read.ts";
 
@@ -22,10 +23,10 @@ export function step(state: MistralState, frame: Frame): AssistantMessageEvent[]
     return draft.take();
   }
   const chunk = record(frame.data);
-  const choice = record(list(chunk["choices"])[0]);
+  const choice = choiceOf(chunk);
   draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
   if (chunk["usage"]) draft.usage(readUsage(record(chunk["usage"])));
-  readDelta(state, record(choice["delta"]));
+  readDelta(state, deltaOf(choice, draft));
   if (chunk["error"]) draft.fail(classifyError(describeError(chunk["error"])));
   else if (frame.event === "error" || chunk["object"] === "error") draft.fail(classifyError(describeError(chunk)));
   readStop(state, text(choice["finish_reason"]));
@@ -36,14 +37,15 @@ function readDelta(state: MistralState, delta: Record<string, unknown>): void {
   const { content } = delta;
   if (typeof content === "string") addText(state.draft, content);
   else for (const part of list(content)) addPart(state.draft, record(part));
-  for (const piece of list(delta["tool_calls"])) {
-    const call = record(piece);
-    if (typeof call["function"] !== "object") continue;
-    // Mistral's word for no id.
-    const known = call["id"] === "null" ? { ...call, id: "" } : call;
-    state.calls.take(known, () => closeWords(state.draft));
-  }
+  const calls = list(delta["tool_calls"]).map(record).filter(isFunctionCall).map(withoutNullId);
+  state.calls.take(calls, () => closeWords(state.draft));
 }
+
+const isFunctionCall = (call: Record<string, unknown>): boolean => typeof call["function"] === "object";
+
+/** Mistral's word for no id is `null`, as a text. */
+const withoutNullId = (call: Record<string, unknown>): Record<string, unknown> =>
+  call["id"] === "null" ? { ...call, id: "" } : call;
 
 /** A part of the content; references and other kinds are not part of the answer's words. */
 function addPart(draft: Draft, part: Record<string, unknown>): void {
@@ -83,9 +85,8 @@ function readStop({ draft, calls }: MistralState, raw: string): void {
   calls.settle();
   if (raw === "error")
     draft.fail({ kind: "overloaded", message: "The provider stopped with an error of its own." }, raw);
-  else if (raw === "content_filter") {
-    draft.fail({ kind: "refused", message: "The provider's content filter stopped the answer." }, raw);
-  } else draft.stop(stopReasons.get(raw) ?? "stop", raw);
+  else if (raw === "content_filter") draft.refuse("The provider's content filter stopped the answer.", raw);
+  else draft.stop(stopReasons.get(raw) ?? "stop", raw);
 }
 
 function readUsage(usage: Record<string, unknown>): UsageReport {

@@ -1,19 +1,31 @@
-import { shortHash } from "../../handoff.ts";
+import { shortHash } from "../../hash.ts";
 import type { ToolCall } from "../../message.ts";
 import type { Draft } from "../draft.ts";
 import { record, text } from "../read.ts";
 import { isTooDeep } from "../streaming-json.ts";
+import { CallArguments, opensArguments } from "./arguments.ts";
 
 interface OpenCall {
-  key: string;
-  block: ToolCall;
-  /** Whether arguments have come; from then on a name is not a piece of the name. */
-  begun: boolean;
+  readonly key: string;
+  readonly block: ToolCall;
+  readonly args: CallArguments;
+  /** Named once more after its arguments were complete: the arguments that come next are another call's. */
+  namedAgain: boolean;
+}
+
+/** One entry of `tool_calls`. What is missing is empty. */
+interface Piece {
+  index: number | undefined;
+  id: string;
+  name: string;
+  args: string;
+  /** The arguments came as an object, which cannot continue anything. */
+  whole: boolean;
 }
 
 /**
  * Finds out which call a piece belongs to. Pieces should carry the call's index, and the first one its id and name; in
- * the wild the index is missing or always 0, ids are empty, late or repeated, and names come in pieces.
+ * the wild the index is missing or always 0, ids are empty, late or repeated, and names come in pieces or every time.
  */
 export class ToolCalls {
   readonly #draft: Draft;
@@ -24,23 +36,20 @@ export class ToolCalls {
     this.#draft = draft;
   }
 
-  /** Takes in one entry of `tool_calls`. `onOpen` is called before a new call opens. */
-  take(piece: Record<string, unknown>, onOpen: () => void): void {
-    const index = typeof piece["index"] === "number" ? piece["index"] : undefined;
-    const id = text(piece["id"]);
-    const made = record(piece["function"]);
-    const name = text(made["name"]);
-    const known = this.#find(index, id, name);
-    const call = known && !startsAnother(known, id, name) ? known : this.#open(id, name, onOpen);
-    if (index !== undefined) this.#byIndex.set(index, call);
-    if (call === known) {
-      if (call.block.id === "") call.block.id = this.#unlessTaken(id);
-      if (!call.begun) call.block.name = joinName(call.block.name, name);
+  /** Takes in the list `tool_calls` of one chunk. `onOpen` is called before a new call opens. */
+  take(pieces: readonly unknown[], onOpen: () => void): void {
+    const named = new Set<OpenCall>();
+    for (const value of pieces) {
+      const piece = readPiece(record(value));
+      const known = this.#find(piece);
+      const call = known && !startsAnother(known, piece, named.has(known)) ? known : this.#open(piece, known, onOpen);
+      if (!call) continue;
+      if (piece.index !== undefined) this.#byIndex.set(piece.index, call);
+      if (piece.name !== "") named.add(call);
+      if (call === known) this.#fill(call, piece);
+      if (piece.whole && call.args.begun) continue;
+      this.#draft.argumentsDelta(call.key, call.args.push(piece.args));
     }
-    const args = readArguments(made["arguments"], call.begun);
-    if (args === "") return;
-    call.begun = true;
-    this.#draft.argumentsDelta(call.key, args);
   }
 
   /** Puts a signature on the call with this id. False when there is none. */
@@ -58,7 +67,7 @@ export class ToolCalls {
     });
   }
 
-  #find(index: number | undefined, id: string, name: string): OpenCall | undefined {
+  #find({ index, id, name }: Piece): OpenCall | undefined {
     if (index !== undefined && this.#byIndex.has(index)) return this.#byIndex.get(index);
     const sameId = id === "" ? undefined : this.#all.findLast(({ block }) => block.id === id);
     // A new index with a name is a call of its own, whatever its id.
@@ -66,13 +75,24 @@ export class ToolCalls {
     return sameId ?? this.#all.at(-1);
   }
 
-  #open(id: string, name: string, onOpen: () => void): OpenCall {
+  /** `before` is the call that the piece looked like; one that was named again has lent its name. */
+  #open({ id, name, args }: Piece, before: OpenCall | undefined, onOpen: () => void): OpenCall | undefined {
+    if (id === "" && name === "" && args === "") return undefined;
     onOpen();
     const key = `call ${this.#all.length}`;
-    this.#draft.toolCall(key, { id: this.#unlessTaken(id), name });
-    const call = { key, block: this.#draft.block(key) as ToolCall, begun: false };
+    this.#draft.toolCall(key, { id: this.#unlessTaken(id), name: name || (before?.block.name ?? "") });
+    const block = this.#draft.block(key) as ToolCall;
+    const call: OpenCall = { key, block, args: new CallArguments(), namedAgain: false };
     this.#all.push(call);
     return call;
+  }
+
+  /** An id may come late, and a name late or in pieces. */
+  #fill(call: OpenCall, { id, name }: Piece): void {
+    const { block, args } = call;
+    if (block.id === "") block.id = this.#unlessTaken(id);
+    if (block.name === "" || !args.begun) block.name = joinName(block.name, name);
+    else if (args.complete && name !== "") call.namedAgain = true;
   }
 
   #unlessTaken(id: string): string {
@@ -80,17 +100,38 @@ export class ToolCalls {
   }
 }
 
+function readPiece(entry: Record<string, unknown>): Piece {
+  const { index } = entry;
+  const made = record(entry["function"]);
+  const args = made["arguments"];
+  return {
+    index: typeof index === "number" ? index : undefined,
+    id: text(entry["id"]),
+    name: text(made["name"]),
+    args: readArguments(args),
+    whole: typeof args === "object",
+  };
+}
+
 /** A piece of JSON. A few servers send the arguments as an object instead, and then whole. */
-function readArguments(value: unknown, begun: boolean): string {
-  if (typeof value !== "object" || value === null || begun) return text(value);
+function readArguments(value: unknown): string {
+  if (typeof value !== "object" || value === null) return text(value);
   return isTooDeep(value) ? "(arguments that are nested too deeply)" : JSON.stringify(value);
 }
 
-/** A new id with a name, or another name after the arguments, is the next call, although nothing else says so. */
-function startsAnother(call: OpenCall, id: string, name: string): boolean {
-  if (name === "") return false;
-  if (id !== "" && call.block.id !== "") return id !== call.block.id;
-  return call.begun && name !== call.block.name;
+/**
+ * Whether a piece is the next call's, although nothing else says so. A name with new arguments after complete ones is;
+ * so is one with a new id, with another name after the arguments, or without an id in the list that named this call.
+ */
+function startsAnother({ block, args, namedAgain }: OpenCall, piece: Piece, namedInThisList: boolean): boolean {
+  const { id, name } = piece;
+  const isSameId = id !== "" && id === block.id;
+  if ((name !== "" || namedAgain) && args.complete && opensArguments(piece.args)) {
+    return !isSameId || !args.isRepeat(piece.args);
+  }
+  if (name === "" || isSameId) return false;
+  if (id !== "" && block.id !== "") return true;
+  return namedInThisList || (args.begun && block.name !== "" && name !== block.name);
 }
 
 /** Names come whole, again and again, or in pieces. */

@@ -4,7 +4,7 @@ import { encodeFunctionTool } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { sessionAffinityHeaders } from "../session-affinity.ts";
 import { type ResolvedToolChoice, resolveToolChoice } from "../tool-choice.ts";
-import { encodeTools, offeredTools } from "../tools.ts";
+import { encodeTools, ignoredOption, offeredTools } from "../tools.ts";
 import { encodeCacheFields, markCacheable } from "./cache.ts";
 import { type CompletionsModel, resolveCompat } from "./compat.ts";
 import { encodeHistory, type Wire } from "./messages.ts";
@@ -16,9 +16,12 @@ export function encode(anyModel: Model, context: Context, options: OpenAIComplet
   const { compat } = model;
   const notes: EncodeNote[] = [];
   const thinking = encodeThinking(model, options);
-  const choice = resolveToolChoice(options.toolChoice);
+  if (thinking.ignored) notes.push(ignoredOption("reasoningEffort", `${model.id} cannot be told how hard to think`));
+  if (Object.keys(options.metadata ?? {}).length > 0) notes.push(ignoredOption("metadata", "nothing is stored"));
+  const offered = offeredTools(model, context.tools, notes);
+  const choice = resolveToolChoice(options.toolChoice, offered, notes);
   const tools = encodeTools(
-    offeredTools(model, context.tools, notes),
+    offered,
     (tool) => encodeFunctionTool(model, tool, { takesStrict: compat.supportsStrictMode, notes }),
     notes,
   );
@@ -47,7 +50,7 @@ export function encode(anyModel: Model, context: Context, options: OpenAIComplet
 }
 
 function encodeSystem(model: CompletionsModel, prompt: string | undefined): Wire | undefined {
-  if (!prompt) return undefined;
+  if (!prompt?.trim()) return undefined;
   const role = model.reasoning && model.compat.supportsDeveloperRole ? "developer" : "system";
   return { role, content: prompt.toWellFormed() };
 }

@@ -1,4 +1,5 @@
-import { commonImageTypes, handOff, isFrom, plainId, type PreparedMessage, shortHash } from "../../handoff.ts";
+import { commonImageTypes, handOff, isFrom, plainId, type PreparedMessage } from "../../handoff.ts";
+import { shortHash } from "../../hash.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolResultMessage } from "../../message.ts";
 import type { CompletionsModel, ResolvedCompat } from "./compat.ts";
 import { parseDetails, type ReasoningDetail, reasoningFields } from "./reasoning.ts";

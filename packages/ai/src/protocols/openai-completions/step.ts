@@ -6,6 +6,7 @@ import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { list, record, text } from "../read.ts";
 import { ToolCalls } from "./calls.ts";
+import { choiceOf, deltaOf } from "./choice.ts";
 import {
   addDetail,
   isEncrypted,
@@ -21,7 +22,7 @@ export interface CompletionsState {
   readonly calls: ToolCalls;
   /** The latest thinking block, and what belongs into its signature. */
   thought: Thought | undefined;
-  /** A refusal in the model's words, as far as it has come. */
+  /** A refusal in the model's words, as far as it has come, or in ours. */
   refusal: string;
 }
 
@@ -41,16 +42,16 @@ export function step(state: CompletionsState, frame: Frame): AssistantMessageEve
   const { draft } = state;
   if (frame.data === "[DONE]") {
     settle(state);
-    if (draft.state.kind === "open" && draft.message.content.length > 0) draft.stop("stop", "[DONE]");
+    if (draft.state.kind === "open") readMissingStop(state);
     draft.end();
     return draft.take();
   }
   const chunk = record(frame.data);
-  const choice = record(list(chunk["choices"])[0]);
+  const choice = choiceOf(chunk);
   draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
   const usage = chunk["usage"] ?? choice["usage"] ?? record(chunk["x_groq"])["usage"];
   if (usage) draft.usage(readUsage(record(usage)));
-  readDelta(state, record(choice["delta"]));
+  readDelta(state, deltaOf(choice, draft));
   const error = chunk["error"] ?? choice["error"];
   if (error) draft.fail(classifyError(describeError({ error })));
   else if (frame.event === "error" || chunk["object"] === "error") draft.fail(classifyError(describeError(chunk)));
@@ -68,10 +69,16 @@ function readDelta(state: CompletionsState, delta: Record<string, unknown>): voi
   for (const detail of details) if (!isEncrypted(detail)) keepDetail(state, detail);
   addContent(state, delta["content"]);
   state.refusal += text(delta["refusal"]);
-  for (const piece of list(delta["tool_calls"])) state.calls.take(record(piece), () => closeWords(state));
+  state.calls.take(readCalls(delta), () => closeWords(state));
   for (const detail of details) {
     if (isEncrypted(detail) && !state.calls.sign(detail["id"], JSON.stringify(detail))) keepDetail(state, detail);
   }
+}
+
+/** The list of calls. Before there were lists, there was one call, in a field of its own. */
+function readCalls(delta: Record<string, unknown>): unknown[] {
+  const calls = list(delta["tool_calls"]);
+  return calls.length === 0 && delta["function_call"] ? [{ function: delta["function_call"] }] : calls;
 }
 
 function addContent(state: CompletionsState, content: unknown): void {
@@ -145,11 +152,15 @@ const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
   ["function_call", "toolUse"],
 ]);
 
+/** Reasons that refuse the answer. */
+const refusals = new Map([
+  ["content_filter", "The provider's content filter stopped the answer."],
+  ["sensitive", "The provider stopped the answer because of its content."],
+  ["safety", "The provider stopped the answer because of its content."],
+]);
+
 /** Reasons that are no end of an answer. */
 const failures = new Map<string, Failure>([
-  ["content_filter", { kind: "refused", message: "The provider's content filter stopped the answer." }],
-  ["sensitive", { kind: "refused", message: "The provider stopped the answer because of its content." }],
-  ["safety", { kind: "refused", message: "The provider stopped the answer because of its content." }],
   ["error", { kind: "overloaded", message: "The provider stopped with an error of its own." }],
   ["insufficient_system_resource", { kind: "overloaded", message: "The provider ran out of resources." }],
   ["network_error", { kind: "network", message: "The provider lost the connection to its model." }],
@@ -162,10 +173,17 @@ function readStop(state: CompletionsState, raw: string): void {
   settle(state);
   const reason = raw.toLowerCase();
   const failure = failures.get(reason);
-  if (state.refusal !== "") draft.fail({ kind: "refused", message: state.refusal }, raw);
+  state.refusal ||= refusals.get(reason) ?? "";
+  if (state.refusal !== "") draft.refuse(state.refusal, raw);
   else if (failure) draft.fail(failure, raw);
   else if (reason === "model_context_window_exceeded") readFullWindow(draft, raw);
   else draft.stop(stopReasons.get(reason) ?? "stop", raw);
+}
+
+/** A stream that is over without a reason has answered, if it said anything. */
+function readMissingStop({ draft, refusal }: CompletionsState): void {
+  if (refusal !== "") draft.refuse(refusal, "[DONE]");
+  else if (draft.message.content.length > 0) draft.stop("stop", "[DONE]");
 }
 
 /** The window is full: with words, the answer was cut; without any, the prompt alone was too long. */

@@ -1,5 +1,5 @@
 /** How each kind of server wants to be told to think, or not to. Pure. */
-import type { ChatTemplateValue, ThinkingLevel } from "../../model.ts";
+import type { ChatTemplateValue, ModelThinkingLevel, ThinkingLevel } from "../../model.ts";
 import { clampThinkingLevel, thinkingBudget, thinkingWord } from "../../thinking.ts";
 import { assertNever } from "../../errors.ts";
 import type { CompletionsModel } from "./compat.ts";
@@ -9,6 +9,8 @@ import type { OpenAICompletionsOptions } from "./options.ts";
 export interface Thinking {
   on: boolean;
   fields: Record<string, unknown>;
+  /** Thinking was asked for, and there is no field to say so. */
+  ignored: boolean;
 }
 
 /** Facts about the asked level, in the server's words. */
@@ -28,15 +30,21 @@ export function encodeThinking(model: CompletionsModel, options: OpenAICompletio
   const { chatTemplateArgs, chatTemplateKwargs } = model.compat;
   const args = templateValues(chatTemplateArgs, asked);
   const kwargs = { ...(asked && templateSwitch(model, asked)), ...templateValues(chatTemplateKwargs, asked) };
+  const fields = {
+    ...(asked && thinkingFields(model, asked)),
+    ...(Object.keys(args).length > 0 && { chat_template_args: args }),
+    ...(Object.keys(kwargs).length > 0 && { chat_template_kwargs: kwargs }),
+  };
   return {
     on: asked?.on === true,
-    fields: {
-      ...(asked && thinkingFields(model, asked)),
-      ...(Object.keys(args).length > 0 && { chat_template_args: args }),
-      ...(Object.keys(kwargs).length > 0 && { chat_template_kwargs: kwargs }),
-    },
+    fields,
+    ignored: Object.keys(fields).length === 0 && asksForMore(model, options.reasoningEffort),
   };
 }
+
+/** The least that a model can do is what it does unasked. */
+const asksForMore = (model: CompletionsModel, level: ModelThinkingLevel = "off"): boolean =>
+  clampThinkingLevel(model, level) !== clampThinkingLevel(model, "off");
 
 function resolveAsked(model: CompletionsModel, options: OpenAICompletionsOptions): Asked | undefined {
   if (!model.reasoning || options.reasoningEffort === undefined) return undefined;

@@ -6,7 +6,7 @@ import { toStrictSchema } from "../../schema/openai-strict.ts";
 import { strictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, offeredTools } from "../tools.ts";
+import { encodeTools, ignoredOption, offeredTools } from "../tools.ts";
 import { encodeInput } from "./input.ts";
 import { offEffort, type OpenAIResponsesOptions } from "./options.ts";
 
@@ -36,19 +36,20 @@ export function encodeRequest(
   context: Context,
   options: OpenAIResponsesOptions,
 ): EncodedRequest {
-  const notes: EncodeNote[] = [];
-  const tools = encodeTools(offeredTools(model, context.tools, notes), (tool) => encodeTool(model, tool, notes), notes);
-  const choice = tools.length > 0 ? resolveToolChoice(options.toolChoice) : undefined;
+  const notes = ignoredOptions(variant, model, options);
+  const offered = offeredTools(model, context.tools, notes);
+  const tools = encodeTools(offered, (tool) => encodeTool(model, tool, notes), notes);
+  const choice = resolveToolChoice(options.toolChoice, offered, notes);
   const reasoning = encodeReasoning(model, options);
-  const prompt = context.systemPrompt?.toWellFormed();
+  const prompt = context.systemPrompt?.trim() ? context.systemPrompt.toWellFormed() : undefined;
   const { instructions } = variant;
   const payload: Record<string, unknown> = {
     ...variant.fields,
     model: model.id,
-    ...(instructions && { instructions: prompt || instructions.fallback }),
+    ...(instructions && { instructions: prompt ?? instructions.fallback }),
     input: [...(prompt && !instructions ? [systemItem(model, prompt)] : []), ...encodeInput(model, context.messages)],
     ...(tools.length > 0 && { tools }),
-    ...(choice && { tool_choice: encodeToolChoice(choice) }),
+    ...(tools.length > 0 && choice && { tool_choice: encodeToolChoice(choice) }),
     ...(reasoning && { reasoning }),
     // Nothing is stored, so the reasoning has to travel with the history, encrypted.
     ...(model.reasoning && { include: ["reasoning.encrypted_content"] }),
@@ -64,6 +65,28 @@ export function encodeRequest(
   return { path: variant.path, headers: variant.headers(model, options), payload, notes };
 }
 
+function ignoredOptions(
+  variant: ResponsesVariant,
+  model: ResponsesModel,
+  { maxTokens, metadata, reasoningEffort, reasoningSummary }: OpenAIResponsesOptions,
+): EncodeNote[] {
+  const notes: EncodeNote[] = [];
+  if (Object.keys(metadata ?? {}).length > 0) notes.push(ignoredOption("metadata", "nothing is stored"));
+  if (!variant.outputLimit && maxTokens !== undefined) {
+    notes.push(ignoredOption("maxTokens", "this server takes no limit"));
+  }
+  if (!takesEffort(model) && reasoningEffort !== undefined && reasoningEffort !== offEffort(model)) {
+    notes.push(ignoredOption("reasoningEffort", `${model.id} cannot be told how hard to think`));
+  }
+  if (!model.reasoning && reasoningSummary !== undefined) {
+    notes.push(ignoredOption("reasoningSummary", `${model.id} does not think`));
+  }
+  return notes;
+}
+
+const takesEffort = (model: ResponsesModel): boolean =>
+  model.reasoning && model.compat?.supportsReasoningEffort !== false;
+
 function systemItem(model: ResponsesModel, content: string): Record<string, unknown> {
   const developer = model.reasoning && model.compat?.supportsDeveloperRole !== false;
   return { role: developer ? "developer" : "system", content };
@@ -74,7 +97,7 @@ function encodeReasoning(
   options: OpenAIResponsesOptions,
 ): { effort?: string; summary?: string } | undefined {
   if (!model.reasoning) return undefined;
-  const effort = model.compat?.supportsReasoningEffort === false ? undefined : options.reasoningEffort;
+  const effort = takesEffort(model) ? options.reasoningEffort : undefined;
   const reasons = effort !== undefined && effort !== offEffort(model);
   const summary = options.reasoningSummary ?? (reasons ? "auto" : undefined);
   if (effort === undefined && summary === undefined) return undefined;

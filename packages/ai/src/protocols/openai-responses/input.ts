@@ -1,13 +1,6 @@
 /** A history as Responses takes it: a flat list of items. */
-import {
-  commonImageTypes,
-  handOff,
-  type HandoffRules,
-  isFrom,
-  plainId,
-  type PreparedMessage,
-  shortHash,
-} from "../../handoff.ts";
+import { commonImageTypes, handOff, type HandoffRules, isFrom, plainId, type PreparedMessage } from "../../handoff.ts";
+import { shortHash } from "../../hash.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolCall } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { readItemId, readReasoning, readTextSignature } from "./signature.ts";
@@ -32,8 +25,23 @@ const rules: HandoffRules = {
 
 export function encodeInput(model: Model, messages: readonly Message[]): Item[] {
   const prepared = handOff(messages, model, rules);
-  const callIds = assignCallIds(prepared);
-  return prepared.flatMap((message) => encodeMessage(model, message, callIds));
+  const ids: Ids = { calls: assignCallIds(prepared), sent: new Set() };
+  return prepared.flatMap((message) => encodeMessage(model, message, ids));
+}
+
+/** What the ids of one request depend on. */
+interface Ids {
+  /** The call id of each call, by its id in the history. */
+  readonly calls: ReadonlyMap<string, string>;
+  /** The ids of the items so far. Histories repeat them, providers refuse that. */
+  readonly sent: Set<string>;
+}
+
+/** The id, unless there is none or an earlier item has it. */
+function claimId(id: string | undefined, { sent }: Ids): string | undefined {
+  if (id === undefined || sent.has(id)) return undefined;
+  sent.add(id);
+  return id;
 }
 
 /** Ids that differ only behind the bar need call ids that differ too. */
@@ -53,7 +61,7 @@ function assignCallIds(messages: readonly PreparedMessage[]): ReadonlyMap<string
   return assigned;
 }
 
-function encodeMessage(model: Model, message: PreparedMessage, callIds: ReadonlyMap<string, string>): Item[] {
+function encodeMessage(model: Model, message: PreparedMessage, ids: Ids): Item[] {
   switch (message.role) {
     case "user":
       return [{ role: "user", content: message.content.map(encodeContent) }];
@@ -61,12 +69,12 @@ function encodeMessage(model: Model, message: PreparedMessage, callIds: Readonly
       return [
         {
           type: "function_call_output",
-          call_id: callIds.get(message.toolCallId),
+          call_id: ids.calls.get(message.toolCallId),
           output: encodeOutput(message.content),
         },
       ];
     case "assistant":
-      return encodeAnswer(message, isFrom(message, model), callIds);
+      return encodeAnswer(message, isFrom(message, model), ids);
   }
 }
 
@@ -82,34 +90,41 @@ function encodeOutput(content: readonly (TextContent | ImageContent)[]): string 
 
 /**
  * The provider remembers which item it wrote after which reasoning, by their ids, and refuses one without the other.
- * So reasoning goes out only before the item that followed it, and an item whose reasoning stays behind loses its id.
+ * So reasoning goes out only before the item that followed it, and only once; an item whose reasoning stays behind
+ * loses its id.
  */
-function encodeAnswer(message: AssistantMessage, own: boolean, callIds: ReadonlyMap<string, string>): Item[] {
+function encodeAnswer(message: AssistantMessage, own: boolean, ids: Ids): Item[] {
   const items: Item[] = [];
   let reasoning: Item[] = [];
   let paired = own && message.stopReason !== "error" && message.stopReason !== "aborted";
   for (const block of message.content) {
     if (block.type === "thinking") {
       const item = readReasoning(block.thinkingSignature);
-      if (item) reasoning.push(item);
+      if (item && isNew(item, reasoning, ids)) reasoning.push(item);
       else {
         paired = false;
-        if (block.thinking.trim()) items.push({ role: "assistant", content: block.thinking });
+        if (!item && block.thinking.trim()) items.push({ role: "assistant", content: block.thinking });
       }
       continue;
     }
-    const item = block.type === "text" ? encodeText(block, paired) : encodeCall(block, paired, callIds);
+    const item = block.type === "text" ? encodeText(block, paired, ids) : encodeCall(block, paired, ids);
     if (!item) continue;
+    for (const { id } of reasoning) if (typeof id === "string") ids.sent.add(id);
     items.push(...reasoning, item);
     reasoning = [];
   }
   return items;
 }
 
-function encodeText(block: TextContent, paired: boolean): Item | undefined {
-  const { id, phase } = readTextSignature(block.textSignature);
+/** Whether no reasoning with the same id went out, or is about to. */
+const isNew = (item: Item, waiting: readonly Item[], { sent }: Ids): boolean =>
+  typeof item["id"] !== "string" || (!sent.has(item["id"]) && waiting.every(({ id }) => id !== item["id"]));
+
+function encodeText(block: TextContent, paired: boolean, ids: Ids): Item | undefined {
+  const { id: written, phase } = readTextSignature(block.textSignature);
+  const id = paired ? claimId(written, ids) : undefined;
   const labelled = phase === undefined ? {} : { phase };
-  if (!paired || id === undefined) {
+  if (id === undefined) {
     return block.text.trim() ? { role: "assistant", content: block.text, ...labelled } : undefined;
   }
   return {
@@ -122,12 +137,12 @@ function encodeText(block: TextContent, paired: boolean): Item | undefined {
   };
 }
 
-function encodeCall(call: ToolCall, paired: boolean, callIds: ReadonlyMap<string, string>): Item {
-  const id = paired ? call.id.split("|")[1] : undefined;
+function encodeCall(call: ToolCall, paired: boolean, ids: Ids): Item {
+  const id = paired ? claimId(call.id.split("|")[1], ids) : undefined;
   return {
     type: "function_call",
     ...(id !== undefined && { id }),
-    call_id: callIds.get(call.id),
+    call_id: ids.calls.get(call.id),
     name: call.name,
     arguments: JSON.stringify(call.arguments),
   };

@@ -24,10 +24,10 @@ export function offEffort(model: Model): string | null {
 }
 
 export function resolveOptions(model: Model, options: SimpleStreamOptions): OpenAIResponsesOptions {
-  const { reasoning, thinkingBudgets: _unused, ...shared } = options;
+  const { reasoning = "off", thinkingBudgets: _unused, ...shared } = options;
   if (!model.reasoning) return shared;
   // A model that cannot be switched off is left alone, not put on its lowest level.
-  const level = reasoning === undefined ? "off" : clampThinkingLevel(model, reasoning);
+  const level = reasoning === "off" ? "off" : clampThinkingLevel(model, reasoning);
   const effort = level === "off" ? offEffort(model) : thinkingWord(model, level);
   return effort === null ? shared : { ...shared, reasoningEffort: effort };
 }

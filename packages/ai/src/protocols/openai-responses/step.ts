@@ -230,9 +230,9 @@ function endResponse(state: ResponsesState, response: Fields, implied: string): 
     };
     draft.fail(classifyError(describeError(error)), raw);
   } else if (reason === "content_filter") {
-    draft.fail({ kind: "refused", message: "The provider's content filter stopped the answer." }, raw);
+    draft.refuse("The provider's content filter stopped the answer.", raw);
   } else if (state.refusal) {
-    draft.fail({ kind: "refused", message: `The model declined to answer: ${state.refusal}` }, raw);
+    draft.refuse(`The model declined to answer: ${state.refusal}`, raw);
   } else {
     // Not the end: a gateway may send several responses in one stream, and the server closes it anyway.
     draft.stop(reason === "max_output_tokens" ? "length" : "stop", raw);
