@@ -20,6 +20,7 @@ const packages = [
     commonjs: ["schema/engine"],
   },
   { name: "agent", entries: ["index"] },
+  { name: "tools", entries: ["index", "testing/index"] },
   { name: "cli", entries: ["index", "bin"] },
 ];
 
@@ -99,7 +100,7 @@ function oneCore(core, entries) {
 
 if (process.argv.includes("--types")) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [tsc, "-b", "packages/ai", "packages/agent", "packages/cli"], {
+  const { status } = spawnSync(process.execPath, [tsc, "-b", "packages/ai", "packages/agent", "packages/tools", "packages/cli"], {
     cwd: root,
     stdio: "inherit",
   });

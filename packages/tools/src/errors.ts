@@ -1,0 +1,31 @@
+/** Why a tool could not do what it was asked. The text is for the model: what happened, to what, and what to do. */
+export type ToolsErrorCode =
+  | "not_found"
+  | "not_a_file"
+  | "not_a_directory"
+  | "binary"
+  | "denied"
+  | "too_large"
+  | "no_match"
+  | "ambiguous"
+  | "overlap"
+  | "stale"
+  | "invalid_input"
+  | "busy"
+  | "unavailable"
+  | "timeout";
+
+/** What tools throw on purpose; the agent makes an outcome of it. */
+export class ToolsError extends Error {
+  override readonly name = "ToolsError";
+  readonly code: ToolsErrorCode;
+
+  constructor(code: ToolsErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The code of a failed system call, such as `ENOENT`. */
+export const systemCode = (error: unknown): string | undefined =>
+  error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;

@@ -1,0 +1,77 @@
+/** Reading lines of a file that may be larger than memory: it costs what is shown. */
+import type { ReadableFile } from "../platform/files.ts";
+
+export interface LineWindow {
+  /** The lines without their line breaks, from `firstLine` on. */
+  lines: string[];
+  firstLine: number;
+  /** Whether the file goes on after them. */
+  hasMore: boolean;
+  /** How many lines there are in all, where that is known: when the end was reached. */
+  totalLines: number | undefined;
+  /** The next line was too long to be shown at all: its number and its size in bytes, or how much of it was seen. */
+  tooLong: { line: number; bytes: number } | undefined;
+}
+
+const chunkBytes = 64 * 1024;
+const lineFeed = 0x0a;
+
+/** At most `maxLines` whole lines and `maxBytes` bytes, from line `offset` (1-based) on. */
+export async function readLines(
+  file: ReadableFile,
+  { offset, maxLines, maxBytes }: { offset: number; maxLines: number; maxBytes: number },
+): Promise<LineWindow> {
+  const buffer = Buffer.allocUnsafe(chunkBytes);
+  const lines: string[] = [];
+  let current: Buffer[] = [];
+  let currentBytes = 0;
+  let shownBytes = 0;
+  let line = 1;
+  /** Whether the last line has anything in it: one that has not is only the end of the line before. */
+  let isBegun = false;
+  for (let position = 0; ;) {
+    const count = await file.read(buffer, position);
+    if (count === 0) break;
+    position += count;
+    for (let from = 0; from < count;) {
+      const end = buffer.subarray(0, count).indexOf(lineFeed, from);
+      const until = end < 0 ? count : end;
+      isBegun = end < 0;
+      if (line >= offset) {
+        currentBytes += until - from;
+        if (shownBytes + currentBytes > maxBytes) {
+          const tooLong = lines.length === 0 ? { line, bytes: currentBytes } : undefined;
+          return { lines, firstLine: offset, hasMore: true, totalLines: undefined, tooLong };
+        }
+        current.push(Buffer.from(buffer.subarray(from, until)));
+      }
+      if (end < 0) break;
+      if (line >= offset) {
+        lines.push(textOf(current));
+        shownBytes += currentBytes + 1;
+        current = [];
+        currentBytes = 0;
+      }
+      line++;
+      from = end + 1;
+      if (lines.length === maxLines) return await windowOf(file, lines, offset, position - count + from, line);
+    }
+  }
+  if (isBegun && line >= offset) lines.push(textOf(current));
+  const totalLines = isBegun ? line : line - 1;
+  return { lines, firstLine: offset, hasMore: false, totalLines, tooLong: undefined };
+}
+
+const textOf = (parts: Buffer[]) => Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
+
+/** As many lines as were asked for. Only whether anything follows is still to be found out. */
+async function windowOf(
+  file: ReadableFile,
+  lines: string[],
+  firstLine: number,
+  position: number,
+  nextLine: number,
+): Promise<LineWindow> {
+  const hasMore = (await file.read(Buffer.allocUnsafe(1), position)) > 0;
+  return { lines, firstLine, hasMore, totalLines: hasMore ? undefined : nextLine - 1, tooLong: undefined };
+}

@@ -1,0 +1,96 @@
+import type { AgentTool, AgentToolResult } from "@tau/agent";
+import { Type } from "typebox";
+import { ToolsError } from "../errors.ts";
+import type { Files, ReadableFile } from "../platform/files.ts";
+import { countLines, formatBytes, mostBytes, mostLines } from "../truncate.ts";
+import { type LineWindow, readLines } from "./lines.ts";
+import { resolveExisting } from "./path.ts";
+import { headBytes, imageTypeOf, isBinary, isUtf16 } from "./sniff.ts";
+
+const parameters = Type.Object({
+  path: Type.String(),
+  offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based" })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: "Number of lines" })),
+});
+
+export interface ReadDetails {
+  path: string;
+  firstLine: number;
+  shownLines: number;
+  /** Known when the end of the file was reached. */
+  totalLines?: number;
+}
+
+/** Shows a file, or a part of one. */
+export function createReadTool({
+  cwd,
+  files,
+}: {
+  cwd: string;
+  files: Files;
+}): AgentTool<typeof parameters, ReadDetails> {
+  return {
+    name: "read",
+    label: "Read",
+    description: `Read a file. Shows up to ${mostLines} lines or ${mostBytes / 1024} KB; use offset and limit for the rest.`,
+    parameters,
+    async execute(_id, { path: given, offset = 1, limit = mostLines }) {
+      const path = await resolveExisting(files, cwd, given);
+      const file = await files.openRead(path);
+      try {
+        await refuseUnreadable(file, given);
+        const window = await readLines(file, { offset, maxLines: Math.min(limit, mostLines), maxBytes: mostBytes });
+        return present(window, path, offset);
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+async function refuseUnreadable(file: ReadableFile, path: string): Promise<void> {
+  const head = Buffer.allocUnsafe(headBytes);
+  const start = head.subarray(0, await file.read(head, 0));
+  if (isUtf16(start))
+    throw new ToolsError("binary", `${path} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);
+  const image = imageTypeOf(start);
+  if (image) throw new ToolsError("binary", `${path} is an image (${image}).`);
+  if (isBinary(start)) {
+    throw new ToolsError(
+      "binary",
+      `${path} is a binary file (${formatBytes(file.size)}). Use a program that knows its format.`,
+    );
+  }
+}
+
+function present(window: LineWindow, path: string, offset: number): AgentToolResult<ReadDetails> {
+  const { lines, totalLines } = window;
+  if (totalLines !== undefined && offset > Math.max(1, totalLines)) {
+    throw new ToolsError(
+      "invalid_input",
+      `Line ${offset} is beyond the end of the file, which has ${countLines(totalLines)}.`,
+    );
+  }
+  const notice = noticeOf(window);
+  const text = [lines.join("\n"), notice].filter(Boolean).join("\n\n");
+  return {
+    content: [{ type: "text", text: text || "(the file is empty)" }],
+    details: {
+      path,
+      firstLine: offset,
+      shownLines: lines.length,
+      ...(totalLines !== undefined && { totalLines }),
+    },
+  };
+}
+
+/** What was left out, and how to get it. */
+function noticeOf({ lines, firstLine, hasMore, tooLong }: LineWindow): string {
+  if (tooLong) {
+    const next = tooLong.line + 1;
+    return `[Line ${tooLong.line} is too long to show: ${formatBytes(tooLong.bytes)} or more, the limit is ${formatBytes(mostBytes)}. See it with bash: sed -n '${tooLong.line}p' FILE | head -c 10000. Go on with offset=${next}.]`;
+  }
+  if (!hasMore) return "";
+  const last = firstLine + lines.length - 1;
+  return `[Showing lines ${firstLine}-${last}. Go on with offset=${last + 1}.]`;
+}

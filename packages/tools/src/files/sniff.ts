@@ -1,0 +1,33 @@
+/** What a file holds, by its first bytes. Pure. */
+
+export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/bmp";
+
+const signatures: readonly [ImageType, (bytes: Uint8Array) => boolean][] = [
+  ["image/png", (bytes) => startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
+  ["image/jpeg", (bytes) => startsWith(bytes, [0xff, 0xd8, 0xff])],
+  ["image/gif", (bytes) => startsWith(bytes, [0x47, 0x49, 0x46, 0x38])],
+  [
+    "image/webp",
+    (bytes) => startsWith(bytes, [0x52, 0x49, 0x46, 0x46]) && startsWith(bytes.subarray(8), [0x57, 0x45, 0x42, 0x50]),
+  ],
+  // "BM" alone begins many a text, so the reserved bytes must be zero too.
+  [
+    "image/bmp",
+    (bytes) => startsWith(bytes, [0x42, 0x4d]) && bytes.length > 10 && startsWith(bytes.subarray(6), [0, 0, 0, 0]),
+  ],
+];
+
+const startsWith = (bytes: Uint8Array, signature: readonly number[]) =>
+  bytes.length >= signature.length && signature.every((byte, at) => bytes[at] === byte);
+
+export const imageTypeOf = (head: Uint8Array): ImageType | undefined =>
+  signatures.find(([, matches]) => matches(head))?.[0];
+
+/** How many bytes tell a text from something else. */
+export const headBytes = 8_192;
+
+/** UTF-16 has a zero in every other byte of ordinary text; a byte order mark gives it away. */
+export const isUtf16 = (head: Uint8Array): boolean => startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff]);
+
+/** A zero byte never occurs in text that tools can show or edit. */
+export const isBinary = (head: Uint8Array): boolean => head.includes(0);

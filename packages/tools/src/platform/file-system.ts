@@ -1,0 +1,85 @@
+/**
+ * The lowest port: single calls to a file system. Everything that must survive a failing disk stands on it, so that a
+ * test can let any one of its calls fail (see `@tau/tools/testing`).
+ */
+import type { Stats } from "node:fs";
+import * as fs from "node:fs/promises";
+
+/** An open file. Numbers are bytes. */
+export interface OpenHandle {
+  readonly fd: number;
+  stat(): Promise<Stats>;
+  /** Reads into `buffer` and says how many bytes came; 0 at the end. */
+  read(buffer: Uint8Array, position: number): Promise<number>;
+  /** Writes all of `data`, or rejects. Without `position`, where the file stands (or at its end, opened for append). */
+  write(data: Uint8Array, position?: number): Promise<void>;
+  sync(): Promise<void>;
+  datasync(): Promise<void>;
+  truncate(length: number): Promise<void>;
+  chmod(mode: number): Promise<void>;
+  chown(uid: number, gid: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface FileSystem {
+  /** `flags` as in open(2), from `constants` of `node:fs`. */
+  open(path: string, flags: number, mode?: number): Promise<OpenHandle>;
+  stat(path: string): Promise<Stats>;
+  lstat(path: string): Promise<Stats>;
+  realpath(path: string): Promise<string>;
+  readlink(path: string): Promise<string>;
+  readdir(path: string): Promise<{ name: string; isDirectory: boolean; isSymbolicLink: boolean }[]>;
+  mkdir(path: string, options?: { recursive?: boolean; mode?: number }): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  link(from: string, to: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+}
+
+export const nodeFileSystem: FileSystem = {
+  async open(path, flags, mode) {
+    return openHandle(await fs.open(path, flags, mode));
+  },
+  stat: (path) => fs.stat(path),
+  lstat: (path) => fs.lstat(path),
+  realpath: (path) => fs.realpath(path),
+  readlink: (path) => fs.readlink(path),
+  async readdir(path) {
+    const entries = await fs.readdir(path, { withFileTypes: true });
+    return entries.map((entry) => ({
+      name: entry.name,
+      isDirectory: entry.isDirectory(),
+      isSymbolicLink: entry.isSymbolicLink(),
+    }));
+  },
+  async mkdir(path, options) {
+    await fs.mkdir(path, options);
+  },
+  rename: (from, to) => fs.rename(from, to),
+  link: (from, to) => fs.link(from, to),
+  unlink: (path) => fs.unlink(path),
+};
+
+function openHandle(handle: fs.FileHandle): OpenHandle {
+  return {
+    fd: handle.fd,
+    stat: () => handle.stat(),
+    async read(buffer, position) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
+      return bytesRead;
+    },
+    async write(data, position) {
+      // A call may write less than it was given, and an interrupted one usually does.
+      for (let done = 0; done < data.length;) {
+        const at = position === undefined ? null : position + done;
+        const { bytesWritten } = await handle.write(data, done, data.length - done, at);
+        done += bytesWritten;
+      }
+    },
+    sync: () => handle.sync(),
+    datasync: () => handle.datasync(),
+    truncate: (length) => handle.truncate(length),
+    chmod: (mode) => handle.chmod(mode),
+    chown: (uid, gid) => handle.chown(uid, gid),
+    close: () => handle.close(),
+  };
+}

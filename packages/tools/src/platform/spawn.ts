@@ -1,0 +1,78 @@
+/** Starting processes. The port takes what will be run as it is; who may run what is decided elsewhere. */
+import { spawn as nodeSpawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+
+/** One program with its arguments, and everything it gets to see. */
+export interface SpawnRequest {
+  /** The program and its arguments; never a line for a shell to take apart. */
+  argv: readonly [string, ...string[]];
+  cwd: string;
+  /** The whole environment: nothing is inherited. */
+  env: Readonly<Record<string, string>>;
+  /** `pipe` opens a standard input that the caller closes; default: none. */
+  stdin?: "pipe" | "none";
+  /** A session and process group of its own, so that the group can be signalled. Default false. */
+  detached?: boolean;
+}
+
+/** Changes what is run: into a sandbox, a namespace, a container, another host. */
+export type WrapCommand = (request: SpawnRequest) => SpawnRequest | Promise<SpawnRequest>;
+
+export type ExitStatus =
+  | { kind: "exited"; code: number }
+  | { kind: "signalled"; signal: string }
+  /** It could not be started at all. */
+  | { kind: "failed"; message: string };
+
+export interface RunningProcess {
+  /** Undefined when it could not be started. */
+  readonly pid: number | undefined;
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles when the process itself is gone; its children may still hold the pipes. Never rejects. */
+  readonly exit: Promise<ExitStatus>;
+  /** Signals the process, or with `group` its whole group. Does nothing when there is nobody left. */
+  signal(name: NodeJS.Signals, target?: "process" | "group"): void;
+}
+
+export type Spawn = (request: SpawnRequest) => Promise<RunningProcess>;
+
+/** The real thing, behind whatever `wrapCommand` makes of a request. */
+export function createSpawn(wrapCommand: WrapCommand = (request) => request): Spawn {
+  return async (request) => start(await wrapCommand(request));
+}
+
+function start(request: SpawnRequest): RunningProcess {
+  const [program, ...args] = request.argv;
+  const child = nodeSpawn(program, args, {
+    cwd: request.cwd,
+    env: request.env,
+    detached: request.detached ?? false,
+    stdio: [request.stdin === "pipe" ? "pipe" : "ignore", "pipe", "pipe"],
+    windowsHide: true,
+  });
+  const exit = new Promise<ExitStatus>((resolve) => {
+    child.once("error", (error) => resolve({ kind: "failed", message: error.message }));
+    child.once("exit", (code, signal) =>
+      resolve(signal ? { kind: "signalled", signal } : { kind: "exited", code: code ?? 0 }),
+    );
+  });
+  // Writing to a program that has closed its input is no failure of ours.
+  child.stdin?.on("error", () => undefined);
+  return {
+    pid: child.pid,
+    stdin: child.stdin,
+    stdout: child.stdout!,
+    stderr: child.stderr!,
+    exit,
+    signal(name, target = "process") {
+      if (child.pid === undefined) return;
+      try {
+        process.kill(target === "group" ? -child.pid : child.pid, name);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,1 @@
+export { type Fault, faultyFileSystem, type FaultyFileSystem, withEveryFault } from "./faults.ts";

@@ -1,0 +1,58 @@
+/** What a model is shown of something long. Whole lines only. Pure. */
+
+export const mostLines = 2_000;
+export const mostBytes = 50 * 1024;
+
+export interface Truncation {
+  text: string;
+  /** Lines that are shown, and lines there were. */
+  shownLines: number;
+  totalLines: number;
+  /** What made it too long; undefined when nothing is missing. */
+  by: "lines" | "bytes" | undefined;
+}
+
+export interface TruncationLimits {
+  maxLines?: number;
+  maxBytes?: number;
+}
+
+/** Keeps the beginning. A first line that is too long alone leaves nothing: say so instead. */
+export function keepHead(text: string, limits: TruncationLimits = {}): Truncation {
+  return keep(text, limits, "head");
+}
+
+/** Keeps the end. */
+export function keepTail(text: string, limits: TruncationLimits = {}): Truncation {
+  return keep(text, limits, "tail");
+}
+
+function keep(text: string, limits: TruncationLimits, from: "head" | "tail"): Truncation {
+  const { maxLines = mostLines, maxBytes = mostBytes } = limits;
+  const lines = text.split("\n");
+  const totalLines = lines.length;
+  const kept: string[] = [];
+  let bytes = 0;
+  let by: Truncation["by"];
+  for (let at = 0; at < totalLines; at++) {
+    const line = lines[from === "head" ? at : totalLines - 1 - at]!;
+    const size = Buffer.byteLength(line) + (kept.length > 0 ? 1 : 0);
+    if (kept.length >= maxLines) by = "lines";
+    else if (bytes + size > maxBytes) by = "bytes";
+    if (by) break;
+    bytes += size;
+    kept.push(line);
+  }
+  if (from === "tail") kept.reverse();
+  return { text: kept.join("\n"), shownLines: kept.length, totalLines, by };
+}
+
+/** `1,234 lines`, `50.0 KB`. */
+export const countLines = (count: number): string => `${count.toLocaleString("en-US")} line${count === 1 ? "" : "s"}`;
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ["KB", "MB", "GB", "TB"];
+  const power = Math.min(units.length, Math.floor(Math.log(bytes) / Math.log(1024)));
+  return `${(bytes / 1024 ** power).toFixed(1)} ${units[power - 1]}`;
+}

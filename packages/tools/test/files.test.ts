@@ -1,0 +1,185 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createFiles, type Guard } from "../src/platform/files.ts";
+import { nodeFileSystem } from "../src/platform/file-system.ts";
+import { withEveryFault } from "../src/testing/faults.ts";
+import { scratch } from "./scratch.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe("writing whole files", () => {
+  test("creates directories, and says whether the file is new", async () => {
+    const root = scratch();
+    const files = createFiles();
+    const path = join(root, "a/b/c.txt");
+    expect(await files.writeWhole(path, bytes("one"))).toEqual({ realPath: path, created: true });
+    expect(await files.writeWhole(path, bytes("two"))).toEqual({ realPath: path, created: false });
+    expect(readFileSync(path, "utf8")).toBe("two");
+    expect(readdirSync(join(root, "a/b"))).toEqual(["c.txt"]);
+  });
+
+  test("keeps the mode, and a link stays a link", async () => {
+    const root = scratch();
+    const files = createFiles();
+    const target = join(root, "script.sh");
+    writeFileSync(target, "old");
+    chmodSync(target, 0o751);
+    symlinkSync("script.sh", join(root, "link"));
+    const { realPath } = await files.writeWhole(join(root, "link"), bytes("new"));
+    expect(realPath).toBe(target);
+    expect(readFileSync(target, "utf8")).toBe("new");
+    expect(statSync(target).mode & 0o7777).toBe(0o751);
+    expect(lstatSync(join(root, "link")).isSymbolicLink()).toBe(true);
+  });
+
+  test("a link to a file that does not exist yet leads to the new file", async () => {
+    const root = scratch();
+    symlinkSync("later/file", join(root, "link"));
+    await createFiles().writeWhole(join(root, "link"), bytes("x"));
+    expect(readFileSync(join(root, "later/file"), "utf8")).toBe("x");
+  });
+
+  test("directories and devices are not replaced", async () => {
+    const root = scratch();
+    await expect(createFiles().writeWhole(root, bytes("x"))).rejects.toThrow(/is a directory/);
+    await expect(createFiles().writeWhole("/dev/null", bytes("x"))).rejects.toThrow(/is a device/);
+  });
+
+  test("whatever call fails, the file has its old content or the new, and no rubbish is left beside it", async () => {
+    for (const lasts of ["once", "forever"] as const) {
+      const points = await withEveryFault(
+        nodeFileSystem,
+        async (fileSystem) => {
+          const root = scratch();
+          const path = join(root, "file");
+          writeFileSync(path, "old");
+          const outcome = await createFiles({ fileSystem })
+            .writeWhole(path, bytes("new"))
+            .then(
+              () => "written",
+              () => "failed",
+            );
+          const content = readFileSync(path, "utf8");
+          expect(["old", "new"]).toContain(content);
+          if (outcome === "written") expect(content).toBe("new");
+          if (lasts === "once") expect(readdirSync(root)).toEqual(["file"]);
+        },
+        { lasts },
+      );
+      expect(points).toBeGreaterThan(8);
+    }
+  });
+});
+
+describe("the guard", () => {
+  const inside =
+    (root: string): Guard =>
+    (realPath) => {
+      if (realPath !== root && !realPath.startsWith(`${root}/`)) throw new Error(`outside: ${realPath}`);
+    };
+
+  test("is asked with the real path, however the path was spelled", async () => {
+    const base = scratch();
+    const root = join(base, "root");
+    mkdirSync(join(root, "deep"), { recursive: true });
+    writeFileSync(join(base, "secret"), "s");
+    writeFileSync(join(root, "file"), "f");
+    symlinkSync("../secret", join(root, "link"));
+    symlinkSync(base, join(root, "deep", "up"));
+    const files = createFiles({ guard: inside(root) });
+    const escapes = [
+      "../secret",
+      "deep/../../secret",
+      "link",
+      "deep/up/secret",
+      "./link",
+      "deep/up/root/../secret",
+      `/proc/self/root${base}/secret`,
+      `${root}/../secret`,
+      `${root}//..//secret`,
+    ];
+    for (const escape of escapes) {
+      const path = escape.startsWith("/") ? escape : `${root}/${escape}`;
+      await expect(files.openRead(path)).rejects.toThrow(/outside/);
+      await expect(files.writeWhole(path, bytes("x"))).rejects.toThrow(/outside/);
+    }
+    await expect(files.list(join(root, "deep/up"))).rejects.toThrow(/outside/);
+    expect(readFileSync(join(base, "secret"), "utf8")).toBe("s");
+    const file = await files.openRead(join(root, "deep/up/root/file"));
+    expect(file.realPath).toBe(join(root, "file"));
+    await file.close();
+  });
+
+  test("a directory that is swapped for a link while a file is written leads nowhere", async () => {
+    const base = scratch();
+    const root = join(base, "root");
+    mkdirSync(join(root, "dir"), { recursive: true });
+    mkdirSync(join(base, "outside"));
+    let swapped = false;
+    const fileSystem: typeof nodeFileSystem = {
+      ...nodeFileSystem,
+      async mkdir(path, options) {
+        await nodeFileSystem.mkdir(path, options);
+        if (swapped) return;
+        swapped = true;
+        renameSync(join(root, "dir"), join(root, "gone"));
+        symlinkSync(join(base, "outside"), join(root, "dir"));
+      },
+    };
+    const files = createFiles({ guard: inside(root), fileSystem });
+    await expect(files.writeWhole(join(root, "dir/file"), bytes("x"))).rejects.toThrow(/outside|changed/);
+    expect(existsSync(join(base, "outside/file"))).toBe(false);
+  });
+});
+
+describe("what is no file", () => {
+  test("pipes, sockets, devices and directories are refused at once", async () => {
+    const root = scratch();
+    const pipe = join(root, "pipe");
+    const socket = join(root, "socket");
+    execFileSync("mkfifo", [pipe]);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(socket, resolve));
+    try {
+      const files = createFiles();
+      const started = performance.now();
+      for (const path of [pipe, socket, "/dev/zero", "/dev/tty", root]) {
+        await expect(files.openRead(path)).rejects.toMatchObject({ name: "ToolsError" });
+      }
+      expect(performance.now() - started).toBeLessThan(500);
+    } finally {
+      server.close();
+    }
+  });
+
+  test("a path that leads nowhere is explained", async () => {
+    const root = scratch();
+    symlinkSync("circle", join(root, "circle"));
+    writeFileSync(join(root, "file"), "");
+    const files = createFiles();
+    await expect(files.openRead(join(root, "nope"))).rejects.toMatchObject({ code: "not_found" });
+    await expect(files.openRead(join(root, "file/below"))).rejects.toThrow(/part of .* is a file/);
+    await expect(files.openRead(join(root, "circle"))).rejects.toThrow(/circle/);
+    await expect(files.list(join(root, "file"))).rejects.toMatchObject({ code: "not_a_directory" });
+  });
+
+  test("files that say they are empty and are not are read all the same", async () => {
+    const { bytes: read } = await createFiles().readWhole("/proc/self/status", 1_000_000);
+    expect(read.length).toBeGreaterThan(100);
+    await expect(createFiles().readWhole("/proc/self/status", 10)).rejects.toMatchObject({ code: "too_large" });
+  });
+});

@@ -1,0 +1,122 @@
+import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { TextContent } from "@tau/ai";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createReadTool } from "../src/files/read.ts";
+import { createFiles } from "../src/platform/files.ts";
+import { scratch } from "./scratch.ts";
+
+const read = async (cwd: string, args: { path: string; offset?: number; limit?: number }) => {
+  const { content, details } = await createReadTool({ cwd, files: createFiles() }).execute("id", args);
+  return { text: (content[0] as TextContent).text, details: details! };
+};
+
+const withFile = (content: string | Buffer, name = "file.txt") => {
+  const cwd = scratch();
+  writeFileSync(join(cwd, name), content);
+  return cwd;
+};
+
+const numbered = (count: number) => Array.from({ length: count }, (_unused, at) => `line ${at + 1}`).join("\n");
+
+describe("what is shown", () => {
+  test("a short file is shown whole, without a remark", async () => {
+    const cwd = withFile("one\ntwo\r\nthree\n");
+    expect(await read(cwd, { path: "file.txt" })).toEqual({
+      text: "one\ntwo\nthree",
+      details: { path: join(cwd, "file.txt"), firstLine: 1, shownLines: 3, totalLines: 3 },
+    });
+  });
+
+  test("a part is shown, and how to get the next", async () => {
+    const cwd = withFile(numbered(10));
+    expect((await read(cwd, { path: "file.txt", offset: 3, limit: 2 })).text).toBe(
+      "line 3\nline 4\n\n[Showing lines 3-4. Go on with offset=5.]",
+    );
+    expect((await read(cwd, { path: "file.txt", offset: 9, limit: 2 })).text).toBe("line 9\nline 10");
+  });
+
+  test("the two limits hold, and following the remark leads through the whole file", async () => {
+    const content = Array.from({ length: 5_000 }, (_unused, at) => `${at} ${"x".repeat(at % 60)}`).join("\n");
+    const cwd = withFile(content);
+    const seen: string[] = [];
+    for (let offset: number | undefined = 1; offset !== undefined;) {
+      const { text } = await read(cwd, { path: "file.txt", offset });
+      const [body, notice] = text.split("\n\n[");
+      expect(body!.split("\n").length).toBeLessThanOrEqual(2_000);
+      expect(Buffer.byteLength(body!)).toBeLessThanOrEqual(50 * 1024);
+      seen.push(body!);
+      const next = /offset=(\d+)/.exec(notice ?? "")?.[1];
+      offset = next === undefined ? undefined : Number(next);
+    }
+    expect(seen.join("\n")).toBe(content);
+  });
+
+  test("any text, read in parts of any size, is the text", async () => {
+    const lines = fc.array(
+      fc.string({ unit: "grapheme" }).map((line) => line.replace(/[\r\n\0\ufeff\u0085\u2028\u2029\v\f]/g, "")),
+      { minLength: 1, maxLength: 20 },
+    );
+    await fc.assert(
+      fc.asyncProperty(lines, fc.integer({ min: 1, max: 5 }), async (all, limit) => {
+        const cwd = withFile(`${all.join("\n")}\n`);
+        const parts: string[] = [];
+        for (let offset = 1; offset <= all.length; offset += limit) {
+          const { details } = await read(cwd, { path: "file.txt", offset, limit });
+          parts.push(...Array.from({ length: details.shownLines }, (_unused, at) => all[offset - 1 + at]!));
+        }
+        expect(parts).toEqual(all);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("an empty file is called empty", async () => {
+    expect((await read(withFile(""), { path: "file.txt" })).text).toBe("(the file is empty)");
+  });
+
+  test("a line that is too long is explained, and the lines after it can be read", async () => {
+    const cwd = withFile(`short\n${"x".repeat(60_000)}\nafter`);
+    expect((await read(cwd, { path: "file.txt" })).text).toBe("short\n\n[Showing lines 1-1. Go on with offset=2.]");
+    expect((await read(cwd, { path: "file.txt", offset: 2 })).text).toMatch(/^\[Line 2 is too long .*offset=3\.\]$/);
+    expect((await read(cwd, { path: "file.txt", offset: 3 })).text).toBe("after");
+  });
+
+  test("an offset beyond the end is an error that says where the end is", async () => {
+    await expect(read(withFile("a\nb"), { path: "file.txt", offset: 9 })).rejects.toThrow(/beyond the end .* 2 lines/);
+  });
+
+  test("the first lines of a file of ten gigabytes cost only themselves", async () => {
+    const cwd = scratch();
+    const handle = openSync(join(cwd, "huge"), "w");
+    writeSync(handle, `${numbered(3_000)}\n`);
+    ftruncateSync(handle, 10 * 1024 ** 3);
+    closeSync(handle);
+    const started = performance.now();
+    expect((await read(cwd, { path: "huge", offset: 1_000, limit: 2 })).text).toMatch(/^line 1000\nline 1001\n/);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
+
+describe("what is refused", () => {
+  test.each([
+    ["binary", Buffer.from([1, 2, 0, 3]), /is a binary file \(4 B\)/],
+    ["UTF-16", Buffer.from("\ufefftext", "utf16le"), /UTF-16/],
+  ])("%s", async (_name, content, expected) => {
+    await expect(read(withFile(content), { path: "file.txt" })).rejects.toThrow(expected);
+  });
+});
+
+describe("paths", () => {
+  test("mentions, and spellings that macOS uses, lead to the file", async () => {
+    const cwd = withFile("x", "Cafe\u0301 5.30\u202fPM’s.txt");
+    for (const path of ["Café 5.30 PM's.txt", "@Café 5.30 PM’s.txt", `${cwd}/Cafe\u0301 5.30\u202fPM’s.txt`]) {
+      expect((await read(cwd, { path })).text).toBe("x");
+    }
+  });
+
+  test.each(["", "a\0b"])("%j cannot be a path", async (path) => {
+    await expect(read(scratch(), { path })).rejects.toThrow(/cannot be a path/);
+  });
+});
