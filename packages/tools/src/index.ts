@@ -9,6 +9,7 @@ export {
   type ReadableFile,
 } from "./platform/files.ts";
 export { type FileSystem, nodeFileSystem, type OpenHandle } from "./platform/file-system.ts";
+export { acquireLease, type Lease, type LeaseHolder, type LeaseOptions, type LeaseOutcome } from "./platform/lease.ts";
 export {
   createSpawn,
   type ExitStatus,
