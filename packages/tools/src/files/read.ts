@@ -5,7 +5,8 @@ import type { Files, ReadableFile } from "../platform/files.ts";
 import { countLines, formatBytes, mostBytes, mostLines } from "../truncate.ts";
 import { type LineWindow, readLines } from "./lines.ts";
 import { resolveExisting } from "./path.ts";
-import { headBytes, imageTypeOf, isBinary, isUtf16 } from "./sniff.ts";
+import { mostImageFileBytes, prepareImage } from "./image.ts";
+import { headBytes, type ImageType, imageTypeOf, isBinary, isUtf16 } from "./sniff.ts";
 
 const parameters = Type.Object({
   path: Type.String(),
@@ -32,13 +33,14 @@ export function createReadTool({
   return {
     name: "read",
     label: "Read",
-    description: `Read a file. Shows up to ${mostLines} lines or ${mostBytes / 1024} KB; use offset and limit for the rest.`,
+    description: `Read a text file or an image. Shows up to ${mostLines} lines or ${mostBytes / 1024} KB; use offset and limit for the rest.`,
     parameters,
     async execute(_id, { path: given, offset = 1, limit = mostLines }) {
       const path = await resolveExisting(files, cwd, given);
       const file = await files.openRead(path);
       try {
-        await refuseUnreadable(file, given);
+        const image = await sniff(file, given);
+        if (image) return await showImage(files, path, image);
         const window = await readLines(file, { offset, maxLines: Math.min(limit, mostLines), maxBytes: mostBytes });
         return present(window, path, offset);
       } finally {
@@ -48,19 +50,29 @@ export function createReadTool({
   };
 }
 
-async function refuseUnreadable(file: ReadableFile, path: string): Promise<void> {
+/** Which image it is, if it is one. Throws for what cannot be shown at all. */
+async function sniff(file: ReadableFile, path: string): Promise<ImageType | undefined> {
   const head = Buffer.allocUnsafe(headBytes);
   const start = head.subarray(0, await file.read(head, 0));
-  if (isUtf16(start))
-    throw new ToolsError("binary", `${path} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);
   const image = imageTypeOf(start);
-  if (image) throw new ToolsError("binary", `${path} is an image (${image}).`);
-  if (isBinary(start)) {
-    throw new ToolsError(
-      "binary",
-      `${path} is a binary file (${formatBytes(file.size)}). Use a program that knows its format.`,
-    );
+  if (image) return image;
+  if (isUtf16(start)) {
+    throw new ToolsError("binary", `${path} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);
   }
+  if (!isBinary(start)) return undefined;
+  throw new ToolsError(
+    "binary",
+    `${path} is a binary file (${formatBytes(file.size)}). Use a program that knows its format.`,
+  );
+}
+
+async function showImage(files: Files, path: string, type: ImageType): Promise<AgentToolResult<ReadDetails>> {
+  const { bytes } = await files.readWhole(path, mostImageFileBytes);
+  const { image, note } = await prepareImage(bytes, type, path);
+  return {
+    content: [{ type: "text", text: note ?? `[An image, ${type}.]` }, image],
+    details: { path, firstLine: 1, shownLines: 0 },
+  };
 }
 
 function present(window: LineWindow, path: string, offset: number): AgentToolResult<ReadDetails> {

@@ -1,0 +1,63 @@
+/** Width and height of an image, from its header alone: a picture of a few bytes may claim to be enormous. Pure. */
+import type { ImageType } from "./sniff.ts";
+
+export interface ImageSize {
+  width: number;
+  height: number;
+}
+
+/** Undefined when the header is damaged or does not say. */
+export function imageSizeOf(bytes: Uint8Array, type: ImageType): ImageSize | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  try {
+    const size = readers[type](view);
+    return size && size.width > 0 && size.height > 0 ? size : undefined;
+  } catch (error) {
+    // The header ends before it has said everything.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+const readers: Record<ImageType, (view: DataView) => ImageSize | undefined> = {
+  "image/png": (view) => ({ width: view.getUint32(16), height: view.getUint32(20) }),
+  "image/gif": (view) => ({ width: view.getUint16(6, true), height: view.getUint16(8, true) }),
+  // A negative height means that the rows come from the top.
+  "image/bmp": (view) => ({ width: Math.abs(view.getInt32(18, true)), height: Math.abs(view.getInt32(22, true)) }),
+  "image/jpeg": readJpeg,
+  "image/webp": readWebp,
+};
+
+/** Walks over the segments to the frame's header. */
+function readJpeg(view: DataView): ImageSize | undefined {
+  for (let at = 2; ;) {
+    if (view.getUint8(at) !== 0xff) return undefined;
+    const marker = view.getUint8(at + 1);
+    // Fill bytes, and markers that stand alone.
+    if (marker === 0xff) at += 1;
+    else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) at += 2;
+    else if (isFrame(marker)) return { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
+    else at += 2 + view.getUint16(at + 2);
+  }
+}
+
+const isFrame = (marker: number) =>
+  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+
+function readWebp(view: DataView): ImageSize | undefined {
+  switch (view.getUint32(12)) {
+    case 0x56503820: // "VP8 "
+      return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
+    case 0x5650384c: {
+      // "VP8L": two numbers of 14 bits, one less than meant.
+      const bits = view.getUint32(21, true);
+      return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
+    }
+    case 0x56503858: // "VP8X": numbers of 24 bits, one less than meant.
+      return { width: uint24(view, 24) + 1, height: uint24(view, 27) + 1 };
+    default:
+      return undefined;
+  }
+}
+
+const uint24 = (view: DataView, at: number) => view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
