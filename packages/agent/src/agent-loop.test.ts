@@ -1,4 +1,4 @@
-import { type AssistantMessage, type Message, type Model, streamSimple } from "@tau/ai";
+import { type AssistantMessage, AssistantMessageEventStream, type Message, type Model, streamSimple } from "@tau/ai";
 import {
   call,
   createFakeClock,
@@ -592,6 +592,47 @@ describe("what goes wrong", () => {
     expect(heard.slice(-3)).toEqual(["message_end", "turn_end", "agent_end"]);
   });
 
+  test.each(["transformContext", "convertToLlm"])("%s that returns nothing is named", async (hook) => {
+    const { messages } = await play(script([text("never said")]), { [hook]: () => undefined });
+    expect(messages.at(-1)).toMatchObject({
+      stopReason: "error",
+      errorMessage: `${hook} failed: it returned nothing.`,
+    });
+  });
+
+  test("a hook that rejects because the run was aborted has not failed", async () => {
+    const abort = new AbortController();
+    const transformContext = (_messages: AgentMessage[], signal?: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason as Error));
+        abort.abort();
+      });
+    const { messages } = await play(script([text("never said")]), { transformContext, signal: abort.signal });
+    expect(messages.at(-1)).toMatchObject({ stopReason: "aborted", errorMessage: "The run was aborted." });
+  });
+
+  test("a stream that starts twice has started once", async () => {
+    const model = script();
+    const events: AgentEvent[] = [];
+    const streamFn = () => {
+      const stream = new AssistantMessageEventStream();
+      const partial = emptyAnswer(model);
+      stream.push({ type: "start", partial });
+      stream.push({ type: "start", partial });
+      stream.end(partial);
+      return stream;
+    };
+    const config = { model, convertToLlm: defaultConvertToLlm };
+    const context = { systemPrompt: "", messages: [] };
+    await runAgentLoop([user("go")], context, config, (event) => void events.push(event), undefined, streamFn);
+    expect(events.filter(isStep).map(line).slice(4)).toEqual([
+      "message_start assistant",
+      "message_end assistant",
+      "turn_end 0",
+      "agent_end",
+    ]);
+  });
+
   test("continuing needs something to continue from", () => {
     const config = { model: script(), convertToLlm: defaultConvertToLlm };
     expect(() => agentLoopContinue({ systemPrompt: "", messages: [] }, config)).toThrow("no messages in context");
@@ -673,7 +714,6 @@ describe("abort", () => {
   });
 
   test("a model that ignores the abort is left behind, and what it says later changes nothing", async () => {
-    const { AssistantMessageEventStream } = await import("@tau/ai");
     const clock = createFakeClock();
     const abort = new AbortController();
     const model = script();

@@ -136,11 +136,13 @@ async function takeTurns(run: Run): Promise<void> {
     if (turn.isOver || cutAnswers > mostCutAnswers) return;
     const { shouldStopAfterTurn } = run.config;
     const finished = last;
-    if (await callHook(run, "shouldStopAfterTurn", shouldStopAfterTurn && (() => shouldStopAfterTurn(finished))))
-      return;
+    if (await callHook(run, "shouldStopAfterTurn", shouldStopAfterTurn && (() => shouldStopAfterTurn(finished)))) {
+      // What was taken from the queue is said, though nobody answers it now.
+      return await inject(run, turn.steering);
+    }
     pending = turn.steering.length > 0 ? turn.steering : await pollMessages(run, "getSteeringMessages");
     if (!turn.wantsMore && pending.length === 0) pending = await pollMessages(run, "getFollowUpMessages");
-    if (run.trouble.reason !== undefined) return await endInTrouble(run);
+    if (run.trouble.reason !== undefined) return await endInTrouble(run, pending);
     if (!turn.wantsMore && pending.length === 0) return;
     const pause = breathe();
     if (pause) await pause;
@@ -148,10 +150,10 @@ async function takeTurns(run: Run): Promise<void> {
 }
 
 /** A hook broke between two turns: the run ends in a turn that says so. */
-async function endInTrouble(run: Run): Promise<void> {
+async function endInTrouble(run: Run, pending: readonly AgentMessage[]): Promise<void> {
   await run.emit({ type: "turn_start" });
   const message = failedMessage(run);
-  await inject(run, [message]);
+  await inject(run, [...pending, message]);
   await run.emit({ type: "turn_end", message, toolResults: [] });
 }
 

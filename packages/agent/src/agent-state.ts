@@ -1,4 +1,4 @@
-import type { Model } from "@tau/ai";
+import type { AssistantMessage, Model } from "@tau/ai";
 import type { AgentEvent, AgentMessage, AgentState, AgentTool, ThinkingLevel } from "./types.ts";
 
 /** What an agent may be started with. */
@@ -104,9 +104,7 @@ export class LiveAgentState implements AgentState {
         this.#setPending(withoutFirst(this.#run.pendingIds, event.toolCallId));
         return;
       case "turn_end":
-        if (isAssistant(event.message) && event.message.errorMessage) {
-          this.#run.errorMessage = event.message.errorMessage;
-        }
+        if (isAssistant(event.message)) this.#run.errorMessage = failureOf(event.message) ?? this.#run.errorMessage;
         return;
       case "agent_end":
         this.#run.streamingMessage = undefined;
@@ -142,8 +140,11 @@ const idle: RunState = {
   errorMessage: undefined,
 };
 
-const isAssistant = (message: AgentMessage): message is AgentMessage & { role: "assistant"; errorMessage?: string } =>
+const isAssistant = (message: AgentMessage): message is AssistantMessage =>
   (message as { role: string }).role === "assistant";
+
+const failureOf = ({ errorMessage, stopReason }: AssistantMessage) =>
+  errorMessage || (stopReason === "error" ? "The answer failed, and its provider does not say why." : undefined);
 
 function withoutFirst(ids: readonly string[], id: string): readonly string[] {
   const at = ids.indexOf(id);

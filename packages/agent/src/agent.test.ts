@@ -1,4 +1,11 @@
-import { type AssistantMessage, type ImageContent, type Message, streamSimple } from "@tau/ai";
+import {
+  type AssistantMessage,
+  AssistantMessageEventStream,
+  emptyUsage,
+  type ImageContent,
+  type Message,
+  streamSimple,
+} from "@tau/ai";
 import { call, createFakeClock, type ScriptedModel, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { Agent, type AgentOptions } from "./agent.ts";
@@ -70,6 +77,20 @@ describe("prompting", () => {
     expect(agent.state.isStreaming).toBe(false);
     await agent.prompt("again");
     expect(transcript(agent)).toHaveLength(4);
+  });
+
+  test("an answer that failed without a word still leaves an error to read", async () => {
+    const { agent } = start([]);
+    agent.streamFn = () => {
+      const stream = new AssistantMessageEventStream();
+      const { api, provider, id } = agent.state.model;
+      const usage = emptyUsage();
+      const stopReason = "error";
+      stream.end({ role: "assistant", content: [], api, provider, model: id, usage, stopReason, timestamp: 1 });
+      return stream;
+    };
+    await agent.prompt("hello");
+    expect(agent.state.errorMessage).toBe("The answer failed, and its provider does not say why.");
   });
 
   test("without a model it fails in words", async () => {

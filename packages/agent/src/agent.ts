@@ -23,7 +23,7 @@ export interface AgentOptions extends AgentSettingsOptions {
   followUpMode?: QueueMode;
 }
 
-/** Gets every event, in order; the agent waits for its promise. `signal` aborts with the run. */
+/** Gets every event, in order; the agent waits for its promise. `signal` is the run's. */
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => void | Promise<void>;
 
 /** What a run is doing, while there is one. */

@@ -10,6 +10,9 @@ export class EventOrder {
   readonly #onBroken: (reason: string) => void;
   /** Settles when everything that was emitted so far has been taken. */
   #tail: Promise<void> | undefined;
+  /** The sink is being called: what is emitted from within comes after. */
+  #isTelling = false;
+  #taken: Promise<void> | undefined;
 
   constructor(sink: AgentEventSink, onBroken: (reason: string) => void) {
     this.#sink = sink;
@@ -18,13 +21,23 @@ export class EventOrder {
 
   /** Returns nothing when the sink has taken the event already, which is what makes a million deltas cheap. */
   emit(event: AgentEvent): Promise<void> | undefined {
-    return this.#tail ? this.#follow(this.#tail.then(() => this.#deliver(event))) : this.#deliver(event);
+    const earlier = this.#tail ?? (this.#isTelling ? this.#told() : undefined);
+    if (earlier) return this.#follow(earlier.then(() => this.#deliver(event)));
+    this.#isTelling = true;
+    this.#taken = this.#deliver(event);
+    this.#isTelling = false;
+    return this.#tail ?? (this.#taken && this.#follow(this.#taken));
+  }
+
+  /** Settles when the event that is being told has been taken. */
+  #told(): Promise<void> {
+    return Promise.resolve().then(() => this.#taken);
   }
 
   #deliver(event: AgentEvent): Promise<void> | undefined {
     try {
       const taken = this.#sink(event);
-      return taken ? this.#follow(taken.catch((error: unknown) => this.#break(error))) : undefined;
+      return taken ? taken.catch((error: unknown) => this.#break(error)) : undefined;
     } catch (error) {
       this.#break(error);
       return undefined;

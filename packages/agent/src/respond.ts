@@ -9,7 +9,7 @@ import {
 } from "@tau/ai";
 import { breathe } from "./breathe.ts";
 import { defaultConvertToLlm } from "./convert.ts";
-import { announce, callHook, failedMessage, type Run } from "./run.ts";
+import { announce, callForValue, callHook, failedMessage, type Run } from "./run.ts";
 
 /**
  * Asks the model and reports its answer. Whatever goes wrong, the answer says so: it then has `stopReason` `error` or
@@ -26,7 +26,7 @@ async function startStream(run: Run): Promise<AssistantMessageEventStream | unde
   const context = await llmContext(run);
   const options = context && (await streamOptions(run));
   if (!options || run.abort.signal.aborted) return undefined;
-  return await callHook(run, "The stream function", () => run.streamFn(run.current.model, context, options));
+  return await callForValue(run, "The stream function", () => run.streamFn(run.current.model, context, options));
 }
 
 /** The transcript as the model sees it. The lists are copies: nothing the loop does later shows up in them. */
@@ -35,14 +35,14 @@ async function llmContext(run: Run): Promise<Context | undefined> {
   let messages = context.messages.slice();
   const { transformContext } = config;
   if (transformContext) {
-    const transformed = await callHook(run, "transformContext", () => transformContext(messages, run.abort.signal));
+    const transformed = await callForValue(run, "transformContext", () => transformContext(messages, run.abort.signal));
     if (!transformed) return undefined;
     messages = transformed;
   }
   const isConverted = config.convertToLlm === defaultConvertToLlm && !transformContext && context.isPlain;
   const converted = isConverted
     ? (messages as Message[])
-    : await callHook(run, "convertToLlm", () => config.convertToLlm(messages));
+    : await callForValue(run, "convertToLlm", () => config.convertToLlm(messages));
   return converted && { systemPrompt: context.systemPrompt, messages: converted, tools: context.tools.slice() };
 }
 
@@ -68,7 +68,7 @@ async function readStream(run: Run, stream: AssistantMessageEventStream): Promis
   for (;;) {
     for (let event = stream.read(); event !== undefined; event = stream.read()) {
       if (event.type === "done" || event.type === "error") continue;
-      if (event.type === "start" || partial === undefined) {
+      if (partial === undefined) {
         partial = event.partial;
         place = messages.push(partial) - 1;
         const taken = run.emit({ type: "message_start", message: partial });

@@ -129,8 +129,21 @@ export function callHook<T>(
 async function waitForHook<T>(run: Run, name: string, given: Promise<T>): Promise<T | undefined> {
   const settled = await run.abort.settle(given);
   if (settled.kind === "done") return settled.value;
-  if (settled.kind === "failed") run.trouble.reason ??= `${name} failed: ${messageOf(settled.error)}`;
+  if (settled.kind === "failed" && !isAbort(run, settled.error)) {
+    run.trouble.reason ??= `${name} failed: ${messageOf(settled.error)}`;
+  }
   return undefined;
+}
+
+/** Who stops because the run was aborted does what it should. */
+const isAbort = ({ abort: { signal } }: Run, error: unknown) =>
+  signal.aborted && (error === signal.reason || (error as Error | undefined)?.name === "AbortError");
+
+/** Calls a hook that has to give a value. */
+export async function callForValue<T>(run: Run, name: string, hook: () => T | Promise<T>): Promise<T | undefined> {
+  const given = await callHook(run, name, hook);
+  if (given === undefined && !run.abort.signal.aborted) run.trouble.reason ??= `${name} failed: it returned nothing.`;
+  return given;
 }
 
 /** Polls a queue of messages. Nothing is taken from it once the run is ending: it stays for the next one. */

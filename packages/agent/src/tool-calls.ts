@@ -90,11 +90,17 @@ async function beginCall(run: Run, batch: Batch, call: AgentToolCall): Promise<P
 
 async function finishCall(run: Run, batch: Batch, prepared: Prepared): Promise<Outcome> {
   if (prepared.kind === "decided") return prepared.outcome;
-  const executed = await execute(run, prepared);
-  const outcome = run.config.afterToolCall ? await review(run, batch, prepared, executed) : executed;
+  const outcome = await executeAndReview(run, batch, prepared);
   const taken = reportEnd(run, outcome);
   if (taken) await taken;
   return outcome;
+}
+
+async function executeAndReview(run: Run, batch: Batch, prepared: Prepared & { kind: "ready" }): Promise<Outcome> {
+  // The run may have been aborted while another call of the batch was being decided.
+  if (run.abort.signal.aborted) return failure(prepared.call, abortedText);
+  const executed = await execute(run, prepared);
+  return run.config.afterToolCall ? await review(run, batch, prepared, executed) : executed;
 }
 
 /** A call that is answered without being looked at. */
