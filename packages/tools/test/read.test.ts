@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { TextContent } from "@tau/ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readLines } from "../src/files/lines.ts";
 import { createReadTool } from "../src/files/read.ts";
 import { createFiles } from "../src/platform/files.ts";
 import { scratch } from "./scratch.ts";
@@ -119,4 +120,20 @@ describe("paths", () => {
   test.each(["", "a\0b"])("%j cannot be a path", async (path) => {
     await expect(read(scratch(), { path })).rejects.toThrow(/cannot be a path/);
   });
+});
+
+test("looking for a far line stops when it is told to", async () => {
+  const abort = new AbortController();
+  const file = {
+    realPath: "",
+    size: 0,
+    mtimeMs: 0,
+    close: async () => {},
+    read: async (buffer: Uint8Array) => {
+      abort.abort();
+      return buffer.fill(0x0a).length;
+    },
+  };
+  const range = { offset: 1e9, maxLines: 1, maxBytes: 1, signal: abort.signal };
+  await expect(readLines(file, range)).rejects.toThrow("aborted");
 });

@@ -16,10 +16,19 @@ export interface LineWindow {
 const chunkBytes = 64 * 1024;
 const lineFeed = 0x0a;
 
-/** At most `maxLines` whole lines and `maxBytes` bytes, from line `offset` (1-based) on. */
+export interface LineRange {
+  /** The first line, 1-based. */
+  offset: number;
+  maxLines: number;
+  maxBytes: number;
+  /** Looking for a far line takes as long as reading up to it. */
+  signal?: AbortSignal | undefined;
+}
+
+/** At most `maxLines` whole lines and `maxBytes` bytes, from line `offset` on. */
 export async function readLines(
   file: ReadableFile,
-  { offset, maxLines, maxBytes }: { offset: number; maxLines: number; maxBytes: number },
+  { offset, maxLines, maxBytes, signal }: LineRange,
 ): Promise<LineWindow> {
   const buffer = Buffer.allocUnsafe(chunkBytes);
   const lines: string[] = [];
@@ -30,11 +39,13 @@ export async function readLines(
   /** Whether the last line has anything in it: one that has not is only the end of the line before. */
   let isBegun = false;
   for (let position = 0; ;) {
+    signal?.throwIfAborted();
     const count = await file.read(buffer, position);
     if (count === 0) break;
     position += count;
+    const chunk = buffer.subarray(0, count);
     for (let from = 0; from < count;) {
-      const end = buffer.subarray(0, count).indexOf(lineFeed, from);
+      const end = chunk.indexOf(lineFeed, from);
       const until = end < 0 ? count : end;
       isBegun = end < 0;
       if (line >= offset) {
@@ -43,7 +54,9 @@ export async function readLines(
           const tooLong = lines.length === 0 ? { line, bytes: currentBytes } : undefined;
           return { lines, firstLine: offset, hasMore: true, totalLines: undefined, tooLong };
         }
-        current.push(Buffer.from(buffer.subarray(from, until)));
+        const part = chunk.subarray(from, until);
+        // What goes on in the next chunk has to be kept apart from the buffer that the next chunk is read into.
+        current.push(end < 0 ? Buffer.from(part) : part);
       }
       if (end < 0) break;
       if (line >= offset) {
@@ -62,7 +75,10 @@ export async function readLines(
   return { lines, firstLine: offset, hasMore: false, totalLines, tooLong: undefined };
 }
 
-const textOf = (parts: Buffer[]) => Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
+function textOf(parts: readonly Buffer[]): string {
+  const text = (parts.length === 1 ? parts[0]! : Buffer.concat(parts)).toString("utf8");
+  return text.endsWith("\r") ? text.slice(0, -1) : text;
+}
 
 /** As many lines as were asked for. Only whether anything follows is still to be found out. */
 async function windowOf(

@@ -35,13 +35,14 @@ export function createReadTool({
     label: "Read",
     description: `Read a text file or an image. Shows up to ${mostLines} lines or ${mostBytes / 1024} KB; use offset and limit for the rest.`,
     parameters,
-    async execute(_id, { path: given, offset = 1, limit = mostLines }) {
+    async execute(_id, { path: given, offset = 1, limit = mostLines }, signal) {
       const path = await resolveExisting(files, cwd, given);
       const file = await files.openRead(path);
       try {
         const image = await sniff(file, given);
         if (image) return await showImage(files, path, image);
-        const window = await readLines(file, { offset, maxLines: Math.min(limit, mostLines), maxBytes: mostBytes });
+        const maxLines = Math.min(limit, mostLines);
+        const window = await readLines(file, { offset, maxLines, maxBytes: mostBytes, signal });
         return present(window, path, offset);
       } finally {
         await file.close();
