@@ -100,9 +100,13 @@ function oneCore(core, entries) {
 
 if (process.argv.includes("--types")) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [tsc, "-b", "packages/ai", "packages/agent", "packages/tools", "packages/cli"], {
-    cwd: root,
-    stdio: "inherit",
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [tsc, "-b", "packages/ai", "packages/agent", "packages/tools", "packages/cli"],
+    {
+      cwd: root,
+      stdio: "inherit",
+    },
+  );
   process.exitCode = status ?? 1;
 }
