@@ -57,7 +57,7 @@ export class Abort {
         const leftMs = Math.max(0, this.#deadlineMs - this.#clock.monotonic());
         cancelTimer = this.#clock.setTimer(leftMs, () => finish({ kind: "abandoned" }));
       };
-      work.then(
+      Promise.resolve(work).then(
         (value) => finish({ kind: "done", value }),
         (error: unknown) => finish({ kind: "failed", error }),
       );

@@ -11,7 +11,15 @@ import {
 import { afterEach, describe, expect, test } from "vitest";
 import { agentLoop, agentLoopContinue, runAgentLoop } from "./agent-loop.ts";
 import { defaultConvertToLlm } from "./convert.ts";
-import type { AgentContext, AgentEvent, AgentLoopConfig, AgentMessage, AgentTool } from "./types.ts";
+import type {
+  AgentContext,
+  AgentEvent,
+  AgentEventSink,
+  AgentLoopConfig,
+  AgentMessage,
+  AgentTool,
+  StreamFn,
+} from "./types.ts";
 
 const models: ScriptedModel[] = [];
 afterEach(() => models.splice(0).forEach((model) => model.dispose()));
@@ -50,6 +58,22 @@ const play = async (model: Model, { tools = [echo], messages = [], signal, ...co
   );
   for await (const event of stream) events.push(event);
   return { events, messages: await stream.result(), lines: events.filter(isStep).map(line) };
+};
+
+/** With a stream function and a sink of one's own. */
+const playWith = async (
+  open: StreamFn = streamSimple,
+  sink: AgentEventSink = () => undefined,
+  signal?: AbortSignal,
+) => {
+  const events: AgentEvent[] = [];
+  const config = { model: script([text("ok")]), convertToLlm: defaultConvertToLlm };
+  const hear: AgentEventSink = (event) => {
+    events.push(event);
+    return sink(event);
+  };
+  const messages = await runAgentLoop([user("go")], { systemPrompt: "", messages: [] }, config, hear, signal, open);
+  return { events, messages };
 };
 
 const isStep = ({ type }: AgentEvent) => type !== "message_update";
@@ -475,7 +499,7 @@ describe("calls", () => {
       "user",
       ...Array.from({ length: 4 }, () => ["assistant", "toolResult"]).flat(),
     ]);
-    expect(resultTexts(messages)[0]).toMatch(/length limit/);
+    expect(resultTexts(messages)[0]).toMatch(/output token limit/);
     const recovered = await play(script(cut, [text("shorter")]), { tools: [tool] });
     expect(last(recovered.messages).content).toEqual([text("shorter")]);
   });
@@ -545,7 +569,8 @@ describe("what goes wrong", () => {
     const model = script([call("echo", { value: "x" }, "c")], [text("ok")]);
     const { lines, messages } = await play(model, options);
     expect(last(messages)).toMatchObject({ role: "assistant", stopReason: "error" });
-    expect(last(messages).errorMessage).toBe(`${name} failed: boom`);
+    const failure = { kind: "unknown", message: `${name} failed: boom` };
+    expect(last(messages)).toMatchObject({ errorMessage: "boom", failure });
     expect(lines.at(-1)).toBe("agent_end");
     expect(lines.filter((one) => one === "turn_start").length).toBe(
       lines.filter((one) => one.startsWith("turn_end")).length,
@@ -564,7 +589,11 @@ describe("what goes wrong", () => {
         undefined,
         streamFn,
       );
-      expect(last(messages)).toMatchObject({ stopReason: "error", errorMessage: "The stream function failed: boom" });
+      expect(last(messages)).toMatchObject({
+        stopReason: "error",
+        errorMessage: "boom",
+        failure: { message: "The stream function failed: boom" },
+      });
     }
   });
 
@@ -587,17 +616,91 @@ describe("what goes wrong", () => {
         if (event.type === "message_update") throw new Error("disk full");
       },
     );
-    expect(last(messages)).toMatchObject({ stopReason: "error", errorMessage: "A listener failed: disk full" });
+    expect(last(messages)).toMatchObject({
+      stopReason: "error",
+      errorMessage: "disk full",
+      failure: { message: "A listener failed: disk full" },
+    });
     expect(heard.filter((type) => type === "message_update")).toHaveLength(1);
     expect(heard.slice(-3)).toEqual(["message_end", "turn_end", "agent_end"]);
   });
 
-  test.each(["transformContext", "convertToLlm"])("%s that returns nothing is named", async (hook) => {
-    const { messages } = await play(script([text("never said")]), { [hook]: () => undefined });
+  test.each([
+    ["transformContext", undefined],
+    ["transformContext", null],
+    ["convertToLlm", 5],
+  ])("%s that returns %s is named", async (hook, given) => {
+    const { messages } = await play(script([text("never said")]), { [hook]: () => given });
     expect(messages.at(-1)).toMatchObject({
       stopReason: "error",
-      errorMessage: `${hook} failed: it returned nothing.`,
+      failure: { message: `${hook} failed: it returned no list of messages.` },
     });
+  });
+
+  test.each([undefined, null, 5, {}])("a stream function that returns %s is named", async (given) => {
+    const { messages } = await playWith(() => given as never);
+    expect(last(messages)).toMatchObject({ stopReason: "error", errorMessage: "it returned no stream." });
+  });
+
+  test("a stream that can only be iterated is read like any other", async () => {
+    const { messages, events } = await playWith((model) => {
+      const answer = { ...emptyAnswer(model), content: [text("hello")] };
+      const iterate = async function* () {
+        yield { type: "start" as const, partial: emptyAnswer(model) };
+        yield { type: "text_delta" as const, contentIndex: 0, delta: "hello", partial: answer };
+      };
+      return { [Symbol.asyncIterator]: iterate, result: async () => answer } as never;
+    });
+    expect(last(messages)).toMatchObject({ stopReason: "stop", content: [text("hello")] });
+    expect(events.map(({ type }) => type)).toContain("message_update");
+  });
+
+  test("a stream that breaks while it is iterated ends the run in words", async () => {
+    const { messages } = await playWith(() => {
+      const iterate = () => ({ next: () => Promise.reject(new Error("cut")) });
+      return { [Symbol.asyncIterator]: iterate, result: () => new Promise(() => {}) } as never;
+    });
+    expect(last(messages)).toMatchObject({ stopReason: "error", errorMessage: "cut" });
+  });
+
+  test("a stream that sends a new partial with each event is followed, also when it is aborted", async () => {
+    const abort = new AbortController();
+    const shown: unknown[] = [];
+    const { messages } = await playWith(
+      (model) => {
+        const stream = new AssistantMessageEventStream();
+        const partial = { ...emptyAnswer(model), content: [text("ab")] };
+        stream.push({ type: "start", partial: emptyAnswer(model) });
+        stream.push({ type: "text_delta", contentIndex: 0, delta: "ab", partial });
+        return stream;
+      },
+      (event) => {
+        if (event.type !== "message_update") return;
+        shown.push((event.message as AssistantMessage).content);
+        abort.abort();
+      },
+      abort.signal,
+    );
+    expect(shown).toEqual([[text("ab")]]);
+    expect(last(messages)).toMatchObject({ stopReason: "aborted", content: [text("ab")] });
+  });
+
+  test("what is thrown may be anything: calls still get outcomes, and starts their ends", async () => {
+    const bare: unknown = Object.create(null);
+    const odd: AgentTool = { ...echo, execute: () => Promise.reject(bare as Error) };
+    const { events, messages } = await play(script([call("echo", { value: "x" }, "c")], [text("ok")]), {
+      tools: [odd],
+    });
+    expect(resultTexts(messages)[0]).toMatch(/without a description/);
+    expect(events.at(-1)?.type).toBe("agent_end");
+    const broken = await play(script(), { transformContext: () => Promise.reject(bare as Error) });
+    expect(last(broken.messages)).toMatchObject({ stopReason: "error" });
+  });
+
+  test("what a sink returns does not matter, unless it is a promise", async () => {
+    const heard: AgentEvent[] = [];
+    const { messages } = await playWith(undefined, (event) => heard.push(event) as never);
+    expect(last(messages)).toMatchObject({ stopReason: "stop" });
   });
 
   test("a hook that rejects because the run was aborted has not failed", async () => {
@@ -612,19 +715,14 @@ describe("what goes wrong", () => {
   });
 
   test("a stream that starts twice has started once", async () => {
-    const model = script();
-    const events: AgentEvent[] = [];
-    const streamFn = () => {
+    const { events } = await playWith((model) => {
       const stream = new AssistantMessageEventStream();
       const partial = emptyAnswer(model);
       stream.push({ type: "start", partial });
       stream.push({ type: "start", partial });
       stream.end(partial);
       return stream;
-    };
-    const config = { model, convertToLlm: defaultConvertToLlm };
-    const context = { systemPrompt: "", messages: [] };
-    await runAgentLoop([user("go")], context, config, (event) => void events.push(event), undefined, streamFn);
+    });
     expect(events.filter(isStep).map(line).slice(4)).toEqual([
       "message_start assistant",
       "message_end assistant",

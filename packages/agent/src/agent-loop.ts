@@ -1,7 +1,6 @@
 /** The engine: a function of prompts, context, config, sink and signal. It holds no state of its own. */
 import { type AssistantMessage, EventStream, streamSimple } from "@tau/ai";
 import { breathe } from "./breathe.ts";
-import { isLlmMessage } from "./convert.ts";
 import { AgentError } from "./errors.ts";
 import { respond } from "./respond.ts";
 import {
@@ -14,6 +13,7 @@ import {
   type Run,
   type RunParts,
 } from "./run.ts";
+import { thinkingLevelOf } from "./thinking-level.ts";
 import { executeToolCalls, refuseToolCalls } from "./tool-calls.ts";
 import type {
   AgentContext,
@@ -93,19 +93,23 @@ function streamOf(start: (emit: AgentEventSink) => Promise<AgentMessage[]>): Eve
 
 async function run(parts: RunParts): Promise<AgentMessage[]> {
   const started = createRun(parts);
-  await started.emit({ type: "agent_start" });
-  await started.emit({ type: "turn_start" });
-  await announce(started, parts.prompts);
-  await takeTurns(started);
-  await started.emit({ type: "agent_end", messages: started.newMessages });
-  started.abort.close();
-  return started.newMessages;
+  try {
+    await started.emit({ type: "agent_start" });
+    await started.emit({ type: "turn_start" });
+    await announce(started, parts.prompts);
+    await takeTurns(started);
+    await started.emit({ type: "agent_end", messages: started.newMessages });
+    return started.newMessages;
+  } finally {
+    started.abort.close();
+  }
 }
 
 async function inject(run: Run, messages: readonly AgentMessage[]): Promise<void> {
-  run.context.messages.push(...messages);
-  run.context.isPlain &&= messages.every(isLlmMessage);
-  run.newMessages.push(...messages);
+  for (const message of messages) {
+    run.context.messages.push(message);
+    run.newMessages.push(message);
+  }
   await announce(run, messages);
 }
 
@@ -113,7 +117,7 @@ async function inject(run: Run, messages: readonly AgentMessage[]): Promise<void
 const mostCutAnswers = 3;
 
 const cutText =
-  "The call was not executed: the answer reached its length limit, so its arguments may be incomplete. Send it again, in smaller parts if need be.";
+  "The call was not executed: the answer reached its output token limit, so its arguments may be incomplete. Send it again, in smaller parts if need be.";
 
 /** Turns until nothing is left to do. The first turn has been announced already. */
 async function takeTurns(run: Run): Promise<void> {
@@ -188,6 +192,6 @@ async function prepareNextTurn(run: Run, last: TurnContext): Promise<void> {
   const update = await callHook(run, "prepareNextTurn", prepare && (() => prepare(last)));
   if (!update) return;
   if (update.model) run.current.model = update.model;
-  if (update.thinkingLevel) run.current.reasoning = update.thinkingLevel;
+  if (update.thinkingLevel) run.current.reasoning = thinkingLevelOf(update.thinkingLevel);
   if (update.context) Object.assign(run.context, copyContext(update.context));
 }

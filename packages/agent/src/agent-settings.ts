@@ -81,5 +81,9 @@ export class AgentSettings {
 /** The settings as the loop wants them. `undefined` is not a value for an option: it means that there is none. */
 export function loopSettings(settings: AgentSettings): Omit<AgentLoopConfig, "model"> {
   const { streamFn: _direct, prepareNextTurn: _wrapped, convertToLlm, ...rest } = settings;
-  return { ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)), convertToLlm };
+  const given = Object.entries(rest).filter(([name, value]) => value !== undefined && settingNames.has(name));
+  return { ...Object.fromEntries(given), convertToLlm };
 }
+
+/** What a subclass adds is its own business, and none of a provider's. */
+const settingNames = new Set(Object.keys(new AgentSettings({})));

@@ -1,4 +1,5 @@
 import type { AssistantMessage, Model } from "@tau/ai";
+import { thinkingLevelOf } from "./thinking-level.ts";
 import type { AgentEvent, AgentMessage, AgentState, AgentTool, ThinkingLevel } from "./types.ts";
 
 /** What an agent may be started with. */
@@ -24,17 +25,29 @@ const noModel: Model = {
 export class LiveAgentState implements AgentState {
   systemPrompt: string;
   model: Model;
-  thinkingLevel: ThinkingLevel;
+  #thinkingLevel: ThinkingLevel;
   #tools: AgentTool[];
   #messages: AgentMessage[];
-  #run: RunState = idle;
+  #run: RunState = idle();
 
   constructor(initial: InitialAgentState = {}) {
     this.systemPrompt = initial.systemPrompt ?? "";
     this.model = initial.model ?? noModel;
-    this.thinkingLevel = initial.thinkingLevel ?? "off";
+    this.#thinkingLevel = thinkingLevelOf(initial.thinkingLevel);
     this.#tools = [...(initial.tools ?? [])];
     this.#messages = [...(initial.messages ?? [])];
+    // Own and enumerable, so that the state can be spread and written as JSON like the plain object it looks like.
+    for (const [name, accessor] of Object.entries(Object.getOwnPropertyDescriptors(LiveAgentState.prototype))) {
+      if (accessor.get) Object.defineProperty(this, name, { ...accessor, enumerable: true });
+    }
+  }
+
+  get thinkingLevel(): ThinkingLevel {
+    return this.#thinkingLevel;
+  }
+
+  set thinkingLevel(level: ThinkingLevel) {
+    this.#thinkingLevel = thinkingLevelOf(level);
   }
 
   get tools(): AgentTool[] {
@@ -63,7 +76,7 @@ export class LiveAgentState implements AgentState {
 
   /** A new set whenever it changed: who holds the old one sees it unchanged. */
   get pendingToolCalls(): ReadonlySet<string> {
-    this.#run.pendingToolCalls ??= new Set(this.#run.pendingIds);
+    this.#run.pendingToolCalls ??= new Set(this.#run.pendingIds.keys());
     return this.#run.pendingToolCalls;
   }
 
@@ -72,18 +85,18 @@ export class LiveAgentState implements AgentState {
   }
 
   begin(): void {
-    this.#run = { ...idle, isStreaming: true };
+    this.#run = { ...idle(), isStreaming: true };
   }
 
   /** The run is over; why it failed, if it did, stays readable. */
   finish(): void {
-    this.#run = { ...idle, errorMessage: this.#run.errorMessage };
+    this.#run = { ...idle(), errorMessage: this.#run.errorMessage };
   }
 
   /** Forgets the transcript; who is running stays visible. */
   clear(): void {
     this.#messages = [];
-    this.#run = { ...idle, isStreaming: this.#run.isStreaming };
+    this.#run = { ...idle(), isStreaming: this.#run.isStreaming };
   }
 
   apply(event: AgentEvent): void {
@@ -98,10 +111,10 @@ export class LiveAgentState implements AgentState {
         this.#messages.push(event.message);
         return;
       case "tool_execution_start":
-        this.#setPending([...this.#run.pendingIds, event.toolCallId]);
+        this.#addPending(event.toolCallId, 1);
         return;
       case "tool_execution_end":
-        this.#setPending(withoutFirst(this.#run.pendingIds, event.toolCallId));
+        this.#addPending(event.toolCallId, -1);
         return;
       case "turn_end":
         if (isAssistant(event.message)) this.#run.errorMessage = failureOf(event.message) ?? this.#run.errorMessage;
@@ -115,8 +128,11 @@ export class LiveAgentState implements AgentState {
     }
   }
 
-  #setPending(pendingIds: readonly string[]): void {
-    this.#run.pendingIds = pendingIds;
+  #addPending(id: string, change: 1 | -1): void {
+    const { pendingIds } = this.#run;
+    const count = (pendingIds.get(id) ?? 0) + change;
+    if (count > 0) pendingIds.set(id, count);
+    else pendingIds.delete(id);
     this.#run.pendingToolCalls = undefined;
   }
 }
@@ -125,28 +141,23 @@ export class LiveAgentState implements AgentState {
 interface RunState {
   isStreaming: boolean;
   streamingMessage: AgentMessage | undefined;
-  /** Two calls may share an id; then it is here twice. */
-  pendingIds: readonly string[];
+  /** How many calls each id has: two may share one. */
+  pendingIds: Map<string, number>;
   /** Made of `pendingIds` when somebody looks. */
   pendingToolCalls: ReadonlySet<string> | undefined;
   errorMessage: string | undefined;
 }
 
-const idle: RunState = {
+const idle = (): RunState => ({
   isStreaming: false,
   streamingMessage: undefined,
-  pendingIds: [],
+  pendingIds: new Map(),
   pendingToolCalls: undefined,
   errorMessage: undefined,
-};
+});
 
 const isAssistant = (message: AgentMessage): message is AssistantMessage =>
   (message as { role: string }).role === "assistant";
 
 const failureOf = ({ errorMessage, stopReason }: AssistantMessage) =>
   errorMessage || (stopReason === "error" ? "The answer failed, and its provider does not say why." : undefined);
-
-function withoutFirst(ids: readonly string[], id: string): readonly string[] {
-  const at = ids.indexOf(id);
-  return at < 0 ? ids : [...ids.slice(0, at), ...ids.slice(at + 1)];
-}

@@ -292,6 +292,18 @@ describe("listeners", () => {
     expect(heard.at(-1)).toBe("b agent_end");
   });
 
+  test("who listens twice is told once", async () => {
+    const { agent } = start([[text("ok")]]);
+    let starts = 0;
+    const listener = (event: AgentEvent) => {
+      if (event.type === "agent_start") starts++;
+    };
+    agent.subscribe(listener);
+    agent.subscribe(listener);
+    await agent.prompt("go");
+    expect(starts).toBe(1);
+  });
+
   test("get the run's signal, and can leave", async () => {
     const { agent } = start([[text("1")], [text("2")]]);
     const signals = new Set<AbortSignal>();
@@ -310,7 +322,7 @@ describe("listeners", () => {
         throw new Error("listener broke");
     });
     await agent.prompt("go");
-    expect(agent.state.errorMessage).toBe("A listener failed: listener broke");
+    expect(agent.state.errorMessage).toBe("listener broke");
     expect(types().slice(-3)).toEqual(["message_end", "turn_end", "agent_end"]);
     leave();
     await agent.prompt("again");
@@ -318,7 +330,33 @@ describe("listeners", () => {
   });
 });
 
+test("what the hook changes stays changed, until something is set on the agent", async () => {
+  const done = tool(async () => ({ content: [text("x")], details: {} }));
+  const turns = Array.from({ length: 4 }, () => [call("work", {})]);
+  const { agent, model } = start([...turns, [text("ok")]], { initialState: { tools: [done], systemPrompt: "one" } });
+  let calls = 0;
+  agent.prepareNextTurn = ({ context }) => {
+    calls++;
+    if (calls === 3) agent.setSystemPrompt("three");
+    return calls === 1 ? { context: { ...context, systemPrompt: "two" } } : undefined;
+  };
+  await agent.prompt("go");
+  expect(model.asked.map(({ context }) => context.systemPrompt)).toEqual(["one", "two", "two", "two", "three"]);
+});
+
 describe("state", () => {
+  test("can be spread and written as JSON", () => {
+    const { agent } = start([], { initialState: { systemPrompt: "one", messages: [user("hi")] } });
+    const copy = { ...agent.state };
+    expect(copy).toMatchObject({ systemPrompt: "one", messages: [user("hi")], tools: [], isStreaming: false });
+    expect(JSON.parse(JSON.stringify(agent.state))).toMatchObject({ thinkingLevel: "off", messages: [user("hi")] });
+  });
+
+  test("none is another word for off", () => {
+    const agent = new Agent({ initialState: { thinkingLevel: "none" as "off" } });
+    expect(agent.state.thinkingLevel).toBe("off");
+  });
+
   test("lists are copied when they are assigned", () => {
     const { agent } = start([]);
     const messages = [user("a")];

@@ -1,4 +1,5 @@
 import { emptyUsage, type ImageContent, messageOf, type Model } from "@tau/ai";
+import { isPromise } from "./abort.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, loopSettings } from "./agent-settings.ts";
 import { type InitialAgentState, LiveAgentState } from "./agent-state.ts";
@@ -11,7 +12,6 @@ import type {
   AgentMessage,
   AgentState,
   AgentTool,
-  PrepareNextTurnContext,
   ThinkingLevel,
 } from "./types.ts";
 
@@ -55,7 +55,7 @@ export class Agent extends AgentSettings {
     this.#followUps = new MessageQueue(options.followUpMode ?? "one-at-a-time");
   }
 
-  /** Live. What is assigned to it counts from the next turn on. */
+  /** Live. What is assigned to it counts from the next turn on; messages from the next run on. */
   get state(): AgentState {
     return this.#state;
   }
@@ -67,7 +67,7 @@ export class Agent extends AgentSettings {
 
   /** Returns a function that ends the subscription. */
   subscribe(listener: AgentListener): () => void {
-    this.#listeners = [...this.#listeners, listener];
+    if (!this.#listeners.includes(listener)) this.#listeners = [...this.#listeners, listener];
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener);
     };
@@ -76,14 +76,14 @@ export class Agent extends AgentSettings {
   /** Starts a run; resolves when it is over. Throws while another is running: then `steer` or `followUp`. */
   async prompt(message: AgentMessage | AgentMessage[]): Promise<void>;
   async prompt(text: string, images?: ImageContent[]): Promise<void>;
-  async prompt(input: string | AgentMessage | AgentMessage[], images: ImageContent[] = []): Promise<void> {
+  async prompt(input: string | AgentMessage | AgentMessage[], images?: ImageContent[] | null): Promise<void> {
     if (this.#active) {
       throw new AgentError(
         "busy",
         "Agent is already processing a prompt. Use steer() or followUp() to queue messages, or wait for completion.",
       );
     }
-    const messages = this.#promptMessages(input, images);
+    const messages = this.#promptMessages(input, images ?? []);
     await this.#whileActive((signal) => this.#runPrompts(messages, signal, { pollsSteering: true }));
   }
 
@@ -274,11 +274,12 @@ export class Agent extends AgentSettings {
   #config(pollsSteering: boolean): AgentLoopConfig {
     let skipsPoll = !pollsSteering;
     const { model, thinkingLevel } = this.#state;
+    const nextTurn = this.#turnUpdates();
     return {
       ...loopSettings(this),
       model,
       ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
-      prepareNextTurn: (turn) => this.#nextTurn(turn),
+      prepareNextTurn: nextTurn,
       getSteeringMessages: () => {
         if (!skipsPoll) return this.#steering.drain();
         skipsPoll = false;
@@ -288,16 +289,27 @@ export class Agent extends AgentSettings {
     };
   }
 
-  /** What was set on the agent meanwhile counts for the next turn; the hook has the last word. */
-  #nextTurn(turn: PrepareNextTurnContext): AgentLoopTurnUpdate | Promise<AgentLoopTurnUpdate> {
+  /** What was set on the agent since the last turn counts for the next; the hook has the last word. */
+  #turnUpdates(): NonNullable<AgentLoopConfig["prepareNextTurn"]> {
+    let known = this.#settable();
+    return (turn) => {
+      const now = this.#settable();
+      const { systemPrompt, tools } = now;
+      const hasContext = systemPrompt !== known.systemPrompt || !sameTools(tools, known.tools);
+      const update: AgentLoopTurnUpdate = {
+        ...(now.model !== known.model && { model: now.model }),
+        ...(now.thinkingLevel !== known.thinkingLevel && { thinkingLevel: now.thinkingLevel }),
+        ...(hasContext && { context: { ...turn.context, systemPrompt, tools } }),
+      };
+      known = now;
+      const changed = this.prepareNextTurn?.(turn);
+      return changed ? Promise.resolve(changed).then((more) => ({ ...update, ...more })) : update;
+    };
+  }
+
+  #settable() {
     const { model, thinkingLevel, systemPrompt, tools } = this.#state;
-    const { context } = turn;
-    const isSame = context.systemPrompt === systemPrompt && sameTools(context.tools ?? [], tools);
-    const update = isSame
-      ? { model, thinkingLevel }
-      : { model, thinkingLevel, context: { ...context, systemPrompt, tools } };
-    const changed = this.prepareNextTurn?.(turn);
-    return changed ? Promise.resolve(changed).then((more) => ({ ...update, ...more })) : update;
+    return { model, thinkingLevel, systemPrompt, tools: [...tools] };
   }
 
   /** Takes an event into the state, then tells the listeners. */
@@ -346,7 +358,7 @@ function tell(listeners: readonly AgentListener[], event: AgentEvent, signal: Ab
     } catch (error) {
       waiting = Promise.reject(error);
     }
-    if (waiting) return tellRest(waiting, listeners.slice(at + 1), event, signal);
+    if (isPromise(waiting)) return tellRest(waiting, listeners.slice(at + 1), event, signal);
   }
 }
 

@@ -1,4 +1,4 @@
-import { messageOf } from "@tau/ai";
+import { isPromise } from "./abort.ts";
 import type { AgentEvent, AgentEventSink } from "./types.ts";
 
 /**
@@ -7,14 +7,14 @@ import type { AgentEvent, AgentEventSink } from "./types.ts";
  */
 export class EventOrder {
   readonly #sink: AgentEventSink;
-  readonly #onBroken: (reason: string) => void;
+  readonly #onBroken: (error: unknown) => void;
   /** Settles when everything that was emitted so far has been taken. */
   #tail: Promise<void> | undefined;
   /** The sink is being called: what is emitted from within comes after. */
   #isTelling = false;
   #taken: Promise<void> | undefined;
 
-  constructor(sink: AgentEventSink, onBroken: (reason: string) => void) {
+  constructor(sink: AgentEventSink, onBroken: (error: unknown) => void) {
     this.#sink = sink;
     this.#onBroken = onBroken;
   }
@@ -36,10 +36,11 @@ export class EventOrder {
 
   #deliver(event: AgentEvent): Promise<void> | undefined {
     try {
-      const taken = this.#sink(event);
-      return taken ? taken.catch((error: unknown) => this.#break(error)) : undefined;
+      // Without types, a sink may return anything.
+      const taken: unknown = this.#sink(event);
+      return isPromise(taken) ? this.#wait(taken) : undefined;
     } catch (error) {
-      this.#break(error);
+      this.#onBroken(error);
       return undefined;
     }
   }
@@ -52,7 +53,11 @@ export class EventOrder {
     return tail;
   }
 
-  #break(error: unknown): void {
-    this.#onBroken(`A listener failed: ${messageOf(error)}`);
+  async #wait(taken: PromiseLike<unknown>): Promise<void> {
+    try {
+      await taken;
+    } catch (error) {
+      this.#onBroken(error);
+    }
   }
 }

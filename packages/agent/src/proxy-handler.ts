@@ -1,8 +1,8 @@
 /** The server half of `streamProxy`. */
-import { type Context, getModel, messageOf, type Model, streamSimple } from "@tau/ai";
+import { type Context, getModel, type Model, streamSimple } from "@tau/ai";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AgentError } from "./errors.ts";
-import { pickOptions, toProxyEvent } from "./proxy.ts";
+import { createProxyEncoder, pickOptions } from "./proxy.ts";
 import type { StreamFn } from "./types.ts";
 
 export interface ProxyHandlerOptions {
@@ -17,9 +17,14 @@ export interface ProxyHandlerOptions {
   streamFn?: StreamFn;
   /** The largest request. Default 32 MiB. */
   maxBodyBytes?: number;
+  /** Hears what went wrong on our side; clients are only told that something did. */
+  onError?: (error: unknown) => void;
 }
 
-/** A handler for a Node HTTP server: `POST …/api/stream`. A client that leaves ends the request to the provider. */
+/**
+ * A handler for a Node HTTP server. It answers POST on whatever path it is mounted at; clients ask for `/api/stream`. A
+ * client that leaves ends the request to the provider.
+ */
 export function createProxyHandler(
   options: ProxyHandlerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
@@ -31,7 +36,8 @@ export function createProxyHandler(
       await handle(request, response, options);
     } catch (error) {
       // The wall: a bug here is an answer to one client, not the end of the server.
-      if (!response.headersSent) refuse(response, 500, messageOf(error));
+      options.onError?.(error);
+      if (!response.headersSent) refuse(response, 500, "The proxy failed.");
       else response.destroy();
     }
   };
@@ -41,8 +47,12 @@ async function handle(request: IncomingMessage, response: ServerResponse, option
   if (request.method !== "POST") return refuse(response, 405, "Only POST is answered here.");
   if (!(await isAllowed(request, options.authenticate))) return refuse(response, 401, "The token is missing or wrong.");
   const body = await readBody(request, options.maxBodyBytes ?? 32 * 1024 * 1024);
-  if (body === undefined) return refuse(response, 413, "The request is too large.");
-  const asked = parseBody(body);
+  if (body.kind === "left") return;
+  if (body.kind === "consumed") {
+    return refuse(response, 500, "The body was read before it came here: put this handler before body parsers.");
+  }
+  if (body.kind === "too_large") return refuse(response, 413, "The request is too large.");
+  const asked = parseBody(body.text);
   if (!asked) return refuse(response, 400, "The body must be JSON with model and context.");
   const model = (options.resolveModel ?? defaultModel)(asked.model);
   if (!model) return refuse(response, 404, `There is no model ${asked.model.provider}/${asked.model.id} here.`);
@@ -58,11 +68,16 @@ async function answer(
 ): Promise<void> {
   const abort = new AbortController();
   response.once("close", () => abort.abort());
-  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" });
   const stream = await streamFn(model, context, { ...pickOptions(options), signal: abort.signal });
+  response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" });
+  // The first word of a model may be a minute away; that the request was taken is known now.
+  response.flushHeaders();
+  const encode = createProxyEncoder();
   for await (const event of stream) {
-    if (response.destroyed) return;
-    if (!response.write(`data: ${JSON.stringify(toProxyEvent(event))}\n\n`)) await drained(response);
+    for (const sent of encode(event)) {
+      if (response.destroyed) return;
+      if (!response.write(`data: ${JSON.stringify(sent)}\n\n`)) await drained(response);
+    }
   }
   response.end();
 }
@@ -83,7 +98,7 @@ async function isAllowed(
   request: IncomingMessage,
   authenticate: ProxyHandlerOptions["authenticate"],
 ): Promise<boolean> {
-  const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1];
+  const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   if (token === undefined) return false;
   return typeof authenticate === "string" ? await isSame(token, authenticate) : await authenticate(token);
 }
@@ -97,9 +112,13 @@ async function isSame(a: string, b: string): Promise<boolean> {
 const digest = async (text: string) =>
   new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 
-/** Undefined when it is longer than allowed, or the client left; the rest is then not read. */
-function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(undefined);
+type Body = { kind: "whole"; text: string } | { kind: "too_large" } | { kind: "left" } | { kind: "consumed" };
+
+/** Of one that is longer than allowed, the rest is not read. */
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+  if (request.readableEnded) return Promise.resolve({ kind: "consumed" });
+  if (request.destroyed) return Promise.resolve({ kind: "left" });
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve({ kind: "too_large" });
   return new Promise((resolve) => {
     const decoder = new TextDecoder();
     let body = "";
@@ -109,10 +128,10 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<string | 
       // Not destroyed: the answer that says why still has to get through.
       if (size > maxBytes) request.pause().removeAllListeners("data");
       else body += decoder.decode(chunk, { stream: true });
-      if (size > maxBytes) resolve(undefined);
+      if (size > maxBytes) resolve({ kind: "too_large" });
     });
-    request.once("end", () => resolve(body + decoder.decode()));
-    request.once("close", () => resolve(undefined));
+    request.once("end", () => resolve({ kind: "whole", text: body + decoder.decode() }));
+    request.once("close", () => resolve({ kind: "left" }));
   });
 }
 
@@ -137,5 +156,5 @@ function parseBody(body: string): Asked | undefined {
 function refuse(response: ServerResponse, status: number, message: string): void {
   // The connection is not kept: what is left of the request is not read.
   response.writeHead(status, { "content-type": "application/json", connection: "close" });
-  response.end(JSON.stringify({ error: { message } }));
+  response.end(JSON.stringify({ error: message }));
 }

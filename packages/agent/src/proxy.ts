@@ -15,6 +15,7 @@ import {
   type SimpleStreamOptions,
   startRequest,
   type StopReason,
+  type ToolCall,
 } from "@tau/ai";
 
 /** What the server sends: events without the message they belong to. */
@@ -91,6 +92,7 @@ const proxyProtocol = (asked: ProxyStreamOptions): Protocol => {
     start: (draft) => draft,
     step(draft, { data }) {
       if (isProxyEvent(data)) applyEvent(draft, data);
+      else draft.fail({ kind: "unknown", message: `The proxy sent what is no event: ${excerpt(data)}` });
       return draft.take();
     },
   });
@@ -105,8 +107,18 @@ export function pickOptions(options: object): SimpleStreamOptions {
   );
 }
 
-const isProxyEvent = (data: unknown): data is ProxyAssistantMessageEvent =>
-  typeof data === "object" && data !== null && typeof (data as { type?: unknown }).type === "string";
+/** Events of a later version are passed over; one that we know has what it must have. */
+function isProxyEvent(data: unknown): data is ProxyAssistantMessageEvent {
+  if (typeof data !== "object" || data === null) return false;
+  const { type, contentIndex, delta, id, toolName } = data as Record<string, unknown>;
+  if (typeof type !== "string") return false;
+  if (!/^(text|thinking|toolcall)_(start|delta|end)$/.test(type)) return true;
+  if (!Number.isSafeInteger(contentIndex) || Number(contentIndex) < 0) return false;
+  if (type.endsWith("_delta")) return typeof delta === "string";
+  return type !== "toolcall_start" || (typeof id === "string" && typeof toolName === "string");
+}
+
+const excerpt = (data: unknown) => (JSON.stringify(data) ?? String(data)).slice(0, 200);
 
 function applyEvent(draft: Draft, event: ProxyAssistantMessageEvent): void {
   switch (event.type) {
@@ -157,14 +169,79 @@ function sign(
 
 function takeEnding(draft: Draft, ending: ProxyEnding): void {
   draft.identify(ending);
-  draft.usage(ending.usage);
-  // The server knows what it was charged; the client may not even know the prices.
-  draft.message.usage.cost = ending.usage.cost;
+  if (isUsage(ending.usage)) {
+    draft.usage(ending.usage);
+    // The server knows what it was charged; the client may not even know the prices.
+    draft.message.usage.cost = ending.usage.cost;
+  }
   if (ending.diagnostics) draft.message.diagnostics = ending.diagnostics;
 }
 
+const isUsage = (usage: unknown): usage is AssistantMessage["usage"] => {
+  const { cost } = (usage ?? {}) as Partial<AssistantMessage["usage"]>;
+  return typeof cost === "object" && cost !== null;
+};
+
+/**
+ * Turns events into what goes over the wire. A provider may end a block, or the whole answer, without having said all
+ * of it in deltas; the client sees nothing else, so what is missing is said first.
+ */
+export function createProxyEncoder(): (event: AssistantMessageEvent) => ProxyAssistantMessageEvent[] {
+  /** How much of each block has been said; `Infinity` when it has ended. */
+  const said = new Map<number, number>();
+  const rest = (message: AssistantMessage, contentIndex: number): ProxyAssistantMessageEvent[] => {
+    const block = message.content[contentIndex];
+    if (!block) return [];
+    const events: ProxyAssistantMessageEvent[] = [];
+    const before = said.get(contentIndex);
+    const kind = block.type === "toolCall" ? "toolcall" : block.type;
+    if (before === undefined) {
+      if (block.type === "toolCall") events.push(startOf(contentIndex, block));
+      else events.push({ type: `${block.type}_start`, contentIndex });
+    }
+    // Arguments are JSON: what came of them in pieces cannot be compared, but none at all can be told.
+    const whole =
+      block.type === "toolCall" ? argumentsOf(block, before) : block.type === "text" ? block.text : block.thinking;
+    const delta = whole.slice(before ?? 0);
+    if (delta !== "") events.push({ type: `${kind}_delta`, contentIndex, delta });
+    said.set(contentIndex, Number.POSITIVE_INFINITY);
+    return [...events, { type: `${kind}_end`, contentIndex, ...signatureOf({ contentIndex, partial: message }) }];
+  };
+  return (event) => {
+    switch (event.type) {
+      case "text_start":
+      case "thinking_start":
+      case "toolcall_start":
+        said.set(event.contentIndex, 0);
+        return [toProxyEvent(event)];
+      case "text_delta":
+      case "thinking_delta":
+      case "toolcall_delta":
+        said.set(event.contentIndex, (said.get(event.contentIndex) ?? 0) + event.delta.length);
+        return [toProxyEvent(event)];
+      case "text_end":
+      case "thinking_end":
+      case "toolcall_end":
+        return rest(event.partial, event.contentIndex);
+      case "done":
+      case "error": {
+        const message = event.type === "done" ? event.message : event.error;
+        const open = [...message.content.keys()].filter((at) => said.get(at) !== Number.POSITIVE_INFINITY);
+        return [...open.flatMap((at) => rest(message, at)), toProxyEvent(event)];
+      }
+      case "start":
+        return [toProxyEvent(event)];
+    }
+  };
+}
+
+const argumentsOf = (call: ToolCall, before: number | undefined) => (before ? "" : JSON.stringify(call.arguments));
+
+const startOf = (contentIndex: number, { id, name }: { id: string; name: string }) =>
+  ({ type: "toolcall_start", contentIndex, id, toolName: name }) as const;
+
 /** An event as it goes over the wire. */
-export function toProxyEvent(event: AssistantMessageEvent): ProxyAssistantMessageEvent {
+function toProxyEvent(event: AssistantMessageEvent): ProxyAssistantMessageEvent {
   switch (event.type) {
     case "start":
       return { type: "start", ...identity(event.partial) };
@@ -177,8 +254,7 @@ export function toProxyEvent(event: AssistantMessageEvent): ProxyAssistantMessag
       return { type: event.type, contentIndex: event.contentIndex, delta: event.delta };
     case "toolcall_start": {
       const block = event.partial.content[event.contentIndex];
-      const { id, name } = block?.type === "toolCall" ? block : { id: "", name: "" };
-      return { type: event.type, contentIndex: event.contentIndex, id, toolName: name };
+      return startOf(event.contentIndex, block?.type === "toolCall" ? block : { id: "", name: "" });
     }
     case "text_end":
     case "thinking_end":

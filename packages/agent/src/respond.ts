@@ -1,15 +1,15 @@
 /** One request to the model: from the working context to a message that always comes. */
 import {
   type AssistantMessage,
+  type AssistantMessageEvent,
   type AssistantMessageEventStream,
   type Context,
   type Message,
-  messageOf,
   type SimpleStreamOptions,
 } from "@tau/ai";
 import { breathe } from "./breathe.ts";
 import { defaultConvertToLlm } from "./convert.ts";
-import { announce, callForValue, callHook, failedMessage, type Run } from "./run.ts";
+import { announce, breakRun, callFor, callHook, failedMessage, isPlain, type Run } from "./run.ts";
 
 /**
  * Asks the model and reports its answer. Whatever goes wrong, the answer says so: it then has `stopReason` `error` or
@@ -26,8 +26,18 @@ async function startStream(run: Run): Promise<AssistantMessageEventStream | unde
   const context = await llmContext(run);
   const options = context && (await streamOptions(run));
   if (!options || run.abort.signal.aborted) return undefined;
-  return await callForValue(run, "The stream function", () => run.streamFn(run.current.model, context, options));
+  return await callFor(run, "The stream function", () => run.streamFn(run.current.model, context, options), [
+    "stream",
+    isStream,
+  ]);
 }
+
+const messageList = ["list of messages", Array.isArray] as const;
+
+const isStream = (given: unknown) => {
+  const { result, [Symbol.asyncIterator]: iterate } = (given ?? {}) as Partial<AssistantMessageEventStream>;
+  return typeof result === "function" && typeof iterate === "function";
+};
 
 /** The transcript as the model sees it. The lists are copies: nothing the loop does later shows up in them. */
 async function llmContext(run: Run): Promise<Context | undefined> {
@@ -35,14 +45,19 @@ async function llmContext(run: Run): Promise<Context | undefined> {
   let messages = context.messages.slice();
   const { transformContext } = config;
   if (transformContext) {
-    const transformed = await callForValue(run, "transformContext", () => transformContext(messages, run.abort.signal));
+    const transformed = await callFor(
+      run,
+      "transformContext",
+      () => transformContext(messages, run.abort.signal),
+      messageList,
+    );
     if (!transformed) return undefined;
     messages = transformed;
   }
-  const isConverted = config.convertToLlm === defaultConvertToLlm && !transformContext && context.isPlain;
+  const isConverted = config.convertToLlm === defaultConvertToLlm && !transformContext && isPlain(context);
   const converted = isConverted
     ? (messages as Message[])
-    : await callForValue(run, "convertToLlm", () => config.convertToLlm(messages));
+    : await callFor(run, "convertToLlm", () => config.convertToLlm(messages), messageList);
   return converted && { systemPrompt: context.systemPrompt, messages: converted, tools: context.tools.slice() };
 }
 
@@ -62,17 +77,21 @@ async function streamOptions(run: Run): Promise<SimpleStreamOptions | undefined>
 /** Reports the answer while it arrives. */
 async function readStream(run: Run, stream: AssistantMessageEventStream): Promise<AssistantMessage> {
   const { messages } = run.context;
+  const reader = readerOf(stream);
   let partial: AssistantMessage | undefined;
   let place = -1;
   let seen = 0;
   for (;;) {
-    for (let event = stream.read(); event !== undefined; event = stream.read()) {
+    for (let event = reader.read(); event !== undefined; event = reader.read()) {
       if (event.type === "done" || event.type === "error") continue;
       if (partial === undefined) {
         partial = event.partial;
         place = messages.push(partial) - 1;
         const taken = run.emit({ type: "message_start", message: partial });
         if (taken) await taken;
+      } else if (partial !== event.partial) {
+        // Not every provider writes into one message: some send a new one with each event.
+        messages[place] = partial = event.partial;
       }
       if (event.type !== "start") {
         const taken = run.emit({ type: "message_update", message: partial, assistantMessageEvent: event });
@@ -83,7 +102,8 @@ async function readStream(run: Run, stream: AssistantMessageEventStream): Promis
       if (run.trouble.reason !== undefined) break;
     }
     if (run.trouble.reason !== undefined) break;
-    const more = await run.abort.settle(stream.ready());
+    const more = await run.abort.settle(reader.ready());
+    if (more.kind === "failed") breakRun(run, "The model's stream", more.error);
     if (more.kind !== "done" || !more.value) break;
   }
   const final = await finalMessage(run, stream, partial);
@@ -95,6 +115,25 @@ async function readStream(run: Run, stream: AssistantMessageEventStream): Promis
   return final;
 }
 
+/** Our own streams can be read without a promise for each event; others are read as everybody reads them. */
+function readerOf(stream: AssistantMessageEventStream): Pick<AssistantMessageEventStream, "read" | "ready"> {
+  if (typeof stream.read === "function" && typeof stream.ready === "function") return stream;
+  const iterator = (stream as AsyncIterable<AssistantMessageEvent>)[Symbol.asyncIterator]();
+  let next: AssistantMessageEvent | undefined;
+  return {
+    read() {
+      const event = next;
+      next = undefined;
+      return event;
+    },
+    async ready() {
+      const { done, value } = await iterator.next();
+      if (!done) next = value;
+      return !done;
+    },
+  };
+}
+
 async function finalMessage(
   run: Run,
   stream: AssistantMessageEventStream,
@@ -103,7 +142,7 @@ async function finalMessage(
   if (run.trouble.reason === undefined) {
     const settled = await run.abort.settle(stream.result());
     if (settled.kind === "done") return settled.value;
-    if (settled.kind === "failed") run.trouble.reason ??= `The model's stream failed: ${messageOf(settled.error)}`;
+    if (settled.kind === "failed") breakRun(run, "The model's stream", settled.error);
   }
   // A stream that was left behind may go on writing into its message, so ours is a copy.
   return failedMessage(run, partial && { ...partial, content: structuredClone(partial.content) });

@@ -9,6 +9,7 @@ import {
 } from "@tau/ai";
 import { Abort, isPromise } from "./abort.ts";
 import { isLlmMessage } from "./convert.ts";
+import { thinkingLevelOf } from "./thinking-level.ts";
 import { EventOrder } from "./event-order.ts";
 import type {
   AgentContext,
@@ -36,15 +37,22 @@ export interface Run {
   /** What may change between turns. */
   readonly current: { model: Model; reasoning: ThinkingLevel };
   /** Why the run cannot go on, if a hook or a listener broke. The first reason counts. */
-  readonly trouble: { reason: string | undefined };
+  readonly trouble: Trouble;
   /** Delivers an event; see `EventOrder.emit`. */
   readonly emit: (event: AgentEvent) => Promise<void> | undefined;
 }
 
+export interface Trouble {
+  /** Who failed, and why. */
+  reason: string | undefined;
+  /** Only why. */
+  errorMessage: string;
+}
+
 export interface WorkingContext extends AgentContext {
   tools: AgentTool[];
-  /** No message is the application's own. Known, so that a long transcript need not be searched at every turn. */
-  isPlain: boolean;
+  /** So many messages are known to be plain, not the application's own: a long transcript is not searched every turn. */
+  plainCount: number;
 }
 
 export interface RunParts {
@@ -59,10 +67,10 @@ export interface RunParts {
 export function createRun({ context, prompts, config, sink, signal, streamFn }: RunParts): Run {
   const clock = config.clock ?? systemClock;
   const abort = new Abort(signal, clock);
-  const trouble: Run["trouble"] = { reason: undefined };
-  const order = new EventOrder(sink, (reason) => {
-    trouble.reason ??= reason;
-    abort.now(reason);
+  const trouble: Trouble = { reason: undefined, errorMessage: "" };
+  const order = new EventOrder(sink, (error) => {
+    note(trouble, "A listener", error);
+    abort.now(error);
   });
   return {
     config,
@@ -72,11 +80,20 @@ export function createRun({ context, prompts, config, sink, signal, streamFn }: 
     context: copyContext(context, prompts),
     newMessages: [...prompts],
     streamOptions: requestOptions(config, abort.signal),
-    current: { model: config.model, reasoning: config.reasoning ?? "off" },
+    current: { model: config.model, reasoning: thinkingLevelOf(config.reasoning) },
     trouble,
     emit: (event) => order.emit(event),
   };
 }
+
+function note(trouble: Trouble, who: string, error: unknown): void {
+  if (trouble.reason !== undefined) return;
+  trouble.errorMessage = messageOf(error);
+  trouble.reason = `${who} failed: ${trouble.errorMessage}`;
+}
+
+/** Remembers who broke the run: it cannot go on. */
+export const breakRun = (run: Run, who: string, error: unknown): void => note(run.trouble, who, error);
 
 /** The part of a config that concerns requests. */
 function requestOptions(config: AgentLoopConfig, signal: AbortSignal): SimpleStreamOptions {
@@ -103,7 +120,15 @@ function requestOptions(config: AgentLoopConfig, signal: AbortSignal): SimpleStr
 export function copyContext(context: AgentContext, more: readonly AgentMessage[] = []): WorkingContext {
   const messages = [...context.messages, ...more];
   const tools = [...(context.tools ?? [])];
-  return { systemPrompt: context.systemPrompt, messages, tools, isPlain: messages.every(isLlmMessage) };
+  return { systemPrompt: context.systemPrompt, messages, tools, plainCount: 0 };
+}
+
+/** Whether no message is the application's own. */
+export function isPlain(context: WorkingContext): boolean {
+  const { messages } = context;
+  if (context.plainCount > messages.length) context.plainCount = 0;
+  while (context.plainCount < messages.length && isLlmMessage(messages[context.plainCount]!)) context.plainCount++;
+  return context.plainCount === messages.length;
 }
 
 /**
@@ -121,7 +146,7 @@ export function callHook<T>(
     const given = hook();
     return isPromise(given) ? waitForHook(run, name, given) : given;
   } catch (error) {
-    run.trouble.reason ??= `${name} failed: ${messageOf(error)}`;
+    breakRun(run, name, error);
     return undefined;
   }
 }
@@ -129,9 +154,7 @@ export function callHook<T>(
 async function waitForHook<T>(run: Run, name: string, given: Promise<T>): Promise<T | undefined> {
   const settled = await run.abort.settle(given);
   if (settled.kind === "done") return settled.value;
-  if (settled.kind === "failed" && !isAbort(run, settled.error)) {
-    run.trouble.reason ??= `${name} failed: ${messageOf(settled.error)}`;
-  }
+  if (settled.kind === "failed" && !isAbort(run, settled.error)) breakRun(run, name, settled.error);
   return undefined;
 }
 
@@ -139,11 +162,17 @@ async function waitForHook<T>(run: Run, name: string, given: Promise<T>): Promis
 const isAbort = ({ abort: { signal } }: Run, error: unknown) =>
   signal.aborted && (error === signal.reason || (error as Error | undefined)?.name === "AbortError");
 
-/** Calls a hook that has to give a value. */
-export async function callForValue<T>(run: Run, name: string, hook: () => T | Promise<T>): Promise<T | undefined> {
+/** Calls a hook that has to give something. `what` says what that is, for those without types. */
+export async function callFor<T>(
+  run: Run,
+  name: string,
+  hook: () => T | Promise<T>,
+  [what, isOne]: readonly [what: string, isOne: (given: unknown) => boolean],
+): Promise<T | undefined> {
   const given = await callHook(run, name, hook);
-  if (given === undefined && !run.abort.signal.aborted) run.trouble.reason ??= `${name} failed: it returned nothing.`;
-  return given;
+  if (isOne(given)) return given;
+  if (!run.abort.signal.aborted) breakRun(run, name, `it returned no ${what}.`);
+  return undefined;
 }
 
 /** Polls a queue of messages. Nothing is taken from it once the run is ending: it stays for the next one. */
@@ -170,7 +199,7 @@ export async function announce(run: Run, messages: readonly AgentMessage[]): Pro
 export function failedMessage(run: Run, partial?: AssistantMessage): AssistantMessage {
   const { model } = run.current;
   const { reason } = run.trouble;
-  const errorMessage = reason ?? "The run was aborted.";
+  const errorMessage = reason === undefined ? "The run was aborted." : run.trouble.errorMessage;
   const base = partial ?? {
     role: "assistant",
     content: [],
@@ -182,5 +211,5 @@ export function failedMessage(run: Run, partial?: AssistantMessage): AssistantMe
   };
   return reason === undefined
     ? { ...base, stopReason: "aborted", errorMessage, failure: { kind: "aborted", message: errorMessage } }
-    : { ...base, stopReason: "error", errorMessage, failure: { kind: "unknown", message: errorMessage } };
+    : { ...base, stopReason: "error", errorMessage, failure: { kind: "unknown", message: reason } };
 }

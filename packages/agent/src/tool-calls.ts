@@ -31,7 +31,8 @@ export async function executeToolCalls(
   message: AssistantMessage,
   calls: AgentToolCall[],
 ): Promise<BatchOutcome> {
-  const tools = new Map(run.context.tools.map((tool) => [tool.name, tool]));
+  // Of two tools with one name the first counts.
+  const tools = new Map(run.context.tools.toReversed().map((tool) => [tool.name, tool]));
   const batch: Batch = { message, tools };
   const isSequential =
     run.config.toolExecution === "sequential" ||
@@ -145,7 +146,8 @@ async function execute(run: Run, { call, tool, args }: Prepared & { kind: "ready
   let isSettled = false;
   const onUpdate = (partialResult: AgentToolUpdate) => {
     if (isSettled) return;
-    void run.emit({ type: "tool_execution_update", toolCallId: call.id, toolName: call.name, args, partialResult });
+    const { id: toolCallId, name: toolName, arguments: asked } = call;
+    void run.emit({ type: "tool_execution_update", toolCallId, toolName, args: asked, partialResult });
   };
   try {
     const settled = await run.abort.settle(tool.execute(call.id, args, run.abort.signal, onUpdate));

@@ -148,8 +148,8 @@ export interface AgentLoopTurnUpdate {
 }
 
 /**
- * How a run behaves. Every hook may throw: a guard that throws denies its call, any other hook that throws ends the run
- * with an error message. A hook that never returns is given up when the run is aborted.
+ * How a run behaves. Every hook may throw: a guard that throws denies its call, a review that throws makes it an error,
+ * any other hook that throws ends the run with an error message. A hook that never returns is given up when the run is aborted.
  */
 export interface AgentLoopConfig extends SimpleStreamOptions {
   model: Model;
@@ -183,6 +183,10 @@ export interface AgentLoopConfig extends SimpleStreamOptions {
   ) => AfterToolCallResult | undefined | Promise<AfterToolCallResult | undefined>;
 }
 
+/** What the model sent, before it was validated. */
+// oxlint-disable-next-line typescript/no-explicit-any -- who listens to a tool knows its arguments; the type cannot
+export type ToolCallArguments = any;
+
 /**
  * What happens in a run, in order. Every `_start` has exactly one `_end`, also after an abort or a failure, and nothing
  * follows `agent_end`. `message_update.message` is the live partial: who keeps it, copies it.
@@ -195,12 +199,12 @@ export type AgentEvent =
   | { type: "message_start"; message: AgentMessage }
   | { type: "message_update"; message: AgentMessage; assistantMessageEvent: AssistantMessageEvent }
   | { type: "message_end"; message: AgentMessage }
-  | { type: "tool_execution_start"; toolCallId: string; toolName: string; args: unknown }
+  | { type: "tool_execution_start"; toolCallId: string; toolName: string; args: ToolCallArguments }
   | {
       type: "tool_execution_update";
       toolCallId: string;
       toolName: string;
-      args: unknown;
+      args: ToolCallArguments;
       partialResult: AgentToolUpdate;
     }
   | { type: "tool_execution_end"; toolCallId: string; toolName: string; result: AgentToolResult; isError: boolean };

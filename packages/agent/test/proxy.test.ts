@@ -1,7 +1,16 @@
 /** The two halves of the proxy against each other, over a real socket. */
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { AssistantMessageEvent, Context, Model } from "@tau/ai";
+import {
+  type AssistantMessage,
+  type AssistantMessageEvent,
+  AssistantMessageEventStream,
+  type Context,
+  emptyUsage,
+  type Model,
+  type TextContent,
+  type ToolCall,
+} from "@tau/ai";
 import {
   assertGrammar,
   call,
@@ -218,4 +227,122 @@ test("an agent works through a proxy as it works without", async () => {
   await agent.prompt("What time is it?");
   expect(agent.state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
   expect(agent.state.errorMessage).toBeUndefined();
+});
+
+const answerWith = (content: AssistantMessage["content"], stopReason: "stop" | "toolUse"): AssistantMessage => ({
+  role: "assistant",
+  content,
+  api: "openai-responses",
+  provider: "p",
+  model: "m",
+  usage: emptyUsage(),
+  stopReason,
+  timestamp: 1,
+});
+
+test("what a provider says without deltas reaches the client all the same", async () => {
+  const content = [thinking("hm"), text("hello"), call("work", { a: [1] }, "c")];
+  const streamFn = () => {
+    const stream = new AssistantMessageEventStream();
+    stream.end(answerWith(content, "toolUse"));
+    return stream;
+  };
+  const { proxyUrl } = await serve([], { streamFn });
+  const message = await streamProxy(asked, context, { authToken: "good-token", proxyUrl }).result();
+  expect(message).toMatchObject({ content, stopReason: "toolUse" });
+});
+
+test("a block that ends with more than its deltas said is whole", async () => {
+  const streamFn = () => {
+    const stream = new AssistantMessageEventStream();
+    const partial = answerWith([text("hel"), call("work", { a: 1 }, "c")], "toolUse");
+    const [said, asks] = partial.content as [TextContent, ToolCall];
+    stream.push({ type: "text_start", contentIndex: 0, partial });
+    stream.push({ type: "text_delta", contentIndex: 0, delta: "hel", partial });
+    said.text = "hello";
+    stream.push({ type: "text_end", contentIndex: 0, content: "hello", partial });
+    stream.push({ type: "toolcall_start", contentIndex: 1, partial });
+    stream.push({ type: "toolcall_end", contentIndex: 1, toolCall: asks, partial });
+    stream.end(partial);
+    return stream;
+  };
+  const { proxyUrl } = await serve([], { streamFn });
+  const message = await streamProxy(asked, context, { authToken: "good-token", proxyUrl }).result();
+  expect(message.content).toEqual([text("hello"), call("work", { a: 1 }, "c")]);
+});
+
+/** A server of somebody else's, that says one thing whatever it is asked. */
+const sayAlways = async (body: string) => {
+  const server = createServer((incoming, outgoing) => {
+    incoming.resume().on("end", () => {
+      outgoing.writeHead(200, { "content-type": "text/event-stream" });
+      outgoing.end(body);
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const line = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`;
+
+test("an ending without usage is an ending", async () => {
+  const proxyUrl = await sayAlways(line({ type: "start" }) + line({ type: "done", reason: "stop" }));
+  const message = await streamProxy(asked, context, { authToken: "t", proxyUrl }).result();
+  expect(message).toMatchObject({ stopReason: "stop", usage: { totalTokens: 0 } });
+});
+
+test.each([[{ type: "text_delta", contentIndex: 0 }], [{ type: "toolcall_start", contentIndex: 0 }], [5], [null]])(
+  "the event %j is no event, and the answer says so",
+  async (event) => {
+    const proxyUrl = await sayAlways(line({ type: "start" }) + line(event) + line({ type: "done", reason: "stop" }));
+    const message = await streamProxy(asked, context, { authToken: "t", proxyUrl }).result();
+    expect(message.stopReason).toBe("error");
+    expect(message.errorMessage).toMatch(/no event/);
+  },
+);
+
+test("an abort from within the first event of an answer that has come whole ends nothing but the answer", async () => {
+  const abort = new AbortController();
+  const proxyUrl = await sayAlways(
+    [
+      { type: "start" },
+      { type: "text_start", contentIndex: 0 },
+      { type: "text_delta", contentIndex: 0, delta: "hello" },
+      { type: "text_end", contentIndex: 0 },
+      { type: "done", reason: "stop", usage: emptyUsage() },
+    ]
+      .map(line)
+      .join(""),
+  );
+  const stream = streamProxy(asked, context, { authToken: "t", proxyUrl, signal: abort.signal });
+  for await (const event of stream) if (event.type === "start") abort.abort();
+  expect((await stream.result()).stopReason).toBe("aborted");
+  // An uncaught error of the socket would come a turn later, and fail this test.
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+test("what fails on the server is told to the server, and to the client only that it failed", async () => {
+  const errors: unknown[] = [];
+  const streamFn = () => {
+    throw new Error("the password is hunter2");
+  };
+  const { proxyUrl } = await serve([], { streamFn, onError: (error) => errors.push(error) });
+  const options = { authToken: "good-token", proxyUrl, maxRetries: 0 };
+  const message = await streamProxy(asked, context, options).result();
+  expect(message.errorMessage).toMatch(/The proxy failed/);
+  expect(message.errorMessage).not.toMatch(/hunter2/);
+  expect(String(errors[0])).toMatch(/hunter2/);
+});
+
+test("a body that a parser has read already is explained", async () => {
+  const handler = createProxyHandler({ authenticate: "good-token" });
+  const server = createServer((incoming, outgoing) => {
+    incoming.resume().on("end", () => setImmediate(() => void handler(incoming, outgoing)));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const proxyUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const message = await streamProxy(asked, context, { authToken: "good-token", proxyUrl }).result();
+  expect(message.errorMessage).toMatch(/before body parsers/);
 });

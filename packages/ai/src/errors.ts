@@ -26,8 +26,12 @@ export const isAiError = (error: unknown): error is AiError =>
 
 /** The text of anything that can be thrown. */
 export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message || error.name;
-  return typeof error === "string" ? error : String(error);
+  try {
+    return error instanceof Error ? String(error.message || error.name) : String(error);
+  } catch (odd) {
+    // Anything can be thrown, also what cannot be turned into words; this is called where nothing may fail.
+    return `something without a description was thrown (${typeof odd})`;
+  }
 }
 
 /** Closes an exhaustive `switch`. */

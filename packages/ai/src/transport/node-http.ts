@@ -59,6 +59,7 @@ function sendOnce(request: HttpRequest, url: URL, options: SendOptions): Promise
           http.request(proxy, { ...settings, path: url.href, headers: withProxyAuth(settings.headers, proxy, url) })
         : (secure ? https : http).request(url, settings);
     outgoing.on("response", resolve);
+    outgoing.on("socket", hearErrors);
     outgoing.on("error", (error) => {
       // A pooled connection may have been closed by the server meanwhile: that says nothing about the request.
       if (outgoing.reusedSocket && isReset(error) && !options.signal.aborted) resolve(sendOnce(request, url, options));
@@ -67,6 +68,13 @@ function sendOnce(request: HttpRequest, url: URL, options: SendOptions): Promise
     outgoing.end(request.body);
   });
 }
+
+/** An abort after the whole answer has come destroys a socket that nobody listens to: that would end the process. */
+function hearErrors(socket: Duplex): void {
+  if (!socket.listeners("error").includes(ignore)) socket.on("error", ignore);
+}
+
+const ignore = () => undefined;
 
 const isReset = (error: NodeJS.ErrnoException) => error.code === "ECONNRESET" || error.code === "EPIPE";
 
@@ -165,7 +173,7 @@ async function toHttpResponse(response: http.IncomingMessage): Promise<HttpRespo
   }
   const body = await decoded(response, headers["content-encoding"]);
   // Who reads the body hears of its errors. When nobody does any more, an error without a listener ends the process.
-  body.on("error", () => undefined);
+  body.on("error", ignore);
   return {
     status: response.statusCode ?? 0,
     headers,
