@@ -13,6 +13,8 @@ export type ToolsErrorCode =
   | "invalid_input"
   | "busy"
   | "unavailable"
+  | "failed"
+  | "aborted"
   | "timeout";
 
 /** What tools throw on purpose; the agent makes an outcome of it. */

@@ -115,6 +115,8 @@ export function explained(error: unknown, path: string): unknown {
       return new ToolsError("not_found", `There is no file ${path}.`, { cause: error });
     case "ENOTDIR":
       return new ToolsError("not_found", `A part of ${path} is a file, not a directory.`, { cause: error });
+    case "EEXIST":
+      return new ToolsError("not_a_directory", `A part of ${path} is a file, not a directory.`, { cause: error });
     case "EISDIR":
       return new ToolsError("not_a_file", `${path} is a directory, not a file.`, { cause: error });
     case "EACCES":
@@ -225,8 +227,7 @@ async function writeWhole(system: System, path: string, bytes: Uint8Array) {
   await system.guard(target, "write");
   const existing = await unlessMissing(system.fs.stat(target));
   if (existing && !existing.isFile()) throw new ToolsError("not_a_file", `${path} is ${kindOf(existing)}, not a file.`);
-  await system.fs.mkdir(dirname(target), { recursive: true });
-  const directory = await openDirectory(system, dirname(target), "write");
+  const directory = await openForWriting(system, dirname(target), path);
   try {
     // The directory may have become another one since its name was looked up.
     if (join(directory.realPath, basename(target)) !== target) {
@@ -238,6 +239,15 @@ async function writeWhole(system: System, path: string, bytes: Uint8Array) {
     throw explained(error, path);
   } finally {
     await directory.handle.close();
+  }
+}
+
+async function openForWriting(system: System, directory: string, path: string): Promise<OpenDirectory> {
+  try {
+    await system.fs.mkdir(directory, { recursive: true });
+    return await openDirectory(system, directory, "write");
+  } catch (error) {
+    throw explained(error, path);
   }
 }
 

@@ -35,7 +35,10 @@ export function faultyFileSystem(real: FileSystem, fault?: Fault): FaultyFileSys
         const value: unknown = Reflect.get(object, property, receiver);
         if (typeof value !== "function") return value;
         return async (...args: unknown[]) => {
+          // A close that fails has closed all the same, here as on a real system.
+          if (property === "close") await Reflect.apply(value, object, args);
           check(`${prefix}${String(property)}`);
+          if (property === "close") return undefined;
           const result: unknown = await Reflect.apply(value, object, args);
           return property === "open" ? watch(result as OpenHandle, "handle.") : result;
         };

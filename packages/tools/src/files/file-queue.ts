@@ -1,0 +1,62 @@
+/** Work on one file waits for earlier work on it, so that calls of one parallel batch never interleave. */
+import { explained, type Files } from "../platform/files.ts";
+
+export interface FileQueue {
+  /**
+   * Runs `work` when all earlier work on the same file has settled, however it ended. Work on other files does not wait.
+   * `work` must not queue for the same file again: it would wait for itself.
+   */
+  run<T>(realPath: string, work: () => Promise<T>): Promise<T>;
+  /** How many files are being worked on. */
+  readonly busyFiles: number;
+}
+
+/** One for all tools of a set that change files. */
+export function createFileQueue(): FileQueue {
+  const tails = new Map<string, Promise<void>>();
+  return {
+    get busyFiles() {
+      return tails.size;
+    },
+    run(realPath, work) {
+      const result = (tails.get(realPath) ?? Promise.resolve()).then(work);
+      const forget = () => {
+        if (tails.get(realPath) === tail) tails.delete(realPath);
+      };
+      const tail = result.then(forget, forget);
+      tails.set(realPath, tail);
+      return result;
+    },
+  };
+}
+
+/** What tools that change files share. */
+export interface EditorPorts {
+  files: Files;
+  queue: FileQueue;
+}
+
+/**
+ * Runs `work` alone on the file that `path` leads to. Nothing begins after `signal` was aborted while waiting: a change
+ * that comes after its call was given up would surprise everybody.
+ */
+export async function aloneWith<T>(
+  { files, queue }: EditorPorts,
+  path: string,
+  signal: AbortSignal | undefined,
+  work: (realPath: string) => Promise<T>,
+): Promise<T> {
+  const realPath = await realPathOf(files, path);
+  return await queue.run(realPath, async () => {
+    signal?.throwIfAborted();
+    return await work(realPath);
+  });
+}
+
+async function realPathOf(files: Files, path: string): Promise<string> {
+  try {
+    return await files.realPath(path);
+  } catch (error) {
+    throw explained(error, path);
+  }
+}

@@ -1,0 +1,90 @@
+/** Texts with differences removed that a model cannot see or does not repeat, and the way back to the original. Pure. */
+
+/** `text` is made of units; each stands for one place of the source. */
+export interface Folded {
+  readonly source: string;
+  readonly text: string;
+  /** Where each unit of `text` begins in the source; undefined when both are the same. */
+  readonly starts: Int32Array | undefined;
+}
+
+export const unfolded = (source: string): Folded => ({ source, text: source, starts: undefined });
+
+/** Every line break becomes LF. */
+export function foldBreaks(source: string): Folded {
+  return source.includes("\r") ? fold(source, { isLoose: false, keepsEnd: true }) : unfolded(source);
+}
+
+/**
+ * Also blanks at the ends of lines go, and quotes, dashes and spaces become the plain ones. `keepsEnd`: the text may end
+ * inside a line, so its last blanks stay.
+ */
+export function foldLoosely(source: string, { keepsEnd }: { keepsEnd: boolean }): Folded {
+  return fold(source, { isLoose: true, keepsEnd });
+}
+
+export const startOf = ({ starts }: Folded, unit: number): number => (starts ? starts[unit]! : unit);
+
+/** Where a unit ends in the source. Only CRLF is longer than one place. */
+export function endOf(folded: Folded, unit: number): number {
+  const start = startOf(folded, unit);
+  return folded.starts && folded.source.startsWith("\r\n", start) ? start + 2 : start + 1;
+}
+
+/** How many units begin before a place of the source. */
+export function unitsBefore({ starts }: Folded, place: number): number {
+  if (!starts) return place;
+  let [low, high] = [0, starts.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (starts[middle]! < place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const [tab, lineFeed, carriageReturn, space] = [0x09, 0x0a, 0x0d, 0x20];
+const dropped = -1;
+const isBigEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 0;
+
+function fold(source: string, { isLoose, keepsEnd }: { isLoose: boolean; keepsEnd: boolean }): Folded {
+  const codes = new Uint16Array(source.length);
+  const starts = new Int32Array(source.length);
+  let count = 0;
+  /** How many units there are up to the last one that is not blank. */
+  let solid = 0;
+  for (let at = 0; at < source.length; at++) {
+    const start = at;
+    let code = source.charCodeAt(at);
+    if (code === carriageReturn) {
+      if (source.charCodeAt(at + 1) === lineFeed) at++;
+      code = lineFeed;
+    } else if (isLoose && code >= 0x80) code = plain(code, at > 0 ? source.charCodeAt(at - 1) : 0);
+    if (code === dropped) continue;
+    if (isLoose && code === lineFeed) count = solid;
+    codes[count] = code;
+    starts[count] = start;
+    count++;
+    if (code !== space && code !== tab) solid = count;
+  }
+  if (!keepsEnd) count = solid;
+  return { source, text: textOf(codes.subarray(0, count)), starts: starts.subarray(0, count) };
+}
+
+/** The plain character for one beyond ASCII. */
+function plain(code: number, before: number): number {
+  if (code === 0xfeff || code === 0x200b) return dropped;
+  if (code === 0xa0 || code === 0x1680 || code === 0x202f || code === 0x205f || code === 0x3000) return space;
+  if (code >= 0x2000 && code <= 0x200a) return space;
+  if ((code >= 0x2010 && code <= 0x2015) || code === 0x2212) return 0x2d;
+  if ((code >= 0x2018 && code <= 0x201b) || code === 0x2032) return 0x27;
+  if ((code >= 0x201c && code <= 0x201f) || code === 0x2033) return 0x22;
+  // A byte that is no UTF-8 is shown to the model as U+FFFD.
+  if (code >= 0xdc80 && code <= 0xdcff && (before < 0xd800 || before > 0xdbff)) return 0xfffd;
+  return code;
+}
+
+function textOf(codes: Uint16Array): string {
+  const bytes = Buffer.from(codes.buffer, codes.byteOffset, codes.byteLength);
+  return (isBigEndian ? Buffer.from(bytes).swap16() : bytes).toString("utf16le");
+}

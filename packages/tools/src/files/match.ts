@@ -1,0 +1,226 @@
+/** Where edits apply in a text, and what they change there. Pure. */
+import { ToolsError } from "../errors.ts";
+import { endOf, foldBreaks, type Folded, foldLoosely, startOf, unfolded, unitsBefore } from "./fold.ts";
+import { describeNearest } from "./nearest.ts";
+import { hasRawBytes, wellFormed } from "./text-file.ts";
+
+export interface TextEdit {
+  oldText: string;
+  newText: string;
+}
+
+/** `source.slice(from, to)` becomes `text`. */
+export interface Change {
+  from: number;
+  to: number;
+  text: string;
+}
+
+export interface PlannedEdit {
+  /** What `oldText` matched: from `start` to before `end`. The change lies inside. */
+  start: number;
+  end: number;
+  change: Change;
+  /** Whether it matched only after normalising. */
+  isLoose: boolean;
+}
+
+interface Spot {
+  start: number;
+  end: number;
+  /** The text that was searched, and the unit of it where the match begins. */
+  folded: Folded;
+  unit: number;
+  /** What was searched for; its source is `oldText` with LF. */
+  needle: Folded;
+  isLoose: boolean;
+}
+
+const mostSpots = 1_000;
+const mostNamedLines = 100;
+
+/**
+ * Places every edit on the original text. Throws if one is not found, not unique, changes nothing, or overlaps another.
+ * In the order of the text. `name` is what messages call the file.
+ */
+export function planEdits(source: string, edits: readonly TextEdit[], name: string): PlannedEdit[] {
+  const views = createViews(source);
+  const planned = edits.map((edit, at) => {
+    const label = edits.length === 1 ? "oldText" : `edits[${at}].oldText`;
+    return {
+      label,
+      ...planEdit(views, { oldText: wellFormed(edit.oldText), newText: wellFormed(edit.newText) }, label, name),
+    };
+  });
+  planned.sort((one, other) => one.start - other.start);
+  for (const [at, next] of planned.entries()) {
+    const before = planned[at - 1];
+    if (!before || before.end <= next.start) continue;
+    const [one, other] = [before, next].map((edit) => `${edit.label} (${describeRange(source, edit)})`);
+    throw new ToolsError("overlap", `${one} and ${other} overlap in ${name}. Join them into one edit.`);
+  }
+  return planned;
+}
+
+export function applyChanges(source: string, changes: readonly Change[]): string {
+  const parts: string[] = [];
+  let done = 0;
+  for (const { from, to, text } of changes) {
+    parts.push(source.slice(done, from), text);
+    done = to;
+  }
+  return [...parts, source.slice(done)].join("");
+}
+
+/** The 1-based numbers of the lines that places are on. Places must ascend. */
+export function lineNumbers(source: string, places: readonly number[]): number[] {
+  let line = 1;
+  let next = source.indexOf("\n");
+  return places.map((place) => {
+    for (; next >= 0 && next < place; next = source.indexOf("\n", next + 1)) line++;
+    return line;
+  });
+}
+
+/** The text as it is searched, each made once and only if it is needed. */
+interface Views {
+  source: string;
+  breaks(): Folded;
+  loose(): Folded;
+}
+
+function createViews(source: string): Views {
+  let breaks: Folded | undefined;
+  let loose: Folded | undefined;
+  return {
+    source,
+    breaks: () => (breaks ??= foldBreaks(source)),
+    loose: () => (loose ??= foldLoosely(source, { keepsEnd: false })),
+  };
+}
+
+function planEdit(views: Views, edit: TextEdit, label: string, name: string): PlannedEdit {
+  if (edit.oldText === "") {
+    throw new ToolsError(
+      "invalid_input",
+      `${label} is empty. Give text that is in ${name}; to create a file or replace all of it, use write.`,
+    );
+  }
+  const spots = findSpots(views, edit.oldText);
+  const [spot] = spots;
+  if (!spot) throw notFound(views, edit.oldText, label, name);
+  if (spots.length > 1) throw ambiguous(views.source, spots, label, name);
+  const change = changeAt(views.source, spot, edit);
+  const current = views.source.slice(change.from, change.to);
+  if (current === change.text) {
+    throw new ToolsError(
+      "invalid_input",
+      `Replacing ${label} by its newText would change nothing in ${name}. Line endings stay as they are.`,
+    );
+  }
+  if (change.text.includes("\ufffd") && hasRawBytes(current)) {
+    throw new ToolsError(
+      "binary",
+      `${name} holds bytes there that are not UTF-8 and show as \ufffd; newText would replace them. Leave them out of the edit, or use a script in bash.`,
+    );
+  }
+  return { start: spot.start, end: spot.end, change, isLoose: spot.isLoose };
+}
+
+/** Exact matches or, if there are none, loose ones. Line breaks never matter, since reading does not show them. */
+function findSpots(views: Views, oldText: string): Spot[] {
+  const wanted = foldBreaks(oldText).text;
+  const exact = search(views.breaks(), unfolded(wanted), false);
+  // Who writes carriage returns means them, where that leads anywhere.
+  const literal = oldText.includes("\r")
+    ? exact.filter(({ start, end }) => views.source.slice(start, end) === oldText)
+    : [];
+  if (literal.length > 0) return literal;
+  if (exact.length > 0) return exact;
+  const inside = search(views.loose(), foldLoosely(wanted, { keepsEnd: true }), true);
+  if (inside.length > 0) return inside;
+  return search(views.loose(), foldLoosely(wanted, { keepsEnd: false }), true).flatMap(toLineEnd);
+}
+
+function search(folded: Folded, needle: Folded, isLoose: boolean): Spot[] {
+  const spots: Spot[] = [];
+  const length = needle.text.length;
+  if (length === 0) return spots;
+  for (let unit = folded.text.indexOf(needle.text); unit >= 0; unit = folded.text.indexOf(needle.text, unit + 1)) {
+    const [start, end] = [startOf(folded, unit), endOf(folded, unit + length - 1)];
+    spots.push({ start, end, folded, unit, needle, isLoose });
+    if (spots.length === mostSpots) break;
+  }
+  return spots;
+}
+
+/** The blanks that end `oldText` can only be those at the end of a line: they are part of the match. */
+function toLineEnd(spot: Spot): Spot[] {
+  const { folded, unit, needle } = spot;
+  const after = unit + needle.text.length;
+  if (after === folded.text.length) return [{ ...spot, end: folded.source.length }];
+  return folded.text[after] === "\n" ? [{ ...spot, end: startOf(folded, after) }] : [];
+}
+
+/** What changes: only where old and new text differ, so that the rest of the match keeps its bytes too. */
+function changeAt(source: string, spot: Spot, { oldText, newText }: TextEdit): Change {
+  const isLiteral = source.slice(spot.start, spot.end) === oldText;
+  if (isLiteral && newText.includes("\r")) return { from: spot.start, to: spot.end, text: newText };
+  const before = spot.needle.source;
+  const after = foldBreaks(newText).text;
+  const most = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < most && before[head] === after[head]) head++;
+  let tail = 0;
+  while (tail < most - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  const from = placeIn(spot, unitsBefore(spot.needle, head));
+  const isEmpty = unitsBefore(spot.needle, head) === unitsBefore(spot.needle, before.length - tail);
+  const to = isEmpty ? from : placeIn(spot, unitsBefore(spot.needle, before.length - tail));
+  return { from, to, text: withBreaks(after.slice(head, after.length - tail), source, from, to) };
+}
+
+/** The place in the source after so many units of the needle. */
+function placeIn({ start, end, folded, unit, needle }: Spot, units: number): number {
+  if (units === 0) return start;
+  return units === needle.text.length ? end : endOf(folded, unit + units - 1);
+}
+
+/** Line breaks as they were, one by one, and further ones like the nearest. */
+function withBreaks(text: string, source: string, from: number, to: number): string {
+  if (!source.includes("\r")) return text;
+  const breaks = source.slice(from, to).match(/\r\n|\r|\n/g) ?? [];
+  const further = breaks.at(-1) ?? nearestBreak(source, from, to);
+  let at = 0;
+  return text.replaceAll("\n", () => breaks[at++] ?? further);
+}
+
+function nearestBreak(source: string, from: number, to: number): string {
+  const next = source.indexOf("\n", to);
+  const feed = next >= 0 || from === 0 ? next : source.lastIndexOf("\n", from - 1);
+  if (feed < 0) return "\r";
+  return feed > 0 && source[feed - 1] === "\r" ? "\r\n" : "\n";
+}
+
+function ambiguous(source: string, spots: readonly Spot[], label: string, name: string): ToolsError {
+  const lines = lineNumbers(
+    source,
+    spots.slice(0, mostNamedLines).map(({ start }) => start),
+  );
+  const count = spots.length === mostSpots ? `${mostSpots} or more` : String(spots.length);
+  const more = spots.length > mostNamedLines ? " and further ones" : "";
+  return new ToolsError(
+    "ambiguous",
+    `${label} is in ${name} ${count} times: at lines ${lines.join(", ")}${more}. Add lines around it until it is unique.`,
+  );
+}
+
+function notFound(views: Views, oldText: string, label: string, name: string): ToolsError {
+  const nearest = describeNearest(views.source, oldText);
+  const advice = nearest || `Nothing similar is there. Read ${name} and copy the text from there.`;
+  return new ToolsError("no_match", `${label} was not found in ${name}. ${advice}`);
+}
+
+function describeRange(source: string, { start, end }: PlannedEdit): string {
+  const [first, last] = lineNumbers(source, [start, end - 1]);
+  return first === last ? `line ${first}` : `lines ${first}-${last}`;
+}

@@ -1,0 +1,121 @@
+/** What a text that was not found may have meant. Pure, and bounded however large the file is. */
+import { foldLoosely } from "./fold.ts";
+import { wellFormed } from "./text-file.ts";
+
+const mostCandidates = 3;
+const mostShownLines = 10;
+const mostShownLength = 200;
+/** How much of the file, of the text, and of one line is compared. */
+const mostLines = 200_000;
+const mostWantedLines = 200;
+const mostComparedLength = 300;
+/** How much of the words must be the same for a line to be similar. */
+const leastLikeness = 0.4;
+
+interface Candidate {
+  /** 0-based, in the file. */
+  first: number;
+  remark: string;
+}
+
+/** The places most like `oldText`, with line numbers; empty when none is. */
+export function describeNearest(source: string, oldText: string): string {
+  const lines = source.split("\n", mostLines);
+  const wanted = oldText
+    .replace(/\r\n?/g, "\n")
+    .replace(/^\n+|\n+$/g, "")
+    .split("\n", mostWantedLines);
+  const same = bySameLines(lines, wanted);
+  const candidates = same.length > 0 ? same : bySimilarLine(lines, wanted);
+  if (candidates.length === 0) return "";
+  const height = Math.min(wanted.length, mostShownLines);
+  const shown = candidates.map(({ first, remark }) => `${remark}:\n${excerpt(lines, first, height)}`);
+  return `Nearest, with line numbers; copy from here or read the file again.\n\n${shown.join("\n\n")}`;
+}
+
+function excerpt(lines: readonly string[], first: number, height: number): string {
+  const rows = lines.slice(first, first + height).map((line, at) => {
+    const text = wellFormed(line.replace(/\r$/, ""));
+    return `${first + at + 1}: ${text.length > mostShownLength ? `${text.slice(0, mostShownLength)}…` : text}`;
+  });
+  return rows.join("\n");
+}
+
+/** What two lines must share to be the same but for white space. */
+function key(line: string): string {
+  const text = line.slice(0, 1_000).trim();
+  return isAscii(text) ? text : foldLoosely(text, { keepsEnd: false }).text.trim();
+}
+
+const isAscii = (text: string) => !/[\u0080-\uffff]/.test(text);
+
+/** Every line that occurs in both votes for where the text would begin. Indentation does not matter. */
+function bySameLines(lines: readonly string[], wanted: readonly string[]): Candidate[] {
+  const places = new Map<string, number[]>();
+  const keys = wanted.map(key);
+  for (const [at, text] of keys.entries()) {
+    if (!/\w{2}|[^\s\x21-\x7e]/.test(text)) continue;
+    const known = places.get(text);
+    if (!known) places.set(text, [at]);
+    // A line that is repeated over and over says little about the place.
+    else if (known.length < 5) known.push(at);
+  }
+  const votes = new Map<number, number>();
+  for (const [at, line] of lines.entries()) {
+    for (const place of places.get(key(line)) ?? []) votes.set(at - place, (votes.get(at - place) ?? 0) + 1);
+  }
+  const least = leastLikeness * [...places.values()].flat().length;
+  return [...votes]
+    .filter(([first, count]) => first >= 0 && count >= least)
+    .sort(([one, oneVotes], [other, otherVotes]) => otherVotes - oneVotes || one - other)
+    .slice(0, mostCandidates)
+    .map(([first]) => ({ first, remark: compareAt(lines, wanted, keys, first) }));
+}
+
+function compareAt(
+  lines: readonly string[],
+  wanted: readonly string[],
+  keys: readonly string[],
+  first: number,
+): string {
+  const differing = keys.flatMap((text, at) => (key(lines[first + at] ?? "") === text ? [] : [first + at + 1]));
+  const range = rangeOf(first, wanted.length, lines.length);
+  if (differing.length === 0) return `${range} differ only in white space`;
+  const named = differing.slice(0, 10).join(", ");
+  return `${range} differ at ${named}${differing.length > 10 ? " and further on" : ""}`;
+}
+
+function rangeOf(first: number, height: number, total: number): string {
+  const last = Math.min(first + height, total);
+  return last - first <= 1 ? `Line ${first + 1}` : `Lines ${first + 1}-${last}`;
+}
+
+/** The lines that share most words with the longest line of the text. */
+function bySimilarLine(lines: readonly string[], wanted: readonly string[]): Candidate[] {
+  const longest = wanted.reduce((best, line, at) => (line.trim().length > wanted[best]!.trim().length ? at : best), 0);
+  const words = wordsOf(wanted[longest]!);
+  if (words.size === 0) return [];
+  return lines
+    .map((line, at) => ({ at, likeness: likenessOf(words, wordsOf(line)) }))
+    .filter(({ likeness }) => likeness >= leastLikeness)
+    .sort((one, other) => other.likeness - one.likeness || one.at - other.at)
+    .slice(0, mostCandidates)
+    .map(({ at }) => {
+      const first = Math.max(0, at - longest);
+      return { first, remark: `${rangeOf(first, wanted.length, lines.length)} (line ${at + 1} is similar)` };
+    });
+}
+
+const wordsOf = (line: string): Set<string> =>
+  new Set(
+    line
+      .slice(0, mostComparedLength)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_]+/gu),
+  );
+
+function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const word of other) if (one.has(word)) shared++;
+  return shared / (one.size + other.size - shared);
+}

@@ -1,0 +1,76 @@
+/** Files as texts that can be changed in places: every byte that is not changed stays what it was. */
+import { isUtf8 } from "node:buffer";
+import { ToolsError } from "../errors.ts";
+import type { Files } from "../platform/files.ts";
+import { formatBytes } from "../truncate.ts";
+import { isBinary, isUtf16 } from "./sniff.ts";
+
+/** The largest file that is edited, since it is held in memory whole. */
+export const mostEditableBytes = 10 * 1024 * 1024;
+
+/** Reads a text for editing. `name` is what messages call it. A byte order mark is part of the text. */
+export async function readTextFile(files: Files, path: string, name: string): Promise<string> {
+  const bytes = await readBytes(files, path, name);
+  if (isUtf16(bytes)) {
+    throw new ToolsError("binary", `${name} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);
+  }
+  if (isBinary(bytes)) {
+    throw new ToolsError("binary", `${name} is a binary file. Use a program that knows its format.`);
+  }
+  return decodeText(bytes);
+}
+
+async function readBytes(files: Files, path: string, name: string): Promise<Buffer> {
+  try {
+    return (await files.readWhole(path, mostEditableBytes)).bytes;
+  } catch (error) {
+    if (!(error instanceof ToolsError) || error.code !== "too_large") throw error;
+    const limit = formatBytes(mostEditableBytes);
+    throw new ToolsError("too_large", `${name} is too large to edit: at most ${limit}. Use sed or a script in bash.`, {
+      cause: error,
+    });
+  }
+}
+
+/** A byte that is no UTF-8 becomes a lone surrogate, U+DC80 to U+DCFF, which no well-formed text holds. */
+const escapeBase = 0xdc00;
+
+/** Text of any bytes; `encodeText` gives exactly these bytes back. Pure. */
+export function decodeText(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; at < bytes.length;) {
+    const length = sequenceLength(bytes, at);
+    if (length === 0) {
+      parts.push(bytes.toString("utf8", from, at), String.fromCharCode(escapeBase + bytes[at]!));
+      from = at + 1;
+    }
+    at += length || 1;
+  }
+  return [...parts, bytes.toString("utf8", from)].join("");
+}
+
+/** How many bytes the code point at `at` has; 0 when there is none. */
+function sequenceLength(bytes: Buffer, at: number): number {
+  const first = bytes[at]!;
+  if (first < 0x80) return 1;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  return isUtf8(bytes.subarray(at, at + length)) ? length : 0;
+}
+
+/** The bytes of a text. Pure. */
+export function encodeText(text: string): Buffer {
+  if (!hasRawBytes(text)) return Buffer.from(text);
+  // With the flag `u`, halves of a proper pair do not match.
+  const parts = text.split(/([\udc80-\udcff])/u);
+  return Buffer.concat(
+    parts.map((part, at) => (at % 2 === 1 ? Buffer.from([part.charCodeAt(0) - escapeBase]) : Buffer.from(part))),
+  );
+}
+
+/** Whether any byte of it is no UTF-8. */
+export const hasRawBytes = (text: string): boolean => /[\udc80-\udcff]/u.test(text);
+
+/** What can be shown of it: bytes that are no UTF-8, and halves of pairs, become U+FFFD. */
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd");

@@ -1,0 +1,519 @@
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TextContent, validateToolArguments } from "@tau/ai";
+import { applyPatch } from "diff";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { summarise } from "../src/files/diff.ts";
+import { createEditTool } from "../src/files/edit.ts";
+import { createFileQueue } from "../src/files/file-queue.ts";
+import { applyChanges, planEdits, type TextEdit } from "../src/files/match.ts";
+import { decodeText, encodeText, mostEditableBytes } from "../src/files/text-file.ts";
+import { createWriteTool } from "../src/files/write.ts";
+import { nodeFileSystem } from "../src/platform/file-system.ts";
+import { createFiles } from "../src/platform/files.ts";
+import { withEveryFault } from "../src/testing/faults.ts";
+import { scratch } from "./scratch.ts";
+
+const toolIn = (cwd: string, files = createFiles()) => createEditTool({ cwd, files, queue: createFileQueue() });
+
+const withFile = (content: string | Buffer) => {
+  const cwd = scratch();
+  writeFileSync(join(cwd, "file"), content);
+  return cwd;
+};
+
+const one = (oldText: string, newText: string): TextEdit[] => [{ oldText, newText }];
+
+/** Edits a file of this content and gives the new content. */
+const edited = async (content: string | Buffer, edits: TextEdit[]) => {
+  const cwd = withFile(content);
+  const result = await toolIn(cwd).execute("id", { path: "file", edits });
+  return {
+    bytes: readFileSync(join(cwd, "file")),
+    content: readFileSync(join(cwd, "file"), "utf8"),
+    text: (result.content[0] as TextContent).text,
+    details: result.details!,
+  };
+};
+
+const planned = (source: string, edits: TextEdit[]) =>
+  applyChanges(
+    source,
+    planEdits(source, edits, "file").map(({ change }) => change),
+  );
+
+describe("what is replaced", () => {
+  test("several pieces at once, all found in the original text", async () => {
+    const { content, text, details } = await edited("a\nb\nc\nd\n", [
+      { oldText: "d", newText: "b" },
+      { oldText: "b", newText: "d\ne" },
+    ]);
+    expect(content).toBe("a\nd\ne\nc\nb\n");
+    expect(text).toBe("Edited file: 2 replacements, first changed line 2.");
+    expect(details.firstChangedLine).toBe(2);
+  });
+
+  test("the result carries a unified diff, and half a character never becomes a byte", async () => {
+    const { bytes, details } = await edited("a\nb\nc\nd\n", [...one("b", "x\ny"), ...one("d", "\udce9")]);
+    expect(bytes.equals(Buffer.from("a\nx\ny\nc\n\ufffd\n"))).toBe(true);
+    expect(details.diff).toBe("--- file\n+++ file\n@@ -1,4 +1,5 @@\n a\n-b\n+x\n+y\n c\n-d\n+\ufffd\n");
+  });
+
+  test("bytes that are no UTF-8 stay, also inside the text that was matched", async () => {
+    const { bytes, details } = await edited(
+      Buffer.from("caf\xe9 \xff x\n", "latin1"),
+      one("caf\ufffd \ufffd x", "caf\ufffd \ufffd y"),
+    );
+    expect(bytes.toString("latin1")).toBe("caf\xe9 \xff y\n");
+    expect(details.diff).toContain("-caf\ufffd \ufffd x\n+caf\ufffd \ufffd y");
+  });
+
+  test("pieces that touch do not overlap", async () => {
+    expect((await edited("abc", [...one("b", "B"), ...one("a", "A"), ...one("c", "C")])).content).toBe("ABC");
+  });
+
+  test("the mode stays, and a link stays a link", async () => {
+    const cwd = withFile("old");
+    chmodSync(join(cwd, "file"), 0o741);
+    symlinkSync("file", join(cwd, "link"));
+    await toolIn(cwd).execute("id", { path: "link", edits: one("old", "new") });
+    expect(readFileSync(join(cwd, "file"), "utf8")).toBe("new");
+    expect(statSync(join(cwd, "file")).mode & 0o7777).toBe(0o741);
+    expect(lstatSync(join(cwd, "link")).isSymbolicLink()).toBe(true);
+  });
+
+  test.each([
+    ["line breaks", "a\r\nb\r\nc\r\n", "a\nb", "x\ny\nz", "x\r\ny\r\nz\r\nc\r\n"],
+    ["carriage returns that the file has not", "a\nb\nc", "a\r\nb", "x\r\ny", "x\ny\nc"],
+    ["old Macintosh breaks", "a\rb\rc", "a\nb", "x\ny\nz", "x\ry\rz\rc"],
+    ["a new line in a file with CRLF", "a\r\nb", "b", "b\nc", "a\r\nb\r\nc"],
+    ["line breaks that are written out", "a\nb\nc", "a", "x\r\ny", "x\r\ny\nb\nc"],
+    ["each break in a mixed file", "a\r\nb\nc\r\nd", "a\nb\nc", "A\nB\nC", "A\r\nB\nC\r\nd"],
+    [
+      "blanks at the ends of lines",
+      "if (a) {  \n  b;\t\n}\n",
+      "if (a) {\n  b;\n}",
+      "if (a) {\n  c;\n}",
+      "if (a) {  \n  c;\t\n}\n",
+    ],
+    ["blanks that the file has not", "a\nb\n", "a  \nb\t", "a  \nc\t", "a\nc\n"],
+    ["smart quotes", "say(“hi”, ‘you’)", "say(\"hi\", 'you')", "say(\"ho\", 'you')", "say(“ho”, ‘you’)"],
+    ["quotes that the file has plain", 'x = "a"', "x = “a”", "x = “b”", 'x = "b"'],
+    ["dashes", "1–2 — 3−4", "1-2 - 3-4", "1-2 - 3-5", "1–2 — 3−5"],
+    ["no-break spaces", "a\u00a0b\u202fc\u3000d", "a b c d", "a b c e", "a\u00a0b\u202fc\u3000e"],
+    ["a byte order mark", "\ufeffa\nb", "\ufeffa", "\ufeffx", "\ufeffx\nb"],
+    ["a byte order mark that the file has not", "a\nb", "\ufeffa\nb", "\ufeffa\nc", "a\nc"],
+    ["blanks that end a line and the text", "“a”  \nb", '"a"\t', "c", "c\nb"],
+    ["blanks that end the file and the text", "“a”  ", '"a"\t', "c", "c"],
+    ["a line break that goes", "a\r\nb", "a\n", "", "b"],
+    ["nothing, where old and new overlap themselves", "xaay", "aa", "a", "xay"],
+    ["a space that ends inside a line", "“x” = 1", '"x" = ', '"y" = ', "“y” = 1"],
+  ])(
+    "a match may differ in %s, and what did not change keeps its bytes",
+    async (_name, file, oldText, newText, expected) => {
+      expect((await edited(file, one(oldText, newText))).content).toBe(expected);
+    },
+  );
+
+  test("an exact match goes before a normalised one, and the result says when it was normalised", async () => {
+    const exact = await edited("'a'\n‘a’\n", one("'a'", "b"));
+    expect(exact.content).toBe("b\n‘a’\n");
+    expect(exact.text).not.toMatch(/normalised/);
+    expect((await edited("‘a’\n", one("'a'", "b"))).text).toMatch(/1 matched only with .* normalised/);
+  });
+
+  test("places that reading shows alike are not told apart by their line breaks", async () => {
+    await expect(edited("a\nb\n-\na\r\nb\n", one("a\nb", "x"))).rejects.toThrow(/lines 1, 4/);
+    expect((await edited("a\nb\n-\na\r\nb\n", one("a\r\nb", "x"))).content).toBe("a\nb\n-\nx\n");
+  });
+});
+
+describe("what is refused, with the file left as it was", () => {
+  const many = Array.from({ length: 3_000 }, () => "same").join("\n");
+  test.each<[string, string | Buffer, TextEdit[], string, RegExp]>([
+    ["an empty oldText", "a", one("", "b"), "invalid_input", /oldText is empty.*use write/],
+    ["a text that is there three times", "a\nb\na\nc a", one("a", "x"), "ambiguous", /3 times: at lines 1, 3, 4\./],
+    ["a text that overlaps itself", "aaa", one("aa", "x"), "ambiguous", /2 times: at lines 1, 1/],
+    ["a text that is there over and over", many, one("same", "x"), "ambiguous", /1000 or more times.*further/],
+    ["a loose match that is not unique", "“a”\n„a‟", one('"a"', "x"), "ambiguous", /lines 1, 2/],
+    [
+      "overlapping edits",
+      "a\nb\nc\nd",
+      [...one("c\nd", "x"), ...one("b\nc", "y")],
+      "overlap",
+      /edits\[1\]\.oldText \(lines 2-3\) and edits\[0\]\.oldText \(lines 3-4\) overlap/,
+    ],
+    ["the same edit twice", "a", [...one("a", "b"), ...one("a", "b")], "overlap", /edits\[0\].*edits\[1\]/],
+    ["an edit that changes nothing", "a\r\nb", one("a\r\nb", "a\nb"), "invalid_input", /change nothing/],
+    [
+      "one bad edit among good ones",
+      "a\nb",
+      [...one("a", "x"), ...one("q", "y")],
+      "no_match",
+      /^edits\[1\]\.oldText was not/,
+    ],
+    ["blanks that are not at the end of a line", "“foo”bar", one('"foo"\t', "x"), "no_match", /not found/],
+    ["another character that shares a half", "“💀”", one('"💁"', "x"), "no_match", /not found/],
+    ["a binary file", Buffer.from([0x61, 0, 0x62]), one("a", "b"), "binary", /binary/],
+    ["UTF-16", Buffer.from("\ufeffabc", "utf16le"), one("a", "b"), "binary", /UTF-16.*iconv/],
+    ["UTF-16 the other way round", Buffer.from([0xfe, 0xff, 0, 0x61]), one("a", "b"), "binary", /UTF-16/],
+    ["UTF-16 without a mark", Buffer.from("abc", "utf16le"), one("a", "b"), "binary", /binary/],
+    ["a huge file", Buffer.alloc(mostEditableBytes + 1, 0x61), one("b", "c"), "too_large", /at most 10\.0 MB.*sed/],
+    [
+      "replacing bytes that are no UTF-8 by what stands for them",
+      Buffer.from("caf\xe9 x\n", "latin1"),
+      one("caf\ufffd x", "Caf\ufffd y"),
+      "binary",
+      /not UTF-8/,
+    ],
+  ])("%s", async (_name, content, edits, code, message) => {
+    const cwd = withFile(content);
+    const result = toolIn(cwd).execute("id", { path: "file", edits });
+    await expect(result).rejects.toMatchObject({ code, message: expect.stringMatching(message) as string });
+    expect(readFileSync(join(cwd, "file")).equals(Buffer.from(content))).toBe(true);
+    expect(readdirSync(cwd)).toEqual(["file"]);
+  });
+
+  test("a file that is not there", async () => {
+    await expect(toolIn(scratch()).execute("id", { path: "no", edits: one("a", "b") })).rejects.toMatchObject({
+      code: "not_found",
+    });
+  });
+
+  test("a call that was aborted", async () => {
+    const cwd = withFile("a");
+    const call = toolIn(cwd).execute("id", { path: "file", edits: one("a", "b") }, AbortSignal.abort());
+    await expect(call).rejects.toThrow(/abort/i);
+    expect(readFileSync(join(cwd, "file"), "utf8")).toBe("a");
+  });
+});
+
+describe("a match that failed", () => {
+  const source = [
+    "function add(a, b) {",
+    "  const sum = a + b;",
+    "  return sum;",
+    "}",
+    "",
+    "function sub(a, b) {",
+    "}",
+  ];
+  const failure = async (content: string, oldText: string) =>
+    await edited(content, one(oldText, "x")).then(
+      () => "edited",
+      (error: Error) => error.message,
+    );
+
+  test("shows the lines that were nearly meant, with their numbers and where they differ", async () => {
+    const message = await failure(source.join("\n"), "function add(a, b) {\n  const total = a + b;\n  return sum;\n}");
+    expect(message).toContain(
+      "Lines 1-4 differ at 2:\n1: function add(a, b) {\n2:   const sum = a + b;\n3:   return sum;",
+    );
+  });
+
+  test("says so when only the indentation differs", async () => {
+    const message = await failure(source.join("\n"), "const sum = a + b;\nreturn sum;");
+    expect(message).toContain("Lines 2-3 differ only in white space:\n2:   const sum");
+  });
+
+  test("shows similar lines where none is the same", async () => {
+    expect(await failure(source.join("\n"), "const sum = a * c;")).toMatch(
+      /\(line 2 is similar\):\n2: {3}const sum = a \+ b;/,
+    );
+    expect(await failure(source.join("\n"), "completely different words")).toMatch(
+      /Nothing similar is there\. Read file/,
+    );
+  });
+
+  test("costs little in a large file, and the message stays short", async () => {
+    const lines = Array.from({ length: 250_000 }, (_unused, at) => `const value${at % 977} = compute(${at}, "x");`);
+    const content = lines.join("\n");
+    const wanted = [...lines.slice(40_000, 40_150), "const other = 1;"].join("\n");
+    const started = performance.now();
+    for (const text of [wanted, "const value3 = compute(nothing);", "x".repeat(100_000)]) {
+      const message = await failure(content, text);
+      expect(message).toMatch(/was not found/);
+      expect(message.length).toBeLessThan(5_000);
+    }
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(await failure(content, wanted)).toContain("Lines 40001-40151 differ at 40151");
+  });
+});
+
+describe("the diff", () => {
+  test("does not compare the whole of a large file, nor show more than the limit", async () => {
+    const lines = Array.from({ length: 200_000 }, (_unused, at) => `line ${at}`);
+    const edits = [...one("line 5\n", "LINE 5\n"), ...one("line 199999", "the end")];
+    const { details } = await edited(lines.join("\n"), edits);
+    expect(details.diff).toContain("@@ -3,7 +3,7 @@\n line 2\n line 3\n line 4\n-line 5\n+LINE 5\n line 6");
+    expect(details.diff).toContain(
+      "-line 199999\n\\ No newline at end of file\n+the end\n\\ No newline at end of file",
+    );
+    const large = await edited("x", one("x", lines.join("\n")));
+    expect(Buffer.byteLength(large.details.diff)).toBeLessThan(51 * 1024);
+    expect(large.details.diff).toMatch(/\[The diff goes on for [\d,]+ lines\.\]$/);
+  });
+
+  test("numbers the lines of each hunk in the old text and in the new", async () => {
+    const lines = Array.from({ length: 40 }, (_unused, at) => `<${at + 1}>`).join("\n");
+    const { details } = await edited(lines, [...one("<2>", "a\nb\nc"), ...one("<30>", "x")]);
+    expect(details.diff.match(/^@@.*$/gm)).toEqual(["@@ -1,5 +1,7 @@", "@@ -27,7 +29,7 @@"]);
+  });
+
+  test("a place with too many differences is all old lines, then all new ones, and still a valid patch", () => {
+    const numbered = (word: string) => Array.from({ length: 700 }, (_unused, at) => `${word} ${at}`).join("\n");
+    for (const [before, after] of [
+      [`a\n${numbered("old")}\n`, `a\n${numbered("new")}`],
+      [numbered("old"), `${numbered("new")}\n`],
+    ] as const) {
+      const { diff, firstChangedLine } = summarise(before, [{ from: 0, to: before.length, text: after }], "f");
+      expect(firstChangedLine).toBe(1);
+      expect(applyPatch(before, diff)).toBe(after);
+    }
+  });
+});
+
+// Every line holds a token of its own, so that every line is unique and stays findable.
+const words = fc.string({
+  unit: fc.constantFrom("a", "b", " ", "\t", "“", "-", "–", "\u00a0", "é", "😀", "{"),
+  maxLength: 8,
+});
+const linesOf = (mark: string, min: number, max: number) =>
+  fc
+    .array(words, { minLength: min, maxLength: max })
+    .map((all) => all.map((text, at) => `${text}<${mark}${at}>${text}|`));
+const range = fc.tuple(fc.nat(), fc.nat());
+
+const spanOf = (count: number, [first, size]: readonly [number, number]) => {
+  const from = first % count;
+  return { from, to: from + 1 + (size % (count - from)) };
+};
+
+const joined = (lines: readonly string[], breaks: readonly string[]) =>
+  lines.map((line, at) => (at === lines.length - 1 ? line : `${line}${breaks[at % breaks.length]!}`)).join("");
+
+describe("laws", () => {
+  const rawByte = fc.constantFrom<Buffer>(Buffer.alloc(0), Buffer.from([0xe9]), Buffer.from([0xf0, 0x9f, 0x98]));
+
+  test("an edit and its inverse give the same bytes again: any line break, with or without mark and final break", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom("\n", "\r\n", "\r"),
+        fc.constantFrom("", "\ufeff"),
+        fc.boolean(),
+        rawByte,
+        linesOf("o", 1, 8),
+        linesOf("n", 1, 8),
+        range,
+        async (lineBreak, mark, isClosed, raw, lines, fresh, at) => {
+          const { from, to } = spanOf(lines.length, at);
+          const whole = Buffer.concat([
+            Buffer.from(`${mark}${lines.join(lineBreak)}`),
+            Buffer.from(`${lineBreak}end`),
+            raw,
+            Buffer.from(isClosed ? lineBreak : ""),
+          ]);
+          const [oldText, newText] = [lines.slice(from, to).join("\n"), fresh.join("\n")];
+          const there = await edited(whole, one(oldText, newText));
+          expect(there.bytes.equals(whole)).toBe(false);
+          const back = await edited(there.bytes, one(newText, oldText));
+          expect(back.bytes.equals(whole)).toBe(true);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test("mixed line breaks come back too when as many lines go in as came out", async () => {
+    const breaks = fc.array(fc.constantFrom("\n", "\r\n", "\r"), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(breaks, linesOf("o", 1, 10), range, async (all, lines, at) => {
+        const { from, to } = spanOf(lines.length, at);
+        const whole = Buffer.from(joined([...lines, "end"], all));
+        const oldText = lines.slice(from, to).join("\n");
+        const newText = oldText.replaceAll("<o", "<new");
+        const there = await edited(whole, one(oldText, newText));
+        const back = await edited(there.bytes, one(newText, oldText));
+        expect(back.bytes.equals(whole)).toBe(true);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("whatever is replaced, the bytes before and after it stay, and the rest is the new text", () => {
+    const breaks = fc.array(fc.constantFrom("\n", "\r\n", "\r"), { minLength: 1, maxLength: 6 });
+    const plain = (text: string) => text.replace(/\r\n?/g, "\n");
+    fc.assert(
+      fc.property(breaks, linesOf("o", 1, 10), linesOf("n", 0, 6), range, (all, lines, fresh, at) => {
+        const { from, to } = spanOf(lines.length, at);
+        const source = joined(lines, all);
+        const start = joined([...lines.slice(0, from), ""], all).length;
+        const end = joined(lines.slice(0, to), all).length;
+        const [before, after] = [source.slice(0, start), source.slice(end)];
+        const newText = fresh.join("\n");
+        const result = planned(source, one(lines.slice(from, to).join("\n"), newText));
+        expect(result.startsWith(before)).toBe(true);
+        expect(result.endsWith(after)).toBe(true);
+        expect(plain(result.slice(start, result.length - after.length))).toBe(newText);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("a match that is only normalised changes what an exact one would, and nothing else", () => {
+    const spelled = (text: string) =>
+      text
+        .replaceAll("“", '"')
+        .replaceAll("–", "-")
+        .replaceAll("\u00a0", " ")
+        .replace(/[ \t]+$/gm, "");
+    fc.assert(
+      fc.property(linesOf("o", 3, 10), range, (lines, at) => {
+        const { from, to } = spanOf(lines.length, at);
+        const blanks = lines.map((line, index) => (index % 2 === 0 ? `${line}\t ` : line));
+        const oldText = spelled(lines.slice(from, to).join("\n"));
+        const newText = oldText.replace(`<o${from}>`, "<changed>");
+        expect(planned(blanks.join("\n"), one(oldText, newText))).toBe(
+          blanks.join("\n").replace(`<o${from}>`, "<changed>"),
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("any bytes, read as text and written again, are the same bytes", () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.array(fc.constantFrom(0x61, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x98, 0x80, 0xed, 0xa0, 0xff), {
+        maxLength: 20,
+      }),
+    );
+    fc.assert(
+      fc.property(bytes, (all) => {
+        const buffer = Buffer.from(all);
+        expect(encodeText(decodeText(buffer)).equals(buffer)).toBe(true);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test("the diff is a patch that leads from the old text to the new, and names the first line that differs", () => {
+    const breaks = fc.array(fc.constantFrom("\n", "\n", "\r\n"), { minLength: 1, maxLength: 4 });
+    const spots = fc.uniqueArray(fc.nat({ max: 39 }), { minLength: 1, maxLength: 5 });
+    const fresh = fc.constantFrom("", "new", "new\nlines", "\nnew\n", "1\n2\n3\n4\n5\n6");
+    fc.assert(
+      fc.property(
+        breaks,
+        spots,
+        fc.array(fresh, { minLength: 5, maxLength: 5 }),
+        fc.boolean(),
+        (all, at, texts, isClosed) => {
+          const lines = Array.from({ length: 40 }, (_unused, index) => `<${index}>`);
+          const source = joined(isClosed ? [...lines, ""] : lines, all);
+          const edits = at.map((index, n) => ({ oldText: `<${index}>`, newText: texts[n]! }));
+          const changes = planEdits(source, edits, "f").map(({ change }) => change);
+          const result = applyChanges(source, changes);
+          const { diff, firstChangedLine } = summarise(source, changes, "f");
+          expect(applyPatch(source, diff, { autoConvertLineEndings: false })).toBe(result);
+          const [was, is] = [source.split("\n"), result.split("\n")];
+          expect(firstChangedLine).toBe(is.findIndex((line, n) => line !== was[n]) + 1 || is.length + 1);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("two writers", () => {
+  test("a thousand edits each: what was reported is in the file, and nothing else is", async () => {
+    const cwd = withFile("mine 0: 0\nmine 1: 0\nshared: 0\n");
+    const queue = createFileQueue();
+    const files = createFiles();
+    let shared = 0;
+    let refused = 0;
+    const writer = async (id: number) => {
+      const tool = createEditTool({ cwd, files, queue });
+      for (let at = 0; at < 500; at++) {
+        await tool.execute("id", { path: "file", edits: one(`mine ${id}: ${at}\n`, `mine ${id}: ${at + 1}\n`) });
+        const seen = Number(/shared: (\d+)/.exec(readFileSync(join(cwd, "file"), "utf8"))![1]);
+        await tool.execute("id", { path: "file", edits: one(`shared: ${seen}\n`, `shared: ${seen + 1}\n`) }).then(
+          () => shared++,
+          (error: Error) => {
+            expect(error).toMatchObject({ code: "no_match" });
+            refused++;
+          },
+        );
+      }
+    };
+    await Promise.all([writer(0), writer(1)]);
+    expect(shared + refused).toBe(1_000);
+    expect(readFileSync(join(cwd, "file"), "utf8")).toBe(`mine 0: 500\nmine 1: 500\nshared: ${shared}\n`);
+    expect(queue.busyFiles).toBe(0);
+  }, 60_000);
+
+  test("a parallel batch of edits and writes of one file happens one by one", async () => {
+    const names = Array.from({ length: 50 }, (_unused, at) => `<${at}>`);
+    const cwd = withFile(names.join("\n"));
+    const ports = { cwd, files: createFiles(), queue: createFileQueue() };
+    const [edit, write] = [createEditTool(ports), createWriteTool(ports)];
+    await Promise.all([
+      ...names.map((name) => edit.execute("id", { path: "file", edits: one(name, `${name}!`) })),
+      write.execute("id", { path: "other", content: "x" }),
+    ]);
+    expect(readFileSync(join(cwd, "file"), "utf8")).toBe(names.map((name) => `${name}!`).join("\n"));
+  });
+});
+
+test("whatever call fails, the file has its old content or the new, and success means the new", async () => {
+  for (const lasts of ["once", "forever"] as const) {
+    const points = await withEveryFault(
+      nodeFileSystem,
+      async (fileSystem) => {
+        const cwd = withFile("\ufeffone\r\ntwo");
+        const outcome = await toolIn(cwd, createFiles({ fileSystem }))
+          .execute("id", { path: "file", edits: one("two", "three") })
+          .then(
+            () => "edited",
+            () => "failed",
+          );
+        const content = readFileSync(join(cwd, "file"), "utf8");
+        const [old, fresh] = ["\ufeffone\r\ntwo", "\ufeffone\r\nthree"];
+        expect(outcome === "edited" ? [fresh] : [old, fresh]).toContain(content);
+        if (lasts === "once") expect(readdirSync(cwd)).toEqual(["file"]);
+      },
+      { lasts },
+    );
+    expect(points).toBeGreaterThan(12);
+  }
+});
+
+describe("arguments", () => {
+  const tool = toolIn(".");
+  const prepared = (args: unknown) => {
+    const given = tool.prepareArguments!(args) as Record<string, unknown>;
+    return validateToolArguments(tool, { type: "toolCall", id: "1", name: "edit", arguments: given }) as unknown;
+  };
+  const edits = one("a", "b");
+
+  test.each<[string, unknown, TextEdit[]]>([
+    ["a list", { path: "f", edits }, edits],
+    ["one edit without a list", { path: "f", oldText: "a", newText: "b" }, edits],
+    ["a list as JSON", { path: "f", edits: JSON.stringify(edits) }, edits],
+    ["one edit as JSON", { path: "f", edits: JSON.stringify(edits[0]) }, edits],
+    ["an object in place of the list", { path: "f", edits: edits[0] }, edits],
+    ["both forms", { path: "f", edits, oldText: "c", newText: "" }, [...edits, ...one("c", "")]],
+  ])("%s is understood", (_name, args, expected) => {
+    expect(prepared(args)).toEqual({ path: "f", edits: expected });
+  });
+
+  test.each<[string, unknown]>([
+    ["no edits", { path: "f" }],
+    ["an empty list", { path: "f", edits: [] }],
+    ["half an edit", { path: "f", oldText: "a" }],
+    ["broken JSON", { path: "f", edits: "[{" }],
+    ["no path", { edits }],
+  ])("%s is refused by the schema", (_name, args) => {
+    expect(() => prepared(args)).toThrow(/edits|path|newText/);
+  });
+});

@@ -1,0 +1,170 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { TextContent } from "@tau/ai";
+import { describe, expect, test } from "vitest";
+import { createFileQueue } from "../src/files/file-queue.ts";
+import { createWriteTool } from "../src/files/write.ts";
+import { nodeFileSystem } from "../src/platform/file-system.ts";
+import { createFiles } from "../src/platform/files.ts";
+import { withEveryFault } from "../src/testing/faults.ts";
+import { scratch } from "./scratch.ts";
+
+const write = async (cwd: string, path: string, content: string, files = createFiles()) => {
+  const tool = createWriteTool({ cwd, files, queue: createFileQueue() });
+  const result = await tool.execute("id", { path, content });
+  return { text: (result.content[0] as TextContent).text, details: result.details! };
+};
+
+describe("writing", () => {
+  test("creates the file and its directories, and says what was written", async () => {
+    const cwd = scratch();
+    expect(await write(cwd, "a/b/c.txt", "one\ntwö")).toEqual({
+      text: "Created a/b/c.txt: 2 lines (8 B).",
+      details: { path: join(cwd, "a/b/c.txt"), bytes: 8, lines: 2, isNew: true },
+    });
+    expect(readFileSync(join(cwd, "a/b/c.txt"), "utf8")).toBe("one\ntwö");
+  });
+
+  test("replaces all of a file, and keeps its mode and the link that leads to it", async () => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "script"), "a long old content");
+    chmodSync(join(cwd, "script"), 0o750);
+    symlinkSync("script", join(cwd, "link"));
+    expect((await write(cwd, "link", "new\n")).text).toBe("Replaced the content of link: 1 line (4 B).");
+    expect(readFileSync(join(cwd, "script"), "utf8")).toBe("new\n");
+    expect(statSync(join(cwd, "script")).mode & 0o7777).toBe(0o750);
+    expect(lstatSync(join(cwd, "link")).isSymbolicLink()).toBe(true);
+  });
+
+  test("an empty content is an empty file", async () => {
+    const cwd = scratch();
+    expect((await write(cwd, "empty", "")).text).toBe("Created empty: 0 lines (0 B).");
+    expect(readFileSync(join(cwd, "empty"))).toHaveLength(0);
+  });
+
+  test("what cannot be written is explained", async () => {
+    const cwd = scratch();
+    mkdirSync(join(cwd, "dir"));
+    writeFileSync(join(cwd, "file"), "x");
+    symlinkSync("circle", join(cwd, "circle"));
+    await expect(write(cwd, "dir", "x")).rejects.toMatchObject({ code: "not_a_file" });
+    await expect(write(cwd, "file/below", "x")).rejects.toMatchObject({ code: "not_a_directory" });
+    await expect(write(cwd, "file/below/deep", "x")).rejects.toMatchObject({ name: "ToolsError" });
+    await expect(write(cwd, "circle", "x")).rejects.toThrow(/circle/);
+    await expect(write(cwd, "", "x")).rejects.toMatchObject({ code: "invalid_input" });
+    expect(readFileSync(join(cwd, "file"), "utf8")).toBe("x");
+  });
+
+  test("a name that only looks like another file's does not replace that file", async () => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "it’s.txt"), "other");
+    await write(cwd, "it's.txt", "new");
+    expect(readdirSync(cwd)).toHaveLength(2);
+    expect(readFileSync(join(cwd, "it’s.txt"), "utf8")).toBe("other");
+  });
+
+  test("a call that was aborted writes nothing", async () => {
+    const cwd = scratch();
+    const tool = createWriteTool({ cwd, files: createFiles(), queue: createFileQueue() });
+    await expect(tool.execute("id", { path: "x", content: "x" }, AbortSignal.abort())).rejects.toThrow(/abort/i);
+    expect(existsSync(join(cwd, "x"))).toBe(false);
+  });
+
+  test("whatever call fails, the file has its old content or the new, and success means the new", async () => {
+    for (const lasts of ["once", "forever"] as const) {
+      const points = await withEveryFault(
+        nodeFileSystem,
+        async (fileSystem) => {
+          const cwd = scratch();
+          writeFileSync(join(cwd, "file"), "old");
+          const outcome = await write(cwd, "file", "new", createFiles({ fileSystem })).then(
+            () => "written",
+            () => "failed",
+          );
+          const content = readFileSync(join(cwd, "file"), "utf8");
+          expect(outcome === "written" ? ["new"] : ["old", "new"]).toContain(content);
+          if (lasts === "once") expect(readdirSync(cwd)).toEqual(["file"]);
+        },
+        { lasts },
+      );
+      expect(points).toBeGreaterThan(8);
+    }
+  });
+});
+
+describe("the queue", () => {
+  const gateOf = () => {
+    let resolve = () => {};
+    const promise = new Promise<void>((open) => {
+      resolve = open;
+    });
+    return { promise, resolve };
+  };
+
+  test("work on one file waits for earlier work, also when that failed; other files do not wait", async () => {
+    const queue = createFileQueue();
+    const seen: string[] = [];
+    const gate = gateOf();
+    const first = queue.run("/a", async () => {
+      seen.push("a1");
+      await gate.promise;
+      throw new Error("broken");
+    });
+    const second = queue.run("/a", async () => seen.push("a2"));
+    await queue.run("/b", async () => seen.push("b1"));
+    expect(seen).toEqual(["a1", "b1"]);
+    gate.resolve();
+    await expect(first).rejects.toThrow("broken");
+    await second;
+    expect(seen).toEqual(["a1", "b1", "a2"]);
+  });
+
+  test("remembers nothing of files that nobody works on", async () => {
+    const queue = createFileQueue();
+    const all = Array.from({ length: 100 }, (_unused, at) =>
+      queue.run(`/${at % 10}`, () => (at % 3 === 0 ? Promise.reject(new Error("x")) : Promise.resolve())),
+    );
+    expect(queue.busyFiles).toBe(10);
+    await Promise.allSettled(all);
+    await Promise.resolve();
+    expect(queue.busyFiles).toBe(0);
+  });
+
+  test("two names of one file are one file", async () => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "file"), "");
+    symlinkSync("file", join(cwd, "link"));
+    const queue = createFileQueue();
+    const files = createFiles();
+    let [inside, most] = [0, 0];
+    const tool = createWriteTool({
+      cwd,
+      queue,
+      files: {
+        ...files,
+        async writeWhole(path, bytes) {
+          most = Math.max(most, ++inside);
+          const result = await files.writeWhole(path, bytes);
+          inside--;
+          return result;
+        },
+      },
+    });
+    await Promise.all(
+      Array.from({ length: 20 }, (_unused, at) =>
+        tool.execute("id", { path: at % 2 === 0 ? "file" : "link", content: String(at) }),
+      ),
+    );
+    expect(most).toBe(1);
+  });
+});
