@@ -1,0 +1,205 @@
+/**
+ * Globs over paths, in time that is bounded by the product of the two lengths. ripgrep's own `--glob` cannot be used to
+ * choose files: what it chooses is searched even if `.gitignore` excludes it. Pure.
+ */
+import { ToolsError } from "../errors.ts";
+
+export interface Glob {
+  /** Whether it matches a path below the root, with `/` between its parts. */
+  matches(path: string): boolean;
+  /** Coarser globs over base names: whatever matches, matches one of them. Undefined when they would exclude nothing. */
+  readonly baseNames: readonly string[] | undefined;
+}
+
+type Token =
+  | { kind: "literal"; char: string }
+  | { kind: "one" }
+  | { kind: "many" }
+  | { kind: "class"; isNegated: boolean; ranges: readonly (readonly [string, string])[] };
+
+/** One part of a path, or `**`: any number of parts. */
+type Part = readonly Token[] | "**";
+
+const mostAlternatives = 256;
+
+/**
+ * `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, `\` before a character that means itself, and `**` for any number of
+ * directories. Without a slash it is about the base name, at any depth; with one, about the whole path from the root.
+ */
+export function parseGlob(pattern: string): Glob {
+  const isAnchored = pattern.includes("/");
+  const alternatives = alternativesOf(pattern).map((alternative) => partsOf(alternative, isAnchored));
+  const tests = alternatives.map(pathTest);
+  const coarse = alternatives.map((parts) => coarseOf(parts.at(-1)!));
+  return {
+    matches: (path) => tests.some((test) => test(path)),
+    baseNames: coarse.includes("*") ? undefined : [...new Set(coarse)],
+  };
+}
+
+const invalid = (pattern: string, why: string) =>
+  new ToolsError(
+    "invalid_input",
+    `${JSON.stringify(pattern)} is not a valid glob: ${why}. Put \\ before a character that means itself.`,
+  );
+
+/** Takes braces apart: `a{b,c}` is `ab` or `ac`. */
+function alternativesOf(pattern: string): string[] {
+  const braces = firstBraces(pattern);
+  if (!braces) return [pattern];
+  const rests = alternativesOf(pattern.slice(braces.end + 1));
+  const heads = braces.choices.flatMap(alternativesOf);
+  if (heads.length * rests.length > mostAlternatives) {
+    throw invalid(pattern, `it has more than ${mostAlternatives} alternatives`);
+  }
+  const before = pattern.slice(0, braces.start);
+  return heads.flatMap((head) => rests.map((rest) => before + head + rest));
+}
+
+function firstBraces(pattern: string): { start: number; end: number; choices: string[] } | undefined {
+  const choices: string[] = [];
+  let start = -1;
+  let from = 0;
+  let depth = 0;
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at];
+    if (char === "\\") at++;
+    else if (char === "[") at = classEnd(pattern, at) ?? at;
+    else if (char === "{" && depth++ === 0) {
+      start = at;
+      from = at + 1;
+    } else if (depth > 0 && (char === "}" || char === ",")) {
+      if (depth === 1) {
+        choices.push(pattern.slice(from, at));
+        from = at + 1;
+      }
+      if (char === "}" && --depth === 0) return { start, end: at, choices };
+    }
+  }
+  if (depth > 0) throw invalid(pattern, "a { is not closed");
+  return undefined;
+}
+
+/** Where a class ends; a `]` right at its beginning is one of its characters. */
+function classEnd(pattern: string, start: number): number | undefined {
+  const first = start + (/[!^]/.test(pattern[start + 1] ?? "") ? 2 : 1);
+  const end = pattern.indexOf("]", first + 1);
+  return end < 0 ? undefined : end;
+}
+
+function partsOf(pattern: string, isAnchored: boolean): Part[] {
+  const parts: Part[] = pattern
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .map((part) => (part === "**" ? part : tokensOf(part)));
+  if (!isAnchored) parts.unshift("**");
+  // A directory stands for what is in it, and `**` at the end for at least one name.
+  if (pattern.endsWith("/")) parts.push("**");
+  if (parts.length === 0 || parts.at(-1) === "**") parts.push([{ kind: "many" }]);
+  return parts;
+}
+
+function tokensOf(part: string): Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; at < part.length; at++) {
+    const char = String.fromCodePoint(part.codePointAt(at)!);
+    at += char.length - 1;
+    if (char === "*") tokens.push({ kind: "many" });
+    else if (char === "?") tokens.push({ kind: "one" });
+    else if (char === "[") {
+      const end = classEnd(part, at);
+      if (end === undefined) throw invalid(part, "a [ is not closed");
+      tokens.push(classOf(part.slice(at + 1, end)));
+      at = end;
+    } else if (char === "\\" && at + 1 < part.length) {
+      const escaped = String.fromCodePoint(part.codePointAt(at + 1)!);
+      at += escaped.length;
+      tokens.push({ kind: "literal", char: escaped });
+    } else tokens.push({ kind: "literal", char });
+  }
+  return tokens;
+}
+
+function classOf(content: string): Token {
+  const isNegated = /^[!^]/.test(content);
+  const chars = [...(isNegated ? content.slice(1) : content)];
+  const ranges: [string, string][] = [];
+  for (let at = 0; at < chars.length; at++) {
+    const isRange = chars[at + 1] === "-" && at + 2 < chars.length;
+    ranges.push([chars[at]!, chars[isRange ? at + 2 : at]!]);
+    if (isRange) at += 2;
+  }
+  return { kind: "class", isNegated, ranges };
+}
+
+type Test = (text: string) => boolean;
+
+function pathTest(parts: readonly Part[]): Test {
+  const tests = parts.map((part) => (part === "**" ? part : nameTest(part)));
+  const [first, name] = tests;
+  if (tests.length === 2 && first === "**" && typeof name === "function") {
+    return (path) => name(path.slice(path.lastIndexOf("/") + 1));
+  }
+  return (path) =>
+    fits(
+      tests,
+      path.split("/"),
+      (test) => test === "**",
+      (test, part) => (test as Test)(part),
+    );
+}
+
+/** The shapes that nearly all names in globs have are worth a way of their own: a tree may have a million files. */
+function nameTest(tokens: readonly Token[]): Test {
+  const shape = tokens.map(({ kind }) => (kind === "many" ? "*" : kind === "literal" ? "x" : "?")).join("");
+  const text = tokens.map((token) => (token.kind === "literal" ? token.char : "")).join("");
+  if (/^\*+$/.test(shape)) return () => true;
+  if (/^x+$/.test(shape)) return (name) => name === text;
+  if (/^\*+x+$/.test(shape)) return (name) => name.endsWith(text);
+  if (/^x+\*+$/.test(shape)) return (name) => name.startsWith(text);
+  return (name) => fits(tokens, [...name], (token) => token.kind === "many", fitsChar);
+}
+
+function fitsChar(token: Token, char: string): boolean {
+  if (token.kind === "literal") return token.char === char;
+  if (token.kind !== "class") return true;
+  const code = char.codePointAt(0)!;
+  const isIn = token.ranges.some(([from, to]) => from.codePointAt(0)! <= code && code <= to.codePointAt(0)!);
+  return isIn !== token.isNegated;
+}
+
+/** After a miss only the last wildcard needs to take more: what earlier ones took early leaves the most to the rest. */
+function fits<P, I>(
+  pattern: readonly P[],
+  input: readonly I[],
+  isMany: (one: P) => boolean,
+  fitsOne: (one: P, item: I) => boolean,
+): boolean {
+  let [at, taken] = [0, 0];
+  let [lastMany, takenByMany] = [-1, 0];
+  while (taken < input.length) {
+    if (at < pattern.length && isMany(pattern[at]!)) {
+      lastMany = at++;
+      takenByMany = taken;
+    } else if (at < pattern.length && fitsOne(pattern[at]!, input[taken]!)) {
+      at++;
+      taken++;
+    } else if (lastMany >= 0) {
+      at = lastMany + 1;
+      taken = ++takenByMany;
+    } else return false;
+  }
+  while (at < pattern.length && isMany(pattern[at]!)) at++;
+  return at === pattern.length;
+}
+
+/** Only what ripgrep surely understands the same way: its `?` is a byte, and its type globs may hold no colon. */
+function coarseOf(part: Part): string {
+  if (part === "**") return "*";
+  const glob = part.map((token) => (token.kind === "literal" && !/[\\:*?[\]{}!,]/.test(token.char) ? token.char : "*"));
+  return glob.join("").replace(/\*+/g, "*");
+}
+
+/** Lets ripgrep leave out most of what does not match, after it has heeded the ignore files. */
+export const typeArgs = ({ baseNames }: Glob): string[] =>
+  baseNames ? [...baseNames.map((glob) => `--type-add=wanted:${glob}`), "--type=wanted"] : [];

@@ -1,0 +1,162 @@
+import type { AgentTool, AgentToolResult } from "@tau/agent";
+import { Type } from "typebox";
+import { ToolsError } from "../errors.ts";
+import type { Files } from "../platform/files.ts";
+import { countLines, formatBytes, keepHead, mostBytes, mostLines } from "../truncate.ts";
+import { type Glob, parseGlob, typeArgs } from "./glob.ts";
+import { createMatches, type Matches, mostColumns } from "./matches.ts";
+import { createRecordParser } from "./records.ts";
+import { createSearcher, type Search, type SearchEnd, type SearchOptions } from "./ripgrep.ts";
+import { inside, openRoot, type SearchRoot } from "./root.ts";
+
+const parameters = Type.Object({
+  pattern: Type.String({ description: "Regular expression" }),
+  path: Type.Optional(Type.String({ description: "File or directory" })),
+  glob: Type.Optional(Type.String({ description: "Only these files, e.g. *.ts or src/**/*.ts; !*.ts excludes" })),
+  ignoreCase: Type.Optional(Type.Boolean()),
+  literal: Type.Optional(Type.Boolean({ description: "The pattern is plain text" })),
+  context: Type.Optional(Type.Integer({ minimum: 0, description: "Lines around each match" })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: "Most matches, default 100" })),
+});
+
+export interface GrepDetails {
+  path: string;
+  /** Matching lines that are shown. */
+  matches: number;
+  /** Why there may be more; undefined when everything is shown. */
+  stoppedBy?: "limit" | "size" | "time";
+}
+
+export interface GrepOptions extends SearchOptions {
+  cwd: string;
+  files: Files;
+}
+
+/** A longer pattern is no pattern, and the system would not take it as an argument. */
+const mostPatternLength = 32_768;
+
+/** Searches the content of files. */
+export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTool<typeof parameters, GrepDetails> {
+  const searcher = createSearcher(options);
+  return {
+    name: "grep",
+    label: "Grep",
+    description: "Search file contents with ripgrep. Respects .gitignore, includes hidden files.",
+    parameters,
+    async execute(_id, { path = ".", glob: globText, context = 0, limit = 100, ...query }, signal) {
+      refusePattern(query);
+      const root = await openRoot({ files, cwd }, path);
+      const chosen = choose(globText, root);
+      const matches = createMatches({ limit, context });
+      const parser = createRecordParser();
+      const search: Search = {
+        args: [...argsOf(query, context, limit), ...chosen.args, "--", root.target],
+        cwd: root.cwd,
+        signal,
+        onOutput(chunk) {
+          for (const record of parser.push(chunk)) {
+            if (chosen.accepts(record.path) && matches.add(record) === "enough") return true;
+          }
+          return false;
+        },
+      };
+      const end = await searcher.run(search);
+      if (end.kind === "refused") throw refusal(end.reason, query.literal);
+      return present(matches, end, { root, pattern: query.pattern, timeLimitMs: searcher.timeLimitMs });
+    },
+  };
+}
+
+interface Query {
+  pattern: string;
+  ignoreCase?: boolean;
+  literal?: boolean;
+}
+
+function refusePattern({ pattern, literal }: Query): void {
+  const fail = (why: string) => new ToolsError("invalid_input", `This pattern cannot be searched for: ${why}.`);
+  if (pattern === "") throw fail("it is empty, and would match every line");
+  if (pattern.length > mostPatternLength) throw fail(`it has more than ${mostPatternLength} characters`);
+  if (pattern.includes("\0")) throw fail("it holds a zero byte, which text never does");
+  if (literal && pattern.includes("\n")) throw fail("lines are searched one by one; search for one of its lines");
+}
+
+const argsOf = ({ pattern, ignoreCase, literal }: Query, context: number, limit: number): string[] => [
+  "--no-heading",
+  "--with-filename",
+  "--line-number",
+  "--no-context-separator",
+  "--binary",
+  // In bytes. A character has at most four, so nothing that is shown is lost.
+  `--max-columns=${mostColumns * 4}`,
+  "--max-columns-preview",
+  // One more than will be shown tells whether there are more.
+  `--max-count=${limit + 1}`,
+  `--context=${Math.min(context, mostLines)}`,
+  ...(ignoreCase ? ["--ignore-case"] : []),
+  ...(literal ? ["--fixed-strings"] : []),
+  `--regexp=${pattern}`,
+];
+
+/** Which files count. A file that was named itself always does. */
+function choose(text: string | undefined, root: SearchRoot): { args: string[]; accepts: (path: string) => boolean } {
+  const all = { args: [], accepts: () => true };
+  if (text === undefined || text === "" || !root.isDirectory) return all;
+  if (text.includes("\0")) throw new ToolsError("invalid_input", `${JSON.stringify(text)} is not a valid glob.`);
+  // What a glob excludes needs no care: ripgrep's own can only exclude more.
+  if (text.startsWith("!")) return { ...all, args: [`--glob=${text}`] };
+  const glob: Glob = parseGlob(text);
+  let last = { path: "", isAccepted: false };
+  return {
+    args: typeArgs(glob),
+    accepts(path) {
+      // The matches of a file come one after the other.
+      if (path !== last.path) last = { path, isAccepted: glob.matches(inside(path)) };
+      return last.isAccepted;
+    },
+  };
+}
+
+function refusal(reason: string, literal = false): ToolsError {
+  // What follows the first paragraph advises options that the tool does not have.
+  const [what = reason] = reason.split("\n\n");
+  const hint = literal ? "" : "\nSet literal: true to search for the pattern as plain text.";
+  return new ToolsError("invalid_input", `ripgrep refuses the search: ${what}${hint}`);
+}
+
+function present(
+  matches: Matches,
+  end: SearchEnd,
+  { root, pattern, timeLimitMs }: { root: SearchRoot; pattern: string; timeLimitMs: number },
+): AgentToolResult<GrepDetails> {
+  const { lines, binary, hasCutLines, stoppedBy } = matches.result(root.show);
+  const shown = keepHead(lines.map(({ text }) => text).join("\n"));
+  const seconds = `${timeLimitMs / 1_000} s`;
+  if (end.kind === "timeout" && lines.length === 0) {
+    throw new ToolsError(
+      "timeout",
+      `Nothing was found within ${seconds}. Narrow path or glob, or simplify the pattern.`,
+    );
+  }
+  const count = lines.slice(0, shown.shownLines).filter(({ isMatch }) => isMatch).length;
+  const notices: string[] = [];
+  if (lines.length === 0) notices.push(`No matches for ${JSON.stringify(pattern)}.`);
+  if (shown.by) {
+    const size = shown.by === "lines" ? countLines(mostLines) : formatBytes(mostBytes);
+    notices.push(`[Cut at ${size}; there is more. Narrow pattern, path or glob, or use less context.]`);
+  } else if (stoppedBy === "limit") {
+    notices.push(`[${count} matches shown; there are more. Raise limit, or narrow pattern, path or glob.]`);
+  }
+  if (end.kind === "timeout") notices.push(`[Stopped after ${seconds}; there may be more. Narrow path or glob.]`);
+  if (hasCutLines) notices.push(`[Lines are cut after ${mostColumns} characters. See them whole with read.]`);
+  if (binary.count > 0) {
+    const others = binary.count > binary.names.length ? ", …" : "";
+    notices.push(`[Binary files match too, and are not shown: ${binary.names.join(", ")}${others}]`);
+  }
+  if (end.kind === "done" && end.isPartial) notices.push("[Some files could not be read.]");
+  const reason = shown.by ? "size" : (stoppedBy ?? (end.kind === "timeout" ? "time" : undefined));
+  return {
+    content: [{ type: "text", text: [shown.text, notices.join("\n")].filter(Boolean).join("\n\n") }],
+    details: { path: root.path, matches: count, ...(reason && { stoppedBy: reason }) },
+  };
+}

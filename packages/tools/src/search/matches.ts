@@ -1,0 +1,109 @@
+/** What a search has found so far: no more of it than can be shown. */
+import { mostBytes, mostLines } from "../truncate.ts";
+import type { SearchRecord } from "./records.ts";
+
+/** Characters of a line that are shown. */
+export const mostColumns = 500;
+const mostBinaryNames = 5;
+
+export interface ShownLine {
+  text: string;
+  isMatch: boolean;
+}
+
+export interface Matches {
+  /** `enough` says that nothing that follows would be shown. */
+  add(record: SearchRecord): "more" | "enough";
+  /** Ordered by path, since ripgrep's threads finish in any order. */
+  result(show: (path: string) => string): {
+    lines: ShownLine[];
+    binary: { names: string[]; count: number };
+    hasCutLines: boolean;
+    stoppedBy: "limit" | "size" | undefined;
+  };
+}
+
+interface Line {
+  line: number;
+  isMatch: boolean;
+  text: string;
+}
+
+/** The lines of one file. */
+interface Section {
+  path: string;
+  lines: Line[];
+}
+
+export function createMatches({ limit, context }: { limit: number; context: number }): Matches {
+  const sections: Section[] = [];
+  const binaryNames: string[] = [];
+  let binaryCount = 0;
+  let [matches, lines, bytes] = [0, 0, 0];
+  let hasCutLines = false;
+  let stoppedBy: "limit" | "size" | undefined;
+  return {
+    add(record) {
+      if (record.kind === "binary") {
+        binaryCount++;
+        if (binaryNames.length < mostBinaryNames) binaryNames.push(record.path);
+        return "more";
+      }
+      const isMatch = record.kind === "match";
+      if (isMatch && ++matches > limit) {
+        stoppedBy = "limit";
+        dropContextOf(sections, record.path, context);
+        return "enough";
+      }
+      const text = cut(record.text);
+      hasCutLines ||= text !== record.text;
+      if (sections.at(-1)?.path !== record.path) sections.push({ path: record.path, lines: [] });
+      sections.at(-1)!.lines.push({ line: record.line, isMatch, text });
+      bytes += Buffer.byteLength(text) + record.path.length;
+      if (++lines <= mostLines && bytes <= mostBytes) return "more";
+      stoppedBy = "size";
+      return "enough";
+    },
+    result(show) {
+      const ordered = sections.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+      return {
+        lines: shownLines(ordered, show, context > 0),
+        binary: { names: binaryNames.map(show).sort(), count: binaryCount },
+        hasCutLines,
+        stoppedBy,
+      };
+    },
+  };
+}
+
+/** The lines before a match that is not shown belong to nothing that is. */
+function dropContextOf(sections: Section[], path: string, context: number): void {
+  const section = sections.at(-1);
+  if (section?.path !== path) return;
+  const last = section.lines.findLast(({ isMatch }) => isMatch);
+  section.lines = last ? section.lines.filter(({ line }) => line <= last.line + context) : [];
+  if (!last) sections.pop();
+}
+
+/** With context, `--` stands where lines do not follow each other. */
+function shownLines(sections: readonly Section[], show: (path: string) => string, isSeparated: boolean): ShownLine[] {
+  const shown: ShownLine[] = [];
+  for (const { path, lines } of sections) {
+    const name = show(path);
+    let previous: number | undefined;
+    for (const { line, isMatch, text } of lines) {
+      const follows = previous !== undefined && line === previous + 1;
+      if (isSeparated && shown.length > 0 && !follows) shown.push({ text: "--", isMatch: false });
+      shown.push({ isMatch, text: isMatch ? `${name}:${line}: ${text}` : `${name}-${line}- ${text}` });
+      previous = line;
+    }
+  }
+  return shown;
+}
+
+function cut(text: string): string {
+  if (text.length <= mostColumns) return text;
+  // Half of a pair of surrogates is no character.
+  const end = /[\ud800-\udbff]/.test(text[mostColumns - 1]!) ? mostColumns - 1 : mostColumns;
+  return `${text.slice(0, end)}… [cut]`;
+}

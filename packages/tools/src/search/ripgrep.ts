@@ -1,0 +1,130 @@
+/** Running ripgrep: found when it is first needed, ended as soon as nobody wants to know more. */
+import { type Clock, systemClock } from "@tau/ai";
+import { ToolsError } from "../errors.ts";
+import type { ExitStatus, Spawn } from "../platform/spawn.ts";
+
+/** Says where ripgrep's binary is. Rejects when there is none. */
+export type LocateRipgrep = () => Promise<string>;
+
+/** The binary that comes from npm, in a package of its own for each platform. */
+export const locateRipgrep: LocateRipgrep = async () => (await import("@vscode/ripgrep")).rgPath;
+
+export interface SearchOptions {
+  spawn: Spawn;
+  /** Default: the system's. */
+  clock?: Clock;
+  /** A search that takes longer is ended. Default 20,000. */
+  timeLimitMs?: number;
+  /** Default: the binary from npm. */
+  locate?: LocateRipgrep;
+}
+
+/** How searches are run, with nothing left open. */
+export interface Searcher {
+  run(search: Search): Promise<SearchEnd>;
+  readonly timeLimitMs: number;
+}
+
+export interface Search {
+  args: readonly string[];
+  cwd: string;
+  signal: AbortSignal | undefined;
+  /** Gets the output as it comes. True ends the search: enough has been seen. */
+  onOutput: (chunk: Buffer) => boolean;
+}
+
+export type SearchEnd =
+  /** It went through; `isPartial` when something could not be read. */
+  | { kind: "done"; isPartial: boolean }
+  | { kind: "enough" }
+  | { kind: "timeout" }
+  /** It did not begin: ripgrep refused what it was asked, for this reason. */
+  | { kind: "refused"; reason: string };
+
+/** Nothing that a user or an environment has set changes what is found. */
+const always = [
+  "--no-config",
+  "--no-messages",
+  "--no-ignore-messages",
+  "--no-ignore-global",
+  "--no-require-git",
+  "--hidden",
+  "--glob=!.git",
+  "--color=never",
+  "--null",
+];
+
+const mostReasonBytes = 4_096;
+
+export function createSearcher({
+  spawn,
+  clock = systemClock,
+  timeLimitMs = 20_000,
+  locate = locateRipgrep,
+}: SearchOptions): Searcher {
+  return { timeLimitMs, run: (search) => run({ spawn, clock, timeLimitMs, locate }, search) };
+}
+
+async function run(options: Required<SearchOptions>, search: Search): Promise<SearchEnd> {
+  const { signal } = search;
+  signal?.throwIfAborted();
+  const program = await whereabouts(options.locate);
+  const child = await options.spawn({ argv: [program, ...always, ...search.args], cwd: search.cwd, env: {} });
+  let stopped: "enough" | "timeout" | "aborted" | undefined;
+  const stop = (why: NonNullable<typeof stopped>) => {
+    if (stopped) return;
+    stopped = why;
+    child.signal("SIGKILL");
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+  const onAbort = () => stop("aborted");
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  const cancelTimer = options.clock.setTimer(options.timeLimitMs, () => stop("timeout"));
+  let reason = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (reason.length < mostReasonBytes) reason += chunk.toString("utf8");
+  });
+  const outputEnded = new Promise<unknown>((resolve) => child.stdout.once("close", resolve));
+  const errorsEnded = new Promise<unknown>((resolve) => child.stderr.once("close", resolve));
+  let failure: { error: unknown } | undefined;
+  child.stdout.on("data", (chunk: Buffer) => {
+    try {
+      if (!stopped && search.onOutput(chunk)) stop("enough");
+    } catch (error) {
+      failure = { error };
+      stop("enough");
+    }
+  });
+  const [status] = await Promise.all([child.exit, outputEnded, errorsEnded]);
+  cancelTimer();
+  signal?.removeEventListener("abort", onAbort);
+  if (failure) throw failure.error;
+  if (stopped === "aborted") throw signal!.reason;
+  return stopped ? { kind: stopped } : endOf(status, reason.slice(0, mostReasonBytes).trim());
+}
+
+async function whereabouts(locate: LocateRipgrep): Promise<string> {
+  try {
+    return await locate();
+  } catch (error) {
+    throw new ToolsError(
+      "unavailable",
+      `ripgrep is not installed for this system (${process.platform}-${process.arch}). Install @vscode/ripgrep with its optional dependencies, or search with bash.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Warnings about single files are switched off, so whatever ripgrep still says is why it could not begin. */
+function endOf(status: ExitStatus, reason: string): SearchEnd {
+  if (status.kind === "failed") {
+    throw new ToolsError("unavailable", `ripgrep could not be started: ${status.message}. Search with bash instead.`);
+  }
+  if (status.kind === "signalled") {
+    throw new ToolsError("unavailable", `ripgrep was ended by ${status.signal}. Narrow the search and try again.`);
+  }
+  if (status.code > 1 && reason) return { kind: "refused", reason: reason.replace(/^rg: /, "") };
+  return { kind: "done", isPartial: status.code > 1 };
+}

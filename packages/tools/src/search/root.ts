@@ -1,0 +1,49 @@
+/** Where a search begins, and how what it finds is called. */
+import { basename, dirname, isAbsolute, relative } from "node:path";
+import { ToolsError } from "../errors.ts";
+import { resolveExisting } from "../files/path.ts";
+import type { Files } from "../platform/files.ts";
+
+export interface SearchRoot {
+  path: string;
+  isDirectory: boolean;
+  /** Where ripgrep runs, and what it is to search there. */
+  cwd: string;
+  target: string;
+  /** What a path that ripgrep reported is called in results. */
+  show(reported: string): string;
+}
+
+/** Opens the root once, so that whoever guards the files is asked. */
+export async function openRoot({ files, cwd }: { files: Files; cwd: string }, given: string): Promise<SearchRoot> {
+  const path = await resolveExisting(files, cwd, given);
+  const stats = await files.stat(path);
+  if (!stats) throw new ToolsError("not_found", `There is no file or directory ${given}.`);
+  const isDirectory = stats.isDirectory();
+  if (isDirectory) await files.list(path);
+  else await (await files.openRead(path)).close();
+  const directory = isDirectory ? path : dirname(path);
+  const prefix = prefixOf(cwd, directory);
+  return {
+    path,
+    isDirectory,
+    cwd: directory,
+    target: isDirectory ? "./" : `./${basename(path)}`,
+    show: (reported) => quoted(prefix + inside(reported)),
+  };
+}
+
+/** The path below the root, without the `./` that keeps ripgrep from taking a name for an option. */
+export const inside = (reported: string): string => (reported.startsWith("./") ? reported.slice(2) : reported);
+
+/** Relative to where the agent works; beyond that, a chain of `..` would tell less than the whole path. */
+function prefixOf(cwd: string, directory: string): string {
+  const path = relative(cwd, directory);
+  if (path === "") return "";
+  const isOutside = path === ".." || path.startsWith("../") || isAbsolute(path);
+  return `${isOutside ? directory : path}/`.replace(/^\/+$/, "/");
+}
+
+/** A name may hold anything, also line breaks; one that does must not look like two. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it is about
+const quoted = (path: string) => (/[\u0000-\u001f\u007f]/.test(path) ? JSON.stringify(path) : path);
