@@ -1,0 +1,177 @@
+import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
+import { type Clock, type Ids, sleep, systemClock, systemIds } from "@tau/ai";
+import { Type } from "typebox";
+import { ToolsError } from "../errors.ts";
+import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
+import type { ExitStatus, Spawn } from "../platform/spawn.ts";
+import { mostBytes, mostLines } from "../truncate.ts";
+import { type CommandPorts, type RunningCommand, signalOf, startCommand, verdictOf } from "./command.ts";
+import type { Containment } from "./contained.ts";
+import { cleanEnvironment } from "./environment.ts";
+import { describeJob, type Jobs } from "./jobs.ts";
+import { createLogs } from "./log-file.ts";
+import { findPidNamespace, type PidNamespace } from "./pid-namespace.ts";
+import { createProcessTable } from "./process-tree.ts";
+import { createUpdates } from "./updates.ts";
+
+const parameters = Type.Object({
+  command: Type.String(),
+  timeout: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "Seconds; default: none" })),
+  background: Type.Optional(Type.Boolean({ description: "Start a job that goes on after the call" })),
+});
+
+export interface BashDetails {
+  /** Whether everything the command starts is held for certain. */
+  containment: Containment;
+  /** Undefined for a job that is still running. */
+  exitCode?: number;
+  /** What ended it, as far as the exit tells. */
+  signal?: string;
+  shownLines: number;
+  totalLines: number;
+  /** The file with the whole output, when it was too long to show, or of a job. */
+  outputFile?: string;
+  jobId?: string;
+}
+
+export interface BashOptions {
+  cwd: string;
+  spawn: Spawn;
+  jobs: Jobs;
+  clock?: Clock;
+  ids?: Ids;
+  /** What is cleaned and given to commands. Default: our own environment. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Where long output is kept. Default: a new private directory among the system's temporary files. */
+  outputDirectory?: string;
+  /** Bytes of output that are kept in a file. Default 64 MB. */
+  maxOutputBytes?: number;
+  fileSystem?: FileSystem;
+  /** What holds the processes of a command. Default: the first kind that works here, found once. */
+  namespace?: () => Promise<PidNamespace | undefined>;
+}
+
+/** An abort has to be over at once; a timeout leaves programs the time to tidy up. */
+const abortGraceMs = 80;
+const timeoutGraceMs = 500;
+/** How long a job is watched before the call returns, so that a job that fails at once says so. */
+const firstLookMs = 200;
+
+/** Runs a command in a shell. */
+export function createBashTool(options: BashOptions): AgentTool<typeof parameters, BashDetails> {
+  const { cwd, spawn, jobs, clock = systemClock, ids = systemIds, fileSystem: fs = nodeFileSystem } = options;
+  const ports: CommandPorts = {
+    cwd,
+    spawn,
+    clock,
+    ids,
+    env: cleanEnvironment(options.env ?? process.env),
+    table: createProcessTable(fs),
+    logs: createLogs({ fs, ids, directory: options.outputDirectory, maxBytes: options.maxOutputBytes }),
+    namespace: options.namespace ?? (() => findPidNamespace(spawn)),
+  };
+  return {
+    name: "bash",
+    label: "Bash",
+    description: `Run a bash command. Shows the last ${mostLines} lines or ${mostBytes / 1024} KB; longer output is kept in a file. What still runs when the command ends is ended; use background for servers and watchers.`,
+    parameters,
+    async execute(_id, { command, timeout, background }, signal, onUpdate) {
+      if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
+      if (signal?.aborted) throw new ToolsError("aborted", "Command aborted before it was started");
+      jobs.admit(background ? "job" : "command");
+      const timeoutMs = timeout === undefined ? undefined : timeout * 1_000;
+      if (background) return await runInBackground(ports, jobs, command, timeoutMs);
+      return await runToEnd(ports, jobs, { command, timeoutMs, signal, onUpdate });
+    },
+  };
+}
+
+interface Call {
+  command: string;
+  timeoutMs: number | undefined;
+  signal: AbortSignal | undefined;
+  onUpdate: AgentToolUpdateCallback<BashDetails> | undefined;
+}
+
+async function runToEnd(ports: CommandPorts, jobs: Jobs, call: Call): Promise<AgentToolResult<BashDetails>> {
+  const { onUpdate, timeoutMs } = call;
+  const updates = createUpdates({
+    clock: ports.clock,
+    emit: (stream, text) => onUpdate?.({ content: [{ type: "text", text }], updateType: stream }),
+  });
+  const running = await startCommand(ports, call.command, { name: "bash", onText: updates.push });
+  jobs.hold(running);
+  const outcome = await outcomeOf(running, ports.clock, call);
+  if (outcome.kind === "aborted") await running.end(abortGraceMs);
+  if (outcome.kind === "timeout") await running.end(timeoutGraceMs);
+  updates.finish();
+  switch (outcome.kind) {
+    case "aborted":
+      throw new ToolsError("aborted", textOf(running, "Command aborted"));
+    case "timeout": {
+      const seconds = timeoutMs! / 1_000;
+      const verdict = `Command timed out after ${seconds} second${seconds === 1 ? "" : "s"} and was ended`;
+      throw new ToolsError("timeout", textOf(running, verdict));
+    }
+    case "done": {
+      const verdict = verdictOf(outcome.status, ports.cwd);
+      if (verdict !== undefined) throw new ToolsError("failed", textOf(running, verdict));
+      return { content: [{ type: "text", text: textOf(running) }], details: detailsOf(running, outcome.status) };
+    }
+  }
+}
+
+type Outcome = { kind: "done"; status: ExitStatus } | { kind: "timeout" } | { kind: "aborted" };
+
+function outcomeOf(running: RunningCommand, clock: Clock, { signal, timeoutMs }: Call): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const settle = (outcome: Outcome) => {
+      stopTimer?.();
+      signal?.removeEventListener("abort", onAbort);
+      resolve(outcome);
+    };
+    const onAbort = () => settle({ kind: "aborted" });
+    const stopTimer =
+      timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, () => settle({ kind: "timeout" }));
+    signal?.addEventListener("abort", onAbort, { once: true });
+    void running.done.then((status) => settle({ kind: "done", status }));
+    // It may have come while the command was being started.
+    if (signal?.aborted) onAbort();
+  });
+}
+
+async function runInBackground(
+  ports: CommandPorts,
+  jobs: Jobs,
+  command: string,
+  timeoutMs: number | undefined,
+): Promise<AgentToolResult<BashDetails>> {
+  const running = await startCommand(ports, command, { name: "job" });
+  const { path: log } = await running.output.openLog();
+  const job = jobs.add(command, running, { log, ...(timeoutMs !== undefined && { timeoutMs }) });
+  await Promise.race([running.done, sleep(ports.clock, firstLookMs)]);
+  const how = job.ended ? "" : " Read or kill it with jobs.";
+  const text = textOf(running, `[${describeJob(job)} Log: ${log}.${how}]`);
+  const details = { ...detailsOf(running, job.ended?.status), outputFile: log, jobId: job.id };
+  return { content: [{ type: "text", text }], details };
+}
+
+/** The output, what is missing from it, and how it ended. */
+function textOf({ output }: RunningCommand, verdict = ""): string {
+  const { text, notice } = output.snapshot();
+  return [text, notice, verdict].filter(Boolean).join("\n\n") || "(no output)";
+}
+
+function detailsOf({ process, output }: RunningCommand, status: ExitStatus | undefined): BashDetails {
+  const { shownLines, totalLines, file } = output.snapshot();
+  const exitCode = status?.kind === "exited" ? status.code : undefined;
+  const signal = status?.kind === "signalled" ? status.signal : exitCode === undefined ? undefined : signalOf(exitCode);
+  return {
+    containment: process.containment,
+    shownLines,
+    totalLines,
+    ...(exitCode !== undefined && { exitCode }),
+    ...(signal !== undefined && { signal }),
+    ...(file !== undefined && { outputFile: file }),
+  };
+}

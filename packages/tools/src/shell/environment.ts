@@ -1,0 +1,49 @@
+/** What a command gets to see of the environment: no secrets, and nothing that makes programs ask or paint. Pure. */
+
+const secretNames = [
+  /(^|_)(API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION|MASTER|AUTH|SSH|DEPLOY|SERVICE|ACCOUNT)_?KEYS?(_|$)/,
+  /(^|_)(TOKENS?|PAT|JWT|APIKEYS?|COOKIES?|PASS|PWD|PASSPHRASE)(_|$)/,
+  /SECRET|PASSWORD|PASSWD|CREDENTIAL/,
+  /_KEY$|_TOKEN$|_AUTH$|_DSN$/,
+  /^(AWS|AZURE)_/,
+  /WEBHOOK/,
+  /^(NPM_CONFIG_.*AUTH.*|PGPASSFILE|DOCKER_AUTH_CONFIG)$/,
+];
+
+/** Names that look like secrets and are none. */
+const harmlessNames = new Set(["PWD", "OLDPWD", "SSH_AUTH_SOCK"]);
+
+/** A password inside an address, as in `https://user:password@host`. */
+const hasUserInfo = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:[^/\s@]+@/i;
+
+/** Startup files and injected code: they would run before the command. */
+const hooks = /^(BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|CDPATH|GLOBIGNORE)$/;
+
+/** They make programs believe that a robot of a build system is watching, or that somebody can see colours. */
+const moods = /^(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER|FORCE_COLOR|CLICOLOR_FORCE|COLORTERM|COLUMNS|LINES)$/;
+
+const settings: Readonly<Record<string, string>> = {
+  TERM: "dumb",
+  NO_COLOR: "1",
+  PAGER: "cat",
+  GIT_PAGER: "cat",
+  MANPAGER: "cat",
+  GIT_TERMINAL_PROMPT: "0",
+};
+
+/** Whether a variable of this name is taken for a secret. */
+export function isSecretName(name: string): boolean {
+  const upper = name.toUpperCase();
+  return !harmlessNames.has(upper) && secretNames.some((pattern) => pattern.test(upper));
+}
+
+/** The environment without secrets, hooks and colours, and with what keeps output plain. */
+export function cleanEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const kept: [string, string][] = [];
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || isSecretName(name) || hooks.test(name) || moods.test(name)) continue;
+    if (hasUserInfo.test(value)) continue;
+    kept.push([name, value]);
+  }
+  return { ...Object.fromEntries(kept), ...settings };
+}

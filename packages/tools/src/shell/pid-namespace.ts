@@ -1,0 +1,78 @@
+/**
+ * A pid namespace is the only thing that holds every process a command starts: when its first process ends, the kernel
+ * ends all the others, whatever sessions they made and whatever they did to their environment.
+ */
+import type { Spawn, SpawnRequest } from "../platform/spawn.ts";
+
+/** Puts a command into a namespace of its own. The process that is started lives as long as the namespace does. */
+export interface PidNamespace {
+  /** For people: which program makes it. */
+  readonly name: string;
+  readonly prefix: readonly [string, ...string[]];
+}
+
+/** What the model reads when a command leaves processes behind. */
+export const leftoverNotice =
+  "[Processes that were still running when the command ended were ended too. Start what should go on with background.]";
+
+/**
+ * The first process inside. It stays apart from the command, because the first process of a namespace is deaf to most
+ * signals, and because it has to collect the dead. What a shell says about a child that was killed is not output. What
+ * the command leaves behind gets a moment to finish (a `tee` at the end of `> >(tee log)` is still writing then), unless
+ * all of it was asked to end.
+ */
+const init = [
+  "left() { for p in /proc/[0-9]*; do read -r l <$p/stat || continue;",
+  'case $l in "1 ("*|"$$ ("*|*") Z "*) ;; *) return 0;; esac; done; return 1; };',
+  "exec 3>&2 2>/dev/null; asked=; trap asked=1 TERM;",
+  '(exec "$@" 2>&3 3>&-); s=$?;',
+  `[ "$asked" ] || { left && sleep 0.1 && left && echo "${leftoverNotice}" >&3; }; exit $s`,
+].join(" ");
+
+const firstProcess = ["sh", "-c", init, "sh"] as const;
+const unshare = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] as const;
+/** So that the namespace ends with us, even if we are killed. */
+const tied = ["setpriv", "--pdeathsig", "KILL", "--"] as const;
+const asUser = ["--user", "--map-current-user"] as const;
+
+const bubblewrap = ["bwrap", "--unshare-pid", "--die-with-parent", "--dev-bind", "/", "/", "--proc", "/proc"] as const;
+
+const candidates: readonly PidNamespace[] = [
+  { name: "unshare", prefix: [...tied, ...unshare, "--", ...firstProcess] },
+  { name: "unshare with a user namespace", prefix: [...tied, ...unshare, ...asUser, "--", ...firstProcess] },
+  { name: "bubblewrap", prefix: [...bubblewrap, "--", ...firstProcess] },
+];
+
+const found = new WeakMap<Spawn, Promise<PidNamespace | undefined>>();
+
+/** The first kind that works here, tried once; undefined when none does. */
+export function findPidNamespace(spawn: Spawn): Promise<PidNamespace | undefined> {
+  let search = found.get(spawn);
+  if (!search) found.set(spawn, (search = probe(spawn)));
+  return search;
+}
+
+export function enterNamespace(request: SpawnRequest, namespace: PidNamespace): SpawnRequest {
+  return { ...request, argv: [...namespace.prefix, ...request.argv] };
+}
+
+/** An answer that neither a missing program nor a refusing kernel would give by chance. */
+const expectedCode = 42;
+const question = `[ "$PPID" -le 2 ] && [ -r /proc/self/stat ] && exit ${expectedCode}`;
+
+async function probe(spawn: Spawn): Promise<PidNamespace | undefined> {
+  if (process.platform !== "linux") return undefined;
+  for (const candidate of candidates) {
+    const request: SpawnRequest = {
+      argv: ["sh", "-c", question],
+      cwd: "/",
+      env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
+    };
+    const child = await spawn(enterNamespace(request, candidate));
+    child.stdout.resume();
+    child.stderr.resume();
+    const status = await child.exit;
+    if (status.kind === "exited" && status.code === expectedCode) return candidate;
+  }
+  return undefined;
+}
