@@ -1,6 +1,9 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { Type } from "typebox";
 import { ToolsError } from "../errors.ts";
+import { mostHashlineBytes } from "../hashline/edit-files.ts";
+import { showHashline } from "../hashline/show.ts";
+import { createSnapshots, type Snapshots } from "../hashline/snapshots.ts";
 import type { Files, ReadableFile } from "../platform/files.ts";
 import { countLines, formatBytes, mostBytes, mostLines } from "../truncate.ts";
 import { type LineWindow, readLines } from "./lines.ts";
@@ -12,6 +15,7 @@ const parameters = Type.Object({
   path: Type.String(),
   offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based" })),
   limit: Type.Optional(Type.Integer({ minimum: 1, description: "Number of lines" })),
+  hashline: Type.Optional(Type.Boolean({ description: "Show LINE#TAG anchors for hashline edits" })),
 });
 
 export interface ReadDetails {
@@ -26,21 +30,25 @@ export interface ReadDetails {
 export function createReadTool({
   cwd,
   files,
+  snapshots = createSnapshots(),
 }: {
   cwd: string;
   files: Files;
+  /** Remembers what was shown with anchors; share it with the hashline tools. */
+  snapshots?: Snapshots;
 }): AgentTool<typeof parameters, ReadDetails> {
   return {
     name: "read",
     label: "Read",
     description: `Read a text file or an image. Shows up to ${mostLines} lines or ${mostBytes / 1024} KB; use offset and limit for the rest.`,
     parameters,
-    async execute(_id, { path: given, offset = 1, limit = mostLines }, signal) {
+    async execute(_id, { path: given, offset = 1, limit = mostLines, hashline = false }, signal) {
       const path = await resolveExisting(files, cwd, given);
       const file = await files.openRead(path);
       try {
         const image = await sniff(file, given);
         if (image) return await showImage(files, path, image);
+        if (hashline) return await showAnchors({ files, snapshots }, { path, given }, { offset, limit });
         const maxLines = Math.min(limit, mostLines);
         const window = await readLines(file, { offset, maxLines, maxBytes: mostBytes, signal });
         return present(window, path, offset);
@@ -74,6 +82,17 @@ async function showImage(files: Files, path: string, type: ImageType): Promise<A
     content: [{ type: "text", text: note ?? `[An image, ${type}.]` }, image],
     details: { path, firstLine: 1, shownLines: 0 },
   };
+}
+
+/** The tag is of the whole file, so here the whole file is read. */
+async function showAnchors(
+  { files, snapshots }: { files: Files; snapshots: Snapshots },
+  { path, given }: { path: string; given: string },
+  range: { offset: number; limit: number },
+): Promise<AgentToolResult<ReadDetails>> {
+  const { realPath, bytes } = await files.readWhole(path, mostHashlineBytes);
+  const { text, ...shown } = showHashline(snapshots, { given, realPath, bytes }, range);
+  return { content: [{ type: "text", text }], details: { path, ...shown } };
 }
 
 function present(window: LineWindow, path: string, offset: number): AgentToolResult<ReadDetails> {

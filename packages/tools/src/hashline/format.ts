@@ -1,0 +1,55 @@
+/** How lines are shown with their tags, and how such spellings are read back. Pure. */
+import { ToolsError } from "../errors.ts";
+import { lineTag, lineTagPattern } from "./tags.ts";
+
+export const sectionSign = "¶";
+
+/** A line as the model names it: its number, 1-based, and the tag it was shown with. */
+export interface Anchor {
+  line: number;
+  /** A patch may leave it out: there the tag of the file stands for all lines. */
+  tag: string | undefined;
+}
+
+export const renderHeader = (path: string, tag: string): string => `${sectionSign}${path}#${tag}`;
+
+export const renderRow = (number: number, line: string): string => `${number}#${lineTag(line)}:${line}`;
+
+/** A header, then `LINE#TAG:content` rows for `lines`, the first of which is line `firstLine` of the file. */
+export function renderHashline(path: string, tag: string, lines: readonly string[], firstLine = 1): string {
+  return [renderHeader(path, tag), ...lines.map((line, at) => renderRow(firstLine + at, line))].join("\n");
+}
+
+const anchorShape = new RegExp(`^\\s*(\\d+)#(${lineTagPattern})(?::.*|\\s*)$`, "is");
+
+/** `12#ZP`; a whole row, copied with its content, is understood too. */
+export function parseAnchor(given: string): Anchor {
+  const [, line, tag] = anchorShape.exec(given) ?? [];
+  if (line === undefined || tag === undefined || Number(line) < 1) {
+    throw new ToolsError(
+      "invalid_input",
+      `${JSON.stringify(given.slice(0, 80))} is not an anchor. Write LINE#TAG as read shows it with hashline: true, such as "12#ZP".`,
+    );
+  }
+  return { line: Number(line), tag: tag.toUpperCase() };
+}
+
+const rowShape = new RegExp(`^\\d+#${lineTagPattern}:`);
+
+/** New text copied together with its tags loses them. All lines must have one: a single one may be meant. */
+export function stripTags(lines: readonly string[]): string[] {
+  const isCopied = lines.length > 0 && lines.every((line) => rowShape.test(line));
+  return isCopied ? lines.map((line) => line.replace(rowShape, "")) : [...lines];
+}
+
+/** New text as lines: a string may hold several, and a line break at its end only ends the last. */
+export function newLines(given: string | readonly string[] | null): string[] {
+  if (given === null) return [];
+  const texts = typeof given === "string" ? [given] : given;
+  const lines = texts.flatMap((text) => {
+    const parts = text.split("\n").map((part) => (part.endsWith("\r") ? part.slice(0, -1) : part));
+    if (parts.length > 1 && parts.at(-1) === "") parts.pop();
+    return parts;
+  });
+  return stripTags(lines);
+}

@@ -1,0 +1,70 @@
+import type { AgentTool } from "@tau/agent";
+import { Type } from "typebox";
+import { ToolsError } from "../errors.ts";
+import { resolveExisting } from "../files/path.ts";
+import { editFiles, type HashlineChange, type HashlineGround } from "./edit-files.ts";
+import { newLines, parseAnchor } from "./format.ts";
+import type { LineEdit } from "./plan.ts";
+
+const parameters = Type.Object({
+  path: Type.String(),
+  edits: Type.Array(
+    Type.Object({
+      op: Type.Enum(["replace", "prepend", "append"]),
+      pos: Type.Optional(Type.String({ description: "LINE#TAG; without it, start or end of file" })),
+      end: Type.Optional(Type.String({ description: "Last LINE#TAG to replace" })),
+      lines: Type.Union([Type.Array(Type.String()), Type.String(), Type.Null()]),
+    }),
+    { minItems: 1 },
+  ),
+});
+
+export interface GivenEdit {
+  op: string;
+  pos?: string;
+  end?: string;
+  /** Null or an empty array deletes what is replaced. */
+  lines: string[] | string | null;
+}
+
+/** Edits lines by the tags they were shown with. */
+export function createHashlineEditTool({
+  cwd,
+  ...ground
+}: HashlineGround & { cwd: string }): AgentTool<typeof parameters, HashlineChange> {
+  return {
+    name: "hashline_edit",
+    label: "Hashline edit",
+    description:
+      "Edit lines of a file by LINE#TAG anchors from read with hashline: true. All edits use the numbers as shown. replace with lines null deletes.",
+    parameters,
+    async execute(_id, { path: given, edits }, signal) {
+      const parsed = edits.map((edit, at) => parseEdit(edit, `edit ${at + 1}`));
+      const path = await resolveExisting(ground.files, cwd, given);
+      const realPath = await ground.files.realPath(path);
+      const { text, changes } = await editFiles(ground, [{ given, path, realPath, edits: parsed }], signal);
+      return { content: [{ type: "text", text }], details: changes[0]! };
+    },
+  };
+}
+
+/** Pure. */
+export function parseEdit({ op, pos, end, lines: given }: GivenEdit, name: string): LineEdit {
+  const lines = newLines(given);
+  const invalid = (why: string) => new ToolsError("invalid_input", `${name}: ${why}.`);
+  if (op === "replace") {
+    if (pos === undefined) throw invalid("replace needs pos, the LINE#TAG of the line to replace");
+    const first = parseAnchor(pos);
+    const last = end === undefined ? first : parseAnchor(end);
+    if (last.line < first.line) throw invalid(`end (line ${last.line}) is before pos (line ${first.line})`);
+    return { op: "replace", first, last, lines, name };
+  }
+  if (op !== "prepend" && op !== "append") {
+    throw invalid(`there is no operation ${JSON.stringify(op)}; use replace, prepend or append`);
+  }
+  if (end !== undefined) throw invalid(`${op} takes no end, only pos`);
+  if (lines.length === 0) throw invalid(`${op} needs lines`);
+  if (pos === undefined) return { op: op === "prepend" ? "start" : "end", lines, name };
+  const anchor = parseAnchor(pos);
+  return { op: op === "prepend" ? "before" : "after", first: anchor, last: anchor, lines, name };
+}

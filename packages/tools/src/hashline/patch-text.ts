@@ -1,0 +1,99 @@
+/** The text that `hashline_patch` takes. Pure. */
+import { ToolsError } from "../errors.ts";
+import { type Anchor, newLines, sectionSign } from "./format.ts";
+import type { LineEdit } from "./plan.ts";
+import { lineTagPattern } from "./tags.ts";
+
+export interface PatchSection {
+  path: string;
+  /** Of the file as it was shown. */
+  tag: string;
+  edits: LineEdit[];
+}
+
+const header = new RegExp(`^${sectionSign}\\s*(.+)#([0-9a-f]{4})\\s*$`, "i");
+const place = `(\\d+|BOF|EOF)(?:#(${lineTagPattern}))?`;
+const operation = new RegExp(`^${place}(?:(?:-|\\.\\.)${place})?([↑↓:!])(.*)$`, "s");
+
+/**
+ * Sections that begin with `¶path#tag`. In them `5↑` inserts before a line, `5↓` after it, `5-9:` replaces and `5-9!`
+ * deletes lines; `BOF↑` and `EOF↓` are the start and the end of the file. The new lines follow, each after a `+`; the
+ * first may stand right after the sign. A range may be written `5..9`, and lines with their tags: `5#ZP-9#KT:`.
+ */
+export function parsePatch(text: string): PatchSection[] {
+  const sections: PatchSection[] = [];
+  let draft: Draft | undefined;
+  const finish = () => {
+    if (draft) sections.at(-1)!.edits.push(finished(draft));
+    draft = undefined;
+  };
+  for (const [at, raw] of text.split("\n").entries()) {
+    const row = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+    const number = at + 1;
+    if (row.startsWith("+") && draft) draft.lines.push(row.slice(1));
+    else if (row.startsWith(sectionSign)) {
+      finish();
+      const [, path, tag] = header.exec(row) ?? [];
+      if (!path || !tag)
+        throw invalid(number, row, `a section begins with ${sectionSign}path#tag, the tag as read shows it`);
+      sections.push({ path: path.trim(), tag: tag.toLowerCase(), edits: [] });
+    } else if (row.trim() !== "") {
+      finish();
+      if (sections.length === 0) throw invalid(number, row, `the patch must begin with ${sectionSign}path#tag`);
+      draft = parseOperation(row, number);
+    }
+  }
+  finish();
+  if (sections.length === 0)
+    throw new ToolsError("invalid_input", `The patch is empty. Begin with ${sectionSign}path#tag.`);
+  const empty = sections.find(({ edits }) => edits.length === 0);
+  if (empty) throw new ToolsError("invalid_input", `The section of ${empty.path} has no operation.`);
+  return sections;
+}
+
+interface Draft {
+  row: string;
+  number: number;
+  sign: string;
+  first: Place;
+  last: Place;
+  lines: string[];
+}
+
+type Place = Anchor | "BOF" | "EOF";
+
+function parseOperation(row: string, number: number): Draft {
+  const [, from, fromTag, to, toTag, sign, inline] = operation.exec(row) ?? [];
+  if (from === undefined || sign === undefined) {
+    throw invalid(number, row, "unknown operation: write 5↑, 5↓, 5-9: or 5-9!, and put + before each line of new text");
+  }
+  const first = placeOf(from, fromTag);
+  const last = to === undefined ? first : placeOf(to, toTag);
+  return { row, number, sign, first, last, lines: inline ? [inline] : [] };
+}
+
+const placeOf = (given: string, tag: string | undefined): Place =>
+  given === "BOF" || given === "EOF" ? given : { line: Number(given), tag };
+
+function finished({ row, number, sign, first, last, lines: given }: Draft): LineEdit {
+  const lines = newLines(given);
+  const name = `${row.slice(0, row.indexOf(sign) + 1)} (line ${number} of the patch)`;
+  if (sign === "!" && lines.length > 0) throw invalid(number, row, "! deletes and takes no text; : replaces");
+  if (sign !== "!" && lines.length === 0) {
+    throw invalid(number, row, "the new text is missing: put + before each line of it, a + alone for an empty line");
+  }
+  const isInsertion = sign === "↑" || sign === "↓";
+  if (typeof first === "string" || typeof last === "string") {
+    if (!isInsertion || first !== last) throw invalid(number, row, "BOF and EOF only take ↑ or ↓");
+    return { op: first === "BOF" ? "start" : "end", lines, name };
+  }
+  if (first.line < 1) throw invalid(number, row, "lines are counted from 1");
+  if (last.line < first.line) throw invalid(number, row, "the range ends before it begins");
+  if (!isInsertion) return { op: "replace", first, last, lines, name };
+  // An insertion at a range goes before its first or after its last line.
+  const anchor = sign === "↑" ? first : last;
+  return { op: sign === "↑" ? "before" : "after", first: anchor, last: anchor, lines, name };
+}
+
+const invalid = (number: number, row: string, why: string) =>
+  new ToolsError("invalid_input", `Line ${number} of the patch, ${JSON.stringify(row.slice(0, 80))}: ${why}.`);

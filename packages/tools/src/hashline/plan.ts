@@ -1,0 +1,239 @@
+/** From edits that name lines as they were shown to hunks on the text of now, or to the reason why not. Pure. */
+import { type Hunk, sortHunks } from "./apply.ts";
+import type { Anchor } from "./format.ts";
+import { createRelocator, type Relocator } from "./recover.ts";
+import { isOf, textOfVersion, type Version } from "./snapshots.ts";
+import { fileTagOf, hashText, lineTag } from "./tags.ts";
+import { linesOf, type TextFile } from "./text.ts";
+
+/** One change as the model asked for it. `name` is what it is called in messages. */
+export type LineEdit = FileEndEdit | AnchoredEdit;
+
+export interface FileEndEdit {
+  op: "start" | "end";
+  lines: string[];
+  name: string;
+}
+
+export interface AnchoredEdit {
+  op: "replace" | "before" | "after";
+  first: Anchor;
+  last: Anchor;
+  lines: string[];
+  name: string;
+}
+
+export interface PlanInput {
+  edits: readonly LineEdit[];
+  current: TextFile;
+  /** The newest first. */
+  versions: readonly Version[];
+  /** The tag of the version that all anchors belong to; without it every anchor has a tag of its own. */
+  fileTag?: string;
+}
+
+/** Lines, 0-based, `end` not included. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+export interface Refusal {
+  kind: "refused";
+  code: "stale" | "invalid_input";
+  reasons: string[];
+  /** What the model has to see of the text of now before it tries again. */
+  spots: Span[];
+}
+
+export type Plan = { kind: "ready"; hunks: Hunk[]; notes: string[] } | Refusal;
+
+type Placed =
+  | { kind: "placed"; hunks: Hunk[]; note?: string }
+  | { kind: "failed"; reason: string; spot: Span; code?: "invalid_input" };
+
+/** All edits or none: whichever cannot be placed for certain refuses them all. */
+export function planEdits(input: PlanInput): Plan {
+  const now = stateOf(input);
+  const placed = input.edits.map((edit) => place(edit, input, now));
+  const failed = placed.filter((one) => one.kind === "failed");
+  if (failed.length > 0) {
+    return {
+      kind: "refused",
+      code: failed.every((one) => one.code) ? "invalid_input" : "stale",
+      reasons: [...new Set(failed.map((one) => one.reason))],
+      spots: failed.map((one) => one.spot),
+    };
+  }
+  const ready = placed.filter((one) => one.kind === "placed");
+  return {
+    kind: "ready",
+    hunks: sortHunks(ready.flatMap((one) => one.hunks)),
+    notes: ready.flatMap((one) => one.note ?? []),
+  };
+}
+
+/** What is worked out once for all edits, since it takes a look at the whole text. */
+interface State {
+  isCurrent(version: Version): boolean;
+  relocatorOf(version: Version): Relocator | undefined;
+}
+
+function stateOf({ current }: PlanInput): State {
+  return {
+    isCurrent: once((version) => isOf(version, current.text)),
+    relocatorOf: once((version) => {
+      const text = textOfVersion(version, current.text);
+      return text === undefined ? undefined : createRelocator(linesOf(text), current.lines);
+    }),
+  };
+}
+
+function once<T>(work: (version: Version) => T): (version: Version) => T {
+  const known = new Map<number, T>();
+  return (version) => {
+    if (!known.has(version.id)) known.set(version.id, work(version));
+    return known.get(version.id)!;
+  };
+}
+
+function place(edit: LineEdit, input: PlanInput, now: State): Placed {
+  const { current, versions, fileTag } = input;
+  if (!("first" in edit)) {
+    const at = edit.op === "start" ? 0 : current.count;
+    const isKnown =
+      fileTag === undefined ||
+      versions.some((version) => version.tag === fileTag) ||
+      fileTagOf(hashText(current.text)) === fileTag;
+    if (isKnown)
+      return { kind: "placed", hunks: [{ start: at, end: at, lines: edit.lines, follows: edit.op === "end" }] };
+    return { kind: "failed", reason: unknownTag(edit, fileTag), spot: { start: at, end: at } };
+  }
+  const span: Span = { start: edit.first.line - 1, end: edit.last.line };
+  const bases = basesOf(edit, span, input);
+  if (bases.kind === "failed") return bases;
+  const from = (version: Version): Placed =>
+    now.isCurrent(version) ? { kind: "placed", hunks: [hunkOf(edit, span)] } : recover(edit, span, version, input, now);
+  const [newest, ...others] = bases.versions.map(from);
+  // Calls of one batch know nothing of each other's results: an older name may be meant, even if a newer one fits too.
+  return others.some((other) => isElsewhere(other, newest!)) ? ambiguous(edit, span) : newest!;
+}
+
+const isElsewhere = (a: Placed, b: Placed) =>
+  a.kind === "placed" && b.kind === "placed" && a.hunks[0]?.start !== b.hunks[0]?.start;
+
+const ambiguous = (edit: LineEdit, span: Span): Placed & { kind: "failed" } => ({
+  kind: "failed",
+  reason: `${edit.name}: the same tag was shown for two different texts of ${spell(span)}.`,
+  spot: span,
+});
+
+/** The versions in which the lines were shown as the edit names them, the newest first; at least one. */
+function basesOf(
+  edit: AnchoredEdit,
+  span: Span,
+  { versions, fileTag, current }: PlanInput,
+): { kind: "found"; versions: Version[] } | (Placed & { kind: "failed" }) {
+  const fits = (version: Version, { line, tag }: Anchor) => {
+    const shown = version.shown[line - 1];
+    return shown !== undefined && (tag === undefined || lineTag(shown) === tag);
+  };
+  const meant = versions.filter((version) => fileTag === undefined || version.tag === fileTag);
+  const anchored = meant.filter((version) => fits(version, edit.first) && fits(version, edit.last));
+  const seen = anchored.filter((version) => isShown(version, span));
+  const [version, ...others] = seen;
+  if (!version) {
+    const isUnseen = anchored.length > 0 || !meant.some((one) => isShown(one, span));
+    const isBeyond = span.end > current.count;
+    if (fileTag !== undefined && meant.length === 0)
+      return { kind: "failed", reason: unknownTag(edit, fileTag), spot: span };
+    if (isUnseen && isBeyond) {
+      const reason = `${edit.name}: the file ends at line ${current.count}; there is no line ${span.end}.`;
+      return { kind: "failed", code: "invalid_input", reason, spot: span };
+    }
+    const reason = isUnseen
+      ? `${edit.name}: ${spell(span)} had not been shown with tags yet.`
+      : `${edit.name}: the tag does not belong to ${spell(span)} as last shown.`;
+    return { kind: "failed", reason, spot: span };
+  }
+  // Short tags collide. Where the same name was shown for two different texts, nobody knows which is meant.
+  const ends = fileTag === undefined ? [span.start, span.end - 1] : numbers(span);
+  const isAmbiguous = others.some((other) => ends.some((at) => other.shown[at] !== version.shown[at]));
+  return isAmbiguous ? ambiguous(edit, span) : { kind: "found", versions: seen };
+}
+
+const numbers = ({ start, end }: Span) => Array.from({ length: end - start }, (_unused, at) => start + at);
+const isShown = (version: Version, span: Span) => {
+  for (let at = span.start; at < span.end; at++) if (version.shown[at] === undefined) return false;
+  return true;
+};
+const spell = ({ start, end }: Span) => (end - start === 1 ? `line ${end}` : `lines ${start + 1}-${end}`);
+const unknownTag = (edit: LineEdit, tag: string) =>
+  `${edit.name}: the tag ${tag} is of no text of this file that is still remembered.`;
+
+function hunkOf({ op, lines }: LineEdit, { start, end }: Span): Hunk {
+  if (op === "before") return { start, end: start, lines };
+  if (op === "after") return { start: end, end, lines, follows: true };
+  return { start, end, lines };
+}
+
+/** First over the session's own edits, which are known exactly; then over what others did, as far as it is certain. */
+function recover(edit: LineEdit, shown: Span, base: Version, { versions }: PlanInput, now: State): Placed {
+  let version = base;
+  let span = shown;
+  while (!now.isCurrent(version)) {
+    const next = madeOf(version, versions);
+    if (!next?.madeFrom) break;
+    const moved = throughOwn(span, next.madeFrom.hunks);
+    if (!moved)
+      return { kind: "failed", reason: `${edit.name}: an earlier edit of yours changed ${spell(shown)}.`, spot: span };
+    version = next;
+    span = moved;
+  }
+  const movedTo = (at: Span) => (at.start === shown.start ? "" : `, now ${spell(at)}`);
+  if (now.isCurrent(version)) {
+    const note =
+      span.start === shown.start
+        ? {}
+        : { note: `${edit.name}: ${spell(shown)} moved by earlier edits${movedTo(span)}.` };
+    return { kind: "placed", hunks: [hunkOf(edit, span)], ...note };
+  }
+  const relocator = now.relocatorOf(version);
+  const found = relocator?.place(hunkOf(edit, span), span);
+  if (!found) {
+    const start = relocator?.guess(span.start) ?? span.start;
+    const reason = `${edit.name}: the file changed at ${spell(shown)} since they were shown.`.replace(
+      "they were",
+      span.end - span.start === 1 ? "it was" : "they were",
+    );
+    return { kind: "failed", reason, spot: { start, end: start + span.end - span.start } };
+  }
+  const rebuilt = version.text === undefined ? " (rebuilt from the lines that were read)" : "";
+  const [first] = found.hunks;
+  if (found.way === "merged") {
+    const how = first ? "merged line by line" : "nothing left to do, the change was already there";
+    return {
+      kind: "placed",
+      hunks: found.hunks,
+      note: `${edit.name}: the file changed since it was read${rebuilt}; ${how}.`,
+    };
+  }
+  const offset = first ? first.start - hunkOf(edit, span).start : 0;
+  const at = { start: span.start + offset, end: span.end + offset };
+  const note = `${edit.name}: the file changed since it was read${rebuilt}; ${spell(shown)} found unchanged${movedTo(at)}.`;
+  return { kind: "placed", hunks: found.hunks, note };
+}
+
+/** The newer version that an own edit made of this one. */
+const madeOf = (version: Version, versions: readonly Version[]) =>
+  versions.slice(0, versions.indexOf(version)).find(({ madeFrom }) => madeFrom?.id === version.id);
+
+/** Where lines are after hunks; undefined when they are no longer all there, side by side. */
+function throughOwn({ start, end }: Span, hunks: readonly Hunk[]): Span | undefined {
+  let shift = 0;
+  for (const hunk of hunks) {
+    if (hunk.end <= start) shift += hunk.lines.length - (hunk.end - hunk.start);
+    else if (hunk.start < end) return undefined;
+  }
+  return { start: start + shift, end: end + shift };
+}

@@ -1,0 +1,23 @@
+/** The two kinds of tags: of a whole file, and of a line. A tag only helps to notice a change; it proves nothing. Pure. */
+import { xxHash32 } from "./xxhash32.ts";
+
+const alphabet = "ZPMQVRWSNKTXJBYH";
+
+/** What a tag of a line looks like, for regular expressions. */
+export const lineTagPattern = `[${alphabet}]{2}`;
+
+/** Of the text with `\n` line ends and without a byte order mark. */
+export const hashText = (text: string): number => xxHash32(Buffer.from(text, "utf8"));
+
+/** Four hex digits: the low 16 bits of the hash of the whole text. */
+export const fileTagOf = (hash: number): string => (hash & 0xffff).toString(16).padStart(4, "0");
+
+/** Two letters. Blanks at the end do not count, those at the beginning do. */
+export function lineTag(line: string): string {
+  let end = line.length;
+  while (end > 0 && isBlank(line.charCodeAt(end - 1))) end--;
+  const hash = hashText(line.slice(0, end));
+  return alphabet.charAt((hash >>> 4) & 15) + alphabet.charAt(hash & 15);
+}
+
+const isBlank = (code: number) => code === 0x20 || code === 0x09 || code === 0x0d;
