@@ -1,5 +1,14 @@
+export { createTools, defaultToolNames, type ToolName, type Tools, type ToolsOptions } from "./create-tools.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";
+export { createEditTool, type EditDetails } from "./files/edit.ts";
+export { createFileQueue, type EditorPorts, type FileQueue } from "./files/file-queue.ts";
+export { createLsTool, type LsDetails } from "./files/ls.ts";
 export { createReadTool, type ReadDetails } from "./files/read.ts";
+export { createWriteTool, type WriteDetails } from "./files/write.ts";
+export type { HashlineChange, HashlineGround } from "./hashline/edit-files.ts";
+export { createHashlineEditTool } from "./hashline/hashline-edit.ts";
+export { createHashlinePatchTool, type HashlinePatchDetails } from "./hashline/hashline-patch.ts";
+export { createSnapshots, type SnapshotLimits, type Snapshots } from "./hashline/snapshots.ts";
 export {
   type Access,
   createFiles,
@@ -18,3 +27,9 @@ export {
   type SpawnRequest,
   type WrapCommand,
 } from "./platform/spawn.ts";
+export { createFindTool, type FindDetails, type FindOptions } from "./search/find.ts";
+export { createGrepTool, type GrepDetails, type GrepOptions } from "./search/grep.ts";
+export { type LocateRipgrep, type SearchOptions } from "./search/ripgrep.ts";
+export { type BashDetails, type BashOptions, createBashTool } from "./shell/bash.ts";
+export { createJobs, createJobsTool, type Job, type Jobs, type JobsDetails, type JobsOptions } from "./shell/jobs.ts";
+export { findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";

@@ -1,0 +1,97 @@
+/** All tools on one ground: they share the queue of file changes, what was shown of files, and the running jobs. */
+import type { AgentTool } from "@tau/agent";
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { createEditTool } from "./files/edit.ts";
+import { createFileQueue } from "./files/file-queue.ts";
+import { createLsTool } from "./files/ls.ts";
+import { createReadTool } from "./files/read.ts";
+import { createWriteTool } from "./files/write.ts";
+import { createHashlineEditTool } from "./hashline/hashline-edit.ts";
+import { createHashlinePatchTool } from "./hashline/hashline-patch.ts";
+import { createSnapshots } from "./hashline/snapshots.ts";
+import { createFiles, type Files } from "./platform/files.ts";
+import { createSpawn, type Spawn } from "./platform/spawn.ts";
+import { createFindTool } from "./search/find.ts";
+import { createGrepTool } from "./search/grep.ts";
+import { createBashTool } from "./shell/bash.ts";
+import { createJobs, createJobsTool, type Jobs } from "./shell/jobs.ts";
+
+export interface ToolsOptions {
+  /** Where relative paths begin and commands run. */
+  cwd: string;
+  /** Default: the real file system, without a guard. */
+  files?: Files;
+  /** Default: real processes, as they are. */
+  spawn?: Spawn;
+  /** What `bash` cleans of secrets and gives to commands. Default: our own environment. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Where `bash` keeps long output. Default: a new private directory among the system's temporary files. */
+  outputDirectory?: string;
+  clock?: Clock;
+  ids?: Ids;
+}
+
+export type ToolName = (typeof toolNames)[number];
+
+/** In the order in which a model is told of them. */
+const toolNames = [
+  "read",
+  "write",
+  "edit",
+  "hashline_edit",
+  "hashline_patch",
+  "bash",
+  "jobs",
+  "grep",
+  "find",
+  "ls",
+] as const;
+
+/** What a coding agent gets when nothing else is said. `hashline_patch` is for those who ask for it. */
+export const defaultToolNames: readonly ToolName[] = toolNames.filter((name) => name !== "hashline_patch");
+
+export interface Tools {
+  readonly byName: Readonly<Record<ToolName, AgentTool>>;
+  /** The tools of `defaultToolNames`. */
+  readonly defaults: AgentTool[];
+  readonly jobs: Jobs;
+  /** Ends every command and job that still runs, within two seconds. */
+  dispose(): Promise<void>;
+}
+
+/** Dispose of what it returns when the session ends: jobs live until then. */
+export function createTools(options: ToolsOptions): Tools {
+  const { cwd, files = createFiles(), spawn = createSpawn(), clock = systemClock, ids = systemIds } = options;
+  const { env, outputDirectory } = options;
+  const queue = createFileQueue();
+  const snapshots = createSnapshots();
+  const jobs = createJobs({ clock });
+  const editing = { cwd, files, queue };
+  const searching = { cwd, files, spawn, clock };
+  const byName = {
+    read: createReadTool({ cwd, files, snapshots }),
+    write: createWriteTool(editing),
+    edit: createEditTool(editing),
+    hashline_edit: createHashlineEditTool({ ...editing, snapshots }),
+    hashline_patch: createHashlinePatchTool({ ...editing, snapshots }),
+    bash: createBashTool({
+      cwd,
+      spawn,
+      jobs,
+      clock,
+      ids,
+      ...(env && { env }),
+      ...(outputDirectory !== undefined && { outputDirectory }),
+    }),
+    jobs: createJobsTool({ jobs }),
+    grep: createGrepTool(searching),
+    find: createFindTool(searching),
+    ls: createLsTool({ cwd, files }),
+  } satisfies Record<ToolName, unknown> as unknown as Record<ToolName, AgentTool>;
+  return {
+    byName,
+    defaults: defaultToolNames.map((name) => byName[name]),
+    jobs,
+    dispose: () => jobs.dispose(),
+  };
+}

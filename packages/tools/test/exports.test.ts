@@ -1,0 +1,34 @@
+/** The public surface. A name that appears or disappears here is a decision, not an accident. */
+import { expect, test } from "vitest";
+import * as root from "../src/index.ts";
+import * as testing from "../src/testing/index.ts";
+
+test("the root exports these values and no others", () => {
+  expect(Object.keys(root).sort()).toEqual([
+    "ToolsError",
+    "acquireLease",
+    "createBashTool",
+    "createEditTool",
+    "createFileQueue",
+    "createFiles",
+    "createFindTool",
+    "createGrepTool",
+    "createHashlineEditTool",
+    "createHashlinePatchTool",
+    "createJobs",
+    "createJobsTool",
+    "createLsTool",
+    "createReadTool",
+    "createSnapshots",
+    "createSpawn",
+    "createTools",
+    "createWriteTool",
+    "defaultToolNames",
+    "findPidNamespace",
+    "nodeFileSystem",
+  ]);
+});
+
+test("the testing kit exports these values and no others", () => {
+  expect(Object.keys(testing).sort()).toEqual(["faultyFileSystem", "withEveryFault"]);
+});
