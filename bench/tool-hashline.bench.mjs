@@ -41,7 +41,7 @@ function memoryFiles(path) {
   return {
     stat: async () => ({}),
     realPath: async () => path,
-    readWhole: async () => ({ realPath: path, bytes }),
+    readWhole: async () => ({ realPath: path, bytes, stamp: "" }),
     async writeWhole(_path, next) {
       bytes = next;
       return { realPath: path, created: false };

@@ -10,6 +10,7 @@ export type ToolsErrorCode =
   | "ambiguous"
   | "overlap"
   | "stale"
+  | "overtaken"
   | "invalid_input"
   | "busy"
   | "unavailable"

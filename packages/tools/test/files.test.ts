@@ -7,14 +7,17 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createFiles, type Guard } from "../src/platform/files.ts";
+import { createEditTool } from "../src/files/edit.ts";
+import { createFileQueue } from "../src/files/file-queue.ts";
+import { createFiles, type Files, type Guard } from "../src/platform/files.ts";
 import { nodeFileSystem } from "../src/platform/file-system.ts";
 import { withEveryFault } from "../src/testing/faults.ts";
 import { scratch } from "./scratch.ts";
@@ -132,16 +135,19 @@ describe("the guard", () => {
     let swapped = false;
     const fileSystem: typeof nodeFileSystem = {
       ...nodeFileSystem,
-      async mkdir(path, options) {
-        await nodeFileSystem.mkdir(path, options);
-        if (swapped) return;
-        swapped = true;
-        renameSync(join(root, "dir"), join(root, "gone"));
-        symlinkSync(join(base, "outside"), join(root, "dir"));
+      async open(path, ...rest) {
+        // Every check by name has passed; now the directory itself is opened.
+        if (!swapped && path === join(root, "dir")) {
+          swapped = true;
+          renameSync(join(root, "dir"), join(root, "gone"));
+          symlinkSync(join(base, "outside"), join(root, "dir"));
+        }
+        return await nodeFileSystem.open(path, ...rest);
       },
     };
     const files = createFiles({ guard: inside(root), fileSystem });
     await expect(files.writeWhole(join(root, "dir/file"), bytes("x"))).rejects.toThrow(/outside|changed/);
+    expect(swapped).toBe(true);
     expect(existsSync(join(base, "outside/file"))).toBe(false);
   });
 });
@@ -181,5 +187,53 @@ describe("what is no file", () => {
     const { bytes: read } = await createFiles().readWhole("/proc/self/status", 1_000_000);
     expect(read.length).toBeGreaterThan(100);
     await expect(createFiles().readWhole("/proc/self/status", 10)).rejects.toMatchObject({ code: "too_large" });
+  });
+});
+
+describe("writing what was read before", () => {
+  test("is refused when somebody else changed, replaced or removed the file meanwhile", async () => {
+    const files = createFiles();
+    for (const meddle of [
+      (path: string) => writeFileSync(path, "theirs"),
+      (path: string) => {
+        rmSync(path);
+        writeFileSync(path, "mine?");
+      },
+      (path: string) => rmSync(path),
+    ]) {
+      const path = join(scratch(), "file");
+      writeFileSync(path, "mine?");
+      const { stamp } = await files.readWhole(path, 100);
+      meddle(path);
+      const before = existsSync(path) ? readFileSync(path, "utf8") : undefined;
+      const writing = files.writeWhole(path, Buffer.from("ours"), { ifUnchanged: stamp });
+      await expect(writing).rejects.toMatchObject({ code: "overtaken" });
+      expect(existsSync(path) ? readFileSync(path, "utf8") : undefined).toBe(before);
+      expect(readdirSync(dirname(path))).toHaveLength(before === undefined ? 0 : 1);
+    }
+  });
+
+  test("an edit that is overtaken is made again, on what is there then", async () => {
+    const cwd = scratch();
+    const path = join(cwd, "file");
+    writeFileSync(path, "one\ntwo\n");
+    const real = createFiles();
+    let overtakes = 1;
+    const files: Files = {
+      ...real,
+      async writeWhole(...args) {
+        if (overtakes-- > 0) writeFileSync(path, `zero\n${readFileSync(path, "utf8")}`);
+        return await real.writeWhole(...args);
+      },
+    };
+    const edit = createEditTool({ cwd, files, queue: createFileQueue() });
+    const args = { path: "file", edits: [{ oldText: "two", newText: "TWO" }] };
+    await edit.execute("id", args);
+    expect(readFileSync(path, "utf8")).toBe("zero\none\nTWO\n");
+    overtakes = 100;
+    await expect(edit.execute("id", { ...args, edits: [{ oldText: "one", newText: "ONE" }] })).rejects.toMatchObject({
+      code: "overtaken",
+    });
+    expect(readFileSync(path, "utf8")).toBe("zero\nzero\nzero\nzero\none\nTWO\n");
   });
 });

@@ -127,7 +127,7 @@ test("looking for a far line stops when it is told to", async () => {
   const file = {
     realPath: "",
     size: 0,
-    mtimeMs: 0,
+    stamp: "",
     close: async () => {},
     read: async (buffer: Uint8Array) => {
       abort.abort();

@@ -1,7 +1,7 @@
-import type { AgentTool } from "@tau/agent";
+import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { type Static, Type } from "typebox";
 import { summarise } from "./diff.ts";
-import { aloneWith, type EditorPorts } from "./file-queue.ts";
+import { aloneWith, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
 import { applyChanges, planEdits, type PlannedEdit } from "./match.ts";
 import { resolveExisting } from "./path.ts";
 import { encodeText, readTextFile } from "./text-file.ts";
@@ -39,16 +39,17 @@ export function createEditTool({
     prepareArguments,
     async execute(_id, { path: given, edits }, signal) {
       const path = await resolveExisting(files, cwd, given);
-      return await aloneWith({ files, queue }, path, signal, async (realPath) => {
-        const source = await readTextFile(files, realPath, given);
+      const change = async (realPath: string): Promise<AgentToolResult<EditDetails>> => {
+        const { source, stamp } = await readTextFile(files, realPath, given);
         const planned = planEdits(source, edits, given);
         const changes = planned.map(({ change }) => change);
         const summary = summarise(source, changes, given);
         signal?.throwIfAborted();
-        await files.writeWhole(realPath, encodeText(applyChanges(source, changes)));
+        await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
         const text = present(given, planned, summary.firstChangedLine);
         return { content: [{ type: "text", text }], details: { path, ...summary } };
-      });
+      };
+      return await aloneWith({ files, queue }, path, signal, (realPath) => unlessOvertaken(() => change(realPath)));
     },
   };
 }

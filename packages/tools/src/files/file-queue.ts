@@ -1,4 +1,5 @@
 /** Work on one file waits for earlier work on it, so that calls of one parallel batch never interleave. */
+import { ToolsError } from "../errors.ts";
 import { explained, type Files } from "../platform/files.ts";
 
 export interface FileQueue {
@@ -58,5 +59,19 @@ async function realPathOf(files: Files, path: string): Promise<string> {
     return await files.realPath(path);
   } catch (error) {
     throw explained(error, path);
+  }
+}
+
+const mostAttempts = 3;
+
+/** Does the work again when somebody outside changed the file between its reading and its writing. */
+export async function unlessOvertaken<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const isOvertaken = error instanceof ToolsError && error.code === "overtaken";
+      if (!isOvertaken || attempt === mostAttempts) throw error;
+    }
   }
 }

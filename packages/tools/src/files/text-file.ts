@@ -9,20 +9,24 @@ import { isBinary, isUtf16 } from "./sniff.ts";
 export const mostEditableBytes = 10 * 1024 * 1024;
 
 /** Reads a text for editing. `name` is what messages call it. A byte order mark is part of the text. */
-export async function readTextFile(files: Files, path: string, name: string): Promise<string> {
-  const bytes = await readBytes(files, path, name);
+export async function readTextFile(
+  files: Files,
+  path: string,
+  name: string,
+): Promise<{ source: string; stamp: string }> {
+  const { bytes, stamp } = await readBytes(files, path, name);
   if (isUtf16(bytes)) {
     throw new ToolsError("binary", `${name} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);
   }
   if (isBinary(bytes)) {
     throw new ToolsError("binary", `${name} is a binary file. Use a program that knows its format.`);
   }
-  return decodeText(bytes);
+  return { source: decodeText(bytes), stamp };
 }
 
-async function readBytes(files: Files, path: string, name: string): Promise<Buffer> {
+async function readBytes(files: Files, path: string, name: string): Promise<{ bytes: Buffer; stamp: string }> {
   try {
-    return (await files.readWhole(path, mostEditableBytes)).bytes;
+    return await files.readWhole(path, mostEditableBytes);
   } catch (error) {
     if (!(error instanceof ToolsError) || error.code !== "too_large") throw error;
     const limit = formatBytes(mostEditableBytes);

@@ -1,6 +1,7 @@
 /** What both hashline tools do with files: prepare all, then write all, and take back all if one write fails. */
 import { ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
+import { unlessOvertaken } from "../files/file-queue.ts";
 import { applyHunks, type Hunk, refuseOverlaps } from "./apply.ts";
 import { type LineEdit, planEdits } from "./plan.ts";
 import { renderChanges, renderSpots } from "./show.ts";
@@ -46,6 +47,7 @@ export const mostHashlineBytes = 64 * 1024 ** 2;
 
 interface Prepared extends FileEdits {
   original: Buffer;
+  stamp: string;
   before: TextFile;
   after: TextFile;
   /** What is written. */
@@ -61,23 +63,29 @@ export async function editFiles(
   signal?: AbortSignal,
 ): Promise<{ text: string; changes: HashlineChange[] }> {
   return await inOrder(ground.queue, targets.map(({ realPath }) => realPath).sort(), async () => {
-    const prepared: Prepared[] = [];
-    const refusals: ToolsError[] = [];
-    for (const target of targets) {
-      const outcome = await prepare(ground, target);
-      if (outcome instanceof ToolsError) refusals.push(outcome);
-      else prepared.push(outcome);
-    }
-    const [refusal] = refusals;
-    if (refusal) throw new ToolsError(refusal.code, refusals.map(({ message }) => message).join("\n\n"));
-    signal?.throwIfAborted();
-    await writeAll(
-      ground.files,
-      prepared.filter(({ before, after }) => before.text !== after.text),
-    );
+    const prepared = await unlessOvertaken(async () => {
+      const ready = await prepareAll(ground, targets);
+      signal?.throwIfAborted();
+      const changed = ready.filter(({ before, after }) => before.text !== after.text);
+      await writeAll(ground.files, changed);
+      return ready;
+    });
     const shown = prepared.map((one) => present(ground.snapshots, one));
     return { text: shown.map(({ text }) => text).join("\n\n"), changes: shown.map(({ change }) => change) };
   });
+}
+
+async function prepareAll(ground: HashlineGround, targets: readonly FileEdits[]): Promise<Prepared[]> {
+  const prepared: Prepared[] = [];
+  const refusals: ToolsError[] = [];
+  for (const target of targets) {
+    const outcome = await prepare(ground, target);
+    if (outcome instanceof ToolsError) refusals.push(outcome);
+    else prepared.push(outcome);
+  }
+  const [refusal] = refusals;
+  if (refusal) throw new ToolsError(refusal.code, refusals.map(({ message }) => message).join("\n\n"));
+  return prepared;
 }
 
 /** Always in the same order of paths, so that two calls never wait for each other. */
@@ -88,7 +96,7 @@ async function inOrder<T>(queue: FileQueue, keys: readonly string[], work: () =>
 
 async function prepare({ files, snapshots }: HashlineGround, target: FileEdits): Promise<Prepared | ToolsError> {
   const { given, path, realPath, edits, fileTag } = target;
-  const { bytes: original } = await files.readWhole(path, mostHashlineBytes);
+  const { bytes: original, stamp } = await files.readWhole(path, mostHashlineBytes);
   const before = decodeText(original, given);
   const versions = snapshots.versions(realPath);
   const plan = planEdits({ edits, current: before, versions, ...(fileTag !== undefined && { fileTag }) });
@@ -99,7 +107,7 @@ async function prepare({ files, snapshots }: HashlineGround, target: FileEdits):
   }
   refuseOverlaps(plan.hunks, given);
   const after = applyHunks(before, plan.hunks);
-  return { ...target, original, before, after, bytes: encodeText(after), hunks: plan.hunks, notes: plan.notes };
+  return { ...target, original, stamp, before, after, bytes: encodeText(after), hunks: plan.hunks, notes: plan.notes };
 }
 
 async function writeAll(files: Files, prepared: readonly Prepared[]): Promise<void> {
@@ -107,7 +115,7 @@ async function writeAll(files: Files, prepared: readonly Prepared[]): Promise<vo
   try {
     for (const one of prepared) {
       begun.push(one);
-      await files.writeWhole(one.path, one.bytes);
+      await files.writeWhole(one.path, one.bytes, { ifUnchanged: one.stamp });
     }
   } catch (error) {
     const lost = await restore(files, begun);
@@ -122,10 +130,11 @@ async function writeAll(files: Files, prepared: readonly Prepared[]): Promise<vo
 /** The failed file too: its new content may be in place already. Returns what could not be restored. */
 async function restore(files: Files, begun: readonly Prepared[]): Promise<string[]> {
   const lost: string[] = [];
-  for (const { path, given, original } of begun.toReversed()) {
+  for (const { path, given, original, bytes: written } of begun.toReversed()) {
     try {
       const { bytes } = await files.readWhole(path, mostHashlineBytes);
-      if (!bytes.equals(original)) await files.writeWhole(path, original);
+      // What is neither the old content nor ours was written by somebody else, and is theirs.
+      if (bytes.equals(written)) await files.writeWhole(path, original);
     } catch {
       // The first failure is what is thrown; here only what it leaves behind is collected.
       lost.push(given);

@@ -17,7 +17,8 @@ export type Guard = (realPath: string, access: Access) => void | Promise<void>;
 export interface ReadableFile {
   readonly realPath: string;
   readonly size: number;
-  readonly mtimeMs: number;
+  /** Tells this state of the file from later ones. */
+  readonly stamp: string;
   /** Reads into `buffer` from `position` and says how many bytes came; 0 at the end. */
   read(buffer: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
@@ -26,8 +27,8 @@ export interface ReadableFile {
 export interface Files {
   /** Opens a regular file. Anything that could block or never end (pipes, sockets, devices) is refused at once. */
   openRead(path: string): Promise<ReadableFile>;
-  /** The whole content, at most `maxBytes`. */
-  readWhole(path: string, maxBytes: number): Promise<{ realPath: string; bytes: Buffer }>;
+  /** The whole content, at most `maxBytes`, and a stamp that tells this state of the file from later ones. */
+  readWhole(path: string, maxBytes: number): Promise<{ realPath: string; bytes: Buffer; stamp: string }>;
   /** What a path leads to; undefined when it leads nowhere. */
   stat(path: string): Promise<Stats | undefined>;
   /** The entries of a directory, in no order. */
@@ -36,9 +37,14 @@ export interface Files {
   realPath(path: string): Promise<string>;
   /**
    * Replaces a file's content: old or new, never neither and never half. Creates missing directories; keeps the mode,
-   * the owner and a link that leads to the file. Returns the path that was written.
+   * the owner and a link that leads to the file. Returns the path that was written. With the stamp of a reading, it
+   * refuses with `overtaken` when somebody else has changed the file since.
    */
-  writeWhole(path: string, bytes: Uint8Array): Promise<{ realPath: string; created: boolean }>;
+  writeWhole(
+    path: string,
+    bytes: Uint8Array,
+    options?: { ifUnchanged?: string },
+  ): Promise<{ realPath: string; created: boolean }>;
 }
 
 export interface FilesOptions {
@@ -69,7 +75,7 @@ export function createFiles(options: FilesOptions = {}): Files {
       }
     },
     realPath: (path) => realPathOf(system, path),
-    writeWhole: (path, bytes) => writeWhole(system, path, bytes),
+    writeWhole: (path, bytes, options = {}) => writeWhole(system, path, bytes, options.ifUnchanged),
   };
 }
 
@@ -90,7 +96,7 @@ async function openRead(system: System, path: string): Promise<ReadableFile> {
     return {
       realPath,
       size: stats.size,
-      mtimeMs: stats.mtimeMs,
+      stamp: stampOf(stats),
       read: (buffer, position) => handle.read(buffer, position),
       close: () => handle.close(),
     };
@@ -99,6 +105,8 @@ async function openRead(system: System, path: string): Promise<ReadableFile> {
     throw error;
   }
 }
+
+const stampOf = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats) => [dev, ino, size, mtimeMs, ctimeMs].join(":");
 
 async function open(system: System, path: string, flags: number): Promise<OpenHandle> {
   try {
@@ -158,14 +166,16 @@ async function readWhole(system: System, path: string, maxBytes: number) {
     }
     const chunks: Buffer[] = [];
     let size = 0;
-    // Files under /proc say that they are empty and are not, so the end is where nothing comes any more.
+    // Files under /proc say that they are empty and are not, so the end is where they say, or where nothing comes.
     for (;;) {
       const buffer = Buffer.allocUnsafe(Math.max(64 * 1024, file.size - size + 1));
       const count = await file.read(buffer, size);
-      if (count === 0) return { realPath: file.realPath, bytes: Buffer.concat(chunks, size) };
       size += count;
       if (size > maxBytes) throw new ToolsError("too_large", `${path} has more than ${maxBytes} bytes.`);
       chunks.push(buffer.subarray(0, count));
+      if (count > 0 && size !== file.size) continue;
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
+      return { realPath: file.realPath, bytes, stamp: file.stamp };
     }
   } finally {
     await file.close();
@@ -222,7 +232,7 @@ async function openDirectory(system: System, path: string, access: Access): Prom
   }
 }
 
-async function writeWhole(system: System, path: string, bytes: Uint8Array) {
+async function writeWhole(system: System, path: string, bytes: Uint8Array, ifUnchanged: string | undefined) {
   const target = await realPathOf(system, path);
   await system.guard(target, "write");
   const existing = await unlessMissing(system.fs.stat(target));
@@ -233,7 +243,7 @@ async function writeWhole(system: System, path: string, bytes: Uint8Array) {
     if (join(directory.realPath, basename(target)) !== target) {
       throw new ToolsError("denied", `The directory of ${path} changed while it was being written.`);
     }
-    await replace(system, directory, basename(target), bytes, existing);
+    await replace(system, directory, { name: basename(target), bytes, existing, ifUnchanged });
     return { realPath: target, created: existing === undefined };
   } catch (error) {
     throw explained(error, path);
@@ -244,7 +254,7 @@ async function writeWhole(system: System, path: string, bytes: Uint8Array) {
 
 async function openForWriting(system: System, directory: string, path: string): Promise<OpenDirectory> {
   try {
-    await system.fs.mkdir(directory, { recursive: true });
+    if (!(await unlessMissing(system.fs.stat(directory)))) await system.fs.mkdir(directory, { recursive: true });
     return await openDirectory(system, directory, "write");
   } catch (error) {
     throw explained(error, path);
@@ -255,9 +265,7 @@ async function openForWriting(system: System, directory: string, path: string): 
 async function replace(
   system: System,
   directory: OpenDirectory,
-  name: string,
-  bytes: Uint8Array,
-  existing: Stats | undefined,
+  { name, bytes, existing, ifUnchanged }: Replacement,
 ): Promise<void> {
   const temporary = join(directory.path, `.${name.slice(0, 100)}.${system.ids()}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -270,12 +278,31 @@ async function replace(
     } finally {
       await handle.close();
     }
+    await refuseChanged(system, join(directory.path, name), name, ifUnchanged);
     await system.fs.rename(temporary, join(directory.path, name));
   } catch (error) {
     await unlessMissing(system.fs.unlink(temporary));
     throw error;
   }
   await directory.handle.sync();
+}
+
+interface Replacement {
+  name: string;
+  bytes: Uint8Array;
+  existing: Stats | undefined;
+  ifUnchanged: string | undefined;
+}
+
+/** As late as it can be looked at: between this and the renaming there is no time for anybody. */
+async function refuseChanged(system: System, path: string, name: string, stamp: string | undefined): Promise<void> {
+  if (stamp === undefined) return;
+  const now = await unlessMissing(system.fs.stat(path));
+  if (now && stampOf(now) === stamp) return;
+  throw new ToolsError(
+    "overtaken",
+    `${name} was changed by somebody else meanwhile. Nothing was written; read it again.`,
+  );
 }
 
 async function keepOwnerAndMode(handle: OpenHandle, existing: Stats): Promise<void> {
@@ -288,5 +315,6 @@ async function keepOwnerAndMode(handle: OpenHandle, existing: Stats): Promise<vo
       if (systemCode(error) !== "EPERM") throw error;
     }
   }
-  await handle.chmod(existing.mode & 0o7777);
+  // The umask takes away from the mode that a new file is asked for, and so does giving it away.
+  if (own.mode !== existing.mode || own.uid !== existing.uid) await handle.chmod(existing.mode & 0o7777);
 }
