@@ -19,6 +19,7 @@ export default async function bench(report) {
       for (let round = 0; round < 3; round++) best = Math.min(best, await run(directory, editCount, isInMemory));
       report(figure, best / editCount, "ms of CPU");
     }
+    report("reading and writing the file alone", await readAndWrite(directory), "ms of CPU");
     report("an edit after somebody else's change", await recover(directory), "ms of CPU");
   } finally {
     rmSync(directory, { recursive: true });
@@ -85,6 +86,19 @@ async function run(directory, count, isInMemory) {
   const changed = content().match(/changed\(/g).length;
   if (changed !== count) throw new Error(`${changed} lines changed, not ${count}`);
   return (user + system) / 1_000;
+}
+
+/** What an edit cannot cost less than. */
+async function readAndWrite(directory) {
+  const { path } = desk(directory);
+  const files = createFiles();
+  const cpu = process.cpuUsage();
+  for (let at = 0; at < editCount; at++) {
+    const { bytes, stamp } = await files.readWhole(path, 2 ** 30);
+    await files.writeWhole(path, bytes, { ifUnchanged: stamp });
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  return (user + system) / 1_000 / editCount;
 }
 
 async function recover(directory) {

@@ -143,4 +143,17 @@ describe("a root that a guard holds", () => {
     expect(readFileSync(secret, "utf8")).toBe("the secret\n");
     expect(existsSync(join(elsewhere, "secret.txt.tmp"))).toBe(false);
   });
+
+  test("grep shows nothing of a file below its root that may not be read", async () => {
+    const root = scratch();
+    writeFileSync(join(root, ".env"), "KEY=needle\n");
+    writeFileSync(join(root, "code.ts"), "const needle = 1;\n");
+    const guard = (realPath: string) => {
+      if (realPath.endsWith(".env")) throw new ToolsError("denied", "Secrets stay secret.");
+    };
+    const { use } = toolsIn({ cwd: root, files: createFiles({ guard }) });
+    expect(await use("grep", { pattern: "needle" })).toBe(
+      "code.ts:1: const needle = 1;\n\n[Matches in 1 file that may not be read are left out.]",
+    );
+  });
 });

@@ -45,7 +45,9 @@ export function applyHunks(file: TextFile, sorted: readonly Hunk[]): TextFile {
   const isOpen = raw !== "" && !raw.endsWith("\n");
   const parts: string[] = [];
   const old = file.starts;
-  const starts: number[] = [];
+  const grown = sorted.reduce((sum, { start, end, lines }) => sum + lines.length - (end - start), 0);
+  const starts = new Int32Array(count + grown);
+  let known = 0;
   let length = 0;
   const add = (part: string) => {
     parts.push(part);
@@ -53,7 +55,7 @@ export function applyHunks(file: TextFile, sorted: readonly Hunk[]): TextFile {
   };
   const keep = (from: number, to: number) => {
     const shift = length - file.startOf(from);
-    for (let line = from; line < to; line++) starts.push(old[line]! + shift);
+    for (let line = from; line < to; line++) starts[known++] = old[line]! + shift;
     add(raw.slice(file.startOf(from), file.startOf(to)));
   };
   let at = 0;
@@ -66,7 +68,7 @@ export function applyHunks(file: TextFile, sorted: readonly Hunk[]): TextFile {
       return Math.min(start + offset, end - 1);
     };
     for (const [offset, line] of lines.entries()) {
-      starts.push(length);
+      starts[known++] = length;
       add(line + file.endingOf(like(offset)));
     }
     at = end;

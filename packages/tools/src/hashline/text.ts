@@ -10,11 +10,11 @@ export class TextFile {
   readonly raw: string;
   /** What tags and snapshots are made of: the lines, each ending in `\n`. */
   readonly text: string;
-  #starts: number[] | undefined;
+  #starts: Int32Array | undefined;
   #lines: string[] | undefined;
 
   /** `starts`: where the lines begin, if that is known already. */
-  constructor(raw: string, hasMark: boolean, starts?: number[]) {
+  constructor(raw: string, hasMark: boolean, starts?: Int32Array) {
     this.raw = raw;
     this.hasMark = hasMark;
     this.#starts = starts;
@@ -49,7 +49,7 @@ export class TextFile {
   }
 
   /** Where the lines begin in `raw`. */
-  get starts(): readonly number[] {
+  get starts(): Int32Array {
     if (this.#starts) return this.#starts;
     const starts: number[] = [];
     for (let at = 0; at < this.raw.length;) {
@@ -57,8 +57,8 @@ export class TextFile {
       const end = this.raw.indexOf("\n", at);
       at = end < 0 ? this.raw.length : end + 1;
     }
-    this.#starts = starts;
-    return starts;
+    this.#starts = Int32Array.from(starts);
+    return this.#starts;
   }
 }
 

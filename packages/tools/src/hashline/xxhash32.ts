@@ -9,6 +9,12 @@ const prime5 = 0x165667b1;
 const rotate = (value: number, bits: number) => (value << bits) | (value >>> (32 - bits));
 const round = (lane: number, input: number) => Math.imul(rotate((lane + Math.imul(input, prime2)) | 0, 13), prime1);
 
+const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
+
+function wordsOf({ buffer, byteOffset, length }: Uint8Array): Int32Array | undefined {
+  return isLittleEndian && byteOffset % 4 === 0 ? new Int32Array(buffer, byteOffset, length >> 2) : undefined;
+}
+
 /** An unsigned number of 32 bits. */
 export function xxHash32(bytes: Uint8Array, seed = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -20,11 +26,14 @@ export function xxHash32(bytes: Uint8Array, seed = 0): number {
     let lane2 = (seed + prime2) | 0;
     let lane3 = seed | 0;
     let lane4 = (seed - prime1) | 0;
+    // Words are read several times faster than through a view, where they lie as the machine wants them.
+    const words = wordsOf(bytes);
     for (const last = length - 16; at <= last; at += 16) {
-      lane1 = round(lane1, view.getInt32(at, true));
-      lane2 = round(lane2, view.getInt32(at + 4, true));
-      lane3 = round(lane3, view.getInt32(at + 8, true));
-      lane4 = round(lane4, view.getInt32(at + 12, true));
+      const word = at >> 2;
+      lane1 = round(lane1, words ? words[word]! : view.getInt32(at, true));
+      lane2 = round(lane2, words ? words[word + 1]! : view.getInt32(at + 4, true));
+      lane3 = round(lane3, words ? words[word + 2]! : view.getInt32(at + 8, true));
+      lane4 = round(lane4, words ? words[word + 3]! : view.getInt32(at + 12, true));
     }
     hash = (rotate(lane1, 1) + rotate(lane2, 7) + rotate(lane3, 12) + rotate(lane4, 18)) | 0;
   } else {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { Type } from "typebox";
 import { ToolsError } from "../errors.ts";
@@ -62,10 +63,26 @@ export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTo
       };
       const end = await searcher.run(search);
       if (end.kind === "refused") throw refusal(end.reason, query.literal);
-      return present(matches, end, { root, pattern: query.pattern, timeLimitMs: searcher.timeLimitMs });
+      const refused = await refusedFiles(files, root, matches.paths());
+      return present(matches, end, { root, pattern: query.pattern, timeLimitMs: searcher.timeLimitMs, refused });
     },
   };
 }
+
+/** ripgrep opens the files, and nobody guards that: so whoever guards ours is asked before anything is shown. */
+async function refusedFiles(files: Files, root: SearchRoot, paths: readonly string[]): Promise<Set<string>> {
+  const refused = new Set<string>();
+  for (const path of paths) {
+    try {
+      await (await files.openRead(join(root.cwd, path))).close();
+    } catch (error) {
+      if (error instanceof ToolsError && error.code === "denied") refused.add(path);
+    }
+  }
+  return refused;
+}
+
+const countFiles = (count: number) => (count === 1 ? "1 file" : `${count} files`);
 
 interface Query {
   pattern: string;
@@ -127,9 +144,14 @@ function refusal(reason: string, literal = false): ToolsError {
 function present(
   matches: Matches,
   end: SearchEnd,
-  { root, pattern, timeLimitMs }: { root: SearchRoot; pattern: string; timeLimitMs: number },
+  {
+    root,
+    pattern,
+    timeLimitMs,
+    refused,
+  }: { root: SearchRoot; pattern: string; timeLimitMs: number; refused: ReadonlySet<string> },
 ): AgentToolResult<GrepDetails> {
-  const { lines, binary, hasCutLines, stoppedBy } = matches.result(root.show);
+  const { lines, binary, hasCutLines, stoppedBy } = matches.result(root.show, refused);
   const shown = keepHead(lines.map(({ text }) => text).join("\n"));
   const seconds = `${timeLimitMs / 1_000} s`;
   if (end.kind === "timeout" && lines.length === 0) {
@@ -148,6 +170,7 @@ function present(
     notices.push(`[${count} matches shown; there are more. Raise limit, or narrow pattern, path or glob.]`);
   }
   if (end.kind === "timeout") notices.push(`[Stopped after ${seconds}; there may be more. Narrow path or glob.]`);
+  if (refused.size > 0) notices.push(`[Matches in ${countFiles(refused.size)} that may not be read are left out.]`);
   if (hasCutLines) notices.push(`[Lines are cut after ${mostColumns} characters. See them whole with read.]`);
   if (binary.count > 0) {
     const others = binary.count > binary.names.length ? ", …" : "";

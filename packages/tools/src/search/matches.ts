@@ -14,8 +14,13 @@ export interface ShownLine {
 export interface Matches {
   /** `enough` says that nothing that follows would be shown. */
   add(record: SearchRecord): "more" | "enough";
-  /** Ordered by path, since ripgrep's threads finish in any order. */
-  result(show: (path: string) => string): {
+  /** The files that something of would be shown. */
+  paths(): string[];
+  /** Ordered by path, since ripgrep's threads finish in any order. Without what is of `refused` files. */
+  result(
+    show: (path: string) => string,
+    refused: ReadonlySet<string>,
+  ): {
     lines: ShownLine[];
     binary: { names: string[]; count: number };
     hasCutLines: boolean;
@@ -64,8 +69,10 @@ export function createMatches({ limit, context }: { limit: number; context: numb
       stoppedBy = "size";
       return "enough";
     },
-    result(show) {
-      const ordered = sections.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    paths: () => [...new Set(sections.map(({ path }) => path))],
+    result(show, refused) {
+      const allowed = sections.filter(({ path }) => !refused.has(path));
+      const ordered = allowed.toSorted((a, b) => (a.path < b.path ? -1 : 1));
       return {
         lines: shownLines(ordered, show, context > 0),
         binary: { names: binaryNames.map(show).sort(), count: binaryCount },
