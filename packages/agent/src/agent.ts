@@ -1,10 +1,11 @@
-import { emptyUsage, type ImageContent, messageOf, type Model } from "@tau/ai";
+import { type ImageContent, messageOf, type Model } from "@tau/ai";
 import { isPromise } from "./abort.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, loopSettings } from "./agent-settings.ts";
 import { type InitialAgentState, LiveAgentState } from "./agent-state.ts";
 import { AgentError } from "./errors.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
+import { emptyAnswer } from "./run.ts";
 import type {
   AgentEvent,
   AgentLoopConfig,
@@ -325,16 +326,10 @@ export class Agent extends AgentSettings {
     const { model } = this.#state;
     const errorMessage = messageOf(error);
     const message: AgentMessage = {
-      role: "assistant",
-      content: [],
-      api: model.api,
-      provider: model.provider,
-      model: model.id,
-      usage: emptyUsage(),
+      ...emptyAnswer(model, this.clock.now()),
       stopReason: "error",
       errorMessage,
       failure: { kind: "unknown", message: errorMessage },
-      timestamp: this.clock.now(),
     };
     this.#state.messages.push(message);
     this.#state.apply({ type: "turn_end", message, toolResults: [] });

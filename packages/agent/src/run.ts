@@ -195,20 +195,24 @@ export async function announce(run: Run, messages: readonly AgentMessage[]): Pro
   }
 }
 
+/** An answer in which nothing has been said yet. */
+export const emptyAnswer = ({ api, provider, id }: Model, timestamp: number) =>
+  ({
+    role: "assistant",
+    content: [],
+    api,
+    provider,
+    model: id,
+    usage: emptyUsage(),
+    timestamp,
+  }) satisfies Partial<AssistantMessage>;
+
 /** An answer that says why there is none. */
 export function failedMessage(run: Run, partial?: AssistantMessage): AssistantMessage {
   const { model } = run.current;
   const { reason } = run.trouble;
   const errorMessage = reason === undefined ? "The run was aborted." : run.trouble.errorMessage;
-  const base = partial ?? {
-    role: "assistant",
-    content: [],
-    api: model.api,
-    provider: model.provider,
-    model: model.id,
-    usage: emptyUsage(),
-    timestamp: run.clock.now(),
-  };
+  const base = partial ?? emptyAnswer(model, run.clock.now());
   return reason === undefined
     ? { ...base, stopReason: "aborted", errorMessage, failure: { kind: "aborted", message: errorMessage } }
     : { ...base, stopReason: "error", errorMessage, failure: { kind: "unknown", message: reason } };

@@ -8,7 +8,7 @@ import type {
   CustomProviderOptions,
   Provider,
   ProviderRequest,
-} from "./custom-provider.ts";
+} from "./custom-definition.ts";
 import { messageOf } from "./errors.ts";
 import { classifyError, parseErrorBody } from "./failure.ts";
 import { handOff, type HandoffRules, type PreparedMessage } from "./handoff.ts";

@@ -14,20 +14,18 @@ export {
 export { type Clock, type Ids, type Random, sleep, systemClock, systemIds, systemRandom } from "./clock.ts";
 export type { Context, JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.ts";
 export { type AI, createAI, type CreateAIOptions } from "./create-ai.ts";
-export {
-  type ChatCompletionResponse,
-  type ChatMessage,
-  type ChatUsage,
-  createProvider,
-  type CustomProviderOptions,
-  type Provider,
-  type ProviderAuth,
-  type ProviderModel,
-  type ProviderRequest,
-  type RegisteredProvider,
-  registerProvider,
-  type StreamChunk,
-} from "./custom-provider.ts";
+export type {
+  ChatCompletionResponse,
+  ChatMessage,
+  ChatUsage,
+  CustomProviderOptions,
+  Provider,
+  ProviderAuth,
+  ProviderModel,
+  ProviderRequest,
+  StreamChunk,
+} from "./custom-definition.ts";
+export { createProvider, type RegisteredProvider, registerProvider } from "./custom-provider.ts";
 export { AiError, type AiErrorCode, assertNever, isAiError, messageOf } from "./errors.ts";
 export type { AssistantMessageEvent } from "./event.ts";
 export { AssistantMessageEventStream, createAssistantMessageEventStream, EventStream } from "./event-stream.ts";

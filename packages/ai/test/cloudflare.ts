@@ -1,5 +1,5 @@
 /** Cloudflare Workers AI as a custom provider, and as a server. Both are written from Cloudflare's documentation. */
-import type { ChatCompletionResponse, ChatMessage, Provider, StreamChunk } from "../src/custom-provider.ts";
+import type { ChatCompletionResponse, ChatMessage, Provider, StreamChunk } from "../src/custom-definition.ts";
 import type { KnownApi } from "../src/model.ts";
 import { type WireDialect, sse } from "../src/testing/dialects/dialect.ts";
 import { pieces, stopReasonOf } from "../src/testing/script.ts";
