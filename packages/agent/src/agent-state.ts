@@ -22,7 +22,7 @@ const noModel: Model = {
 };
 
 /** The one place where an event becomes an agent's state. */
-export class LiveAgentState implements AgentState {
+export class LiveAgentState {
   systemPrompt: string;
   model: Model;
   #thinkingLevel: ThinkingLevel;
@@ -36,10 +36,6 @@ export class LiveAgentState implements AgentState {
     this.#thinkingLevel = thinkingLevelOf(initial.thinkingLevel);
     this.#tools = [...(initial.tools ?? [])];
     this.#messages = [...(initial.messages ?? [])];
-    // Own and enumerable, so that the state can be spread and written as JSON like the plain object it looks like.
-    for (const [name, accessor] of Object.entries(Object.getOwnPropertyDescriptors(LiveAgentState.prototype))) {
-      if (accessor.get) Object.defineProperty(this, name, { ...accessor, enumerable: true });
-    }
   }
 
   get thinkingLevel(): ThinkingLevel {
@@ -135,6 +131,54 @@ export class LiveAgentState implements AgentState {
     else pendingIds.delete(id);
     this.#run.pendingToolCalls = undefined;
   }
+}
+
+/** The state as others see it: a plain object, so that it can be spread and written as JSON, and nothing but its fields. */
+export function viewOf(live: LiveAgentState): AgentState {
+  return {
+    get systemPrompt() {
+      return live.systemPrompt;
+    },
+    set systemPrompt(systemPrompt) {
+      live.systemPrompt = systemPrompt;
+    },
+    get model() {
+      return live.model;
+    },
+    set model(model) {
+      live.model = model;
+    },
+    get thinkingLevel() {
+      return live.thinkingLevel;
+    },
+    set thinkingLevel(level) {
+      live.thinkingLevel = level;
+    },
+    get tools() {
+      return live.tools;
+    },
+    set tools(tools) {
+      live.tools = tools;
+    },
+    get messages() {
+      return live.messages;
+    },
+    set messages(messages) {
+      live.messages = messages;
+    },
+    get isStreaming() {
+      return live.isStreaming;
+    },
+    get streamingMessage() {
+      return live.streamingMessage;
+    },
+    get pendingToolCalls() {
+      return live.pendingToolCalls;
+    },
+    get errorMessage() {
+      return live.errorMessage;
+    },
+  };
 }
 
 /** What only means something during a run. */

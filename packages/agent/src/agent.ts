@@ -2,7 +2,7 @@ import { type ImageContent, messageOf, type Model } from "@tau/ai";
 import { isPromise } from "./abort.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, loopSettings } from "./agent-settings.ts";
-import { type InitialAgentState, LiveAgentState } from "./agent-state.ts";
+import { type InitialAgentState, LiveAgentState, viewOf } from "./agent-state.ts";
 import { AgentError } from "./errors.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
 import { emptyAnswer } from "./run.ts";
@@ -43,6 +43,7 @@ interface ActiveRun {
  */
 export class Agent extends AgentSettings {
   readonly #state: LiveAgentState;
+  #view: AgentState | undefined;
   readonly #steering: MessageQueue;
   readonly #followUps: MessageQueue;
   /** Replaced, never changed: an event goes to those who listened when it happened. */
@@ -58,7 +59,8 @@ export class Agent extends AgentSettings {
 
   /** Live. What is assigned to it counts from the next turn on; messages from the next run on. */
   get state(): AgentState {
-    return this.#state;
+    this.#view ??= viewOf(this.#state);
+    return this.#view;
   }
 
   /** The running run's signal. */
