@@ -23,8 +23,9 @@ export async function respond(run: Run): Promise<AssistantMessage> {
 
 async function startStream(run: Run): Promise<AssistantMessageEventStream | undefined> {
   if (run.abort.signal.aborted) return undefined;
-  const context = await llmContext(run);
-  const options = context && (await streamOptions(run));
+  // Every turn passes here: where no hook has to be waited for, nothing is.
+  const context = plainContext(run) ?? (await convertedContext(run));
+  const options = context && (run.config.getApiKey ? await keyedOptions(run) : streamOptions(run, undefined));
   if (!options || run.abort.signal.aborted) return undefined;
   return await callFor(run, "The stream function", () => run.streamFn(run.current.model, context, options), [
     "stream",
@@ -40,7 +41,14 @@ const isStream = (given: unknown) => {
 };
 
 /** The transcript as the model sees it. The lists are copies: nothing the loop does later shows up in them. */
-async function llmContext(run: Run): Promise<Context | undefined> {
+function plainContext({ config, context }: Run): Context | undefined {
+  if (config.transformContext || config.convertToLlm !== defaultConvertToLlm || !isPlain(context)) return undefined;
+  const { systemPrompt, messages, tools } = context;
+  return { systemPrompt, messages: messages.slice() as Message[], tools: tools.slice() };
+}
+
+/** The same, where hooks or messages of the application's own have a say. */
+async function convertedContext(run: Run): Promise<Context | undefined> {
   const { config, context } = run;
   let messages = context.messages.slice();
   const { transformContext } = config;
@@ -54,19 +62,20 @@ async function llmContext(run: Run): Promise<Context | undefined> {
     if (!transformed) return undefined;
     messages = transformed;
   }
-  const isConverted = config.convertToLlm === defaultConvertToLlm && !transformContext && isPlain(context);
-  const converted = isConverted
-    ? (messages as Message[])
-    : await callFor(run, "convertToLlm", () => config.convertToLlm(messages), messageList);
+  const converted = await callFor(run, "convertToLlm", () => config.convertToLlm(messages), messageList);
   return converted && { systemPrompt: context.systemPrompt, messages: converted, tools: context.tools.slice() };
 }
 
-async function streamOptions(run: Run): Promise<SimpleStreamOptions | undefined> {
+async function keyedOptions(run: Run): Promise<SimpleStreamOptions | undefined> {
+  const { getApiKey } = run.config;
+  const key = await callHook(run, "getApiKey", getApiKey && (() => getApiKey(run.current.model.provider)));
+  return streamOptions(run, key);
+}
+
+function streamOptions(run: Run, key: string | undefined): SimpleStreamOptions | undefined {
   const { config, current } = run;
-  const { getApiKey } = config;
-  const found = getApiKey && (await callHook(run, "getApiKey", () => getApiKey(current.model.provider)));
   if (run.trouble.reason !== undefined) return undefined;
-  const apiKey = found || config.apiKey;
+  const apiKey = key || config.apiKey;
   return {
     ...run.streamOptions,
     ...(current.reasoning !== "off" && { reasoning: current.reasoning }),

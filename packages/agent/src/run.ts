@@ -163,16 +163,19 @@ const isAbort = ({ abort: { signal } }: Run, error: unknown) =>
   signal.aborted && (error === signal.reason || (error as Error | undefined)?.name === "AbortError");
 
 /** Calls a hook that has to give something. `what` says what that is, for those without types. */
-export async function callFor<T>(
+export function callFor<T>(
   run: Run,
   name: string,
   hook: () => T | Promise<T>,
   [what, isOne]: readonly [what: string, isOne: (given: unknown) => boolean],
-): Promise<T | undefined> {
-  const given = await callHook(run, name, hook);
-  if (isOne(given)) return given;
-  if (!run.abort.signal.aborted) breakRun(run, name, `it returned no ${what}.`);
-  return undefined;
+): T | undefined | Promise<T | undefined> {
+  const check = (given: T | undefined) => {
+    if (isOne(given)) return given;
+    if (!run.abort.signal.aborted) breakRun(run, name, `it returned no ${what}.`);
+    return undefined;
+  };
+  const given = callHook(run, name, hook);
+  return isPromise(given) ? given.then(check) : check(given);
 }
 
 /** Polls a queue of messages. Nothing is taken from it once the run is ending: it stays for the next one. */

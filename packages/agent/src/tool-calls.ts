@@ -91,17 +91,14 @@ async function beginCall(run: Run, batch: Batch, call: AgentToolCall): Promise<P
 
 async function finishCall(run: Run, batch: Batch, prepared: Prepared): Promise<Outcome> {
   if (prepared.kind === "decided") return prepared.outcome;
-  const outcome = await executeAndReview(run, batch, prepared);
+  // The run may have been aborted while another call of the batch was being decided.
+  const isLate = run.abort.signal.aborted;
+  const executed = isLate ? failure(prepared.call, abortedText) : await execute(run, prepared);
+  const isReviewed = run.config.afterToolCall && !isLate;
+  const outcome = isReviewed ? await review(run, batch, prepared, executed) : executed;
   const taken = reportEnd(run, outcome);
   if (taken) await taken;
   return outcome;
-}
-
-async function executeAndReview(run: Run, batch: Batch, prepared: Prepared & { kind: "ready" }): Promise<Outcome> {
-  // The run may have been aborted while another call of the batch was being decided.
-  if (run.abort.signal.aborted) return failure(prepared.call, abortedText);
-  const executed = await execute(run, prepared);
-  return run.config.afterToolCall ? await review(run, batch, prepared, executed) : executed;
 }
 
 /** A call that is answered without being looked at. */
