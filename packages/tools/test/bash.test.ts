@@ -122,6 +122,23 @@ describe.each(containments)("with %s", (containment, namespace) => {
     expect(text).toMatch(/^(y\n){2000}\n\[Showing lines \d+-\d+ of \d+\. .*\]\n\nCommand timed out after 0\.5 seconds/);
   });
 
+  test("a loop that stalls loses nothing of the output", async () => {
+    const stall = setInterval(() => {
+      for (const until = performance.now() + 150; performance.now() < until;);
+    }, 1);
+    try {
+      const { text, details } = await fresh().bash("seq 1 20000");
+      expect(details.totalLines).toBe(20_000);
+      expect(text).toMatch(/\n20000\n\n\[Showing lines 18001-20000 of 20000\./);
+    } finally {
+      clearInterval(stall);
+    }
+  });
+
+  test("a command may begin with a dash", async () => {
+    expect(await fresh().failure("-l")).toMatch(/-l: command not found.*code 127/s);
+  });
+
   test("a signal that is aborted already starts nothing", async () => {
     const { failure, cwd } = fresh();
     expect(await failure("touch started", AbortSignal.abort())).toMatch(/aborted/);

@@ -427,6 +427,10 @@ describe("what is refused", () => {
   });
 });
 
+test("the end of a line is before its CR and LF", async () => {
+  expect((await grep(tree({ x: "alpha\r\nalphabet\r\n" }), { pattern: "alpha$" })).text).toBe("x:1: alpha");
+});
+
 test("nothing of the environment reaches ripgrep", async () => {
   const { spawn, requests } = watchedSpawn();
   await grep(tree({ x: "needle" }), { pattern: "needle" }, { spawn });

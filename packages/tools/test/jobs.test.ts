@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
 import { describe, expect, test } from "vitest";
 import { createJobs } from "../src/shell/jobs.ts";
@@ -6,6 +7,23 @@ import { containments, processesWith, shell, uniqueSleep, until, zombies } from 
 
 describe.each(containments)("background jobs with %s", (_name, namespace) => {
   const fresh = (options: Parameters<typeof shell>[0] = {}) => shell({ ...options, ...(namespace && { namespace }) });
+
+  test("a line that has not ended is offered again", async () => {
+    const { bash, ask, jobs } = fresh();
+    await bash({ command: "printf abc; until [ -e go ]; do sleep 0.02; done; echo def; sleep 30", background: true });
+    await until(() => jobs.list().length === 1);
+    await until(async () => (await ask({ action: "read", id: "1" })).startsWith("abc"));
+    expect(await ask({ action: "read", id: "1" })).toContain("[Later lines: offset=1]");
+    await jobs.dispose();
+  });
+
+  test("nothing starts once the session is over, however early it was asked for", async () => {
+    const { bash, jobs, cwd } = fresh();
+    const early = bash({ command: "echo x > started", background: true }).catch(String);
+    await jobs.dispose();
+    expect(await early).toMatch(/session is over/);
+    expect(existsSync(join(cwd, "started"))).toBe(false);
+  });
 
   test("a job outlives its call, is listed and read, and dies when it is killed", async () => {
     const { bash, ask, jobs } = fresh();

@@ -206,6 +206,7 @@ describe("the environment of a command", () => {
       "ANTHROPIC_API_KEY OPENAI_API_KEY GITHUB_TOKEN GH_TOKEN NPM_TOKEN AWS_ACCESS_KEY_ID AWS_SESSION_TOKEN DB_PASSWORD",
       "MY_SECRET_VALUE CLIENT_SECRET PGPASSWORD GOOGLE_APPLICATION_CREDENTIALS SSH_PRIVATE_KEY STRIPE_KEY TOKEN SECRET",
       "npm_config__authToken JWT SESSION_COOKIE SENTRY_DSN SLACK_WEBHOOK_URL AZURE_CLIENT_ID MYSQL_PWD GPG_PASSPHRASE",
+      "NGROK_AUTHTOKEN SSHPASS OP_SESSION_me OPENAI_API_KEY1 githubToken ACCESSTOKEN DBPASS HTTP_AUTHORIZATION",
     ].flatMap((names) => names.split(" ")),
   )("has no %s", (name) => {
     expect(Object.values(cleanEnvironment({ [name]: canary }))).not.toContain(canary);
@@ -214,6 +215,7 @@ describe("the environment of a command", () => {
   test("has no address with a password in it", () => {
     const env = cleanEnvironment({ DATABASE_URL: `postgres://me:${canary}@host/db`, HOMEPAGE: "https://host/a:b@c" });
     expect(env["DATABASE_URL"]).toBeUndefined();
+    expect(cleanEnvironment({ REMOTE: `https://${canary}@host/x` })["REMOTE"]).toBeUndefined();
     expect(env["HOMEPAGE"]).toBe("https://host/a:b@c");
   });
 

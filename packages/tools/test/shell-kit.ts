@@ -87,9 +87,9 @@ function procFile(pid: number, name: string): string {
 }
 
 /** Waits for something that other processes bring about. */
-export async function until(isTrue: () => boolean, withinMs = 5_000): Promise<void> {
+export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 5_000): Promise<void> {
   const deadline = performance.now() + withinMs;
-  while (!isTrue()) {
+  while (!(await isTrue())) {
     if (performance.now() > deadline) throw new Error("It did not happen in time.");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

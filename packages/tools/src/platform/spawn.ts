@@ -1,6 +1,6 @@
 /** Starting processes. The port takes what will be run as it is; who may run what is decided elsewhere. */
 import { spawn as nodeSpawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 
 /** One program with its arguments, and everything it gets to see. */
 export interface SpawnRequest {
@@ -63,15 +63,18 @@ function start(request: SpawnRequest): RunningProcess {
   return {
     pid: child.pid,
     stdin: child.stdin,
-    stdout: child.stdout!,
-    stderr: child.stderr!,
+    // Without descriptors left, Node makes no pipes at all.
+    stdout: child.stdout ?? Readable.from([]),
+    stderr: child.stderr ?? Readable.from([]),
     exit,
     signal(name, target = "process") {
       if (child.pid === undefined) return;
       try {
         process.kill(target === "group" ? -child.pid : child.pid, name);
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+        // Nobody is left, or they have become somebody whom we may not end.
+        const { code } = error as NodeJS.ErrnoException;
+        if (code !== "ESRCH" && code !== "EPERM") throw error;
       }
     },
   };

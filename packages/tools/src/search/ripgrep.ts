@@ -52,6 +52,8 @@ const always = [
   "--glob=!.git",
   "--color=never",
   "--null",
+  // What ends in CR and LF ends there, as it does when it is shown.
+  "--crlf",
 ];
 
 const mostReasonBytes = 4_096;

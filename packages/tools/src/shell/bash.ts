@@ -69,6 +69,7 @@ export function createBashTool(options: BashOptions): AgentTool<typeof parameter
     table: createProcessTable(fs),
     logs: createLogs({ fs, ids, directory: options.outputDirectory, maxBytes: options.maxOutputBytes }),
     namespace: options.namespace ?? (() => findPidNamespace(spawn)),
+    admit: () => jobs.admit("command"),
   };
   return {
     name: "bash",

@@ -18,6 +18,8 @@ export interface CommandPorts {
   readonly table: ProcessTable;
   readonly logs: Logs;
   readonly namespace: () => Promise<PidNamespace | undefined>;
+  /** Throws when nothing may be started any more. Asked last: looking around takes time. */
+  readonly admit: () => void;
 }
 
 export interface RunningCommand {
@@ -29,9 +31,14 @@ export interface RunningCommand {
   end(graceMs: number): Promise<void>;
 }
 
-/** How long the output may stay silent after the exit before it is taken for held by somebody else; and at most. */
-const idleMs = 100;
-const drainMs = 2_000;
+/**
+ * How long the output may stay silent after the exit before it is taken for held by somebody else, and at most. Nobody
+ * outlives a namespace, so there it only waits for what is on its way.
+ */
+const idleMs = { "best effort": 100, "pid namespace": 2_000 };
+const drainMs = 10_000;
+const settleMs = 200;
+const heldNotice = "[Something that outlives the command holds its output, which is cut here.]";
 
 export async function startCommand(
   ports: CommandPorts,
@@ -41,7 +48,8 @@ export async function startCommand(
   const { cwd, env, spawn, logs, clock } = ports;
   const shell = await findShell(spawn, env);
   const namespace = await ports.namespace();
-  const request = { argv: [...shell, "-c", command], cwd, env } as const;
+  const request = { argv: [...shell, "-c", "--", command], cwd, env } as const;
+  ports.admit();
   const process = await startContained({ ...ports, namespace, request });
   const output = new Output({ logs, name, ...(onText && { onText }) });
   const reading = Promise.all([output.read(process.stdout, "stdout"), output.read(process.stderr, "stderr")]);
@@ -52,7 +60,7 @@ export async function startCommand(
     done,
     async end(graceMs) {
       await process.end(graceMs);
-      await Promise.race([done, sleep(clock, idleMs * 2)]);
+      await Promise.race([done, sleep(clock, settleMs)]);
     },
   };
 }
@@ -60,7 +68,7 @@ export async function startCommand(
 async function finish(process: Contained, output: Output, reading: Promise<unknown>, clock: Clock) {
   const status = await process.exit;
   const [hadLeftovers] = await Promise.all([process.sweep(), drain(process, output, reading, clock)]);
-  if (hadLeftovers) await output.add(`${leftoverNotice}\n`, "stderr");
+  if (hadLeftovers) await output.addNotice(leftoverNotice);
   await output.close();
   return status;
 }
@@ -70,15 +78,20 @@ async function drain(process: Contained, output: Output, reading: Promise<unknow
   const isRead = reading.then(() => true);
   for (let seen = -1; ;) {
     const wait = new AbortController();
-    const isDone = await Promise.race([isRead, sleep(clock, idleMs, wait.signal).then(() => false)]);
+    const idle = sleep(clock, idleMs[process.containment], wait.signal).then(() => false);
+    const isDone = await Promise.race([isRead, idle]);
     wait.abort();
     if (isDone) return;
-    if (output.arrivals === seen || clock.monotonic() > deadline) break;
+    // Timers come before what has arrived: after a stall, that is not silence yet.
+    for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve));
+    const isSilent = output.arrivals === seen && !output.isBusy;
+    if (isSilent || clock.monotonic() > deadline) break;
     seen = output.arrivals;
   }
   process.stdout.destroy();
   process.stderr.destroy();
   await reading;
+  await output.addNotice(heldNotice);
 }
 
 const bash = ["bash", "--norc", "--noprofile"] as const;
@@ -87,7 +100,11 @@ const shells = new WeakMap<Spawn, Promise<readonly [string, ...string[]]>>();
 /** bash where there is one, and sh where there is none. Tried once. */
 function findShell(spawn: Spawn, env: Readonly<Record<string, string>>): Promise<readonly [string, ...string[]]> {
   let search = shells.get(spawn);
-  if (!search) shells.set(spawn, (search = tryBash(spawn, env)));
+  if (!search) {
+    shells.set(spawn, (search = tryBash(spawn, env)));
+    // What failed once, for want of descriptors perhaps, is tried again.
+    search.catch(() => shells.delete(spawn));
+  }
   return search;
 }
 

@@ -4,7 +4,7 @@ const secretNames = [
   /(^|_)(API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION|MASTER|AUTH|SSH|DEPLOY|SERVICE|ACCOUNT)_?KEYS?(_|$)/,
   /(^|_)(TOKENS?|PAT|JWT|APIKEYS?|COOKIES?|PASS|PWD|PASSPHRASE)(_|$)/,
   /SECRET|PASSWORD|PASSWD|CREDENTIAL/,
-  /_KEY$|_TOKEN$|_AUTH$|_DSN$/,
+  /(TOKENS?|PASS|KEYS?)\d*$|_AUTH$|_DSN$|AUTHORIZATION|CONNECTION_STRING|^OP_SESSION/,
   /^(AWS|AZURE)_/,
   /WEBHOOK/,
   /^(NPM_CONFIG_.*AUTH.*|PGPASSFILE|DOCKER_AUTH_CONFIG)$/,
@@ -14,7 +14,7 @@ const secretNames = [
 const harmlessNames = new Set(["PWD", "OLDPWD", "SSH_AUTH_SOCK"]);
 
 /** A password inside an address, as in `https://user:password@host`. */
-const hasUserInfo = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:[^/\s@]+@/i;
+const hasUserInfo = /[a-z][a-z0-9+.-]*:\/\/[^\s@/]+@/i;
 
 /** Startup files and injected code: they would run before the command. */
 const hooks = /^(BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|CDPATH|GLOBIGNORE)$/;

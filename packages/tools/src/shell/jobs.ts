@@ -108,7 +108,8 @@ export function createJobs(options: JobsOptions = {}): Jobs {
       const { job, running } = find(id);
       if (offset !== undefined) return await readLog(files, job.log, offset);
       const { text, notice, totalLines } = running.output.snapshot();
-      const next = job.ended ? "" : `[Later lines: offset=${totalLines + 1}]`;
+      // A line that has not ended yet may go on.
+      const next = job.ended ? "" : `[Later lines: offset=${running.output.isOpen ? totalLines : totalLines + 1}]`;
       return [text, notice, next].filter(Boolean).join("\n\n");
     },
     async kill(id) {
@@ -121,7 +122,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
     },
     async dispose() {
       isDisposed = true;
-      await Promise.all([...held].map((running) => running.end(graceMs)));
+      await Promise.allSettled([...held].map((running) => running.end(graceMs)));
     },
   };
 }

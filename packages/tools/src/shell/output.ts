@@ -36,6 +36,7 @@ export class Output {
   #tail = "";
   #bytes = 0;
   #lineBreaks = 0;
+  #adding = 0;
   #log: Promise<LogFile> | undefined;
   #opened: LogFile | undefined;
   /** Counts pieces, so that a waiter can tell whether more has come. */
@@ -64,8 +65,32 @@ export class Output {
     await this.add(safe.end(), name);
   }
 
+  /** Something that came is still being written. */
+  get isBusy(): boolean {
+    return this.#adding > 0;
+  }
+
+  /** The last line has not ended. */
+  get isOpen(): boolean {
+    return this.#tail !== "" && !this.#tail.endsWith("\n");
+  }
+
+  /** A remark of ours, on a line of its own. */
+  async addNotice(notice: string): Promise<void> {
+    await this.add(`${this.isOpen ? "\n" : ""}${notice}\n`, "stderr");
+  }
+
   async add(text: string, stream: StreamName): Promise<void> {
     if (text === "") return;
+    this.#adding++;
+    try {
+      await this.#take(text, stream);
+    } finally {
+      this.#adding--;
+    }
+  }
+
+  async #take(text: string, stream: StreamName): Promise<void> {
     this.arrivals++;
     const all = this.#tail + text;
     this.#tail = all.length > 4 * keptChars ? all.slice(-keptChars) : all;

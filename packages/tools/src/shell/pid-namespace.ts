@@ -48,7 +48,10 @@ const found = new WeakMap<Spawn, Promise<PidNamespace | undefined>>();
 /** The first kind that works here, tried once; undefined when none does. */
 export function findPidNamespace(spawn: Spawn): Promise<PidNamespace | undefined> {
   let search = found.get(spawn);
-  if (!search) found.set(spawn, (search = probe(spawn)));
+  if (!search) {
+    found.set(spawn, (search = probe(spawn)));
+    search.catch(() => found.delete(spawn));
+  }
   return search;
 }
 
