@@ -2,7 +2,7 @@
 import type { AgentTool } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { createEditTool } from "./files/edit.ts";
-import { createFileQueue } from "./files/file-queue.ts";
+import { processQueue } from "./files/file-queue.ts";
 import { createLsTool } from "./files/ls.ts";
 import { createReadTool } from "./files/read.ts";
 import { createWriteTool } from "./files/write.ts";
@@ -63,7 +63,7 @@ export interface Tools {
 export function createTools(options: ToolsOptions): Tools {
   const { cwd, files = createFiles(), spawn = createSpawn(), clock = systemClock, ids = systemIds } = options;
   const { env, outputDirectory } = options;
-  const queue = createFileQueue();
+  const queue = processQueue;
   const snapshots = createSnapshots();
   const jobs = createJobs({ clock });
   const editing = { cwd, files, queue };

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Agent } from "@tau/agent";
 import type { TextContent, ToolResultMessage } from "@tau/ai";
@@ -6,6 +6,7 @@ import { call, scriptedModel, text } from "@tau/ai/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { createTools, type ToolName, type Tools } from "../src/create-tools.ts";
 import { ToolsError } from "../src/errors.ts";
+import { nodeFileSystem } from "../src/platform/file-system.ts";
 import { createFiles } from "../src/platform/files.ts";
 import { scratch } from "./scratch.ts";
 
@@ -74,6 +75,78 @@ test("a model works with them through an agent, and a failed call is an outcome 
   expect(said[2]![0]).toBe(true);
   expect(said[2]![1]).toMatch(/^export const x = 2;\n.*missing.*\n\nCommand exited with code 2$/s);
   expect(said[3]).toEqual([false, "src/x.ts:1: export const x = 2;"]);
+});
+
+describe("what reviews have found", () => {
+  test("a dangling link under a linked directory leads where the system says, not where its spelling does", async () => {
+    const cwd = scratch();
+    mkdirSync(join(cwd, "other/deep/dir"), { recursive: true });
+    symlinkSync("other/deep/dir", join(cwd, "link"));
+    symlinkSync("../new.txt", join(cwd, "other/deep/dir/dangle"));
+    writeFileSync(join(cwd, "new.txt"), "not this one");
+    await toolsIn({ cwd }).use("write", { path: "link/dangle", content: "x" });
+    expect(readFileSync(join(cwd, "other/deep/new.txt"), "utf8")).toBe("x");
+    expect(readFileSync(join(cwd, "new.txt"), "utf8")).toBe("not this one");
+  });
+
+  test("a directory whose name begins with @ is that directory", async () => {
+    const cwd = scratch();
+    for (const directory of ["@app", "app"]) {
+      mkdirSync(join(cwd, directory));
+      writeFileSync(join(cwd, directory, "m"), directory);
+    }
+    const { use } = toolsIn({ cwd });
+    expect(await use("read", { path: "@app/m" })).toBe("@app");
+    await use("write", { path: "@app/new", content: "x" });
+    expect(existsSync(join(cwd, "@app/new"))).toBe(true);
+    expect(await use("read", { path: "@new-mention.txt" }).catch(String)).toMatch(
+      /There is no file .*\/new-mention.txt/,
+    );
+  });
+
+  test("two sets of tools that edit one file at once lose nothing silently", async () => {
+    const cwd = scratch();
+    const lines = Array.from({ length: 100 }, (_unused, at) => `line ${at};`);
+    writeFileSync(join(cwd, "f"), lines.join("\n"));
+    const work = async (parity: number) => {
+      const { use } = toolsIn({ cwd });
+      let made = 0;
+      for (let at = parity; at < 100; at += 2) {
+        const edit = { path: "f", edits: [{ oldText: `line ${at};`, newText: `LINE ${at};` }] };
+        const outcome = await use("edit", edit).catch(String);
+        if (outcome.startsWith("Edited")) made++;
+      }
+      return made;
+    };
+    const made = await Promise.all([work(0), work(1)]);
+    expect(made).toEqual([50, 50]);
+    expect(readFileSync(join(cwd, "f"), "utf8").match(/LINE/g)).toHaveLength(100);
+  });
+
+  test("pasted tags are stripped also around empty lines, and a patch keeps the empty lines of its text", async () => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "f"), "one\ntwo\n");
+    const { use } = toolsIn({ cwd });
+    const [header, first, second] = (await use("read", { path: "f", hashline: true })).split("\n");
+    const anchor = first!.split(":")[0]!;
+    await use("hashline_edit", { path: "f", edits: [{ op: "replace", pos: anchor, lines: [first, "", second] }] });
+    expect(readFileSync(join(cwd, "f"), "utf8")).toBe("one\n\ntwo\ntwo\n");
+    writeFileSync(join(cwd, "f"), "one\ntwo\n");
+    await use("hashline_patch", { patch: `${header}\n2:\n+A\n\n+B\n` });
+    expect(readFileSync(join(cwd, "f"), "utf8")).toBe("one\nA\n\nB\n");
+  });
+
+  test("a file of one empty line is not empty, and a long name is no reason to fail", async () => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "line"), "\n");
+    const { use } = toolsIn({ cwd });
+    expect(await use("read", { path: "line" })).toBe("");
+    const name = `${"漢".repeat(80)}.txt`;
+    await use("write", { path: name, content: "x" });
+    expect(await use("read", { path: name })).toBe("x");
+    writeFileSync(join(cwd, "notes"), "GIF8 notes are text\n");
+    expect(await use("read", { path: "notes" })).toBe("GIF8 notes are text");
+  });
 });
 
 describe("a root that a guard holds", () => {
@@ -155,5 +228,24 @@ describe("a root that a guard holds", () => {
     expect(await use("grep", { pattern: "needle" })).toBe(
       "code.ts:1: const needle = 1;\n\n[Matches in 1 file that may not be read are left out.]",
     );
+  });
+
+  test("a file that is replaced while it is opened is not judged by a name it does not have", async () => {
+    const root = scratch();
+    const secret = join(root, ".env");
+    writeFileSync(secret, "the secret");
+    const fileSystem: typeof nodeFileSystem = {
+      ...nodeFileSystem,
+      async open(path, ...rest) {
+        const handle = await nodeFileSystem.open(path, ...rest);
+        if (path === secret) rmSync(secret);
+        return handle;
+      },
+    };
+    const guard = (realPath: string) => {
+      if (realPath === secret) throw new ToolsError("denied", "Secrets stay secret.");
+    };
+    const { use } = toolsIn({ cwd: root, files: createFiles({ guard, fileSystem }) });
+    await expect(use("read", { path: ".env" })).rejects.toThrow(/replaced while it was being opened/);
   });
 });

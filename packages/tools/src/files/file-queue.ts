@@ -31,6 +31,9 @@ export function createFileQueue(): FileQueue {
   };
 }
 
+/** For all tools of this process: two sessions may work on one file. */
+export const processQueue = createFileQueue();
+
 /** What tools that change files share. */
 export interface EditorPorts {
   files: Files;

@@ -22,11 +22,17 @@ export function imageSizeOf(bytes: Uint8Array, type: ImageType): ImageSize | und
 const readers: Record<ImageType, (view: DataView) => ImageSize | undefined> = {
   "image/png": (view) => ({ width: view.getUint32(16), height: view.getUint32(20) }),
   "image/gif": (view) => ({ width: view.getUint16(6, true), height: view.getUint16(8, true) }),
-  // A negative height means that the rows come from the top.
-  "image/bmp": (view) => ({ width: Math.abs(view.getInt32(18, true)), height: Math.abs(view.getInt32(22, true)) }),
+  "image/bmp": readBmp,
   "image/jpeg": readJpeg,
   "image/webp": readWebp,
 };
+
+function readBmp(view: DataView): ImageSize {
+  // The oldest kind has a header of 12 bytes with short numbers.
+  if (view.getUint32(14, true) === 12) return { width: view.getUint16(18, true), height: view.getUint16(20, true) };
+  // A negative height means that the rows come from the top.
+  return { width: Math.abs(view.getInt32(18, true)), height: Math.abs(view.getInt32(22, true)) };
+}
 
 /** Walks over the segments to the frame's header. */
 function readJpeg(view: DataView): ImageSize | undefined {

@@ -36,10 +36,15 @@ export function createLsTool({ cwd, files }: { cwd: string; files: Files }): Age
         signal?.throwIfAborted();
         lines.push(await describe(files, path, entry));
       }
-      const { text, shownLines } = keepHead(lines.join("\n"), { maxLines: limit });
+      const { text, shownLines, by } = keepHead(lines.join("\n"), { maxLines: limit });
       const shownEntries = lines.length === 0 ? 0 : shownLines;
       return {
-        content: [{ type: "text", text: present(text, shownEntries, entries.length) }],
+        content: [
+          {
+            type: "text",
+            text: present(text, { shown: shownEntries, total: entries.length, isCut: by !== undefined }),
+          },
+        ],
         details: { path, shownEntries, totalEntries: entries.length },
       };
     },
@@ -77,9 +82,10 @@ const printable = (name: string) =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
-function present(text: string, shown: number, total: number): string {
+function present(text: string, { shown, total, isCut }: { shown: number; total: number; isCut: boolean }): string {
   if (total === 0) return "(the directory is empty)";
   if (shown === total) return text;
   const left = total - shown;
-  return `${text}\n\n[Showing ${shown} of ${total} entries, ${left} left out. Raise limit, or use find with a pattern.]`;
+  const advice = isCut ? "More does not fit: use find with a pattern." : "Raise limit, or use find with a pattern.";
+  return `${text}\n\n[Showing ${shown} of ${total} entries, ${left} left out. ${advice}]`;
 }

@@ -4,12 +4,17 @@ import { isAbsolute, join, resolve } from "node:path";
 import { ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 
-/** The absolute path: relative to `cwd`, with `~` for the home directory. Pure but for the home directory. */
+/**
+ * The absolute path: relative to `cwd`, with `~` for the home directory, and without the `@` with which people mention
+ * files and models repeat it.
+ */
 export function resolvePath(cwd: string, given: string): string {
-  // Some models put the sign before a path with which people mention files.
-  const path = given.startsWith("@") ? given.slice(1) : given;
+  return absolute(cwd, given.startsWith("@") ? given.slice(1) : given);
+}
+
+function absolute(cwd: string, path: string): string {
   if (path === "" || path.includes("\0")) {
-    throw new ToolsError("invalid_input", `${JSON.stringify(given)} cannot be a path.`);
+    throw new ToolsError("invalid_input", `${JSON.stringify(path)} cannot be a path.`);
   }
   if (path === "~") return homedir();
   if (path.startsWith("~/")) return join(homedir(), path.slice(2));
@@ -22,8 +27,17 @@ export function resolvePath(cwd: string, given: string): string {
  */
 export async function resolveExisting(files: Files, cwd: string, given: string): Promise<string> {
   const path = resolvePath(cwd, given);
+  const literal = given.startsWith("@") ? spellings(absolute(cwd, given)) : [];
+  for (const spelling of literal) if (await files.stat(spelling)) return spelling;
   for (const spelling of spellings(path)) if (await files.stat(spelling)) return spelling;
   return path;
+}
+
+/** The path of something that may not exist yet. `@types/x.ts` is meant as it stands where there is an `@types`. */
+export async function resolveNew(files: Files, cwd: string, given: string): Promise<string> {
+  if (!given.startsWith("@")) return resolvePath(cwd, given);
+  const isLiteral = await files.stat(absolute(cwd, given.split("/", 1)[0]!));
+  return isLiteral ? absolute(cwd, given) : resolvePath(cwd, given);
 }
 
 function spellings(path: string): Set<string> {

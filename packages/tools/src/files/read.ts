@@ -106,7 +106,7 @@ function present(window: LineWindow, path: string, offset: number): AgentToolRes
   const notice = noticeOf(window);
   const text = [lines.join("\n"), notice].filter(Boolean).join("\n\n");
   return {
-    content: [{ type: "text", text: text || "(the file is empty)" }],
+    content: [{ type: "text", text: totalLines === 0 ? "(the file is empty)" : text }],
     details: {
       path,
       firstLine: offset,

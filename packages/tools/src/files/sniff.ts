@@ -5,7 +5,11 @@ export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" 
 const signatures: readonly [ImageType, (bytes: Uint8Array) => boolean][] = [
   ["image/png", (bytes) => startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
   ["image/jpeg", (bytes) => startsWith(bytes, [0xff, 0xd8, 0xff])],
-  ["image/gif", (bytes) => startsWith(bytes, [0x47, 0x49, 0x46, 0x38])],
+  [
+    "image/gif",
+    (bytes) =>
+      startsWith(bytes, [0x47, 0x49, 0x46, 0x38]) && (bytes[4] === 0x37 || bytes[4] === 0x39) && bytes[5] === 0x61,
+  ],
   [
     "image/webp",
     (bytes) => startsWith(bytes, [0x52, 0x49, 0x46, 0x46]) && startsWith(bytes.subarray(8), [0x57, 0x45, 0x42, 0x50]),

@@ -2,7 +2,7 @@ import type { AgentTool } from "@tau/agent";
 import { Type } from "typebox";
 import { countLines, formatBytes } from "../truncate.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";
-import { resolvePath } from "./path.ts";
+import { resolveNew } from "./path.ts";
 
 const parameters = Type.Object({ path: Type.String(), content: Type.String() });
 
@@ -26,7 +26,7 @@ export function createWriteTool({
     description: "Create a file or replace its whole content. Creates missing directories.",
     parameters,
     async execute(_id, { path: given, content }, signal) {
-      const path = resolvePath(cwd, given);
+      const path = await resolveNew(files, cwd, given);
       const bytes = Buffer.from(content);
       const isNew = await aloneWith({ files, queue }, path, signal, async (realPath) => {
         const { created } = await files.writeWhole(realPath, bytes);

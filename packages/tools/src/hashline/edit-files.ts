@@ -95,8 +95,8 @@ async function inOrder<T>(queue: FileQueue, keys: readonly string[], work: () =>
 }
 
 async function prepare({ files, snapshots }: HashlineGround, target: FileEdits): Promise<Prepared | ToolsError> {
-  const { given, path, realPath, edits, fileTag } = target;
-  const { bytes: original, stamp } = await files.readWhole(path, mostHashlineBytes);
+  const { given, realPath, edits, fileTag } = target;
+  const { bytes: original, stamp } = await files.readWhole(realPath, mostHashlineBytes);
   const before = decodeText(original, given);
   const versions = snapshots.versions(realPath);
   const plan = planEdits({ edits, current: before, versions, ...(fileTag !== undefined && { fileTag }) });
@@ -115,7 +115,7 @@ async function writeAll(files: Files, prepared: readonly Prepared[]): Promise<vo
   try {
     for (const one of prepared) {
       begun.push(one);
-      await files.writeWhole(one.path, one.bytes, { ifUnchanged: one.stamp });
+      await files.writeWhole(one.realPath, one.bytes, { ifUnchanged: one.stamp });
     }
   } catch (error) {
     const lost = await restore(files, begun);
@@ -130,7 +130,7 @@ async function writeAll(files: Files, prepared: readonly Prepared[]): Promise<vo
 /** The failed file too: its new content may be in place already. Returns what could not be restored. */
 async function restore(files: Files, begun: readonly Prepared[]): Promise<string[]> {
   const lost: string[] = [];
-  for (const { path, given, original, bytes: written } of begun.toReversed()) {
+  for (const { realPath: path, given, original, bytes: written } of begun.toReversed()) {
     try {
       const { bytes } = await files.readWhole(path, mostHashlineBytes);
       // What is neither the old content nor ours was written by somebody else, and is theirs.

@@ -36,9 +36,10 @@ export function parseAnchor(given: string): Anchor {
 
 const rowShape = new RegExp(`^\\d+#${lineTagPattern}:`);
 
-/** New text copied together with its tags loses them. All lines must have one: a single one may be meant. */
+/** New text copied together with its tags loses them. All lines that say anything must have one: one may be meant. */
 export function stripTags(lines: readonly string[]): string[] {
-  const isCopied = lines.length > 0 && lines.every((line) => rowShape.test(line));
+  const telling = lines.filter((line) => line.trim() !== "");
+  const isCopied = telling.length > 0 && telling.every((line) => rowShape.test(line));
   return isCopied ? lines.map((line) => line.replace(rowShape, "")) : [...lines];
 }
 
@@ -47,7 +48,10 @@ export function newLines(given: string | readonly string[] | null): string[] {
   if (given === null) return [];
   const texts = typeof given === "string" ? [given] : given;
   const lines = texts.flatMap((text) => {
-    const parts = text.split("\n").map((part) => (part.endsWith("\r") ? part.slice(0, -1) : part));
+    const parts = text
+      .toWellFormed()
+      .split("\n")
+      .map((part) => (part.endsWith("\r") ? part.slice(0, -1) : part));
     if (parts.length > 1 && parts.at(-1) === "") parts.pop();
     return parts;
   });

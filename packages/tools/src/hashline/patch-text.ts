@@ -23,6 +23,8 @@ const operation = new RegExp(`^${place}(?:(?:-|\\.\\.)${place})?([↑↓:!])(.*)
 export function parsePatch(text: string): PatchSection[] {
   const sections: PatchSection[] = [];
   let draft: Draft | undefined;
+  /** Empty rows: part of the new text if more of it follows. */
+  let empty = 0;
   const finish = () => {
     if (draft) sections.at(-1)!.edits.push(finished(draft));
     draft = undefined;
@@ -30,8 +32,10 @@ export function parsePatch(text: string): PatchSection[] {
   for (const [at, raw] of text.split("\n").entries()) {
     const row = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
     const number = at + 1;
-    if (row.startsWith("+") && draft) draft.lines.push(row.slice(1));
-    else if (row.startsWith(sectionSign)) {
+    if (row.startsWith("+") && draft) {
+      if (draft.lines.length > 0) draft.lines.push(...Array<string>(empty).fill(""));
+      draft.lines.push(row.slice(1));
+    } else if (row.startsWith(sectionSign)) {
       finish();
       const [, path, tag] = header.exec(row) ?? [];
       if (!path || !tag)
@@ -42,12 +46,13 @@ export function parsePatch(text: string): PatchSection[] {
       if (sections.length === 0) throw invalid(number, row, `the patch must begin with ${sectionSign}path#tag`);
       draft = parseOperation(row, number);
     }
+    empty = row.trim() === "" ? empty + 1 : 0;
   }
   finish();
   if (sections.length === 0)
     throw new ToolsError("invalid_input", `The patch is empty. Begin with ${sectionSign}path#tag.`);
-  const empty = sections.find(({ edits }) => edits.length === 0);
-  if (empty) throw new ToolsError("invalid_input", `The section of ${empty.path} has no operation.`);
+  const idle = sections.find(({ edits }) => edits.length === 0);
+  if (idle) throw new ToolsError("invalid_input", `The section of ${idle.path} has no operation.`);
   return sections;
 }
 

@@ -81,13 +81,17 @@ interface State {
 
 function stateOf({ current }: PlanInput): State {
   return {
-    isCurrent: once((version) => isOf(version, current.text)),
+    isCurrent: once((version) => isOf(version, current.text) && showsThe(version, current)),
     relocatorOf: once((version) => {
       const text = textOfVersion(version, current.text);
       return text === undefined ? undefined : createRelocator(linesOf(text), current.lines);
     }),
   };
 }
+
+/** Where the text was not kept, its hash alone is no proof: every line that was shown must still be there. */
+const showsThe = ({ text, shown }: Version, current: TextFile): boolean =>
+  text !== undefined || shown.every((line, at) => line === undefined || line === current.line(at));
 
 function once<T>(work: (version: Version) => T): (version: Version) => T {
   const known = new Map<number, T>();

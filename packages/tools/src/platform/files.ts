@@ -3,7 +3,7 @@
  * swapped in between leads nowhere; and written whole or not at all.
  */
 import { constants, type Stats } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { systemCode, ToolsError } from "../errors.ts";
 import { type FileSystem, nodeFileSystem, type OpenHandle } from "./file-system.ts";
@@ -151,7 +151,12 @@ export function kindOf(stats: Stats): string {
 
 /** Where an open file really is, however it was reached. Linux knows; elsewhere the name has to lead back to it. */
 async function pathOfHandle(system: System, handle: OpenHandle, path: string): Promise<string> {
-  if (process.platform === "linux") return await system.fs.readlink(`/proc/self/fd/${handle.fd}`);
+  if (process.platform === "linux") {
+    const named = await system.fs.readlink(`/proc/self/fd/${handle.fd}`);
+    // Of what was removed meanwhile the system tells a name that it does not have: nobody could judge it by that.
+    if (!named.endsWith(" (deleted)") || (await handle.stat()).nlink > 0) return named;
+    throw new ToolsError("denied", `${path} was removed or replaced while it was being opened. Try again.`);
+  }
   const real = await system.fs.realpath(path);
   const [opened, named] = [await handle.stat(), await system.fs.stat(real)];
   if (opened.ino === named.ino && opened.dev === named.dev) return real;
@@ -199,7 +204,11 @@ async function realPathOf(system: System, path: string): Promise<string> {
   const link = await unlessMissing(system.fs.lstat(path));
   if (link?.isSymbolicLink()) {
     const target = await system.fs.readlink(path);
-    return await realPathOf(system, target.startsWith("/") ? target : join(dirname(path), target));
+    // The directory first: `..` in a link leads up from where the link really is.
+    return await realPathOf(
+      system,
+      isAbsolute(target) ? target : join(await realPathOf(system, dirname(path)), target),
+    );
   }
   const parent = dirname(path);
   return parent === path ? path : join(await realPathOf(system, parent), basename(path));
@@ -267,7 +276,7 @@ async function replace(
   directory: OpenDirectory,
   { name, bytes, existing, ifUnchanged }: Replacement,
 ): Promise<void> {
-  const temporary = join(directory.path, `.${name.slice(0, 100)}.${system.ids()}.tmp`);
+  const temporary = join(directory.path, `.tau-${system.ids()}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const handle = await system.fs.open(temporary, flags, existing ? existing.mode & 0o7777 : 0o666);
   try {
@@ -284,7 +293,17 @@ async function replace(
     await unlessMissing(system.fs.unlink(temporary));
     throw error;
   }
-  await directory.handle.sync();
+  await syncDirectory(directory.handle);
+}
+
+/** Some file systems cannot do it, and need not. */
+async function syncDirectory(handle: OpenHandle): Promise<void> {
+  try {
+    await handle.sync();
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== "EINVAL" && code !== "ENOTSUP") throw error;
+  }
 }
 
 interface Replacement {
