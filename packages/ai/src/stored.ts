@@ -5,6 +5,7 @@
 import { shortHash } from "./hash.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolCall } from "./message.ts";
 import { isTooDeep } from "./protocols/streaming-json.ts";
+import { isRecord } from "./is-record.ts";
 
 /** The message with only what can be used of it; undefined when that is nothing. */
 export function readStoredMessage(stored: unknown, position: number): Message | undefined {
@@ -80,6 +81,3 @@ const asList = (content: unknown): unknown[] =>
   Array.isArray(content) ? content : typeof content === "string" ? [{ type: "text", text: content }] : [];
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : "");
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,6 +2,7 @@
  * When a provider refuses a request and names the one block or tool it does not like, that part is given up: an image
  * becomes a note, thinking and tools are left out. The history stays as it is; only this request changes. Pure.
  */
+import { isRecord } from "../is-record.ts";
 
 /** What may be given up. */
 export type DegradedKind = "image" | "thinking" | "tool";
@@ -90,9 +91,6 @@ function kindOf({ list, index, holder }: Place): DegradedKind | undefined {
   if (!isRecord(block)) return undefined;
   return isImage(block) ? "image" : isThinking(block) ? "thinking" : undefined;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isImage = (block: Record<string, unknown>) =>
   block["type"] === "image" ||

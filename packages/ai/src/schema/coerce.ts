@@ -4,6 +4,7 @@
  */
 import { Check } from "#schema-engine";
 import type { JsonSchema } from "../context.ts";
+import { isRecord } from "../is-record.ts";
 
 /** The deepest value that is looked at; deeper ones are refused. */
 const deepestValue = 64;
@@ -223,9 +224,6 @@ function setOwn(object: object, key: string, value: unknown): void {
   if (key !== "__proto__") (object as Record<string, unknown>)[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const readRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 const readList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

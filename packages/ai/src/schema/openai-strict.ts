@@ -1,5 +1,6 @@
 import type { JsonSchema, ToolParameters } from "../context.ts";
 import { toJsonSchema } from "./adapt.ts";
+import { isRecord } from "../is-record.ts";
 
 const converted = new WeakMap<object, { schema: JsonSchema | undefined }>();
 
@@ -223,7 +224,5 @@ function nullable(schema: JsonSchema): JsonSchema {
 
 const takesNull = (schema: JsonSchema): boolean => [schema["type"]].flat().includes("null");
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const readRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 const readList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
