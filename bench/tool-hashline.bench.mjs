@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createFiles, createHashlineEditTool, createReadTool, createSnapshots } from "@tau/tools";
+import { createFileQueue, createFiles, createHashlineEditTool, createReadTool, createSnapshots } from "@tau/tools";
 
 const lineCount = 10_000;
 const editCount = 1_000;
@@ -58,7 +58,7 @@ function desk(directory, isInMemory = false) {
   const snapshots = createSnapshots();
   const memory = isInMemory ? memoryFiles(path) : undefined;
   const content = () => memory?.content() ?? readFileSync(path, "utf8");
-  const queue = { run: (_key, work) => work() };
+  const queue = createFileQueue();
   const tool = createHashlineEditTool({ cwd: directory, files: memory ?? createFiles(), queue, snapshots });
   /** The anchors, as `read` shows them; it takes several calls to show a file this long. */
   const read = async () => {

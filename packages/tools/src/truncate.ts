@@ -56,3 +56,10 @@ export function formatBytes(bytes: number): string {
   const power = Math.min(units.length, Math.floor(Math.log(bytes) / Math.log(1024)));
   return `${(bytes / 1024 ** power).toFixed(1)} ${units[power - 1]}`;
 }
+
+/** How many line feeds there are. */
+export function countBreaks(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}

@@ -7,24 +7,11 @@ import { createHashlinePatchTool } from "../src/hashline/hashline-patch.ts";
 import { showHashline } from "../src/hashline/show.ts";
 import { createSnapshots, type SnapshotLimits } from "../src/hashline/snapshots.ts";
 import { lineTag } from "../src/hashline/tags.ts";
+import { createFileQueue } from "../src/files/file-queue.ts";
 import { createFiles, type Files } from "../src/platform/files.ts";
 import { nodeFileSystem } from "../src/platform/file-system.ts";
 import { withEveryFault } from "../src/testing/faults.ts";
 import { scratch } from "./scratch.ts";
-
-function createQueue() {
-  const tails = new Map<string, Promise<unknown>>();
-  return {
-    run<T>(key: string, work: () => Promise<T>): Promise<T> {
-      const result = (tails.get(key) ?? Promise.resolve()).then(work);
-      tails.set(
-        key,
-        result.catch(() => undefined),
-      );
-      return result;
-    },
-  };
-}
 
 function desk(
   contents: Record<string, string | Buffer>,
@@ -33,7 +20,7 @@ function desk(
   const cwd = scratch();
   for (const [name, content] of Object.entries(contents)) writeFileSync(join(cwd, name), content);
   const snapshots = createSnapshots(limits);
-  const ground = { cwd, files, queue: createQueue(), snapshots };
+  const ground = { cwd, files, queue: createFileQueue(), snapshots };
   const editor = createHashlineEditTool(ground);
   const patcher = createHashlinePatchTool(ground);
   const textOf = ({ content }: { content: unknown[] }) => (content[0] as TextContent).text;

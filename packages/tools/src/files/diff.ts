@@ -1,6 +1,6 @@
 /** What changed, as a unified diff. Pure. The changes are known, so that only the lines around them are compared. */
 import { formatPatch, FILE_HEADERS_ONLY, structuredPatch, type StructuredPatchHunk } from "diff";
-import { countLines, keepHead } from "../truncate.ts";
+import { countBreaks, countLines, keepHead } from "../truncate.ts";
 import type { Change } from "./match.ts";
 import { wellFormed } from "./text-file.ts";
 
@@ -107,12 +107,6 @@ function firstChanged(hunks: readonly StructuredPatchHunk[]): number {
       hunk.lines.findIndex((line) => !line.startsWith(" ")),
     )
   );
-}
-
-function countBreaks(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
-  return count;
 }
 
 function bounded(diff: string): string {

@@ -9,7 +9,7 @@ import { countLines, formatBytes, mostBytes, mostLines } from "../truncate.ts";
 import { type LineWindow, readLines } from "./lines.ts";
 import { resolveExisting } from "./path.ts";
 import { mostImageFileBytes, prepareImage } from "./image.ts";
-import { headBytes, type ImageType, imageTypeOf, isBinary, isUtf16 } from "./sniff.ts";
+import { headBytes, type ImageType, imageTypeOf, refuseBinary } from "./sniff.ts";
 
 const parameters = Type.Object({
   path: Type.String(),
@@ -65,14 +65,8 @@ async function sniff(file: ReadableFile, path: string): Promise<ImageType | unde
   const start = head.subarray(0, await file.read(head, 0));
   const image = imageTypeOf(start);
   if (image) return image;
-  if (isUtf16(start)) {
-    throw new ToolsError("binary", `${path} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);
-  }
-  if (!isBinary(start)) return undefined;
-  throw new ToolsError(
-    "binary",
-    `${path} is a binary file (${formatBytes(file.size)}). Use a program that knows its format.`,
-  );
+  refuseBinary(start, path, file.size);
+  return undefined;
 }
 
 async function showImage(files: Files, path: string, type: ImageType): Promise<AgentToolResult<ReadDetails>> {

@@ -1,4 +1,6 @@
 /** What a file holds, by its first bytes. Pure. */
+import { ToolsError } from "../errors.ts";
+import { formatBytes } from "../truncate.ts";
 
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/bmp";
 
@@ -31,7 +33,19 @@ export const imageTypeOf = (head: Uint8Array): ImageType | undefined =>
 export const headBytes = 8_192;
 
 /** UTF-16 has a zero in every other byte of ordinary text; a byte order mark gives it away. */
-export const isUtf16 = (head: Uint8Array): boolean => startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff]);
+const isUtf16 = (head: Uint8Array): boolean => startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff]);
 
 /** A zero byte never occurs in text that tools can show or edit. */
-export const isBinary = (head: Uint8Array): boolean => head.includes(0);
+const isBinary = (head: Uint8Array): boolean => head.includes(0);
+
+/** Throws for bytes that are no text; `name` is what messages call the file. */
+export function refuseBinary(bytes: Uint8Array, name: string, size = bytes.length): void {
+  if (isUtf16(bytes)) {
+    throw new ToolsError("binary", `${name} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);
+  }
+  if (!isBinary(bytes)) return;
+  throw new ToolsError(
+    "binary",
+    `${name} is a binary file (${formatBytes(size)}). Use a program that knows its format.`,
+  );
+}

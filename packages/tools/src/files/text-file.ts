@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import { formatBytes } from "../truncate.ts";
-import { isBinary, isUtf16 } from "./sniff.ts";
+import { refuseBinary } from "./sniff.ts";
 
 /** The largest file that is edited, since it is held in memory whole. */
 export const mostEditableBytes = 10 * 1024 * 1024;
@@ -15,12 +15,7 @@ export async function readTextFile(
   name: string,
 ): Promise<{ source: string; stamp: string }> {
   const { bytes, stamp } = await readBytes(files, path, name);
-  if (isUtf16(bytes)) {
-    throw new ToolsError("binary", `${name} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);
-  }
-  if (isBinary(bytes)) {
-    throw new ToolsError("binary", `${name} is a binary file. Use a program that knows its format.`);
-  }
+  refuseBinary(bytes, name);
   return { source: decodeText(bytes), stamp };
 }
 

@@ -1,6 +1,6 @@
 import type { AgentTool } from "@tau/agent";
 import { Type } from "typebox";
-import { countLines, formatBytes } from "../truncate.ts";
+import { countBreaks, countLines, formatBytes } from "../truncate.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";
 import { resolveNew } from "./path.ts";
 
@@ -41,8 +41,4 @@ export function createWriteTool({
 }
 
 /** The break after the last line does not begin another one. */
-function lineCount(text: string): number {
-  let count = text === "" || text.endsWith("\n") ? 0 : 1;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
-  return count;
-}
+const lineCount = (text: string): number => countBreaks(text) + (text === "" || text.endsWith("\n") ? 0 : 1);

@@ -1,7 +1,7 @@
 /** What both hashline tools do with files: prepare all, then write all, and take back all if one write fails. */
 import { ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
-import { unlessOvertaken } from "../files/file-queue.ts";
+import { type EditorPorts, type FileQueue, unlessOvertaken } from "../files/file-queue.ts";
 import { applyHunks, type Hunk, refuseOverlaps } from "./apply.ts";
 import { type LineEdit, planEdits } from "./plan.ts";
 import { renderChanges, renderSpots } from "./show.ts";
@@ -11,14 +11,7 @@ import { hashText } from "./tags.ts";
 import { unifiedDiff } from "./unified.ts";
 import { xxHash32 } from "./xxhash32.ts";
 
-/** Runs work on one file after another's work on it is done. */
-export interface FileQueue {
-  run<T>(key: string, work: () => Promise<T>): Promise<T>;
-}
-
-export interface HashlineGround {
-  files: Files;
-  queue: FileQueue;
+export interface HashlineGround extends EditorPorts {
   snapshots: Snapshots;
 }
 

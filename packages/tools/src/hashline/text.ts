@@ -1,7 +1,7 @@
 /** A text file as lines, such that what nobody touched is written back byte for byte. Pure. */
 import { isAscii, isUtf8 } from "node:buffer";
 import { ToolsError } from "../errors.ts";
-import { isBinary, isUtf16 } from "../files/sniff.ts";
+import { refuseBinary } from "../files/sniff.ts";
 
 /** Lines are counted from 0. What is costly for a long text is worked out when it is asked for. */
 export class TextFile {
@@ -64,9 +64,7 @@ export class TextFile {
 
 /** `path` is for what is refused: UTF-16, and bytes that are no text and so could not be written back as they were. */
 export function decodeText(bytes: Uint8Array, path: string): TextFile {
-  if (isUtf16(bytes))
-    throw new ToolsError("binary", `${path} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);
-  if (isBinary(bytes)) throw new ToolsError("binary", `${path} is a binary file; lines of it cannot be edited.`);
+  refuseBinary(bytes, path);
   if (!isUtf8(bytes)) {
     throw new ToolsError("binary", `${path} is not valid UTF-8. Convert it first, or change it with a program.`);
   }

@@ -1,7 +1,7 @@
 /** What a command says, at any volume: the end of it in memory, all of it in a file once it is long. */
 import type { Readable } from "node:stream";
 import { systemCode } from "../errors.ts";
-import { formatBytes, keepTail, mostBytes, mostLines } from "../truncate.ts";
+import { countBreaks, formatBytes, keepTail, mostBytes, mostLines } from "../truncate.ts";
 import type { LogFile, Logs } from "./log-file.ts";
 import { createSafeText } from "./safe-text.ts";
 
@@ -144,12 +144,6 @@ export class Output {
   async close(): Promise<void> {
     await (await this.#log)?.close();
   }
-}
-
-function countBreaks(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
-  return count;
 }
 
 /** The last `maxBytes` bytes, less what would begin inside a code point. */
