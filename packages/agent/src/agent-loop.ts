@@ -1,9 +1,11 @@
 /** The engine: a function of prompts, context, config, sink and signal. It holds no state of its own. */
 import { type AssistantMessage, EventStream, streamSimple } from "@tau/ai";
+import { after, isPromise } from "./abort.ts";
 import { breathe } from "./breathe.ts";
 import { AgentError } from "./errors.ts";
 import { respond } from "./respond.ts";
 import {
+  addMessage,
   announce,
   callHook,
   copyContext,
@@ -96,7 +98,7 @@ async function run(parts: RunParts): Promise<AgentMessage[]> {
   try {
     await started.emit({ type: "agent_start" });
     await started.emit({ type: "turn_start" });
-    await announce(started, parts.prompts);
+    for (const prompt of parts.prompts) await announce(started, prompt);
     await takeTurns(started);
     await started.emit({ type: "agent_end", messages: started.newMessages });
     return started.newMessages;
@@ -106,11 +108,7 @@ async function run(parts: RunParts): Promise<AgentMessage[]> {
 }
 
 async function inject(run: Run, messages: readonly AgentMessage[]): Promise<void> {
-  for (const message of messages) {
-    run.context.messages.push(message);
-    run.newMessages.push(message);
-  }
-  await announce(run, messages);
+  for (const message of messages) await addMessage(run, message);
 }
 
 /** How often in a row an answer that was cut off in the middle of its calls may try again. */
@@ -127,7 +125,8 @@ async function takeTurns(run: Run): Promise<void> {
   let last: TurnContext | undefined;
   for (;;) {
     if (last) {
-      await prepareNextTurn(run, last);
+      const prepared = prepareNextTurn(run, last);
+      if (isPromise(prepared)) await prepared;
       const taken = run.emit({ type: "turn_start" });
       if (taken) await taken;
     }
@@ -140,11 +139,12 @@ async function takeTurns(run: Run): Promise<void> {
     if (turn.isOver || cutAnswers > mostCutAnswers) return;
     const { shouldStopAfterTurn } = run.config;
     const finished = last;
-    if (await callHook(run, "shouldStopAfterTurn", shouldStopAfterTurn && (() => shouldStopAfterTurn(finished)))) {
+    if (shouldStopAfterTurn && (await callHook(run, "shouldStopAfterTurn", () => shouldStopAfterTurn(finished)))) {
       // What was taken from the queue is said, though nobody answers it now.
       return await inject(run, turn.steering);
     }
-    pending = turn.steering.length > 0 ? turn.steering : await pollMessages(run, "getSteeringMessages");
+    const steering = turn.steering.length > 0 ? turn.steering : pollMessages(run, "getSteeringMessages");
+    pending = isPromise(steering) ? await steering : steering;
     if (!turn.wantsMore && pending.length === 0) pending = await pollMessages(run, "getFollowUpMessages");
     if (run.trouble.reason !== undefined) return await endInTrouble(run, pending);
     if (!turn.wantsMore && pending.length === 0) return;
@@ -173,9 +173,15 @@ interface Turn extends Pick<TurnContext, "message" | "toolResults"> {
 
 async function takeTurn(run: Run): Promise<Turn> {
   const message = await respond(run);
-  const turn: Turn = { message, toolResults: [], isOver: false, wantsMore: false, isCut: false, steering: [] };
-  if (isFailed(message)) return { ...turn, isOver: true };
-  const calls = message.content.filter((block) => block.type === "toolCall");
+  const turn: Turn = {
+    message,
+    toolResults: [],
+    isOver: isFailed(message),
+    wantsMore: false,
+    isCut: false,
+    steering: [],
+  };
+  const calls = turn.isOver ? [] : message.content.filter((block) => block.type === "toolCall");
   if (calls.length === 0) return turn;
   if (message.stopReason === "length") {
     const toolResults = await refuseToolCalls(run, calls, cutText);
@@ -187,11 +193,11 @@ async function takeTurn(run: Run): Promise<Turn> {
 
 const isFailed = ({ stopReason }: AssistantMessage) => stopReason === "error" || stopReason === "aborted";
 
-async function prepareNextTurn(run: Run, last: TurnContext): Promise<void> {
+function prepareNextTurn(run: Run, last: TurnContext): void | Promise<void> {
   const { prepareNextTurn: prepare } = run.config;
-  const update = await callHook(run, "prepareNextTurn", prepare && (() => prepare(last)));
-  if (!update) return;
-  if (update.model) run.current.model = update.model;
-  if (update.thinkingLevel) run.current.reasoning = thinkingLevelOf(update.thinkingLevel);
-  if (update.context) Object.assign(run.context, copyContext(update.context));
+  return after(callHook(run, "prepareNextTurn", prepare && (() => prepare(last))), (update) => {
+    if (update?.model) run.current.model = update.model;
+    if (update?.thinkingLevel) run.current.reasoning = thinkingLevelOf(update.thinkingLevel);
+    if (update?.context) Object.assign(run.context, copyContext(update.context));
+  });
 }

@@ -72,7 +72,7 @@ export class LiveAgentState {
 
   /** A new set whenever it changed: who holds the old one sees it unchanged. */
   get pendingToolCalls(): ReadonlySet<string> {
-    this.#run.pendingToolCalls ??= new Set(this.#run.pendingIds.keys());
+    this.#run.pendingToolCalls ??= new Set(this.#run.pendingIds);
     return this.#run.pendingToolCalls;
   }
 
@@ -107,10 +107,12 @@ export class LiveAgentState {
         this.#messages.push(event.message);
         return;
       case "tool_execution_start":
-        this.#addPending(event.toolCallId, 1);
+        this.#run.pendingIds.push(event.toolCallId);
+        this.#run.pendingToolCalls = undefined;
         return;
       case "tool_execution_end":
-        this.#addPending(event.toolCallId, -1);
+        this.#run.pendingIds.splice(this.#run.pendingIds.indexOf(event.toolCallId), 1);
+        this.#run.pendingToolCalls = undefined;
         return;
       case "turn_end":
         if (isAssistant(event.message)) this.#run.errorMessage = failureOf(event.message) ?? this.#run.errorMessage;
@@ -122,14 +124,6 @@ export class LiveAgentState {
       case "turn_start":
       case "tool_execution_update":
     }
-  }
-
-  #addPending(id: string, change: 1 | -1): void {
-    const { pendingIds } = this.#run;
-    const count = (pendingIds.get(id) ?? 0) + change;
-    if (count > 0) pendingIds.set(id, count);
-    else pendingIds.delete(id);
-    this.#run.pendingToolCalls = undefined;
   }
 }
 
@@ -185,8 +179,8 @@ export function viewOf(live: LiveAgentState): AgentState {
 interface RunState {
   isStreaming: boolean;
   streamingMessage: AgentMessage | undefined;
-  /** How many calls each id has: two may share one. */
-  pendingIds: Map<string, number>;
+  /** One for each call: two may share an id. */
+  pendingIds: string[];
   /** Made of `pendingIds` when somebody looks. */
   pendingToolCalls: ReadonlySet<string> | undefined;
   errorMessage: string | undefined;
@@ -195,7 +189,7 @@ interface RunState {
 const idle = (): RunState => ({
   isStreaming: false,
   streamingMessage: undefined,
-  pendingIds: new Map(),
+  pendingIds: [],
   pendingToolCalls: undefined,
   errorMessage: undefined,
 });

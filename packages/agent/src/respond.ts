@@ -7,30 +7,29 @@ import {
   type Message,
   type SimpleStreamOptions,
 } from "@tau/ai";
+import { after } from "./abort.ts";
 import { breathe } from "./breathe.ts";
 import { defaultConvertToLlm } from "./convert.ts";
-import { announce, breakRun, callFor, callHook, failedMessage, isPlain, type Run } from "./run.ts";
+import { addMessage, breakRun, callFor, callHook, failedMessage, isPlain, type Run } from "./run.ts";
 
 /**
  * Asks the model and reports its answer. Whatever goes wrong, the answer says so: it then has `stopReason` `error` or
  * `aborted`. The answer is in the working context, live while it arrives.
  */
-export async function respond(run: Run): Promise<AssistantMessage> {
-  const stream = await startStream(run);
-  if (!stream) return await deliver(run, failedMessage(run));
-  return await readStream(run, stream);
+export function respond(run: Run): AssistantMessage | Promise<AssistantMessage> {
+  return after(startStream(run), (stream) => (stream ? readStream(run, stream) : deliver(run, failedMessage(run))));
 }
 
-async function startStream(run: Run): Promise<AssistantMessageEventStream | undefined> {
+type MaybeStream = AssistantMessageEventStream | undefined;
+
+function startStream(run: Run): MaybeStream | Promise<MaybeStream> {
   if (run.abort.signal.aborted) return undefined;
-  // Every turn passes here: where no hook has to be waited for, nothing is.
-  const context = plainContext(run) ?? (await convertedContext(run));
-  const options = context && (run.config.getApiKey ? await keyedOptions(run) : streamOptions(run, undefined));
-  if (!options || run.abort.signal.aborted) return undefined;
-  return await callFor(run, "The stream function", () => run.streamFn(run.current.model, context, options), [
-    "stream",
-    isStream,
-  ]);
+  return after(plainContext(run) ?? convertedContext(run), (context) =>
+    after(context && requestOptions(run), (options) => {
+      if (!context || !options || run.abort.signal.aborted) return undefined;
+      return callFor(run, "The stream function", () => run.streamFn(run.current.model, context, options), aStream);
+    }),
+  );
 }
 
 const messageList = ["list of messages", Array.isArray] as const;
@@ -39,6 +38,7 @@ const isStream = (given: unknown) => {
   const { result, [Symbol.asyncIterator]: iterate } = (given ?? {}) as Partial<AssistantMessageEventStream>;
   return typeof result === "function" && typeof iterate === "function";
 };
+const aStream = ["stream", isStream] as const;
 
 /** The transcript as the model sees it. The lists are copies: nothing the loop does later shows up in them. */
 function plainContext({ config, context }: Run): Context | undefined {
@@ -66,10 +66,10 @@ async function convertedContext(run: Run): Promise<Context | undefined> {
   return converted && { systemPrompt: context.systemPrompt, messages: converted, tools: context.tools.slice() };
 }
 
-async function keyedOptions(run: Run): Promise<SimpleStreamOptions | undefined> {
+function requestOptions(run: Run): SimpleStreamOptions | undefined | Promise<SimpleStreamOptions | undefined> {
   const { getApiKey } = run.config;
-  const key = await callHook(run, "getApiKey", getApiKey && (() => getApiKey(run.current.model.provider)));
-  return streamOptions(run, key);
+  const key = callHook(run, "getApiKey", getApiKey && (() => getApiKey(run.current.model.provider)));
+  return after(key, (found) => streamOptions(run, found));
 }
 
 function streamOptions(run: Run, key: string | undefined): SimpleStreamOptions | undefined {
@@ -88,11 +88,15 @@ async function readStream(run: Run, stream: AssistantMessageEventStream): Promis
   const { messages } = run.context;
   const reader = readerOf(stream);
   let partial: AssistantMessage | undefined;
+  let ending: AssistantMessage | undefined;
   let place = -1;
   let seen = 0;
   for (;;) {
     for (let event = reader.read(); event !== undefined; event = reader.read()) {
-      if (event.type === "done" || event.type === "error") continue;
+      if (event.type === "done" || event.type === "error") {
+        ending = event.type === "done" ? event.message : event.error;
+        break;
+      }
       if (partial === undefined) {
         partial = event.partial;
         place = messages.push(partial) - 1;
@@ -110,12 +114,14 @@ async function readStream(run: Run, stream: AssistantMessageEventStream): Promis
       if ((++seen & 1_023) === 0) await breathe();
       if (run.trouble.reason !== undefined) break;
     }
-    if (run.trouble.reason !== undefined) break;
+    if (ending || run.trouble.reason !== undefined) break;
     const more = await run.abort.settle(reader.ready());
     if (more.kind === "failed") breakRun(run, "The model's stream", more.error);
     if (more.kind !== "done" || !more.value) break;
   }
-  const final = await finalMessage(run, stream, partial);
+  // What one of our own streams ends in is its result; others are asked.
+  const isOurs = reader === stream && run.trouble.reason === undefined;
+  const final = (isOurs && ending) || (await finalMessage(run, stream, partial));
   if (partial === undefined) return await deliver(run, final);
   messages[place] = final;
   run.newMessages.push(final);
@@ -158,9 +164,6 @@ async function finalMessage(
 }
 
 /** An answer that comes all at once. */
-async function deliver(run: Run, message: AssistantMessage): Promise<AssistantMessage> {
-  run.context.messages.push(message);
-  run.newMessages.push(message);
-  await announce(run, [message]);
-  return message;
+function deliver(run: Run, message: AssistantMessage): AssistantMessage | Promise<AssistantMessage> {
+  return after(addMessage(run, message), () => message);
 }

@@ -7,7 +7,7 @@ import {
   type SimpleStreamOptions,
   systemClock,
 } from "@tau/ai";
-import { Abort, isPromise } from "./abort.ts";
+import { Abort, after, isPromise } from "./abort.ts";
 import { isLlmMessage } from "./convert.ts";
 import { thinkingLevelOf } from "./thinking-level.ts";
 import { EventOrder } from "./event-order.ts";
@@ -174,28 +174,30 @@ export function callFor<T>(
     if (!run.abort.signal.aborted) breakRun(run, name, `it returned no ${what}.`);
     return undefined;
   };
-  const given = callHook(run, name, hook);
-  return isPromise(given) ? given.then(check) : check(given);
+  return after(callHook(run, name, hook), check);
 }
 
 /** Polls a queue of messages. Nothing is taken from it once the run is ending: it stays for the next one. */
-export async function pollMessages(
+export function pollMessages(
   run: Run,
   name: "getSteeringMessages" | "getFollowUpMessages",
-): Promise<AgentMessage[]> {
+): AgentMessage[] | Promise<AgentMessage[]> {
   const { [name]: poll } = run.config;
   if (!poll || run.abort.signal.aborted) return [];
-  return (await callHook(run, name, poll)) ?? [];
+  return after(callHook(run, name, poll), (messages) => messages ?? []);
 }
 
-/** Reports messages that are complete from the start. */
-export async function announce(run: Run, messages: readonly AgentMessage[]): Promise<void> {
-  for (const message of messages) {
-    const started = run.emit({ type: "message_start", message });
-    if (started) await started;
-    const ended = run.emit({ type: "message_end", message });
-    if (ended) await ended;
-  }
+/** Adds a message that is complete from the start to the transcript, and reports it. */
+export function addMessage(run: Run, message: AgentMessage): Promise<void> | undefined {
+  run.context.messages.push(message);
+  run.newMessages.push(message);
+  return announce(run, message);
+}
+
+/** Reports a message that is complete from the start. */
+export function announce(run: Run, message: AgentMessage): Promise<void> | undefined {
+  void run.emit({ type: "message_start", message });
+  return run.emit({ type: "message_end", message });
 }
 
 /** An answer in which nothing has been said yet. */

@@ -1,6 +1,7 @@
 /** The calls of one answer: each gets exactly one outcome, whatever its tool, its guard or an abort does. */
 import { type AssistantMessage, messageOf, type ToolResultMessage, validateToolArguments } from "@tau/ai";
-import { announce, pollMessages, type Run } from "./run.ts";
+import { after, isPromise } from "./abort.ts";
+import { addMessage, pollMessages, type Run } from "./run.ts";
 import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";
 
 export interface BatchOutcome {
@@ -18,27 +19,29 @@ interface Outcome {
   isError: boolean;
 }
 
+interface Ready {
+  kind: "ready";
+  call: AgentToolCall;
+  tool: AgentTool;
+  args: AgentToolCall["arguments"];
+}
+
 /** A call that may be executed, or whose outcome is known without that. */
-type Prepared =
-  | { kind: "ready"; call: AgentToolCall; tool: AgentTool; args: AgentToolCall["arguments"] }
-  | { kind: "decided"; outcome: Outcome };
+type Prepared = Ready | { kind: "decided"; outcome: Outcome };
 
 export const skippedText = "Skipped due to queued user message.";
 export const abortedText = "The call was aborted.";
 
-export async function executeToolCalls(
-  run: Run,
-  message: AssistantMessage,
-  calls: AgentToolCall[],
-): Promise<BatchOutcome> {
-  // Of two tools with one name the first counts.
-  const tools = new Map(run.context.tools.toReversed().map((tool) => [tool.name, tool]));
-  const batch: Batch = { message, tools };
+export function executeToolCalls(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
   const isSequential =
+    calls.length === 1 ||
     run.config.toolExecution === "sequential" ||
-    calls.some(({ name }) => tools.get(name)?.executionMode === "sequential");
-  return isSequential ? await executeInSequence(run, batch, calls) : await executeInParallel(run, batch, calls);
+    calls.some(({ name }) => toolNamed(run, name)?.executionMode === "sequential");
+  return isSequential ? executeInSequence(run, message, calls) : executeInParallel(run, message, calls);
 }
+
+/** Of two tools with one name the first counts. */
+const toolNamed = (run: Run, name: string) => run.context.tools.find((tool) => tool.name === name);
 
 /** Answers calls that must not be executed, each with the same text. */
 export async function refuseToolCalls(run: Run, calls: AgentToolCall[], text: string): Promise<ToolResultMessage[]> {
@@ -47,32 +50,26 @@ export async function refuseToolCalls(run: Run, calls: AgentToolCall[], text: st
   return results;
 }
 
-interface Batch {
-  message: AssistantMessage;
-  tools: ReadonlyMap<string, AgentTool>;
-}
-
-async function executeInSequence(run: Run, batch: Batch, calls: AgentToolCall[]): Promise<BatchOutcome> {
+async function executeInSequence(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
   const outcomes: Outcome[] = [];
   const results: ToolResultMessage[] = [];
   let steering: AgentMessage[] = [];
   for (const call of calls) {
-    const outcome =
-      steering.length > 0
-        ? await refuse(run, call, skippedText)
-        : await finishCall(run, batch, await beginCall(run, batch, call));
+    // What was said after the last call is taken where the turn ends.
+    if (results.length > 0 && steering.length === 0) steering = await pollMessages(run, "getSteeringMessages");
+    const outcome = await (steering.length > 0 ? refuse(run, call, skippedText) : executeCall(run, message, call));
     outcomes.push(outcome);
-    results.push(await deliverResult(run, outcome));
-    if (steering.length === 0) steering = await pollMessages(run, "getSteeringMessages");
+    const result = deliverResult(run, outcome);
+    results.push(isPromise(result) ? await result : result);
   }
   return { results, terminate: allTerminate(outcomes), steering };
 }
 
-async function executeInParallel(run: Run, batch: Batch, calls: AgentToolCall[]): Promise<BatchOutcome> {
+async function executeInParallel(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
   // Guards decide one after the other, so that what they ask a person comes in order; the tools then run together.
   const prepared: Prepared[] = [];
-  for (const call of calls) prepared.push(await beginCall(run, batch, call));
-  const outcomes = await Promise.all(prepared.map((one) => finishCall(run, batch, one)));
+  for (const call of calls) prepared.push(await beginCall(run, message, call));
+  const outcomes = await Promise.all(prepared.map((one) => finishCall(run, message, one)));
   const results: ToolResultMessage[] = [];
   for (const outcome of outcomes) results.push(await deliverResult(run, outcome));
   return { results, terminate: allTerminate(outcomes), steering: [] };
@@ -81,21 +78,24 @@ async function executeInParallel(run: Run, batch: Batch, calls: AgentToolCall[])
 const allTerminate = (outcomes: readonly Outcome[]) =>
   outcomes.length > 0 && outcomes.every(({ result }) => result.terminate === true);
 
-async function beginCall(run: Run, batch: Batch, call: AgentToolCall): Promise<Prepared> {
-  const taken = reportStart(run, call);
-  if (taken) await taken;
-  const prepared = await prepare(run, batch, call);
-  if (prepared.kind === "decided") await reportEnd(run, prepared.outcome);
-  return prepared;
+const executeCall = (run: Run, message: AssistantMessage, call: AgentToolCall) =>
+  after(beginCall(run, message, call), (prepared) => finishCall(run, message, prepared));
+
+function beginCall(run: Run, message: AssistantMessage, call: AgentToolCall): Prepared | Promise<Prepared> {
+  return after(reportStart(run, call), () =>
+    after(prepare(run, message, call), (prepared) =>
+      prepared.kind === "ready" ? prepared : after(reportEnd(run, prepared.outcome), () => prepared),
+    ),
+  );
 }
 
-async function finishCall(run: Run, batch: Batch, prepared: Prepared): Promise<Outcome> {
+async function finishCall(run: Run, message: AssistantMessage, prepared: Prepared): Promise<Outcome> {
   if (prepared.kind === "decided") return prepared.outcome;
   // The run may have been aborted while another call of the batch was being decided.
   const isLate = run.abort.signal.aborted;
   const executed = isLate ? failure(prepared.call, abortedText) : await execute(run, prepared);
   const isReviewed = run.config.afterToolCall && !isLate;
-  const outcome = isReviewed ? await review(run, batch, prepared, executed) : executed;
+  const outcome = isReviewed ? await review(run, message, prepared, executed) : executed;
   const taken = reportEnd(run, outcome);
   if (taken) await taken;
   return outcome;
@@ -117,29 +117,38 @@ const failure = (call: AgentToolCall, text: string): Outcome => ({
 
 const decided = (call: AgentToolCall, text: string): Prepared => ({ kind: "decided", outcome: failure(call, text) });
 
-/** Finds the tool, checks the arguments and asks the guard. A guard that throws denies. */
-async function prepare(run: Run, batch: Batch, call: AgentToolCall): Promise<Prepared> {
+/** Finds the tool, checks the arguments and asks the guard. */
+function prepare(run: Run, message: AssistantMessage, call: AgentToolCall): Prepared | Promise<Prepared> {
   if (run.abort.signal.aborted) return decided(call, abortedText);
   if (run.trouble.reason !== undefined) return decided(call, `The call was not executed. ${run.trouble.reason}`);
-  const tool = batch.tools.get(call.name);
+  const tool = toolNamed(run, call.name);
   if (!tool) return decided(call, `Tool ${call.name} not found`);
   try {
     const given = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
     const args = validateToolArguments(tool, { ...call, arguments: given as AgentToolCall["arguments"] });
-    const { beforeToolCall } = run.config;
-    if (!beforeToolCall) return { kind: "ready", call, tool, args };
-    const asked = { assistantMessage: batch.message, toolCall: call, args, context: run.context };
-    const verdict = await run.abort.settle(beforeToolCall(asked, run.abort.signal));
-    if (verdict.kind === "abandoned") return decided(call, abortedText);
-    if (verdict.kind === "failed") throw verdict.error;
-    if (verdict.value?.block) return decided(call, verdict.value.reason || "Tool execution was blocked");
-    return run.abort.signal.aborted ? decided(call, abortedText) : { kind: "ready", call, tool, args };
+    const ready: Ready = { kind: "ready", call, tool, args };
+    return run.config.beforeToolCall ? askGuard(run, message, ready) : ready;
   } catch (error) {
     return decided(call, messageOf(error));
   }
 }
 
-async function execute(run: Run, { call, tool, args }: Prepared & { kind: "ready" }): Promise<Outcome> {
+/** A guard that throws denies. */
+async function askGuard(run: Run, assistantMessage: AssistantMessage, ready: Ready): Promise<Prepared> {
+  const { call, args } = ready;
+  try {
+    const asked = { assistantMessage, toolCall: call, args, context: run.context };
+    const verdict = await run.abort.settle(run.config.beforeToolCall?.(asked, run.abort.signal));
+    if (verdict.kind === "abandoned") return decided(call, abortedText);
+    if (verdict.kind === "failed") throw verdict.error;
+    if (verdict.value?.block) return decided(call, verdict.value.reason || "Tool execution was blocked");
+    return run.abort.signal.aborted ? decided(call, abortedText) : ready;
+  } catch (error) {
+    return decided(call, messageOf(error));
+  }
+}
+
+async function execute(run: Run, { call, tool, args }: Ready): Promise<Outcome> {
   let isSettled = false;
   const onUpdate = (partialResult: AgentToolUpdate) => {
     if (isSettled) return;
@@ -167,15 +176,15 @@ function checkedResult(tool: AgentTool, result: AgentToolResult): AgentToolResul
 /** Lets `afterToolCall` replace parts of the outcome. One that throws makes it an error. */
 async function review(
   run: Run,
-  batch: Batch,
-  { call, args }: Prepared & { kind: "ready" },
+  assistantMessage: AssistantMessage,
+  { call, args }: Ready,
   outcome: Outcome,
 ): Promise<Outcome> {
   const { afterToolCall } = run.config;
   if (!afterToolCall) return outcome;
   const { result, isError } = outcome;
   try {
-    const about = { assistantMessage: batch.message, toolCall: call, args, result, isError, context: run.context };
+    const about = { assistantMessage, toolCall: call, args, result, isError, context: run.context };
     const settled = await run.abort.settle(afterToolCall(about, run.abort.signal));
     if (settled.kind === "failed") throw settled.error;
     const changes = settled.kind === "done" ? settled.value : undefined;
@@ -203,7 +212,7 @@ function reportEnd(run: Run, { call, result, isError }: Outcome): Promise<void> 
   return run.emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError });
 }
 
-async function deliverResult(run: Run, { call, result, isError }: Outcome): Promise<ToolResultMessage> {
+function deliverResult(run: Run, { call, result, isError }: Outcome): ToolResultMessage | Promise<ToolResultMessage> {
   const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,
@@ -213,8 +222,5 @@ async function deliverResult(run: Run, { call, result, isError }: Outcome): Prom
     isError,
     timestamp: run.clock.now(),
   };
-  run.context.messages.push(message);
-  run.newMessages.push(message);
-  await announce(run, [message]);
-  return message;
+  return after(addMessage(run, message), () => message);
 }

@@ -17,7 +17,7 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   #queue: T[] = [];
   #head = 0;
   #waiting: ((item: IteratorResult<T>) => void)[] = [];
-  #watching: (() => void)[] = [];
+  #watching: ((hasMore: boolean) => void)[] = [];
   #done = false;
 
   constructor(isComplete: (event: T) => boolean, extractResult: (event: T) => R) {
@@ -78,9 +78,9 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
    * several turns of the microtask queue for each event.
    */
   read(): T | undefined {
-    if (this.#head === this.#queue.length) return undefined;
+    if (!this.#hasMore) return undefined;
     const event = this.#queue[this.#head++];
-    if (this.#head === this.#queue.length) {
+    if (!this.#hasMore) {
       this.#queue = [];
       this.#head = 0;
     }
@@ -88,11 +88,9 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   }
 
   /** Resolves when `read` has something to give, or never will: then with false. */
-  async ready(): Promise<boolean> {
-    if (this.#head === this.#queue.length && !this.#done) {
-      await new Promise<void>((resolve) => this.#watching.push(resolve));
-    }
-    return this.#head < this.#queue.length || !this.#done;
+  ready(): Promise<boolean> {
+    if (this.#hasMore || this.#done) return Promise.resolve(this.#hasMore);
+    return new Promise((resolve) => this.#watching.push(resolve));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
@@ -100,7 +98,7 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   }
 
   #next(): Promise<IteratorResult<T>> {
-    if (this.#head < this.#queue.length) return Promise.resolve({ value: this.read() as T, done: false });
+    if (this.#hasMore) return Promise.resolve({ value: this.read() as T, done: false });
     if (this.#done) return Promise.resolve({ value: undefined, done: true });
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -111,7 +109,11 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   }
 
   #wake(): void {
-    for (const watcher of this.#watching.splice(0)) watcher();
+    for (const watcher of this.#watching.splice(0)) watcher(this.#hasMore);
+  }
+
+  get #hasMore(): boolean {
+    return this.#head < this.#queue.length;
   }
 }
 
