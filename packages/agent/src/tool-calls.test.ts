@@ -149,6 +149,17 @@ describe("calls", () => {
     expect((await outcomes([call("echo", { value: "x" }, "1")], { tools: [tool] })).texts[0]).toMatch(
       /returned no content/,
     );
+    const reviewed = await outcomes([call("echo", { value: "x" }, "1")], {
+      afterToolCall: () => ({ content: "fine" as never }),
+    });
+    expect(reviewed.texts).toEqual(["afterToolCall returned no content."]);
+  });
+
+  test("a tool without a schema is named", async () => {
+    const { parameters: _none, ...tool } = echo;
+    expect((await outcomes([call("echo", {}, "1")], { tools: [tool as AgentTool] })).texts).toEqual([
+      "The tool echo has no schema for its parameters.",
+    ]);
   });
 
   test("two calls with the same id get an outcome each", async () => {

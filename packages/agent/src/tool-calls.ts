@@ -160,17 +160,17 @@ async function execute(run: Run, { call, tool, args }: Ready): Promise<Outcome> 
     isSettled = true;
     if (settled.kind === "failed") throw settled.error;
     if (settled.kind === "abandoned") return failure(call, abortedText);
-    return { call, result: checkedResult(tool, settled.value), isError: false };
+    return { call, result: checkedResult(`The tool ${tool.name}`, settled.value), isError: false };
   } catch (error) {
     isSettled = true;
     return failure(call, messageOf(error));
   }
 }
 
-/** A tool without types may return anything; a result without content would make every later request invalid. */
-function checkedResult(tool: AgentTool, result: AgentToolResult): AgentToolResult {
+/** Code without types may return anything; a result without content would make every later request invalid. */
+function checkedResult(who: string, result: AgentToolResult): AgentToolResult {
   if (Array.isArray(result?.content)) return result;
-  throw new TypeError(`The tool ${tool.name} returned no content.`);
+  throw new TypeError(`${who} returned no content.`);
 }
 
 /** Lets `afterToolCall` replace parts of the outcome. One that throws makes it an error. */
@@ -189,15 +189,12 @@ async function review(
     if (settled.kind === "failed") throw settled.error;
     const changes = settled.kind === "done" ? settled.value : undefined;
     if (!changes) return outcome;
-    return {
-      call,
-      result: {
-        content: changes.content ?? result.content,
-        details: changes.details ?? result.details,
-        ...terminating(changes.terminate ?? result.terminate),
-      },
-      isError: changes.isError ?? isError,
+    const changed = {
+      content: changes.content ?? result.content,
+      details: changes.details ?? result.details,
+      ...terminating(changes.terminate ?? result.terminate),
     };
+    return { call, result: checkedResult("afterToolCall", changed), isError: changes.isError ?? isError };
   } catch (error) {
     return failure(call, messageOf(error));
   }

@@ -72,6 +72,9 @@ type Validator = (received: unknown) => Outcome;
 const validators = new WeakMap<object, Validator>();
 
 function validatorOf(tool: Tool): Validator {
+  if (typeof tool.parameters !== "object" || tool.parameters === null) {
+    throw new AiError("invalid_schema", `The tool ${tool.name} has no schema for its parameters.`);
+  }
   const known = validators.get(tool.parameters);
   if (known) return known;
   const standard = (tool.parameters as { "~standard"?: StandardSchema })["~standard"];
