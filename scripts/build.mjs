@@ -20,7 +20,8 @@ const packages = [
     commonjs: ["schema/engine"],
   },
   { name: "agent", entries: ["index"] },
-  { name: "tools", entries: ["index", "testing/index"] },
+  { name: "tools", entries: ["index", "platform/index", "testing/index"] },
+  { name: "harness", entries: ["index", "testing/index"] },
   { name: "cli", entries: ["index", "bin"] },
 ];
 
@@ -100,13 +101,9 @@ function oneCore(core, entries) {
 
 if (process.argv.includes("--types")) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { status } = spawnSync(
-    process.execPath,
-    [tsc, "-b", "packages/ai", "packages/agent", "packages/tools", "packages/cli"],
-    {
-      cwd: root,
-      stdio: "inherit",
-    },
-  );
+  const { status } = spawnSync(process.execPath, [tsc, "-b", ...packages.map(({ name }) => join("packages", name))], {
+    cwd: root,
+    stdio: "inherit",
+  });
   process.exitCode = status ?? 1;
 }

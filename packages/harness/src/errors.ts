@@ -1,0 +1,27 @@
+/** Why the harness refuses. The text is for people: what happened, to what, and what to do. */
+export type HarnessErrorCode =
+  /** There is no such session. */
+  | "session_not_found"
+  /** Somebody else writes this session, or it was opened for reading. */
+  | "read_only"
+  /** Another process has written into the log that we hold, or has put another file in its place. */
+  | "overtaken"
+  /** The disk refused. What was acknowledged is safe. */
+  | "write_failed"
+  | "unknown_entry"
+  | "invalid_input"
+  /** A summary could not be made; the session is as it was. */
+  | "summary_failed"
+  | "nothing_to_compact"
+  | "aborted";
+
+/** What the harness throws on purpose. */
+export class HarnessError extends Error {
+  override readonly name = "HarnessError";
+  readonly code: HarnessErrorCode;
+
+  constructor(code: HarnessErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}

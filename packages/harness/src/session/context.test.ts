@@ -1,0 +1,107 @@
+import type { AgentMessage } from "@tau/agent";
+import { describe, expect, test } from "vitest";
+import { buildContext, contextEntries } from "./context.ts";
+import type { NewEntry, SessionEntry } from "./entry.ts";
+import { convertToLlm } from "./message.ts";
+
+/** A branch of entries, each the child of the one before, with ids `1`, `2`, … */
+const branchOf = (...entries: NewEntry[]): SessionEntry[] =>
+  entries.map((entry, at) => ({
+    ...entry,
+    id: String(at + 1),
+    parentId: at === 0 ? null : String(at),
+    timestamp: "2026-01-01T00:00:00.000Z",
+  }));
+const said = (text: string): NewEntry => ({
+  type: "message",
+  message: { role: "user", content: [{ type: "text", text }], timestamp: 1 },
+});
+const answered = (model: string): NewEntry => ({
+  type: "message",
+  message: { role: "assistant", content: [], api: "a", provider: "p", model } as unknown as AgentMessage,
+});
+const compacted = (firstKeptEntryId: string, summary = "so far"): NewEntry => ({
+  type: "compaction",
+  summary,
+  firstKeptEntryId,
+  tokensBefore: 10,
+});
+const texts = (branch: SessionEntry[]) =>
+  buildContext(branch).messages.map((message) => ("summary" in message ? message.summary : JSON.stringify(message)));
+
+describe("a compaction", () => {
+  test("comes first, then what it kept, then what came after it", () => {
+    const branch = branchOf(said("a"), said("b"), said("c"), compacted("3"), said("d"));
+    expect(contextEntries(branch).map(({ id }) => id)).toEqual(["4", "3", "5"]);
+  });
+
+  test("that kept nothing names itself, and only the latest counts", () => {
+    const branch = branchOf(said("a"), compacted("1", "first"), said("b"), compacted("4", "second"), said("c"));
+    expect(contextEntries(branch).map(({ id }) => id)).toEqual(["4", "5"]);
+    expect(contextEntries(branchOf(said("a"), compacted("1"), said("b"), compacted("1"))).map(({ id }) => id)).toEqual([
+      "4",
+      "1",
+      "3",
+    ]);
+  });
+});
+
+test("an edited entry is hidden or shown with other content, and the latest edit counts", () => {
+  const edited = (targetId: string, replacement: { content: string } | null): NewEntry => ({
+    type: "context_edit",
+    targetId,
+    replacement,
+  });
+  const branch = branchOf(
+    said("a"),
+    said("b"),
+    edited("1", null),
+    edited("2", { content: "x" }),
+    edited("2", { content: "y" }),
+  );
+  expect(buildContext(branch).messages).toMatchObject([{ role: "user", content: "y" }]);
+  expect(texts(branch.slice(0, 2))).toHaveLength(2);
+});
+
+test("the latest choice of model counts, and an answer names its own", () => {
+  const branch = branchOf(
+    { type: "model_change", provider: "p", modelId: "first" },
+    answered("second"),
+    { type: "thinking_level_change", thinkingLevel: "high" },
+    said("a"),
+  );
+  expect(buildContext(branch)).toMatchObject({ thinkingLevel: "high", model: { provider: "p", modelId: "second" } });
+  expect(buildContext([])).toEqual({ messages: [], thinkingLevel: "off", model: null });
+});
+
+test("every message of a session reaches the model as a message it understands, and unknown roles are left out", () => {
+  const messages = [
+    {
+      role: "bashExecution",
+      command: "ls",
+      output: "a ``` b",
+      exitCode: 2,
+      cancelled: false,
+      truncated: false,
+      timestamp: 1,
+    },
+    {
+      role: "bashExecution",
+      command: "secret",
+      output: "",
+      excludeFromContext: true,
+      cancelled: false,
+      truncated: false,
+      timestamp: 1,
+    },
+    { role: "custom", customType: "x", content: "note", display: true, timestamp: 1 },
+    { role: "branchSummary", summary: "tried", fromId: "1", timestamp: 1 },
+    { role: "compactionSummary", summary: "before", tokensBefore: 1, timestamp: 1 },
+    { role: "system", content: "from another program", timestamp: 1 },
+  ] as unknown as AgentMessage[];
+  const sent = convertToLlm(messages);
+  expect(sent.map(({ role }) => role)).toEqual(["user", "user", "user", "user"]);
+  expect(JSON.stringify(sent[0])).toContain("exited with code 2");
+  // The output cannot close the fence that it stands in.
+  expect(JSON.stringify(sent[0])).toContain("````\\na ``` b\\n````");
+});

@@ -1,0 +1,107 @@
+/** The messages that a session adds to the engine's, and how each is told to a model. Names and fields are pi's. */
+import type { AgentMessage } from "@tau/agent";
+import type { ImageContent, Message, TextContent } from "@tau/ai";
+
+/** A command that the person ran themselves (`!cmd`). */
+export interface BashExecutionMessage {
+  role: "bashExecution";
+  command: string;
+  output: string;
+  /** Undefined when it was cancelled. */
+  exitCode?: number | undefined;
+  cancelled: boolean;
+  truncated: boolean;
+  fullOutputPath?: string;
+  /** The model is not told (`!!cmd`). */
+  excludeFromContext?: boolean;
+  timestamp: number;
+}
+
+/** What an extension says to the model. */
+export interface CustomMessage<TDetails = unknown> {
+  role: "custom";
+  customType: string;
+  content: string | (TextContent | ImageContent)[];
+  /** Whether surfaces show it. */
+  display: boolean;
+  /** For surfaces; the model never sees it. */
+  details?: TDetails;
+  timestamp: number;
+}
+
+/** Stands for a branch that was left. */
+export interface BranchSummaryMessage {
+  role: "branchSummary";
+  summary: string;
+  /** The leaf that was left. */
+  fromId: string;
+  timestamp: number;
+}
+
+/** Stands for everything before the first entry that a compaction kept. */
+export interface CompactionSummaryMessage {
+  role: "compactionSummary";
+  summary: string;
+  tokensBefore: number;
+  timestamp: number;
+}
+
+declare module "@tau/agent" {
+  interface CustomAgentMessages {
+    bashExecution: BashExecutionMessage;
+    custom: CustomMessage;
+    branchSummary: BranchSummaryMessage;
+    compactionSummary: CompactionSummaryMessage;
+  }
+}
+
+/** What a model is sent for a transcript. Messages of other applications' own are left out. */
+export function convertToLlm(messages: AgentMessage[]): Message[] {
+  return messages.flatMap((message) => toLlm(message) ?? []);
+}
+
+function toLlm(message: AgentMessage): Message | undefined {
+  switch (message.role) {
+    case "user":
+    case "assistant":
+    case "toolResult":
+      return message;
+    case "bashExecution":
+      return message.excludeFromContext ? undefined : userMessage(bashText(message), message.timestamp);
+    case "custom":
+      return userMessage(message.content, message.timestamp);
+    case "branchSummary":
+      return userMessage(tagged("branch_summary", branchIntroduction, message.summary), message.timestamp);
+    case "compactionSummary":
+      return userMessage(tagged("summary", compactionIntroduction, message.summary), message.timestamp);
+    default:
+      return undefined;
+  }
+}
+
+const compactionIntroduction = "Earlier parts of this conversation were replaced by this summary of them:";
+const branchIntroduction = "Before this point another way was tried and left. This is a summary of it:";
+
+const tagged = (tag: string, introduction: string, text: string) => `${introduction}\n\n<${tag}>\n${text}\n</${tag}>`;
+
+const userMessage = (content: string | (TextContent | ImageContent)[], timestamp: number): Message => ({
+  role: "user",
+  content: typeof content === "string" ? [{ type: "text", text: content }] : content,
+  timestamp,
+});
+
+/** A command and what came of it, for the model. */
+function bashText({ command, output, exitCode, cancelled, truncated, fullOutputPath }: BashExecutionMessage): string {
+  const parts = [`I ran this command:\n\n${fenced(command)}`, output ? `Output:\n\n${fenced(output)}` : "(no output)"];
+  if (cancelled) parts.push("(cancelled)");
+  else if (exitCode) parts.push(`It exited with code ${exitCode}.`);
+  if (truncated && fullOutputPath) parts.push(`[The output is cut; all of it is in ${fullOutputPath}]`);
+  return parts.join("\n\n");
+}
+
+/** Fenced by more backticks than the text has in a row, so that no text can close its own fence. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
+}

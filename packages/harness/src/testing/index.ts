@@ -1,0 +1,11 @@
+/** What a test of an agent needs, offline. */
+export {
+  call,
+  createFakeClock,
+  type FakeClock,
+  type ScriptedModel,
+  scriptedModel,
+  type ScriptedTurn,
+  text,
+  thinking,
+} from "@tau/ai/testing";
