@@ -24,6 +24,11 @@ export type {
   ThinkingLevelChangeEntry,
   UsageEntry,
 } from "./session/entry.ts";
+export type { Durability } from "./session/append-queue.ts";
+export type { SessionTreeNode } from "./session/branch.ts";
+export { createFileStore, type FileStoreOptions } from "./session/file-store.ts";
+export type { ReadOnly } from "./session/log.ts";
+export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./session/memory-store.ts";
 export {
   type BashExecutionMessage,
   type BranchSummaryMessage,
@@ -31,3 +36,10 @@ export {
   convertToLlm,
   type CustomMessage,
 } from "./session/message.ts";
+export { recover, type Recovered } from "./session/recover.ts";
+export type { ProblemKind, SessionProblem } from "./session/scan.ts";
+export { Session, type SummaryExtras } from "./session/session.ts";
+export { defaultAgentDir, sessionDirectory } from "./session/session-directory.ts";
+export { type NewSession, SessionManager, type SessionManagerOptions } from "./session/session-manager.ts";
+export type { AppendOutcome, LogStore } from "./session/store.ts";
+export type { UnfinishedCall } from "./session/unfinished-calls.ts";

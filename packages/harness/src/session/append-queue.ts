@@ -1,0 +1,146 @@
+/** Writes lines behind a log, one batch at a time, and says when each is acknowledged. */
+import { messageOf } from "@tau/ai";
+import { HarnessError } from "../errors.ts";
+import type { AppendOutcome, LogStore } from "./store.ts";
+
+/**
+ * When an entry is acknowledged. `strict`: when it is on the disk. `turn`: when the system has it, so that it survives
+ * the process but not the power; `flush` at the end of each turn brings it to the disk. `none`: at once; it is written
+ * soon after.
+ */
+export type Durability = "strict" | "turn" | "none";
+
+export interface AppendQueueOptions {
+  store: LogStore;
+  durability: Durability;
+  /** Where the log ends. */
+  end: number;
+  /** The last line has no line feed yet. */
+  isLineOpen: boolean;
+}
+
+interface Waiting {
+  lines: readonly Buffer[];
+  /** Called with where the first line begins. */
+  onWritten: (offset: number) => void;
+  onFailed: (error: HarnessError) => void;
+}
+
+/** How much may wait to be written before who appends without waiting has to wait. */
+const mostWaitingBytes = 8 * 1024 * 1024;
+
+const lineFeed = Buffer.from("\n");
+
+export class AppendQueue {
+  readonly #store: LogStore;
+  readonly #durability: Durability;
+  /** Where the log ends in the store. */
+  #written: number;
+  /** The last line has no line feed yet. */
+  #isLineOpen: boolean;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #work: Promise<void> | undefined;
+  /** Why nothing can be written any more. */
+  #refusal: HarnessError | undefined;
+
+  constructor({ store, durability, end, isLineOpen }: AppendQueueOptions) {
+    this.#store = store;
+    this.#durability = durability;
+    this.#written = end;
+    this.#isLineOpen = isLineOpen;
+  }
+
+  get refusal(): HarnessError | undefined {
+    return this.#refusal;
+  }
+
+  /** Resolves with where the first line begins, when all are acknowledged: all of them or none. */
+  add(lines: readonly Buffer[]): Promise<number> {
+    if (this.#refusal) return Promise.reject(this.#refusal);
+    const isFast = this.#durability === "none" && this.#waitingBytes < mostWaitingBytes;
+    const offset = this.#written + (this.#isLineOpen ? 1 : 0) + this.#waitingBytes;
+    for (const line of lines) this.#waitingBytes += line.length;
+    const written = new Promise<number>((onWritten, onFailed) => this.#waiting.push({ lines, onWritten, onFailed }));
+    this.#work ??= this.#writeAll();
+    if (!isFast) return written;
+    // That it failed is said to whoever comes next.
+    written.catch(() => undefined);
+    return Promise.resolve(offset);
+  }
+
+  /** Resolves when nothing waits any more. Never rejects. */
+  async settled(): Promise<void> {
+    await this.#work;
+  }
+
+  /** Waits for everything, and brings it to the disk, whatever the durability. */
+  async flush(): Promise<void> {
+    await this.#work;
+    if (this.#refusal) throw this.#refusal;
+    if (!(await this.#store.sync())) throw (this.#refusal = refusalOf(this.#store, syncFailed));
+  }
+
+  async #writeAll(): Promise<void> {
+    // What is added in the same moment is written together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      const lines = batch.flatMap((one) => one.lines);
+      let offset = this.#written + (this.#isLineOpen ? 1 : 0);
+      const bytes = Buffer.concat(this.#isLineOpen ? [lineFeed, ...lines] : lines);
+      const error = await this.#write(bytes);
+      for (const one of batch) {
+        if (error) one.onFailed(error);
+        else one.onWritten(offset);
+        for (const line of one.lines) offset += line.length;
+      }
+    }
+    this.#work = undefined;
+  }
+
+  async #write(bytes: Buffer): Promise<HarnessError | undefined> {
+    if (this.#refusal) return this.#refusal;
+    const outcome = await this.#ask(bytes);
+    this.#waitingBytes -= bytes.length - (this.#isLineOpen ? 1 : 0);
+    if (outcome.kind === "appended") {
+      this.#written = outcome.position;
+      this.#isLineOpen = false;
+      return undefined;
+    }
+    const error = refusalOf(this.#store, outcome);
+    const canGoOn = outcome.kind === "failed" && outcome.canRetry && this.#durability !== "none";
+    // Who was told that an entry is safe, when it is not, must not go on as if nothing had happened.
+    if (!canGoOn) this.#refusal = error;
+    return error;
+  }
+
+  /** A store that throws must not leave anybody waiting. */
+  async #ask(bytes: Buffer): Promise<AppendOutcome> {
+    try {
+      return await this.#store.append(bytes, { position: this.#written, sync: this.#durability === "strict" });
+    } catch (error) {
+      return { kind: "failed", reason: messageOf(error), canRetry: false };
+    }
+  }
+}
+
+type Refused = Exclude<AppendOutcome, { kind: "appended" }>;
+
+const syncFailed: Refused = {
+  kind: "failed",
+  reason: "the disk refused to keep what was written",
+  canRetry: false,
+};
+
+function refusalOf({ name }: LogStore, outcome: Refused): HarnessError {
+  if (outcome.kind === "overtaken") {
+    const text = `The session ${name} can no longer be written here: ${outcome.reason}. Open it again, or save it under another name.`;
+    return new HarnessError("overtaken", text);
+  }
+  const advice = outcome.canRetry
+    ? "Nothing that was saved before is lost. Mend that and try again."
+    : "Everything that was saved before is kept; this session can only be read now. Save it under another name to go on.";
+  return new HarnessError("write_failed", `The session ${name} could not be saved: ${outcome.reason}. ${advice}`);
+}

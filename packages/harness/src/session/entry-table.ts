@@ -1,0 +1,189 @@
+/**
+ * Where each entry of a log is and what it hangs on, in columns of numbers: a hundred thousand entries are two and a
+ * half megabytes and cost no object each. It says nothing of their content, which is always read from the log.
+ */
+import type { LineFacts } from "./scan.ts";
+
+/** What an entry is, as a number that can be looked through quickly. */
+export const kinds = [
+  "damaged",
+  "user",
+  "assistant",
+  "toolResult",
+  "message",
+  "model_change",
+  "thinking_level_change",
+  "compaction",
+  "branch_summary",
+  "custom",
+  "custom_message",
+  "label",
+  "session_info",
+  "usage",
+  "context_edit",
+  "unknown",
+] as const;
+export type EntryKind = (typeof kinds)[number];
+
+const kindNumbers = new Map<string, number>(kinds.map((kind, number) => [kind, number]));
+const kindNumber = (kind: EntryKind) => kindNumbers.get(kind) ?? 0;
+
+export function kindOf({ type, role }: LineFacts): EntryKind {
+  if (type === "message") return role === "user" || role === "assistant" || role === "toolResult" ? role : "message";
+  return kindNumbers.has(type) && type !== "damaged" ? (type as EntryKind) : "unknown";
+}
+
+/** One row, by its number. */
+export interface EntryRow {
+  offset: number;
+  length: number;
+  /** The row of its parent; -1 for a root. */
+  parent: number;
+  /** Empty for a damaged entry that does not even tell its id. */
+  id: string;
+  kind: EntryKind;
+  /** Its real parent is lost. */
+  isReattached: boolean;
+}
+
+/** How many rows are looked through before looking things up is worth a map. */
+const longestSearch = 512;
+
+export class EntryTable {
+  #count = 0;
+  #offsets = new Float64Array(64);
+  #lengths = new Uint32Array(64);
+  #parents = new Int32Array(64);
+  #ids = new Uint32Array(64);
+  /** The kind, and in the highest bit whether it was re-attached. */
+  #kinds = new Uint8Array(64);
+  /** The latest row of each id; made when it is first needed. */
+  #rows: Map<number, number> | undefined;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add({ offset, length, parent, id, kind, isReattached }: EntryRow): number {
+    const row = this.#count++;
+    if (row === this.#kinds.length) this.#grow(row * 2);
+    this.#offsets[row] = offset;
+    this.#lengths[row] = length;
+    this.#parents[row] = parent;
+    this.#ids[row] = id === "" ? 0 : idNumber(id);
+    this.#kinds[row] = kindNumber(kind) | (isReattached ? 0x80 : 0);
+    this.#rows?.set(this.#ids[row]!, row);
+    return row;
+  }
+
+  offset = (row: number): number => this.#offsets[row]!;
+  length = (row: number): number => this.#lengths[row]!;
+  parent = (row: number): number => this.#parents[row]!;
+  kind = (row: number): EntryKind => kinds[this.#kinds[row]! & 0x7f] ?? "unknown";
+  isReattached = (row: number): boolean => (this.#kinds[row]! & 0x80) !== 0;
+
+  /**
+   * The latest row that may have this id; -1 when there is none. Ids of eight hex digits are told apart for certain;
+   * for others the log has to be asked.
+   */
+  find(id: string): number {
+    const number = idNumber(id);
+    if (this.#rows) return this.#rows.get(number) ?? -1;
+    const end = Math.max(0, this.#count - longestSearch);
+    for (let row = this.#count - 1; row >= end; row--) if (this.#ids[row] === number) return row;
+    if (end === 0) return -1;
+    this.#rows = new Map();
+    for (let row = 0; row < this.#count; row++) this.#rows.set(this.#ids[row]!, row);
+    return this.#rows.get(number) ?? -1;
+  }
+
+  /** The latest row of a kind, from `row` up through its parents; -1 when there is none. */
+  ancestor(row: number, isWanted: (kind: EntryKind) => boolean): number {
+    let at = row;
+    while (at >= 0 && !isWanted(this.kind(at))) at = this.parent(at);
+    return at;
+  }
+
+  /** The last row that is an entry; -1 when there is none. */
+  lastEntry(): number {
+    let row = this.#count - 1;
+    while (row >= 0 && this.kind(row) === "damaged") row--;
+    return row;
+  }
+
+  /** The rows of a kind, in the order of the log. */
+  rowsOf(kind: EntryKind): number[] {
+    const number = kindNumber(kind);
+    const rows: number[] = [];
+    for (let row = 0; row < this.#count; row++) if ((this.#kinds[row]! & 0x7f) === number) rows.push(row);
+    return rows;
+  }
+
+  /** The columns as bytes. */
+  encode(): Buffer {
+    const count = this.#count;
+    return Buffer.concat(
+      [this.#offsets, this.#lengths, this.#parents, this.#ids, this.#kinds].map((column) => {
+        const { buffer, byteOffset, byteLength } = column.subarray(0, count);
+        return Buffer.from(buffer, byteOffset, byteLength);
+      }),
+    );
+  }
+
+  /** Undefined when the bytes cannot be a table of so many rows. */
+  static decode(bytes: Buffer, count: number): EntryTable | undefined {
+    if (bytes.length !== count * bytesPerRow) return undefined;
+    const table = new EntryTable();
+    // Columns need their bytes aligned, so they are copied.
+    let at = 0;
+    const take = (size: number) => {
+      const part = new Uint8Array(size * count);
+      part.set(bytes.subarray(at, (at += part.length)));
+      return part.buffer;
+    };
+    table.#count = count;
+    table.#offsets = new Float64Array(take(8));
+    table.#lengths = new Uint32Array(take(4));
+    table.#parents = new Int32Array(take(4));
+    table.#ids = new Uint32Array(take(4));
+    table.#kinds = new Uint8Array(take(1));
+    return table.#isSound() ? table : undefined;
+  }
+
+  /** Parents come before their children: whoever walks up arrives. */
+  #isSound(): boolean {
+    for (let row = 0; row < this.#count; row++) {
+      const parent = this.#parents[row]!;
+      if (parent < -1 || parent >= row) return false;
+    }
+    return true;
+  }
+
+  #grow(wanted: number): void {
+    const size = Math.max(64, wanted);
+    const copy = <T extends { set(from: T): void }>(to: T, from: T): T => {
+      to.set(from);
+      return to;
+    };
+    this.#offsets = copy(new Float64Array(size), this.#offsets);
+    this.#lengths = copy(new Uint32Array(size), this.#lengths);
+    this.#parents = copy(new Int32Array(size), this.#parents);
+    this.#ids = copy(new Uint32Array(size), this.#ids);
+    this.#kinds = copy(new Uint8Array(size), this.#kinds);
+  }
+}
+
+const bytesPerRow = 8 + 4 + 4 + 4 + 1;
+
+const plainId = /^[0-9a-f]{8}$/;
+
+/** Whether an id is told apart from every other by its number. */
+export const isPlainId = (id: string) => plainId.test(id);
+
+function idNumber(id: string): number {
+  if (plainId.test(id)) return Number.parseInt(id, 16);
+  // FNV-1a: good enough to find candidates.
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}

@@ -1,0 +1,270 @@
+/** A log in a file. Append only; what is not acknowledged may be cut off again, what is never changes. */
+import { constants } from "node:fs";
+import { dirname } from "node:path";
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import {
+  acquireLease,
+  type FileSystem,
+  type Lease,
+  nodeFileSystem,
+  type OpenHandle,
+  systemCode,
+} from "@tau/tools/platform";
+import type { AppendOutcome, LogStore } from "./store.ts";
+
+export interface FileStoreOptions {
+  path: string;
+  fileSystem?: FileSystem;
+  clock?: Clock;
+  ids?: Ids;
+}
+
+export function createFileStore({ path, ...options }: FileStoreOptions): LogStore {
+  const { fileSystem: fs = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
+  return new FileStore(path, fs, clock, ids);
+}
+
+class FileStore implements LogStore {
+  readonly name: string;
+  readonly #fs: FileSystem;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  #reading: OpenHandle | undefined;
+  #writing: { handle: OpenHandle; identity: string } | undefined;
+  #lease: Lease | undefined;
+  /** Why nothing can be written any more. */
+  #dead: AppendOutcome | undefined;
+
+  constructor(path: string, fs: FileSystem, clock: Clock, ids: Ids) {
+    this.name = path;
+    this.#fs = fs;
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  async stat() {
+    const stats = await ifThere(this.#fs.stat(this.name));
+    return stats && { size: stats.size, identity: identityOf(stats), modifiedMs: stats.mtimeMs };
+  }
+
+  async read(position: number, length: number): Promise<Buffer> {
+    // A file that was deleted or replaced can still be read through what is open.
+    const handle = this.#writing?.handle ?? (this.#reading ??= await this.#fs.open(this.name, constants.O_RDONLY));
+    const buffer = Buffer.allocUnsafe(length);
+    let done = 0;
+    while (done < length) {
+      const count = await handle.read(buffer.subarray(done), position + done);
+      if (count === 0) break;
+      done += count;
+    }
+    return buffer.subarray(0, done);
+  }
+
+  async append(bytes: Uint8Array, { position, sync }: { position: number; sync: boolean }): Promise<AppendOutcome> {
+    if (this.#dead) return this.#dead;
+    try {
+      const writing = (this.#writing ??= await this.#openForWriting(position));
+      const before = await this.#misplaced(writing, position);
+      if (before) return this.#die(before);
+      await writing.handle.write(bytes);
+      const isSynced = !sync || (await this.sync());
+      if (!isSynced)
+        return this.#die({ kind: "failed", reason: "the disk refused to keep what was written", canRetry: false });
+      const end = position + bytes.length;
+      const after = await this.#misplaced(writing, end);
+      return after ? this.#die(after) : { kind: "appended", position: end };
+    } catch (error) {
+      return await this.#takeBack(position, error);
+    }
+  }
+
+  async sync(): Promise<boolean> {
+    if (!this.#writing) return !this.#dead;
+    try {
+      await this.#writing.handle.datasync();
+      return true;
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      // After a failed sync the kernel may have thrown away what it could not write: a second one would succeed, and lie.
+      this.#die({
+        kind: "failed",
+        reason: `the disk refused to keep what was written (${systemCode(error)})`,
+        canRetry: false,
+      });
+      return false;
+    }
+  }
+
+  async cut(position: number): Promise<string> {
+    const aside = `${this.name}.torn-${this.#clock.now()}-${this.#ids().slice(0, 8)}`;
+    const stats = await this.#fs.stat(this.name);
+    const bytes = await this.read(position, stats.size - position);
+    const copy = await this.#fs.open(aside, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      await copy.write(bytes);
+      await copy.sync();
+    } finally {
+      await copy.close();
+    }
+    await this.#syncDirectory();
+    const { handle } = (this.#writing ??= await this.#openForWriting(stats.size));
+    await handle.truncate(position);
+    await handle.datasync();
+    return aside;
+  }
+
+  async acquire() {
+    // What does not exist is held by nobody, and leaves nothing behind if nothing is ever written.
+    if (this.#lease || !(await this.stat())) return { kind: "held" } as const;
+    return await this.#takeLease();
+  }
+
+  async #takeLease() {
+    const outcome = await acquireLease(`${this.name}.lock`, { fileSystem: this.#fs, ids: this.#ids });
+    if (outcome.kind === "busy") return outcome;
+    this.#lease = outcome.lease;
+    return { kind: "held" } as const;
+  }
+
+  async readIndex(): Promise<Buffer | undefined> {
+    const handle = await orUndefined(this.#fs.open(indexPath(this.name), constants.O_RDONLY));
+    if (!handle) return undefined;
+    try {
+      const { size } = await handle.stat();
+      const buffer = Buffer.allocUnsafe(size);
+      return (await handle.read(buffer, 0)) === size ? buffer : undefined;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async writeIndex(bytes: Uint8Array): Promise<void> {
+    const path = indexPath(this.name);
+    const draft = `${path}.${this.#ids()}`;
+    try {
+      const handle = await this.#fs.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+      try {
+        await handle.write(bytes);
+      } finally {
+        await handle.close();
+      }
+      await this.#fs.rename(draft, path);
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      await orUndefined(this.#fs.unlink(draft));
+    }
+  }
+
+  async close(): Promise<void> {
+    const handles = [this.#reading, this.#writing?.handle];
+    this.#reading = undefined;
+    this.#writing = undefined;
+    this.#dead ??= { kind: "failed", reason: "the session is closed", canRetry: false };
+    for (const handle of handles) await handle?.close();
+    const lease = this.#lease;
+    this.#lease = undefined;
+    await lease?.release();
+  }
+
+  async #openForWriting(position: number) {
+    const handle = position === 0 ? await this.#create() : await this.#fs.open(this.name, appendFlags);
+    return { handle, identity: identityOf(await handle.stat()) };
+  }
+
+  async #create(): Promise<OpenHandle> {
+    await this.#fs.mkdir(dirname(this.name), { recursive: true, mode: 0o700 });
+    // A log that should be empty must not exist: what is there belongs to somebody else.
+    const handle = await this.#fs.open(this.name, appendFlags | constants.O_CREAT | constants.O_EXCL, 0o600);
+    await this.#takeLease();
+    // Without its name on the disk, a file is lost with the power.
+    await this.#syncDirectory();
+    return handle;
+  }
+
+  /** Why the log does not end at `position` any more, or is not ours any more; undefined when all is well. */
+  async #misplaced(
+    { handle, identity }: { handle: OpenHandle; identity: string },
+    position: number,
+  ): Promise<AppendOutcome | undefined> {
+    const [open, named] = await Promise.all([handle.stat(), ifThere(this.#fs.stat(this.name))]);
+    if (!named) return { kind: "overtaken", reason: "the file was removed" };
+    if (identityOf(named) !== identity) return { kind: "overtaken", reason: "another file was put in its place" };
+    if (open.size === position) return undefined;
+    return {
+      kind: "overtaken",
+      reason: `it has ${open.size} bytes where there should be ${position}: somebody else wrote to it`,
+    };
+  }
+
+  /** After a failed write: the log must end where it ended before. */
+  async #takeBack(position: number, error: unknown): Promise<AppendOutcome> {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    const reason = `${reasons[code] ?? "the disk refused"} (${code})`;
+    if (code === "EEXIST") return this.#die({ kind: "overtaken", reason: "the file exists already" });
+    if (!this.#writing) return { kind: "failed", reason, canRetry: true };
+    try {
+      await this.#writing.handle.truncate(position);
+      return { kind: "failed", reason, canRetry: true };
+    } catch (second) {
+      if (systemCode(second) === undefined) throw second;
+      return this.#die({
+        kind: "failed",
+        reason: `${reason}, and what was half written cannot be taken back`,
+        canRetry: false,
+      });
+    }
+  }
+
+  #die(outcome: AppendOutcome): AppendOutcome {
+    this.#dead ??= outcome;
+    return this.#dead;
+  }
+
+  async #syncDirectory(): Promise<void> {
+    const directory = await this.#fs.open(dirname(this.name), constants.O_RDONLY);
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
+  }
+}
+
+const reasons: Record<string, string> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the quota is used up",
+  EFBIG: "the file may not grow any more",
+  EACCES: "writing is not allowed",
+  EPERM: "writing is not allowed",
+  EROFS: "the disk is read-only",
+  EIO: "the disk failed",
+  ENOENT: "the directory is gone",
+};
+
+const appendFlags = constants.O_RDWR | constants.O_APPEND;
+
+const indexPath = (path: string) => `${path}.idx`;
+
+const identityOf = ({ dev, ino }: { dev: number; ino: number }) => `${dev}:${ino}`;
+
+/** Undefined for what is not there. */
+async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
+    return undefined;
+  }
+}
+
+/** Undefined when the system refuses: for what may be missing. */
+async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}

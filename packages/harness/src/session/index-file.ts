@@ -1,0 +1,75 @@
+/** The index beside a log: its table as bytes, with what proves that it belongs to the log. Never trusted for content. */
+import { crc32 } from "node:zlib";
+import { EntryTable } from "./entry-table.ts";
+import type { Recovered } from "./recover.ts";
+import type { SessionProblem } from "./scan.ts";
+
+const format = "tau session index 1";
+
+/** The first line of an index. */
+interface IndexHead extends Omit<Recovered, "table" | "problems"> {
+  format: string;
+  /** Of the log. */
+  identity: string;
+  tail: number;
+  count: number;
+  problems: SessionProblem[];
+  /** Of the table's bytes. */
+  sum: number;
+}
+
+/** How much of the log's end an index remembers. */
+export const tailBytes = 4096;
+
+export interface IndexProof {
+  identity: string;
+  /** The last bytes of the log before `end`, at most `tailBytes`. */
+  tail: Buffer;
+}
+
+export function encodeIndex({ table, problems, header, end, line }: Recovered, { identity, tail }: IndexProof): Buffer {
+  const body = table.encode();
+  const head: IndexHead = {
+    format,
+    identity,
+    end,
+    line,
+    tail: crc32(tail),
+    count: table.count,
+    header,
+    problems: problems.filter(({ kind }) => kind !== "torn"),
+    sum: crc32(body),
+  };
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
+}
+
+/** An index whose own bytes are whole. Whether it fits the log is for `fits` to say. */
+export interface DecodedIndex {
+  recovered: Recovered;
+  identity: string;
+  tail: number;
+}
+
+export function decodeIndex(bytes: Buffer): DecodedIndex | undefined {
+  const end = bytes.indexOf(0x0a);
+  const head = end < 0 ? undefined : parseHead(bytes.toString("utf8", 0, end));
+  if (!head) return undefined;
+  const body = bytes.subarray(end + 1);
+  const table = crc32(body) === head.sum ? EntryTable.decode(body, head.count) : undefined;
+  if (!table) return undefined;
+  const { header, problems, line, identity, tail } = head;
+  return { recovered: { table, problems, header, end: head.end, line }, identity, tail };
+}
+
+export const fits = (index: DecodedIndex, { identity, tail }: IndexProof) =>
+  index.identity === identity && index.tail === crc32(tail);
+
+function parseHead(text: string): IndexHead | undefined {
+  try {
+    const head = JSON.parse(text) as IndexHead | null;
+    return head?.format === format && Array.isArray(head.problems) ? head : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

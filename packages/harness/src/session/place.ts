@@ -1,0 +1,127 @@
+/** A place where sessions live: a directory, or memory. */
+import { constants } from "node:fs";
+import { join } from "node:path";
+import type { Clock, Ids } from "@tau/ai";
+import { type FileSystem, systemCode } from "@tau/tools/platform";
+import type { SessionHeader } from "./entry.ts";
+import { createFileStore } from "./file-store.ts";
+import { createMemoryStore, MemoryLog } from "./memory-store.ts";
+import { idInFileName, isSessionFile, sessionFileName } from "./session-directory.ts";
+import type { LogStore } from "./store.ts";
+
+export interface Place {
+  /** The directory; undefined in memory. */
+  readonly directory: string | undefined;
+  /** The store of a session that does not exist yet. */
+  newStore(header: SessionHeader): LogStore;
+  /** Makes a session with all of `bytes` in it, or none at all. */
+  createWhole(header: SessionHeader, bytes: Uint8Array): Promise<LogStore>;
+  /** The store of a session; undefined when there is none with this id. */
+  find(id: string): Promise<LogStore | undefined>;
+}
+
+export interface PlacePorts {
+  fileSystem: FileSystem;
+  clock: Clock;
+  ids: Ids;
+}
+
+export function directoryPlace(directory: string, ports: PlacePorts): Place {
+  const { fileSystem: fs, ids } = ports;
+  const storeAt = (path: string) => createFileStore({ path, ...ports });
+  const pathOf = ({ timestamp, id }: SessionHeader) => join(directory, sessionFileName(timestamp, id));
+  return {
+    directory,
+    newStore: (header) => storeAt(pathOf(header)),
+    async createWhole(header, bytes) {
+      const path = pathOf(header);
+      await fs.mkdir(directory, { recursive: true, mode: 0o700 });
+      await writeWhole(fs, { path, draft: `${path}.${ids()}`, bytes });
+      return storeAt(path);
+    },
+    async find(id) {
+      const path = await findSessionFile(fs, directory, id);
+      return path === undefined ? undefined : storeAt(path);
+    },
+  };
+}
+
+/** The file of a session by its id. The id is in the name; a file that was renamed is not found. */
+export async function findSessionFile(fs: FileSystem, directory: string, id: string): Promise<string | undefined> {
+  const names = (await listNames(fs, directory)).filter(isSessionFile);
+  const name = names.find((one) => idInFileName(one) === id);
+  return name === undefined ? undefined : join(directory, name);
+}
+
+/** The session that was written last; undefined when there is none. */
+export async function newestSessionFile(fs: FileSystem, directory: string): Promise<string | undefined> {
+  const paths = (await listNames(fs, directory)).filter(isSessionFile).map((name) => join(directory, name));
+  let newest: { path: string; mtimeMs: number } | undefined;
+  for (const path of paths) {
+    const { mtimeMs } = await fs.stat(path);
+    if (!newest || mtimeMs >= newest.mtimeMs) newest = { path, mtimeMs };
+  }
+  return newest?.path;
+}
+
+/** The names in a directory; none when it does not exist. */
+export async function listNames(fs: FileSystem, directory: string): Promise<string[]> {
+  try {
+    return (await fs.readdir(directory)).map(({ name }) => name);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Old or new, never neither and never half: a draft beside it takes its place when it is on the disk. */
+export async function writeWhole(
+  fs: FileSystem,
+  { path, draft, bytes }: { path: string; draft: string; bytes: Uint8Array },
+): Promise<void> {
+  try {
+    const handle = await fs.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      await handle.write(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await fs.rename(draft, path);
+  } catch (error) {
+    await fs.unlink(draft).catch((second: unknown) => {
+      if (systemCode(second) === undefined) throw second;
+    });
+    throw error;
+  }
+  const directory = await fs.open(join(path, ".."), constants.O_RDONLY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Sessions that are gone when the process is. */
+export function memoryPlace(clock: Clock): Place {
+  const logs = new Map<string, MemoryLog>();
+  const storeOf = (id: string, log: MemoryLog) => createMemoryStore({ name: id, log, now: () => clock.now() });
+  const newStore = ({ id }: SessionHeader) => {
+    const log = new MemoryLog();
+    logs.set(id, log);
+    return storeOf(id, log);
+  };
+  return {
+    directory: undefined,
+    newStore,
+    async createWhole(header, bytes) {
+      const store = newStore(header);
+      await store.append(bytes, { position: 0, sync: false });
+      return store;
+    },
+    async find(id) {
+      const log = logs.get(id);
+      return log && storeOf(id, log);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** Where sessions are and what their files are called. */
+import { homedir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { HarnessError } from "../errors.ts";
+
+/** `TAU_DIR`, else `.tau` in the person's home. */
+export const defaultAgentDir = (): string => process.env["TAU_DIR"] || join(homedir(), ".tau");
+
+/** The directory for the sessions of a working directory: its path with separators as dashes. */
+export function sessionDirectory(cwd: string, agentDir: string = defaultAgentDir()): string {
+  const name = resolve(cwd)
+    .replace(/^[/\\]/, "")
+    .replace(/[/\\:]/g, "-");
+  return join(sessionsRoot(agentDir), `--${name}--`);
+}
+
+export const sessionsRoot = (agentDir: string): string => join(agentDir, "sessions");
+
+/** `<timestamp>_<id>.jsonl`, with nothing in it that a file system may not like. */
+export const sessionFileName = (timestamp: string, id: string): string =>
+  `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`;
+
+export const isSessionFile = (name: string): boolean => name.endsWith(".jsonl");
+
+/** The id in a file's name; the whole name when it has no timestamp. */
+export function idInFileName(path: string): string {
+  const name = basename(path, ".jsonl");
+  return /^\d{4}-\d\d-\d\dT[\d-]+Z_(.+)$/.exec(name)?.[1] ?? name;
+}
+
+/** Ids become part of file names and of commands. */
+export function checkSessionId(id: string): void {
+  if (/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id) && id.length <= 128) return;
+  const rule = "letters, digits, '-', '_' and '.', at most 128, beginning and ending with a letter or digit";
+  throw new HarnessError("invalid_input", `${JSON.stringify(id)} cannot be the id of a session: use ${rule}.`);
+}

@@ -1,0 +1,263 @@
+/** One session, and the place it lives in: how sessions are made, opened, found and branched. */
+import type { AgentMessage } from "@tau/agent";
+import { dirname, resolve } from "node:path";
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { HarnessError } from "../errors.ts";
+import type { Durability } from "./append-queue.ts";
+import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
+import { createFileStore } from "./file-store.ts";
+import { encodeLine } from "./line.ts";
+import { SessionLog } from "./log.ts";
+import { createMemoryStore } from "./memory-store.ts";
+import { directoryPlace, findSessionFile, memoryPlace, newestSessionFile, type Place, writeWhole } from "./place.ts";
+import { Session, type SessionParts, standingOf, type Standing } from "./session.ts";
+import { checkSessionId, idInFileName, sessionDirectory } from "./session-directory.ts";
+import type { LogStore } from "./store.ts";
+import { isOld, upgradeBytes, upgradeFile } from "./upgrade.ts";
+
+export interface SessionManagerOptions {
+  /** When an entry is acknowledged. Default `strict`. */
+  durability?: Durability;
+  /** Default `write`: opens for reading when somebody else writes. */
+  access?: "write" | "read";
+  /** Where tau keeps everything. Default: `TAU_DIR`, else `~/.tau`. */
+  agentDir?: string;
+  fileSystem?: FileSystem;
+  clock?: Clock;
+  ids?: Ids;
+}
+
+/** A new session. */
+export interface NewSession {
+  /** Default: a new unique one. */
+  id?: string;
+  /** Default: that of the session that makes it. */
+  cwd?: string;
+  /** The session it comes from. */
+  parentId?: string | null;
+  branchPoint?: string | null;
+  /** The file of the session it comes from. */
+  parentSession?: string;
+  initialMessages?: readonly AgentMessage[];
+}
+
+/** Everything that is decided before a session is opened. */
+interface Setting extends Required<Omit<SessionManagerOptions, "agentDir">> {
+  agentDir: string | undefined;
+  place: Place;
+}
+
+export class SessionManager extends Session {
+  readonly #setting: Setting;
+  readonly #log: SessionLog;
+
+  private constructor(setting: Setting, parts: SessionParts, standing: Standing) {
+    super(parts, standing);
+    this.#setting = setting;
+    this.#log = parts.log;
+  }
+
+  /** A new session. Its file appears with its first entry, so that one that was never used leaves nothing behind. */
+  static async create(cwd: string, sessionDir?: string, options: CreateOptions = {}): Promise<SessionManager> {
+    const setting = settingOf(options, sessionDir ?? sessionDirectory(cwd, options.agentDir));
+    return await SessionManager.#make(setting, { ...options, cwd });
+  }
+
+  /** The session in a file. Opens for reading only when another process writes it; `readOnly` then says which. */
+  static async open(path: string, options: SessionManagerOptions = {}): Promise<SessionManager> {
+    const setting = settingOf(options, dirname(path));
+    const store = createFileStore({ path, ...setting });
+    if (await store.stat()) return await SessionManager.#open(setting, store);
+    throw new HarnessError("session_not_found", `There is no session at ${path}.`);
+  }
+
+  /** The session of this directory that was used last, or a new one. */
+  static async continueRecent(cwd: string, sessionDir?: string, options: CreateOptions = {}): Promise<SessionManager> {
+    const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
+    const recent = await newestSessionFile(options.fileSystem ?? nodeFileSystem, directory);
+    if (recent === undefined) return await SessionManager.create(cwd, directory, options);
+    return await SessionManager.open(recent, options);
+  }
+
+  /** A session that is gone when the process is. */
+  static async inMemory(cwd: string = process.cwd(), options: CreateOptions = {}): Promise<SessionManager> {
+    const setting = settingOf(options, undefined);
+    return await SessionManager.#make(setting, { ...options, cwd });
+  }
+
+  /** A new session for a directory, with everything that a session's file holds. That file stays as it is. */
+  static async forkFrom(
+    sourcePath: string,
+    cwd: string,
+    sessionDir?: string,
+    options: CreateOptions = {},
+  ): Promise<SessionManager> {
+    const setting = settingOf(options, sessionDir ?? sessionDirectory(cwd, options.agentDir));
+    const source = await SessionManager.open(sourcePath, { ...options, access: "read" });
+    try {
+      const header = newHeader(setting, { parentId: source.id, parentSession: sourcePath, ...options, cwd });
+      return await SessionManager.#copy(setting, header, await source.getEntries());
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** The file of a session of this directory; undefined when there is none with this id. */
+  static async findById(
+    cwd: string,
+    id: string,
+    sessionDir?: string,
+    options: SessionManagerOptions = {},
+  ): Promise<string | undefined> {
+    const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
+    return await findSessionFile(options.fileSystem ?? nodeFileSystem, directory, id);
+  }
+
+  /** The directory it lives in; undefined in memory. */
+  getSessionDir(): string | undefined {
+    return this.#setting.place.directory;
+  }
+
+  /** Its file, which appears with its first entry; undefined in memory. */
+  getSessionFile(): string | undefined {
+    return this.isPersisted() ? this.#log.name : undefined;
+  }
+
+  isPersisted(): boolean {
+    return this.#setting.place.directory !== undefined;
+  }
+
+  /** A new session in the same place. */
+  async createSession(params: NewSession = {}): Promise<SessionManager> {
+    const session = await SessionManager.#make(this.#setting, { cwd: this.getCwd(), ...params });
+    for (const message of params.initialMessages ?? []) await session.appendMessage(message);
+    return session;
+  }
+
+  /** A session of the same place by its id. */
+  async loadSession(sessionId: string): Promise<SessionManager> {
+    return await SessionManager.#open(this.#setting, await this.#storeOf(sessionId));
+  }
+
+  /** A new session with a copy of the branch that ends in an entry, so that each file stands alone. */
+  async branchSession(sessionId: string, entryId: string): Promise<SessionManager> {
+    if (sessionId === this.id) return await this.#branchOff(entryId);
+    const source = await SessionManager.#open({ ...this.#setting, access: "read" }, await this.#storeOf(sessionId));
+    try {
+      return await source.#branchOff(entryId, this.#setting);
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** Writes all that is known to be good to another file: for when its own can no longer be written. */
+  async saveAs(path: string): Promise<void> {
+    const { fileSystem, ids } = this.#setting;
+    await writeWhole(fileSystem, { path, draft: `${path}.${ids()}`, bytes: await this.#log.bytes() });
+  }
+
+  async #branchOff(entryId: string, setting: Setting = this.#setting): Promise<SessionManager> {
+    const branch = await this.getBranch(entryId);
+    const file = this.getSessionFile();
+    const origin = { parentId: this.id, branchPoint: entryId, ...(file !== undefined && { parentSession: file }) };
+    const header = newHeader(setting, { cwd: this.getCwd(), ...origin });
+    const copy = await SessionManager.#copy(setting, header, branch);
+    // A label may have been given on another branch.
+    const known = await copy.getLabels();
+    const labels = await this.getLabels();
+    for (const { id } of branch) {
+      const label = labels.get(id);
+      if (label !== known.get(id)) await copy.appendLabelChange(id, label);
+    }
+    return copy;
+  }
+
+  async #storeOf(sessionId: string): Promise<LogStore> {
+    const store = await this.#setting.place.find(sessionId);
+    if (store) return store;
+    const where = this.getSessionDir() ?? "memory";
+    throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(sessionId)} in ${where}.`);
+  }
+
+  static async #make(setting: Setting, params: NewSession & { cwd: string }): Promise<SessionManager> {
+    const header = newHeader(setting, params);
+    const log = await SessionLog.open({ ...setting, store: setting.place.newStore(header) });
+    const standing = { leafId: null, lastActiveAt: Date.parse(header.timestamp) };
+    return new SessionManager(setting, { ...setting, log, header }, standing);
+  }
+
+  static async #copy(setting: Setting, header: SessionHeader, entries: SessionEntry[]): Promise<SessionManager> {
+    const bytes = Buffer.concat([header, ...linked(entries)].map(encodeLine));
+    return await SessionManager.#open(setting, await setting.place.createWhole(header, bytes));
+  }
+
+  static async #open(setting: Setting, store: LogStore): Promise<SessionManager> {
+    const log = await SessionLog.open({ ...setting, store });
+    const header = (await log.header()) ?? lostHeader(store.name);
+    if (isOld(header)) return await SessionManager.#openOld(setting, log);
+    return new SessionManager(setting, { ...setting, log, header }, await standingOf(log, header));
+  }
+
+  /** Who may write puts today's form in the place of an older log; who may only read sees it so. */
+  static async #openOld(setting: Setting, log: SessionLog): Promise<SessionManager> {
+    const { name: path, readOnly } = log;
+    const bytes = await log.bytes();
+    if (!readOnly) await upgradeFile(path, { ...setting, bytes });
+    await log.close();
+    if (!readOnly) return await SessionManager.#open(setting, createFileStore({ path, ...setting }));
+    const store = createMemoryStore({ name: path });
+    await store.append(upgradeBytes(bytes), { position: 0, sync: false });
+    return await SessionManager.#open({ ...setting, access: "read" }, store);
+  }
+}
+
+type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd" | "initialMessages">;
+
+/** Without a directory, sessions live in memory. */
+function settingOf(options: SessionManagerOptions, directory: string | undefined): Setting {
+  const { durability = "strict", access = "write", agentDir } = options;
+  const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
+  const ports = { fileSystem, clock, ids };
+  const place = directory === undefined ? memoryPlace(clock) : directoryPlace(directory, ports);
+  return { durability, access, agentDir, place, ...ports };
+}
+
+function newHeader(
+  { ids, clock }: Setting,
+  { id = ids(), cwd, parentId, branchPoint, parentSession }: NewSession & { cwd: string },
+): SessionHeader {
+  checkSessionId(id);
+  return {
+    type: "session",
+    version: sessionVersion,
+    id,
+    timestamp: new Date(clock.now()).toISOString(),
+    cwd: resolve(cwd),
+    ...(parentSession !== undefined && { parentSession }),
+    ...(parentId && { parentId }),
+    ...(branchPoint && { branchPoint }),
+  };
+}
+
+/** Stands in for a header that cannot be read. What it said is lost; what the file's name says is not. */
+const lostHeader = (name: string): SessionHeader => ({
+  type: "session",
+  version: sessionVersion,
+  id: idInFileName(name),
+  timestamp: new Date(0).toISOString(),
+  cwd: "",
+});
+
+/** Each entry the child of the one before it, if its own parent is not among them. */
+function linked(entries: readonly SessionEntry[]): SessionEntry[] {
+  const known = new Set<string>();
+  let previous: string | null = null;
+  return entries.map((entry) => {
+    const isKnown = entry.parentId === null || known.has(entry.parentId);
+    const copy = isKnown ? entry : { ...entry, parentId: previous };
+    known.add(entry.id);
+    previous = entry.id;
+    return copy;
+  });
+}

@@ -1,0 +1,354 @@
+/**
+ * One session, open. Every append is a child of the leaf and becomes the leaf; it resolves with the entry's id when the
+ * entry is acknowledged. The names of the methods are pi's.
+ */
+import type { AgentMessage } from "@tau/agent";
+import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
+import { HarnessError } from "../errors.ts";
+import {
+  branchRows,
+  readBranch,
+  readContext,
+  readContextBranch,
+  readLabels,
+  readName,
+  readTree,
+  type SessionTreeNode,
+} from "./branch.ts";
+import { contextEntries, type SessionContext } from "./context.ts";
+import {
+  type ContextEditEntry,
+  customTypes,
+  type NewEntry,
+  type SessionEntry,
+  type SessionHeader,
+  type SessionNode,
+} from "./entry.ts";
+import type { ReadOnly, SessionLog } from "./log.ts";
+import type { SessionProblem } from "./scan.ts";
+import { outcomesOf, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
+
+/** What a session is made of. */
+export interface SessionParts {
+  log: SessionLog;
+  header: SessionHeader;
+  clock: Clock;
+  ids: Ids;
+}
+
+/** Where a session stood when it was opened. */
+export interface Standing {
+  leafId: string | null;
+  lastActiveAt: number;
+}
+
+/** What goes with a summary. */
+export interface SummaryExtras {
+  details?: unknown;
+  usage?: Usage | undefined;
+}
+
+export class Session implements SessionNode {
+  readonly #parts: SessionParts;
+  #leafId: string | null;
+  #lastActiveAt: number;
+  /** Settles when all appends so far have: each needs the leaf that the one before it left. */
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: SessionParts, { leafId, lastActiveAt }: Standing) {
+    this.#parts = parts;
+    this.#leafId = leafId;
+    this.#lastActiveAt = lastActiveAt;
+  }
+
+  get id(): string {
+    return this.#parts.header.id;
+  }
+
+  get parentId(): string | null {
+    return this.#parts.header.parentId ?? null;
+  }
+
+  get branchPoint(): string | null {
+    return this.#parts.header.branchPoint ?? null;
+  }
+
+  get createdAt(): number {
+    return Date.parse(this.#parts.header.timestamp) || 0;
+  }
+
+  get lastActiveAt(): number {
+    return this.#lastActiveAt;
+  }
+
+  /** What was found wrong in the log, line by line. The session works all the same. */
+  get problems(): readonly SessionProblem[] {
+    return this.#parts.log.problems;
+  }
+
+  /** Why nothing can be appended; undefined when it can. */
+  get readOnly(): ReadOnly | undefined {
+    return this.#parts.log.readOnly;
+  }
+
+  getSessionId(): string {
+    return this.id;
+  }
+
+  getCwd(): string {
+    return this.#parts.header.cwd;
+  }
+
+  getHeader(): SessionHeader {
+    return { ...this.#parts.header };
+  }
+
+  /** The entry that the next one will hang on; null before the first. */
+  getLeafId(): string | null {
+    return this.#leafId;
+  }
+
+  async getLeafEntry(): Promise<SessionEntry | undefined> {
+    return this.#leafId === null ? undefined : await this.getEntry(this.#leafId);
+  }
+
+  async getEntry(id: string): Promise<SessionEntry | undefined> {
+    const row = await this.#log.find(id);
+    return row < 0 ? undefined : (await this.#log.read([row]))[0];
+  }
+
+  /** What hangs on an entry, or with null what hangs on nothing. */
+  async getChildren(id: string | null): Promise<SessionEntry[]> {
+    const { table } = this.#log;
+    const parent = id === null ? -1 : await this.#row(id);
+    const rows = Array.from({ length: table.count }, (_unused, row) => row).filter(
+      (row) => table.parent(row) === parent && table.kind(row) !== "damaged",
+    );
+    return await this.#log.read(rows);
+  }
+
+  /** From the root to an entry. Default: to the leaf. */
+  async getBranch(fromId: string | null = this.#leafId): Promise<SessionEntry[]> {
+    return await readBranch(this.#log, await this.#row(fromId));
+  }
+
+  /** All entries, in the order they were written. */
+  async getEntries(): Promise<SessionEntry[]> {
+    const { table } = this.#log;
+    return await this.#log.read(
+      Array.from({ length: table.count }, (_unused, row) => row).filter((row) => table.kind(row) !== "damaged"),
+    );
+  }
+
+  getEntryCount(): number {
+    return this.#log.table.count - this.#log.table.rowsOf("damaged").length;
+  }
+
+  async getTree(): Promise<SessionTreeNode[]> {
+    return await readTree(this.#log, await readLabels(this.#log));
+  }
+
+  async getLabel(id: string): Promise<string | undefined> {
+    return (await readLabels(this.#log)).get(id);
+  }
+
+  /** All labels, by the entry they are on. */
+  getLabels(): Promise<Map<string, string>> {
+    return readLabels(this.#log);
+  }
+
+  getSessionName(): Promise<string | undefined> {
+    return readName(this.#log);
+  }
+
+  /** What the model is sent, and the choices that stand. Costs what is shown, however long the log is. */
+  async buildContext(leafId: string | null = this.#leafId): Promise<SessionContext> {
+    return await readContext(this.#log, await this.#row(leafId));
+  }
+
+  /** The entries that the context is made of: a compaction first, then what it kept, then what came after it. */
+  async buildContextEntries(leafId: string | null = this.#leafId): Promise<SessionEntry[]> {
+    return contextEntries(await readContextBranch(this.#log, await this.#row(leafId)));
+  }
+
+  /** The calls that a crash left without a result. */
+  async unfinishedCalls(): Promise<UnfinishedCall[]> {
+    return unfinishedCalls(await readContextBranch(this.#log, await this.#row(this.#leafId)));
+  }
+
+  /** Gives each call that a crash left without a result one that says what is known. Returns the entries' ids. */
+  async settleUnfinishedCalls(): Promise<string[]> {
+    const outcomes = outcomesOf(await this.unfinishedCalls(), this.#parts.clock.now());
+    const ids: string[] = [];
+    for (const outcome of outcomes) ids.push(await this.appendMessage(outcome));
+    return ids;
+  }
+
+  /** Summaries are no messages of their own: see `appendCompaction` and `branchWithSummary`. */
+  appendMessage(message: AgentMessage): Promise<string> {
+    return this.append({ type: "message", message });
+  }
+
+  appendModelChange(provider: string, modelId: string): Promise<string> {
+    return this.append({ type: "model_change", provider, modelId });
+  }
+
+  appendThinkingLevelChange(thinkingLevel: string): Promise<string> {
+    return this.append({ type: "thinking_level_change", thinkingLevel });
+  }
+
+  /** With null for `firstKeptEntryId`, nothing before the summary is kept. */
+  appendCompaction(
+    summary: string,
+    firstKeptEntryId: string | null,
+    tokensBefore: number,
+    extras: SummaryExtras = {},
+  ): Promise<string> {
+    return this.append({
+      type: "compaction",
+      summary,
+      firstKeptEntryId: firstKeptEntryId ?? "",
+      tokensBefore,
+      ...given(extras),
+    });
+  }
+
+  /** Remembers something that the model never sees. */
+  appendCustomEntry(customType: string, data?: unknown): Promise<string> {
+    return this.append({ type: "custom", customType, ...(data !== undefined && { data }) });
+  }
+
+  appendCustomMessageEntry(
+    customType: string,
+    content: string | (TextContent | ImageContent)[],
+    display: boolean,
+    details?: unknown,
+  ): Promise<string> {
+    return this.append({
+      type: "custom_message",
+      customType,
+      content,
+      display,
+      ...(details !== undefined && { details }),
+    });
+  }
+
+  appendSessionInfo(name: string): Promise<string> {
+    return this.append({ type: "session_info", name: name.trim() });
+  }
+
+  appendUsage(kind: string, provider: string, model: string, usage: Usage): Promise<string> {
+    return this.append({ type: "usage", kind, provider, model, usage });
+  }
+
+  /** Puts a label on an entry; without one, takes it away. */
+  async appendLabelChange(targetId: string, label: string | undefined): Promise<string> {
+    await this.#row(targetId);
+    return await this.append({ type: "label", targetId, ...(label && { label }) });
+  }
+
+  /** Hides an entry from the model (null), or shows it other content. */
+  async appendContextEdit(targetId: string, replacement: ContextEditEntry["replacement"]): Promise<string> {
+    await this.#row(targetId);
+    return await this.append({ type: "context_edit", targetId, replacement });
+  }
+
+  /** Says that a call is about to be executed, so that after a crash its outcome is known to be unknown. */
+  appendCallStarted(toolCallId: string, toolName: string): Promise<string> {
+    return this.appendCustomEntry(customTypes.callStarted, { toolCallId, toolName });
+  }
+
+  /** Goes to an entry, or with null before the first. The next entry hangs on it; nothing is copied or removed. */
+  async navigate(entryId: string | null): Promise<void> {
+    if (entryId !== null) await this.#row(entryId);
+    await this.#inTurn(async () => {
+      // So that whoever opens the session next stands here too.
+      if (!this.readOnly && !this.#isNew())
+        await this.#write({ type: "custom", customType: customTypes.navigated }, entryId);
+      this.#leafId = entryId;
+    });
+  }
+
+  /** Goes to an entry and says there what was tried on the branch that is left. */
+  async branchWithSummary(entryId: string | null, summary: string, extras: SummaryExtras = {}): Promise<string> {
+    if (entryId !== null) await this.#row(entryId);
+    return await this.#inTurn(async () => {
+      const entry: NewEntry = { type: "branch_summary", fromId: this.#leafId ?? "root", summary, ...given(extras) };
+      return (this.#leafId = await this.#write(entry, entryId));
+    });
+  }
+
+  append(entry: NewEntry): Promise<string> {
+    return this.#inTurn(async () => (this.#leafId = await this.#write(entry, this.#leafId)));
+  }
+
+  /** Waits for all appends, and brings them to the disk whatever the durability. */
+  async flush(): Promise<void> {
+    await this.#tail;
+    await this.#log.flush();
+  }
+
+  /** Lets go of the log, so that others may write. */
+  async close(): Promise<void> {
+    await this.#tail;
+    await this.#log.close();
+  }
+
+  get #log(): SessionLog {
+    return this.#parts.log;
+  }
+
+  #isNew(): boolean {
+    return this.#log.table.count === 0;
+  }
+
+  async #row(id: string | null): Promise<number> {
+    if (id === null) return -1;
+    const row = await this.#log.find(id);
+    if (row >= 0) return row;
+    throw new HarnessError("unknown_entry", `The session ${this.id} has no entry ${JSON.stringify(id)}.`);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#tail.then(work);
+    this.#tail = done.catch(() => undefined);
+    return done;
+  }
+
+  async #write(entry: NewEntry, parentId: string | null): Promise<string> {
+    const { log, header, clock } = this.#parts;
+    const id = this.#newId();
+    const now = clock.now();
+    const { type, ...rest } = entry;
+    const full = { type, id, parentId, timestamp: new Date(now).toISOString(), ...rest } as SessionEntry;
+    if (full.type === "compaction" && full.firstKeptEntryId === "") full.firstKeptEntryId = id;
+    await log.append(this.#isNew() ? [header, full] : [full]);
+    this.#lastActiveAt = now;
+    return id;
+  }
+
+  #newId(): string {
+    for (;;) {
+      const id = this.#parts.ids().replaceAll("-", "").slice(0, 8).padEnd(8, "0");
+      if (this.#log.table.find(id) < 0) return id;
+    }
+  }
+}
+
+const given = ({ details, usage }: SummaryExtras) => ({
+  ...(details !== undefined && { details }),
+  ...(usage !== undefined && { usage }),
+});
+
+/** Where a session stands that was just opened: after its last entry, or where the person went to last. */
+export async function standingOf(log: SessionLog, header: SessionHeader): Promise<Standing> {
+  const row = log.table.lastEntry();
+  const [entry] = row < 0 ? [] : await log.read([row]);
+  const lastActiveAt = Date.parse((entry ?? header).timestamp) || 0;
+  if (!entry) return { leafId: null, lastActiveAt };
+  const wentBack = entry.type === "custom" && entry.customType === customTypes.navigated;
+  if (!wentBack) return { leafId: entry.id, lastActiveAt };
+  const [, parent] = branchRows(log, row).toReversed();
+  const [target] = parent === undefined ? [] : await log.read([parent]);
+  return { leafId: target?.id ?? null, lastActiveAt };
+}
