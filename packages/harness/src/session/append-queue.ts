@@ -26,6 +26,8 @@ interface Waiting {
   onFailed: (error: HarnessError) => void;
 }
 
+const ignore = () => undefined;
+
 /** How much may wait to be written before who appends without waiting has to wait. */
 const mostWaitingBytes = 8 * 1024 * 1024;
 
@@ -61,12 +63,13 @@ export class AppendQueue {
     const isFast = this.#durability === "none" && this.#waitingBytes < mostWaitingBytes;
     const offset = this.#written + (this.#isLineOpen ? 1 : 0) + this.#waitingBytes;
     for (const line of lines) this.#waitingBytes += line.length;
-    const written = new Promise<number>((onWritten, onFailed) => this.#waiting.push({ lines, onWritten, onFailed }));
+    const done = isFast
+      ? Promise.resolve(offset)
+      : new Promise<number>((onWritten, onFailed) => this.#waiting.push({ lines, onWritten, onFailed }));
+    // That it failed is then said to whoever comes next.
+    if (isFast) this.#waiting.push({ lines, onWritten: ignore, onFailed: ignore });
     this.#work ??= this.#writeAll();
-    if (!isFast) return written;
-    // That it failed is said to whoever comes next.
-    written.catch(() => undefined);
-    return Promise.resolve(offset);
+    return done;
   }
 
   /** Resolves when nothing waits any more. Never rejects. */
@@ -74,10 +77,11 @@ export class AppendQueue {
     await this.#work;
   }
 
-  /** Waits for everything, and brings it to the disk, whatever the durability. */
+  /** Waits until everything is written, and brings it to the disk unless nobody asked for that. */
   async flush(): Promise<void> {
     await this.#work;
     if (this.#refusal) throw this.#refusal;
+    if (this.#durability === "none") return;
     if (!(await this.#store.sync())) throw (this.#refusal = refusalOf(this.#store, syncFailed));
   }
 

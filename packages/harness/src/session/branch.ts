@@ -58,9 +58,7 @@ export interface SessionTreeNode {
 /** All entries as trees; more than one when there are several roots. */
 export async function readTree(log: SessionLog, labels: ReadonlyMap<string, string>): Promise<SessionTreeNode[]> {
   const { table } = log;
-  const rows = Array.from({ length: table.count }, (_unused, row) => row).filter(
-    (row) => table.kind(row) !== "damaged",
-  );
+  const rows = table.entryRows();
   const entries = await log.read(rows);
   const nodes = new Map<number, SessionTreeNode>();
   const roots: SessionTreeNode[] = [];

@@ -2,8 +2,6 @@
  * Where each entry of a log is and what it hangs on, in columns of numbers: a hundred thousand entries are two and a
  * half megabytes and cost no object each. It says nothing of their content, which is always read from the log.
  */
-import type { LineFacts } from "./scan.ts";
-
 /** What an entry is, as a number that can be looked through quickly. */
 export const kinds = [
   "damaged",
@@ -26,11 +24,13 @@ export const kinds = [
 export type EntryKind = (typeof kinds)[number];
 
 const kindNumbers = new Map<string, number>(kinds.map((kind, number) => [kind, number]));
+const entryTypes = new Set<string>(kinds.slice(kinds.indexOf("model_change"), kinds.indexOf("unknown")));
 const kindNumber = (kind: EntryKind) => kindNumbers.get(kind) ?? 0;
 
-export function kindOf({ type, role }: LineFacts): EntryKind {
+/** What a line with this type, and for a message this role, is. */
+export function kindOf(type: string, role: unknown): EntryKind {
   if (type === "message") return role === "user" || role === "assistant" || role === "toolResult" ? role : "message";
-  return kindNumbers.has(type) && type !== "damaged" ? (type as EntryKind) : "unknown";
+  return entryTypes.has(type) ? (type as EntryKind) : "unknown";
 }
 
 /** One row, by its number. */
@@ -39,25 +39,26 @@ export interface EntryRow {
   length: number;
   /** The row of its parent; -1 for a root. */
   parent: number;
-  /** Empty for a damaged entry that does not even tell its id. */
-  id: string;
+  /** See `idNumber`; undefined for a damaged entry that does not even tell its id. */
+  id: number | undefined;
   kind: EntryKind;
   /** Its real parent is lost. */
   isReattached: boolean;
 }
 
-/** How many rows are looked through before looking things up is worth a map. */
-const longestSearch = 512;
+/** How many rows are looked through, in all searches together, before looking them up is worth a map. */
+const mostSearched = 4_000_000;
 
 export class EntryTable {
   #count = 0;
   #offsets = new Float64Array(64);
   #lengths = new Uint32Array(64);
   #parents = new Int32Array(64);
-  #ids = new Uint32Array(64);
+  #ids = new Int32Array(64);
   /** The kind, and in the highest bit whether it was re-attached. */
   #kinds = new Uint8Array(64);
-  /** The latest row of each id; made when it is first needed. */
+  #searched = 0;
+  /** The latest row of each id; made when it is worth it. */
   #rows: Map<number, number> | undefined;
 
   get count(): number {
@@ -70,9 +71,9 @@ export class EntryTable {
     this.#offsets[row] = offset;
     this.#lengths[row] = length;
     this.#parents[row] = parent;
-    this.#ids[row] = id === "" ? 0 : idNumber(id);
+    this.#ids[row] = id ?? 0;
     this.#kinds[row] = kindNumber(kind) | (isReattached ? 0x80 : 0);
-    this.#rows?.set(this.#ids[row]!, row);
+    this.#rows?.set(id ?? 0, row);
     return row;
   }
 
@@ -83,18 +84,19 @@ export class EntryTable {
   isReattached = (row: number): boolean => (this.#kinds[row]! & 0x80) !== 0;
 
   /**
-   * The latest row that may have this id; -1 when there is none. Ids of eight hex digits are told apart for certain;
-   * for others the log has to be asked.
+   * The latest row with this number for an id; -1 when there is none. Ids of eight hex digits are told apart for
+   * certain; for others the log has to be asked.
    */
-  find(id: string): number {
-    const number = idNumber(id);
-    if (this.#rows) return this.#rows.get(number) ?? -1;
-    const end = Math.max(0, this.#count - longestSearch);
-    for (let row = this.#count - 1; row >= end; row--) if (this.#ids[row] === number) return row;
-    if (end === 0) return -1;
-    this.#rows = new Map();
-    for (let row = 0; row < this.#count; row++) this.#rows.set(this.#ids[row]!, row);
-    return this.#rows.get(number) ?? -1;
+  find(id: number): number {
+    if (this.#rows) return this.#rows.get(id) ?? -1;
+    // Nearly always it is among the last, where this begins.
+    const row = this.#count === 0 ? -1 : this.#ids.lastIndexOf(id, this.#count - 1);
+    this.#searched += this.#count - row;
+    if (this.#searched > mostSearched) {
+      this.#rows = new Map();
+      for (let at = 0; at < this.#count; at++) this.#rows.set(this.#ids[at]!, at);
+    }
+    return row;
   }
 
   /** The latest row of a kind, from `row` up through its parents; -1 when there is none. */
@@ -113,9 +115,22 @@ export class EntryTable {
 
   /** The rows of a kind, in the order of the log. */
   rowsOf(kind: EntryKind): number[] {
-    const number = kindNumber(kind);
+    return this.#rowsWhere((row) => this.kind(row) === kind);
+  }
+
+  /** The rows of all entries that can be read. */
+  entryRows(): number[] {
+    return this.#rowsWhere((row) => this.kind(row) !== "damaged");
+  }
+
+  /** The rows that hang on one; on nothing, with -1. */
+  childrenOf(parent: number): number[] {
+    return this.#rowsWhere((row) => this.parent(row) === parent && this.kind(row) !== "damaged");
+  }
+
+  #rowsWhere(isWanted: (row: number) => boolean): number[] {
     const rows: number[] = [];
-    for (let row = 0; row < this.#count; row++) if ((this.#kinds[row]! & 0x7f) === number) rows.push(row);
+    for (let row = 0; row < this.#count; row++) if (isWanted(row)) rows.push(row);
     return rows;
   }
 
@@ -145,7 +160,7 @@ export class EntryTable {
     table.#offsets = new Float64Array(take(8));
     table.#lengths = new Uint32Array(take(4));
     table.#parents = new Int32Array(take(4));
-    table.#ids = new Uint32Array(take(4));
+    table.#ids = new Int32Array(take(4));
     table.#kinds = new Uint8Array(take(1));
     return table.#isSound() ? table : undefined;
   }
@@ -168,7 +183,7 @@ export class EntryTable {
     this.#offsets = copy(new Float64Array(size), this.#offsets);
     this.#lengths = copy(new Uint32Array(size), this.#lengths);
     this.#parents = copy(new Int32Array(size), this.#parents);
-    this.#ids = copy(new Uint32Array(size), this.#ids);
+    this.#ids = copy(new Int32Array(size), this.#ids);
     this.#kinds = copy(new Uint8Array(size), this.#kinds);
   }
 }
@@ -180,10 +195,11 @@ const plainId = /^[0-9a-f]{8}$/;
 /** Whether an id is told apart from every other by its number. */
 export const isPlainId = (id: string) => plainId.test(id);
 
-function idNumber(id: string): number {
-  if (plainId.test(id)) return Number.parseInt(id, 16);
+/** An id as 32 bits. With a sign, because those are the numbers that cost no memory of their own. */
+export function idNumber(id: string): number {
+  if (plainId.test(id)) return Number.parseInt(id, 16) | 0;
   // FNV-1a: good enough to find candidates.
   let hash = 0x811c9dc5;
   for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
+  return hash | 0;
 }

@@ -7,9 +7,8 @@ const crcLength = crcStart.length + 8 + 2;
 
 /** The line for a value, with its checksum and its line feed. Never throws: what JSON cannot say is said in words. */
 export function encodeLine(value: object): Buffer {
-  const json = stringify(value);
-  const start = Buffer.from(json.slice(0, -1));
-  return Buffer.concat([start, Buffer.from(`,"crc":"${hex(crc32(start))}"}\n`)]);
+  const start = stringify(value).slice(0, -1);
+  return Buffer.from(`${start},"crc":"${hex(crc32(start))}"}\n`);
 }
 
 const hex = (number: number) => number.toString(16).padStart(8, "0");
@@ -20,14 +19,24 @@ export type Checksum = "right" | "wrong" | "missing" | "broken";
 export function checksumOf(line: Buffer): Checksum {
   const at = line.length - crcLength;
   if (at < 1 || line[line.length - 1] !== 0x7d) return "missing";
-  const isNamed = line.compare(crcStart, 0, crcStart.length, at, at + crcStart.length) === 0;
-  const given = line.toString("latin1", at + crcStart.length, line.length - 2);
-  if (isNamed) return hex(crc32(line.subarray(0, at))) === given ? "right" : "wrong";
+  const given = readHex(line, at + crcStart.length);
+  const isNamed = line[at] === 0x2c && line.compare(crcStart, 0, crcStart.length, at, at + crcStart.length) === 0;
+  if (isNamed) return given === (crc32(line.subarray(0, at)) | 0) ? "right" : "wrong";
   // The field's own name may be what was damaged.
-  return isHex(given) && hex(crc32(line.subarray(0, at))) === given ? "broken" : "missing";
+  return given !== undefined && given === (crc32(line.subarray(0, at)) | 0) ? "broken" : "missing";
 }
 
-const isHex = (text: string) => /^[0-9a-f]{8}$/.test(text);
+/** Eight hex digits as 32 bits with a sign; undefined when they are none. */
+export function readHex(bytes: Buffer, from: number): number | undefined {
+  let number = 0;
+  for (let at = from; at < from + 8; at++) {
+    const byte = bytes[at]!;
+    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
+    if (digit < 0) return undefined;
+    number = (number << 4) | digit;
+  }
+  return number;
+}
 
 /** How deep a value may be nested to be written as it is. JSON itself gives up at a few thousand. */
 const deepest = 200;

@@ -6,7 +6,7 @@ import type { LeaseHolder } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { AppendQueue, type Durability } from "./append-queue.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
-import { type EntryTable, isPlainId } from "./entry-table.ts";
+import { type EntryTable, idNumber, isPlainId } from "./entry-table.ts";
 import { decodeIndex, encodeIndex, fits, tailBytes } from "./index-file.ts";
 import { encodeLine } from "./line.ts";
 import { placeEntry, type Recovered, Recovery } from "./recover.ts";
@@ -98,7 +98,7 @@ export class SessionLog {
     }
   }
 
-  /** Waits for everything that was appended, and brings it to the disk. */
+  /** Waits for everything that was appended, and brings it to the disk unless the durability is `none`. */
   async flush(): Promise<void> {
     if (!this.readOnly) await this.#queue.flush();
   }
@@ -119,7 +119,7 @@ export class SessionLog {
 
   /** The row of an entry; -1 when there is none. */
   async find(id: string): Promise<number> {
-    const row = this.table.find(id);
+    const row = this.table.find(idNumber(id));
     if (row < 0 || this.table.kind(row) === "damaged") return -1;
     if (isPlainId(id)) return row;
     const [entry] = await this.read([row]);

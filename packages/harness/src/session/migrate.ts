@@ -17,17 +17,17 @@ export type Migration = (entry: RawEntry, lineNumber: number) => SessionEntry;
 export const idOfLine = (lineNumber: number): string => lineNumber.toString(16).padStart(8, "0");
 
 /** What a header says of the version. Files of before versions were counted do not name one. */
-export const versionOf = (header: { version?: unknown }): number =>
+export const versionOf = (header: Readonly<Record<string, unknown>>): number =>
   typeof header.version === "number" && header.version >= 1 ? Math.floor(header.version) : 1;
 
 /** The header of any version as today's. Fields that are not known stay. */
-export function migrateHeader(header: Record<string, unknown>): SessionHeader {
+export function migrateHeader(header: Readonly<Record<string, unknown>>): SessionHeader {
   const { branchedFrom, ...others } = header;
   const parent = typeof branchedFrom === "string" && { parentSession: branchedFrom };
   const text = (value: unknown) => (typeof value === "string" ? value : "");
   const { id, timestamp, cwd } = header;
   const own = { id: text(id), timestamp: text(timestamp), cwd: text(cwd) };
-  return { ...parent, ...others, ...own, type: "session", version: Math.max(versionOf(header), sessionVersion) };
+  return { ...parent, ...others, ...own, type: "session", version: sessionVersion };
 }
 
 /** For all lines of one file whose header names `version`. A version that is newer than ours is read as ours. */

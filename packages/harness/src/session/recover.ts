@@ -1,5 +1,5 @@
 /** From a log's bytes to its table. Pure: the same for bytes in memory, in a file, or the end of one. */
-import { EntryTable, kindOf } from "./entry-table.ts";
+import { type EntryKind, EntryTable } from "./entry-table.ts";
 import { factsOf, type LineFacts, Scanner, type ScannedPiece, type ScanSink, type SessionProblem } from "./scan.ts";
 
 /** What is known of a log. */
@@ -7,33 +7,36 @@ export interface Recovered {
   table: EntryTable;
   problems: SessionProblem[];
   /** Where the header is; undefined when there is none that can be read. */
-  header: { offset: number; length: number } | undefined;
+  header: Span | undefined;
   /** The end of what is whole; a torn tail begins here. */
   end: number;
   /** The number of the line that begins there. */
   line: number;
 }
 
+interface Span {
+  offset: number;
+  length: number;
+}
+
+type EntryFacts = LineFacts & { kind: EntryKind };
+
 /** Adds an entry that was just written. */
-export function placeEntry(
-  known: Recovered,
-  entry: object,
-  { offset, length }: { offset: number; length: number },
-): void {
+export function placeEntry(known: Recovered, entry: object, { offset, length }: Span): void {
   known.end = offset + length + 1;
   known.line++;
   const facts = factsOf(entry);
   if (!facts) return;
-  if (facts.type === "session") known.header ??= { offset, length };
-  else addRow(known.table, facts, { offset, length });
+  if (facts.kind === "header") known.header ??= { offset, length };
+  else addRow(known.table, facts as EntryFacts, { offset, length });
 }
 
 /** The row's parent is where it should be, or the nearest entry that is known; says whether that is so. */
-function addRow(table: EntryTable, facts: LineFacts, place: { offset: number; length: number }): boolean {
-  const found = facts.parentId === null ? -1 : table.find(facts.parentId);
-  const isReattached = facts.parentId !== null && (found < 0 || table.kind(found) === "damaged");
-  const parent = isReattached && found < 0 ? table.count - 1 : found;
-  table.add({ ...place, parent, id: facts.id, kind: kindOf(facts), isReattached });
+function addRow(table: EntryTable, { kind, id, parent }: EntryFacts, { offset, length }: Span): boolean {
+  const found = parent === undefined ? -1 : table.find(parent);
+  const isReattached = parent !== undefined && (found < 0 || table.kind(found) === "damaged");
+  const nearest = isReattached && found < 0 ? table.count - 1 : found;
+  table.add({ offset, length, parent: nearest, id, kind, isReattached });
   return isReattached;
 }
 
@@ -65,20 +68,19 @@ export class Recovery implements ScanSink {
 
   onPiece({ offset, length, line, facts, traces }: ScannedPiece): void {
     const { table } = this.#known;
-    if (facts?.type === "session") {
+    if (facts?.kind === "header") {
       this.#known.header ??= { offset, length };
       return;
     }
-    const previous = table.count - 1;
-    if (facts?.id === "") this.onProblem({ kind: "damaged", line, offset, message: `Line ${line} has no id.` });
-    if (!facts || facts.id === "") {
-      const parent = traces?.parentId === undefined ? previous : table.find(traces.parentId);
-      const known = parent < 0 ? previous : parent;
-      table.add({ offset, length, parent: known, id: traces?.id ?? "", kind: "damaged", isReattached: false });
+    if (facts?.id === undefined) {
+      if (facts) this.onProblem({ kind: "damaged", line, offset, message: `Line ${line} has no id.` });
+      const parent = traces?.parent === undefined ? -1 : table.find(traces.parent);
+      const nearest = parent < 0 ? table.count - 1 : parent;
+      table.add({ offset, length, parent: nearest, id: traces?.id, kind: "damaged", isReattached: false });
       return;
     }
-    if (!addRow(table, facts, { offset, length })) return;
-    const message = `The entry before ${facts.id} is lost; it is shown after the nearest one that is known.`;
+    if (!addRow(table, facts as EntryFacts, { offset, length })) return;
+    const message = `What came before line ${line} is lost; it is shown after the nearest entry that is known.`;
     this.onProblem({ kind: "reattached", line, offset, message });
   }
 

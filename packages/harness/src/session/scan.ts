@@ -2,15 +2,16 @@
  * Reading a log's bytes: which entries are there, where, and what is damaged. Pure. A damaged line costs its own entry
  * alone; two lines that lost the line feed between them are both found.
  */
-import { checksumOf } from "./line.ts";
+import { type EntryKind, idNumber, kindOf } from "./entry-table.ts";
+import { checksumOf, readHex } from "./line.ts";
 
-/** What is known of a line without looking into its content. */
+/** What is known of a line without looking into its content. Ids are those of the table. */
 export interface LineFacts {
-  type: string;
-  id: string;
-  parentId: string | null;
-  /** Of a message. */
-  role?: string;
+  kind: EntryKind | "header";
+  /** Undefined for an entry without one. */
+  id: number | undefined;
+  /** Undefined for a root. */
+  parent: number | undefined;
 }
 
 export type ProblemKind =
@@ -41,7 +42,7 @@ export interface ScannedPiece {
   /** Undefined for what could not be read. */
   facts: LineFacts | undefined;
   /** What could still be made out of a damaged piece. */
-  traces?: { id: string | undefined; parentId: string | undefined };
+  traces?: Pick<LineFacts, "id" | "parent">;
 }
 
 export interface ScanSink {
@@ -104,27 +105,27 @@ export class Scanner {
     const whole = trimmed(body);
     if (whole.length === 0) return;
     const offset = lineOffset + bytes.length - body.length + leadingBlanks(body);
-    for (const part of partsOf(whole)) {
-      const at = { offset: offset + part.from, length: part.bytes.length, line };
-      const piece = part.piece;
-      if (piece.kind === "whole") {
-        this.#sink.onPiece({ ...at, facts: piece.facts });
-        if (piece.note)
-          this.#sink.onProblem({ kind: piece.note.kind, line, offset: at.offset, message: piece.note.message });
-      } else {
-        this.#sink.onPiece({ ...at, facts: undefined, traces: tracesOf(part.bytes) });
-        this.#sink.onProblem({
-          kind: "damaged",
-          line,
-          offset: at.offset,
-          message: `Line ${line} is damaged: ${piece.reason}.`,
-        });
-      }
-      if (part.isFused) {
-        const message = `Line ${line} holds more than one entry: the line feed between them is lost.`;
-        this.#sink.onProblem({ kind: "fused", line, offset: at.offset, message });
-      }
+    const piece = readPiece(whole);
+    if (piece.kind === "whole") this.#report(piece, { offset, length: whole.length, line });
+    else for (const part of partsOf(whole, piece)) this.#reportPart(part, offset, line);
+  }
+
+  #report({ facts, note }: Piece & { kind: "whole" }, at: { offset: number; length: number; line: number }): void {
+    this.#sink.onPiece({ offset: at.offset, length: at.length, line: at.line, facts });
+    if (note) this.#sink.onProblem({ ...note, line: at.line, offset: at.offset });
+  }
+
+  #reportPart({ from, bytes, piece, isFused }: Part, lineOffset: number, line: number): void {
+    const at = { offset: lineOffset + from, length: bytes.length, line };
+    if (piece.kind === "whole") this.#report(piece, at);
+    else {
+      this.#sink.onPiece({ ...at, facts: undefined, traces: tracesOf(bytes) });
+      const message = `Line ${line} is damaged: ${piece.reason}.`;
+      this.#sink.onProblem({ kind: "damaged", line, offset: at.offset, message });
     }
+    if (!isFused) return;
+    const message = `Line ${line} holds more than one entry: the line feed between them is lost.`;
+    this.#sink.onProblem({ kind: "fused", line, offset: at.offset, message });
   }
 }
 
@@ -139,16 +140,14 @@ interface Part {
   isFused?: boolean;
 }
 
-/** A line is one piece, unless it can only be read as several: then the line feeds between them are lost. */
-function partsOf(line: Buffer): Part[] {
-  const piece = readPiece(line);
-  const starts = piece.kind === "whole" ? [0] : startsIn(line);
-  if (starts.length === 1) return [{ from: 0, bytes: line, piece }];
+/** A line that cannot be read as one entry may be several: then the line feeds between them are lost. */
+function partsOf(line: Buffer, piece: Piece): Part[] {
+  const starts = startsIn(line);
   const parts = starts.map((from, at) => {
     const bytes = line.subarray(from, endBefore(line, starts[at + 1]));
     return { from, bytes, piece: readPiece(bytes), isFused: at === 1 };
   });
-  return parts.some(({ piece: { kind } }) => kind === "whole") ? parts : [{ from: 0, bytes: line, piece }];
+  return parts.some((part) => part.piece.kind === "whole") ? parts : [{ from: 0, bytes: line, piece }];
 }
 
 const entryStart = Buffer.from('{"type":"');
@@ -169,25 +168,44 @@ function startsIn(line: Buffer): number[] {
 const endBefore = (line: Buffer, next: number | undefined) =>
   next === undefined ? line.length : line.lastIndexOf(brace, next - 1) + 1;
 
-/** Our own lines begin like this; their facts can be had without parsing what may be megabytes. */
-const ownStart =
-  /^\{"type":"([a-z_]+)","id":"([^"\\]+)","parentId":(?:null|"([^"\\]+)"),"timestamp":"[^"\\]*"(?:,"message":\{"role":"([A-Za-z]+)")?/;
-const longestStart = 256;
-
 function readPiece(bytes: Buffer): Piece {
   const checksum = checksumOf(bytes);
   if (checksum === "wrong") return { kind: "damaged", reason: "its checksum is wrong" };
   if (checksum === "broken") return { kind: "damaged", reason: "its checksum is no checksum" };
-  if (checksum === "right") {
-    const match = ownStart.exec(bytes.toString("latin1", 0, longestStart));
-    const [, type, id, parentId = null, role] = match ?? [];
-    // Without a role a message was not recognised.
-    if (type !== undefined && id !== undefined && (type !== "message" || role)) {
-      return { kind: "whole", facts: { type, id, parentId, ...(role !== undefined && { role }) } };
-    }
-  }
-  return parsePiece(bytes);
+  const facts = checksum === "right" ? readOwn(bytes) : undefined;
+  return facts ? { kind: "whole", facts } : parsePiece(bytes);
 }
+
+const [quote, n] = [0x22, 0x6e];
+const idField = '","id":"';
+const parentField = '","parentId":';
+const timestampField = ',"timestamp":"2026-01-01T00:00:00.000Z"'.length;
+const roleField = ',"message":{"role":"';
+
+/**
+ * The facts of a line that we wrote ourselves, without parsing what may be megabytes. Its checksum is right, so it is
+ * as it was written: `{"type":"…","id":"…","parentId":…,"timestamp":"…"`, and for a message its role next. Undefined
+ * when it is not of this form.
+ */
+function readOwn(bytes: Buffer): LineFacts | undefined {
+  const typeEnd = bytes.indexOf(quote, entryStart.length);
+  const type = bytes.toString("latin1", entryStart.length, typeEnd);
+  const idStart = typeEnd + idField.length;
+  const id = readHex(bytes, idStart);
+  const parentStart = idStart + 8 + parentField.length;
+  if (!has(bytes, typeEnd, idField) || !has(bytes, idStart + 8, parentField)) return undefined;
+  const isRoot = bytes[parentStart] === n;
+  const parent = isRoot ? undefined : readHex(bytes, parentStart + 1);
+  if (id === undefined || (!isRoot && parent === undefined) || type === "session") return undefined;
+  if (type !== "message") return { kind: kindOf(type, undefined), id, parent };
+  const roleStart = parentStart + (isRoot ? "null".length : 10) + timestampField;
+  const roleEnd = roleStart + roleField.length;
+  if (!has(bytes, roleStart, roleField)) return undefined;
+  const role = bytes.toString("latin1", roleEnd, bytes.indexOf(quote, roleEnd));
+  return { kind: kindOf(type, role), id, parent };
+}
+
+const has = (bytes: Buffer, at: number, text: string) => bytes.toString("latin1", at, at + text.length) === text;
 
 function parsePiece(bytes: Buffer): Piece {
   const text = bytes.toString("utf8");
@@ -214,23 +232,30 @@ export function factsOf(value: unknown): LineFacts | undefined {
   const { type, id = "", parentId = null, message } = value as Record<string, unknown>;
   if (typeof type !== "string" || typeof id !== "string") return undefined;
   if (parentId !== null && typeof parentId !== "string") return undefined;
-  const role = type === "message" ? (message as { role?: unknown } | undefined)?.role : undefined;
-  return { type, id, parentId, ...(typeof role === "string" && { role }) };
+  const role = (message as { role?: unknown } | null | undefined)?.role;
+  return {
+    kind: type === "session" ? "header" : kindOf(type, role),
+    id: id === "" ? undefined : idNumber(id),
+    parent: parentId === null ? undefined : idNumber(parentId),
+  };
 }
 
+/** Where an id may be in a damaged line. */
+const longestStart = 256;
+
 /** What can still be made out of a damaged line: enough to know where its children belong. */
-function tracesOf(bytes: Buffer): { id: string | undefined; parentId: string | undefined } {
+function tracesOf(bytes: Buffer): Pick<LineFacts, "id" | "parent"> {
   const start = bytes.toString("latin1", 0, longestStart);
-  return {
-    id: /"id":"([0-9a-f]{8})"/.exec(start)?.[1],
-    parentId: /"parentId":"([0-9a-f]{8})"/.exec(start)?.[1],
-  };
+  const [, id] = /"id":"([0-9a-f]{8})"/.exec(start) ?? [];
+  const [, parent] = /"parentId":"([0-9a-f]{8})"/.exec(start) ?? [];
+  return { id: id && idNumber(id), parent: parent && idNumber(parent) } as Pick<LineFacts, "id" | "parent">;
 }
 
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x0d || byte === 0x09 || byte === 0;
 
 /** Without blanks at both ends. A disk that lost its power may have left a block of zeros. */
 function trimmed(bytes: Buffer): Buffer {
+  if (bytes.length > 0 && !isBlank(bytes[0]) && !isBlank(bytes[bytes.length - 1])) return bytes;
   let end = bytes.length;
   while (end > 0 && isBlank(bytes[end - 1])) end--;
   return bytes.subarray(Math.min(leadingBlanks(bytes), end), end);

@@ -24,6 +24,7 @@ import {
   type SessionHeader,
   type SessionNode,
 } from "./entry.ts";
+import { idNumber } from "./entry-table.ts";
 import type { ReadOnly, SessionLog } from "./log.ts";
 import type { SessionProblem } from "./scan.ts";
 import { outcomesOf, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
@@ -119,12 +120,8 @@ export class Session implements SessionNode {
 
   /** What hangs on an entry, or with null what hangs on nothing. */
   async getChildren(id: string | null): Promise<SessionEntry[]> {
-    const { table } = this.#log;
     const parent = id === null ? -1 : await this.#row(id);
-    const rows = Array.from({ length: table.count }, (_unused, row) => row).filter(
-      (row) => table.parent(row) === parent && table.kind(row) !== "damaged",
-    );
-    return await this.#log.read(rows);
+    return await this.#log.read(this.#log.table.childrenOf(parent));
   }
 
   /** From the root to an entry. Default: to the leaf. */
@@ -134,14 +131,11 @@ export class Session implements SessionNode {
 
   /** All entries, in the order they were written. */
   async getEntries(): Promise<SessionEntry[]> {
-    const { table } = this.#log;
-    return await this.#log.read(
-      Array.from({ length: table.count }, (_unused, row) => row).filter((row) => table.kind(row) !== "damaged"),
-    );
+    return await this.#log.read(this.#log.table.entryRows());
   }
 
   getEntryCount(): number {
-    return this.#log.table.count - this.#log.table.rowsOf("damaged").length;
+    return this.#log.table.entryRows().length;
   }
 
   async getTree(): Promise<SessionTreeNode[]> {
@@ -282,7 +276,7 @@ export class Session implements SessionNode {
     return this.#inTurn(async () => (this.#leafId = await this.#write(entry, this.#leafId)));
   }
 
-  /** Waits for all appends, and brings them to the disk whatever the durability. */
+  /** Waits until all appends are written, and brings them to the disk unless the durability is `none`. */
   async flush(): Promise<void> {
     await this.#tail;
     await this.#log.flush();
@@ -330,7 +324,7 @@ export class Session implements SessionNode {
   #newId(): string {
     for (;;) {
       const id = this.#parts.ids().replaceAll("-", "").slice(0, 8).padEnd(8, "0");
-      if (this.#log.table.find(id) < 0) return id;
+      if (this.#log.table.find(idNumber(id)) < 0) return id;
     }
   }
 }
