@@ -25,6 +25,7 @@ export type {
   UsageEntry,
 } from "./session/entry.ts";
 export type { Durability } from "./session/append-queue.ts";
+export type { ListOptions, ListProgress } from "./session/catalogue.ts";
 export type { SessionTreeNode } from "./session/branch.ts";
 export { createFileStore, type FileStoreOptions } from "./session/file-store.ts";
 export type { ReadOnly } from "./session/log.ts";
@@ -40,6 +41,7 @@ export { recover, type Recovered } from "./session/recover.ts";
 export type { ProblemKind, SessionProblem } from "./session/scan.ts";
 export { Session, type SummaryExtras } from "./session/session.ts";
 export { defaultAgentDir, sessionDirectory } from "./session/session-directory.ts";
+export type { SessionInfo } from "./session/session-info.ts";
 export { type NewSession, SessionManager, type SessionManagerOptions } from "./session/session-manager.ts";
 export type { AppendOutcome, LogStore } from "./session/store.ts";
 export type { UnfinishedCall } from "./session/unfinished-calls.ts";

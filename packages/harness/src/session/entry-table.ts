@@ -80,6 +80,8 @@ export class EntryTable {
   offset = (row: number): number => this.#offsets[row]!;
   length = (row: number): number => this.#lengths[row]!;
   parent = (row: number): number => this.#parents[row]!;
+  /** See `idNumber`. */
+  id = (row: number): number => this.#ids[row]!;
   kind = (row: number): EntryKind => kinds[this.#kinds[row]! & 0x7f] ?? "unknown";
   isReattached = (row: number): boolean => (this.#kinds[row]! & 0x80) !== 0;
 
@@ -116,6 +118,13 @@ export class EntryTable {
   /** The rows of a kind, in the order of the log. */
   rowsOf(kind: EntryKind): number[] {
     return this.#rowsWhere((row) => this.kind(row) === kind);
+  }
+
+  countOf(kind: EntryKind): number {
+    const number = kindNumber(kind);
+    let count = 0;
+    for (let row = 0; row < this.#count; row++) if ((this.#kinds[row]! & 0x7f) === number) count++;
+    return count;
   }
 
   /** The rows of all entries that can be read. */

@@ -10,6 +10,7 @@ import {
   type OpenHandle,
   systemCode,
 } from "@tau/tools/platform";
+import { HarnessError } from "../errors.ts";
 import type { AppendOutcome, LogStore } from "./store.ts";
 
 export interface FileStoreOptions {
@@ -24,13 +25,19 @@ export function createFileStore({ path, ...options }: FileStoreOptions): LogStor
   return new FileStore(path, fs, clock, ids);
 }
 
+/** The log, open for writing. */
+interface Writing {
+  handle: OpenHandle;
+  identity: string;
+}
+
 class FileStore implements LogStore {
   readonly name: string;
   readonly #fs: FileSystem;
   readonly #clock: Clock;
   readonly #ids: Ids;
   #reading: OpenHandle | undefined;
-  #writing: { handle: OpenHandle; identity: string } | undefined;
+  #writing: Writing | undefined;
   #lease: Lease | undefined;
   /** Why nothing can be written any more. */
   #dead: AppendOutcome | undefined;
@@ -48,6 +55,8 @@ class FileStore implements LogStore {
   }
 
   async read(position: number, length: number): Promise<Buffer> {
+    // Of a log that does not exist yet, nothing can be read all the same.
+    if (length === 0) return Buffer.alloc(0);
     // A file that was deleted or replaced can still be read through what is open.
     const handle = this.#writing?.handle ?? (this.#reading ??= await this.#fs.open(this.name, constants.O_RDONLY));
     const buffer = Buffer.allocUnsafe(length);
@@ -63,7 +72,9 @@ class FileStore implements LogStore {
   async append(bytes: Uint8Array, { position, sync }: { position: number; sync: boolean }): Promise<AppendOutcome> {
     if (this.#dead) return this.#dead;
     try {
-      const writing = (this.#writing ??= await this.#openForWriting(position));
+      const writing = this.#writing ?? (await this.#openForWriting(position));
+      if ("kind" in writing) return this.#die(writing);
+      this.#writing = writing;
       const before = await this.#misplaced(writing, position);
       if (before) return this.#die(before);
       await writing.handle.write(bytes);
@@ -74,12 +85,12 @@ class FileStore implements LogStore {
       const after = await this.#misplaced(writing, end);
       return after ? this.#die(after) : { kind: "appended", position: end };
     } catch (error) {
-      return await this.#takeBack(position, error);
+      return await this.#takeBack(bytes, position, error);
     }
   }
 
   async sync(): Promise<boolean> {
-    if (!this.#writing) return !this.#dead;
+    if (!this.#writing || this.#dead?.kind === "failed") return !this.#dead;
     try {
       await this.#writing.handle.datasync();
       return true;
@@ -96,21 +107,34 @@ class FileStore implements LogStore {
   }
 
   async cut(position: number): Promise<string> {
-    const aside = `${this.name}.torn-${this.#clock.now()}-${this.#ids().slice(0, 8)}`;
-    const stats = await this.#fs.stat(this.name);
-    const bytes = await this.read(position, stats.size - position);
-    const copy = await this.#fs.open(aside, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    const { size } = await this.#fs.stat(this.name);
+    const aside = await this.#copyAside(await this.read(position, size - position));
+    const writing = this.#writing ?? (await this.#openForWriting(size));
+    const overtaken = "kind" in writing ? writing : await this.#misplaced(writing, size);
+    if (overtaken || "kind" in writing) {
+      const text = `The session ${this.name} was changed by something else while it was opened. Open it again.`;
+      throw new HarnessError("overtaken", text);
+    }
+    this.#writing = writing;
+    await writing.handle.truncate(position);
+    await writing.handle.datasync();
+    return aside;
+  }
+
+  async #copyAside(bytes: Buffer): Promise<string> {
+    const path = `${this.name}.torn-${this.#clock.now()}-${this.#ids().slice(0, 8)}`;
+    const copy = await this.#fs.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
       await copy.write(bytes);
       await copy.sync();
+      await this.#syncDirectory(dirname(path));
+    } catch (error) {
+      await orUndefined(this.#fs.unlink(path));
+      throw error;
     } finally {
-      await copy.close();
+      await orUndefined(copy.close());
     }
-    await this.#syncDirectory();
-    const { handle } = (this.#writing ??= await this.#openForWriting(stats.size));
-    await handle.truncate(position);
-    await handle.datasync();
-    return aside;
+    return path;
   }
 
   async acquire() {
@@ -127,10 +151,14 @@ class FileStore implements LogStore {
   }
 
   async readIndex(): Promise<Buffer | undefined> {
-    const handle = await orUndefined(this.#fs.open(indexPath(this.name), constants.O_RDONLY));
-    if (!handle) return undefined;
+    return await orUndefined(this.#readWhole(indexPath(this.name)));
+  }
+
+  async #readWhole(path: string): Promise<Buffer | undefined> {
+    const handle = await this.#fs.open(path, constants.O_RDONLY);
     try {
       const { size } = await handle.stat();
+      if (size > mostIndexBytes) return undefined;
       const buffer = Buffer.allocUnsafe(size);
       return (await handle.read(buffer, 0)) === size ? buffer : undefined;
     } finally {
@@ -160,32 +188,45 @@ class FileStore implements LogStore {
     this.#reading = undefined;
     this.#writing = undefined;
     this.#dead ??= { kind: "failed", reason: "the session is closed", canRetry: false };
-    for (const handle of handles) await handle?.close();
+    // What was to be kept is kept by now; a handle that will not close must not keep the lease.
+    for (const handle of handles) if (handle) await orUndefined(handle.close());
     const lease = this.#lease;
     this.#lease = undefined;
     await lease?.release();
   }
 
-  async #openForWriting(position: number) {
-    const handle = position === 0 ? await this.#create() : await this.#fs.open(this.name, appendFlags);
-    return { handle, identity: identityOf(await handle.stat()) };
+  async #openForWriting(position: number): Promise<Writing | AppendOutcome> {
+    if (position === 0 && !this.#lease) {
+      await this.#makeDirectory(dirname(this.name));
+      const taken = await this.#takeLease();
+      if (taken.kind === "busy") return { kind: "overtaken", reason: `process ${taken.holder.pid} writes it` };
+    }
+    const handle = await this.#fs.open(this.name, position === 0 ? createFlags : appendFlags, 0o600);
+    try {
+      const identity = identityOf(await handle.stat());
+      // Without its name on the disk, a file is lost with the power.
+      if (position === 0) await this.#syncDirectory(dirname(this.name));
+      const read = this.#reading && identityOf(await this.#reading.stat());
+      if (read === undefined || read === identity) return { handle, identity };
+    } catch (error) {
+      await orUndefined(handle.close());
+      throw error;
+    }
+    await orUndefined(handle.close());
+    return { kind: "overtaken", reason: "another file was put in its place" };
   }
 
-  async #create(): Promise<OpenHandle> {
-    await this.#fs.mkdir(dirname(this.name), { recursive: true, mode: 0o700 });
-    // A log that should be empty must not exist: what is there belongs to somebody else.
-    const handle = await this.#fs.open(this.name, appendFlags | constants.O_CREAT | constants.O_EXCL, 0o600);
-    await this.#takeLease();
-    // Without its name on the disk, a file is lost with the power.
-    await this.#syncDirectory();
-    return handle;
+  /** A directory is lost with the power, and all that is in it, until the one above it is on the disk. */
+  async #makeDirectory(path: string): Promise<void> {
+    if (await ifThere(this.#fs.stat(path))) return;
+    const above = dirname(path);
+    if (above !== path) await this.#makeDirectory(above);
+    await this.#fs.mkdir(path, { recursive: true, mode: 0o700 });
+    await this.#syncDirectory(above);
   }
 
   /** Why the log does not end at `position` any more, or is not ours any more; undefined when all is well. */
-  async #misplaced(
-    { handle, identity }: { handle: OpenHandle; identity: string },
-    position: number,
-  ): Promise<AppendOutcome | undefined> {
+  async #misplaced({ handle, identity }: Writing, position: number): Promise<AppendOutcome | undefined> {
     const [open, named] = await Promise.all([handle.stat(), ifThere(this.#fs.stat(this.name))]);
     if (!named) return { kind: "overtaken", reason: "the file was removed" };
     if (identityOf(named) !== identity) return { kind: "overtaken", reason: "another file was put in its place" };
@@ -197,14 +238,21 @@ class FileStore implements LogStore {
   }
 
   /** After a failed write: the log must end where it ended before. */
-  async #takeBack(position: number, error: unknown): Promise<AppendOutcome> {
+  async #takeBack(bytes: Uint8Array, position: number, error: unknown): Promise<AppendOutcome> {
     const code = systemCode(error);
     if (code === undefined) throw error;
     const reason = `${reasons[code] ?? "the disk refused"} (${code})`;
-    if (code === "EEXIST") return this.#die({ kind: "overtaken", reason: "the file exists already" });
     if (!this.#writing) return { kind: "failed", reason, canRetry: true };
+    const { handle } = this.#writing;
     try {
-      await this.#writing.handle.truncate(position);
+      const { size } = await handle.stat();
+      if (size !== position) {
+        // Only what is ours may be cut off, and nothing may be made longer.
+        const rest = await this.read(position, Math.min(bytes.length + 1, Math.max(0, size - position)));
+        const isOurs = size > position && rest.equals(bytes.subarray(0, rest.length));
+        if (!isOurs) return this.#die({ kind: "overtaken", reason: "somebody else wrote to it" });
+        await handle.truncate(position);
+      }
       return { kind: "failed", reason, canRetry: true };
     } catch (second) {
       if (systemCode(second) === undefined) throw second;
@@ -221,8 +269,8 @@ class FileStore implements LogStore {
     return this.#dead;
   }
 
-  async #syncDirectory(): Promise<void> {
-    const directory = await this.#fs.open(dirname(this.name), constants.O_RDONLY);
+  async #syncDirectory(path: string): Promise<void> {
+    const directory = await this.#fs.open(path, constants.O_RDONLY);
     try {
       await directory.sync();
     } finally {
@@ -243,6 +291,11 @@ const reasons: Record<string, string> = {
 };
 
 const appendFlags = constants.O_RDWR | constants.O_APPEND;
+/** A link that somebody put there is not followed; a file that should be empty and is not shows by its size. */
+const createFlags = appendFlags | constants.O_CREAT | constants.O_NOFOLLOW;
+
+/** No index of ours is larger: what is belongs to somebody else. */
+const mostIndexBytes = 256 * 1024 * 1024;
 
 const indexPath = (path: string) => `${path}.idx`;
 

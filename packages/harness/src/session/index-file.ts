@@ -4,7 +4,7 @@ import { EntryTable } from "./entry-table.ts";
 import type { Recovered } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
 
-const format = "tau session index 1";
+const format = "tau session index 2";
 
 /** The first line of an index. */
 interface IndexHead extends Omit<Recovered, "table" | "problems"> {
@@ -14,9 +14,11 @@ interface IndexHead extends Omit<Recovered, "table" | "problems"> {
   tail: number;
   count: number;
   problems: SessionProblem[];
-  /** Of the table's bytes. */
-  sum: number;
 }
+
+/** An index begins with eight digits and a line feed: the checksum of all that follows. */
+const sumLength = 9;
+const sumOf = (bytes: Buffer) => `${crc32(bytes).toString(16).padStart(8, "0")}\n`;
 
 /** How much of the log's end an index remembers. */
 export const tailBytes = 4096;
@@ -28,7 +30,6 @@ export interface IndexProof {
 }
 
 export function encodeIndex({ table, problems, header, end, line }: Recovered, { identity, tail }: IndexProof): Buffer {
-  const body = table.encode();
   const head: IndexHead = {
     format,
     identity,
@@ -38,9 +39,9 @@ export function encodeIndex({ table, problems, header, end, line }: Recovered, {
     count: table.count,
     header,
     problems: problems.filter(({ kind }) => kind !== "torn"),
-    sum: crc32(body),
   };
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
+  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), table.encode()]);
+  return Buffer.concat([Buffer.from(sumOf(bytes)), bytes]);
 }
 
 /** An index whose own bytes are whole. Whether it fits the log is for `fits` to say. */
@@ -51,11 +52,11 @@ export interface DecodedIndex {
 }
 
 export function decodeIndex(bytes: Buffer): DecodedIndex | undefined {
-  const end = bytes.indexOf(0x0a);
-  const head = end < 0 ? undefined : parseHead(bytes.toString("utf8", 0, end));
-  if (!head) return undefined;
-  const body = bytes.subarray(end + 1);
-  const table = crc32(body) === head.sum ? EntryTable.decode(body, head.count) : undefined;
+  const summed = bytes.subarray(sumLength);
+  if (bytes.toString("latin1", 0, sumLength) !== sumOf(summed)) return undefined;
+  const end = summed.indexOf(0x0a);
+  const head = end < 0 ? undefined : parseHead(summed.toString("utf8", 0, end));
+  const table = head && EntryTable.decode(summed.subarray(end + 1), head.count);
   if (!table) return undefined;
   const { header, problems, line, identity, tail } = head;
   return { recovered: { table, problems, header, end: head.end, line }, identity, tail };

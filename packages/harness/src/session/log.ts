@@ -2,13 +2,14 @@
  * A session's log, open: its table, its entries when they are asked for, and a queue that writes. What is in the table
  * was acknowledged.
  */
-import type { LeaseHolder } from "@tau/tools/platform";
+import { messageOf } from "@tau/ai";
+import { type LeaseHolder, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { AppendQueue, type Durability } from "./append-queue.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
 import { type EntryTable, idNumber, isPlainId } from "./entry-table.ts";
 import { decodeIndex, encodeIndex, fits, tailBytes } from "./index-file.ts";
-import { encodeLine } from "./line.ts";
+import { checksumOf, encodeLine } from "./line.ts";
 import { placeEntry, type Recovered, Recovery } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
 import type { LogStore } from "./store.ts";
@@ -22,7 +23,11 @@ export interface OpenLogOptions {
 }
 
 /** Why nothing can be written. */
-export type ReadOnly = { reason: "asked" } | { reason: "held"; holder: LeaseHolder };
+export type ReadOnly =
+  | { reason: "asked" }
+  | { reason: "held"; holder: LeaseHolder }
+  /** The disk does not let us: it is full, or read-only, or not ours. */
+  | { reason: "refused"; message: string };
 
 /** How much of a log is read at a time, and how far two entries may lie apart to be read together. */
 const chunkBytes = 1024 * 1024;
@@ -33,7 +38,7 @@ const unindexedBytes = 64 * 1024;
 export class SessionLog {
   readonly readOnly: ReadOnly | undefined;
   readonly #store: LogStore;
-  readonly #known: Recovered;
+  #known: Recovered;
   readonly #queue: AppendQueue;
   /** Where the index that is in the store ends. */
   #indexedEnd: number;
@@ -52,11 +57,9 @@ export class SessionLog {
   static async open(options: OpenLogOptions): Promise<SessionLog> {
     const { store, access = "write" } = options;
     try {
-      const lease = access === "write" ? await store.acquire() : undefined;
+      const barred = access === "write" ? await tryToAcquire(store) : ({ reason: "asked" } as const);
       const found = await load(store);
-      if (lease?.kind === "held") await setTornTailAside(store, found);
-      const readOnly: ReadOnly | undefined =
-        lease?.kind === "held" ? undefined : lease ? { reason: "held", holder: lease.holder } : { reason: "asked" };
+      const readOnly = barred ?? (await setTornTailAside(store, found));
       const log = new SessionLog(options, found, readOnly);
       await log.#writeIndex();
       return log;
@@ -81,17 +84,26 @@ export class SessionLog {
 
   /** Undefined when there is none that can be read. */
   async header(): Promise<SessionHeader | undefined> {
+    const before = this.#known;
+    const header = await this.#readHeader();
+    if (header || !before.header) return header;
+    await this.#readAnew();
+    return await this.#readHeader();
+  }
+
+  async #readHeader(): Promise<SessionHeader | undefined> {
     const { header } = this.#known;
-    if (!header) return undefined;
-    return JSON.parse((await this.#store.read(header.offset, header.length)).toString("utf8")) as SessionHeader;
+    return header && (parse(await this.#store.read(header.offset, header.length)) as SessionHeader | undefined);
   }
 
   /** Resolves when the entries are acknowledged: all of them or none. */
   async append(entries: readonly (SessionEntry | SessionHeader)[]): Promise<void> {
     if (this.readOnly) throw readOnlyError(this.name, this.readOnly);
-    const lines = entries.map(encodeLine);
+    // A crash may have left a header with no entry behind it; a log has only one.
+    const wanted = this.#known.header ? entries.filter(({ type }) => type !== "session") : entries;
+    const lines = wanted.map(encodeLine);
     let offset = await this.#queue.add(lines);
-    for (const [at, entry] of entries.entries()) {
+    for (const [at, entry] of wanted.entries()) {
       const { length } = lines[at]!;
       placeEntry(this.#known, entry, { offset, length: length - 1 });
       offset += length;
@@ -103,7 +115,10 @@ export class SessionLog {
     if (!this.readOnly) await this.#queue.flush();
   }
 
-  /** The entries of these rows, in the same order. */
+  /**
+   * The entries of these rows, in the same order. Where the log turns out to be other than its index said, or was changed
+   * since, it is read anew and this rejects: rows may have other numbers then. See `retrying`.
+   */
   async read(rows: readonly number[]): Promise<SessionEntry[]> {
     await this.#queue.settled();
     const entries: SessionEntry[] = [];
@@ -111,10 +126,45 @@ export class SessionLog {
       const bytes = await this.#store.read(from, to - from);
       for (const row of rows.slice(first, last + 1)) {
         const start = this.table.offset(row) - from;
-        entries.push(parseEntry(bytes.subarray(start, start + this.table.length(row)), this.name));
+        const entry = parse(bytes.subarray(start, start + this.table.length(row))) as SessionEntry | undefined;
+        if (typeof entry?.id !== "string" || idNumber(entry.id) !== this.table.id(row))
+          return await this.#rejectChanged();
+        entries.push(entry);
       }
     }
     return entries;
+  }
+
+  /** Runs what reads, and once more where the log had to be read anew. */
+  async retrying<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#known;
+    try {
+      return await work();
+    } catch (error) {
+      if (this.#known === before) throw error;
+      return await work();
+    }
+  }
+
+  async #rejectChanged(): Promise<never> {
+    await this.#readAnew();
+    const text = `The session ${this.name} was changed by something else. What is there was read anew: try again.`;
+    throw new HarnessError("overtaken", text);
+  }
+
+  /** Without the index. What was acknowledged in the meantime is read too. */
+  async #readAnew(): Promise<void> {
+    const recovery = new Recovery();
+    for (let at = 0; at < this.#known.end;) {
+      const bytes = await this.#store.read(at, Math.min(chunkBytes, this.#known.end - at));
+      if (bytes.length === 0) break;
+      recovery.push(bytes);
+      at += bytes.length;
+    }
+    const torn = this.#known.problems.filter(({ kind }) => kind === "torn");
+    this.#known = recovery.end();
+    this.#known.problems.push(...torn);
+    this.#indexedEnd = 0;
   }
 
   /** The row of an entry; -1 when there is none. */
@@ -140,7 +190,8 @@ export class SessionLog {
   async close(): Promise<void> {
     await this.#queue.settled();
     try {
-      if (!this.readOnly && !this.#queue.refusal) await this.#queue.flush();
+      if (this.readOnly || this.#queue.refusal) return;
+      await this.#queue.flush();
       await this.#writeIndex();
     } finally {
       await this.#store.close();
@@ -150,12 +201,17 @@ export class SessionLog {
   async #writeIndex(): Promise<void> {
     const { end } = this.#known;
     if (this.readOnly || end - this.#indexedEnd <= unindexedBytes) return;
-    const stats = await this.#store.stat();
-    if (!stats || stats.size < end) return;
-    await this.#store.writeIndex(
-      encodeIndex(this.#known, { identity: stats.identity, tail: await readTail(this.#store, end) }),
-    );
-    this.#indexedEnd = end;
+    try {
+      const stats = await this.#store.stat();
+      const tail = await readTail(this.#store, end);
+      // A last line that is still open belongs to nobody's index: it may go on.
+      if (!stats || stats.size < end || tail.at(-1) !== 0x0a) return;
+      await this.#store.writeIndex(encodeIndex(this.#known, { identity: stats.identity, tail }));
+      this.#indexedEnd = end;
+    } catch (error) {
+      // A session without an index opens all the same.
+      if (systemCode(error) === undefined) throw error;
+    }
   }
 }
 
@@ -196,12 +252,33 @@ const readTail = (store: LogStore, end: number) => {
   return store.read(from, end - from);
 };
 
-async function setTornTailAside(store: LogStore, { known, size }: Found): Promise<void> {
-  if (known.end === size) return;
-  const aside = await store.cut(known.end);
-  for (const problem of known.problems) {
-    if (problem.kind === "torn") problem.message += ` It was set aside: ${aside}`;
+async function setTornTailAside(store: LogStore, { known, size }: Found): Promise<ReadOnly | undefined> {
+  if (known.end === size) return undefined;
+  try {
+    const aside = await store.cut(known.end);
+    for (const problem of known.problems) {
+      if (problem.kind === "torn") problem.message += ` It was set aside: ${aside}`;
+    }
+    return undefined;
+  } catch (error) {
+    return refused(error);
   }
+}
+
+/** Why nothing can be written; undefined when the right to write is ours. */
+async function tryToAcquire(store: LogStore): Promise<ReadOnly | undefined> {
+  try {
+    const outcome = await store.acquire();
+    return outcome.kind === "held" ? undefined : { reason: "held", holder: outcome.holder };
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+/** What cannot be written can be read all the same. */
+function refused(error: unknown): ReadOnly {
+  if (systemCode(error) === undefined) throw error;
+  return { reason: "refused", message: messageOf(error) };
 }
 
 interface Range {
@@ -227,18 +304,26 @@ function rangesOf(table: EntryTable, rows: readonly number[]): Range[] {
   return ranges;
 }
 
-function parseEntry(bytes: Buffer, name: string): SessionEntry {
+/** The entry or header in these bytes; undefined when they are none any more. */
+function parse(bytes: Buffer): object | undefined {
+  const checksum = checksumOf(bytes);
+  if (checksum === "wrong" || checksum === "broken") return undefined;
   try {
-    return JSON.parse(bytes.toString("utf8")) as SessionEntry;
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    return typeof value === "object" && value !== null ? value : undefined;
   } catch (error) {
-    const text = `The session ${name} was changed by something else while it was open. Open it again.`;
-    throw new HarnessError("overtaken", text, { cause: error });
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }
 
 function readOnlyError(name: string, readOnly: ReadOnly): HarnessError {
   if (readOnly.reason === "asked")
     return new HarnessError("read_only", `The session ${name} was opened for reading only.`);
+  if (readOnly.reason === "refused") {
+    const text = `The session ${name} cannot be written: ${readOnly.message}. Mend that and open it again, or save it under another name.`;
+    return new HarnessError("read_only", text);
+  }
   const { pid } = readOnly.holder;
   const text = `The session ${name} is being written by process ${pid}. Close it there, or fork the session to go on here.`;
   return new HarnessError("read_only", text);

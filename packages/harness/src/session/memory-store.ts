@@ -1,5 +1,5 @@
 import type { LeaseHolder } from "@tau/tools/platform";
-import type { LogStore } from "./store.ts";
+import type { AppendOutcome, LogStore } from "./store.ts";
 
 /** A log in memory, which any number of stores may open one after the other. */
 export class MemoryLog {
@@ -32,13 +32,16 @@ export function createMemoryStore({
     bootId: "",
     generation: log.generation,
   };
+  /** Why nothing can be written any more. */
+  let dead: AppendOutcome | undefined;
   return {
     name,
     stat: async () => (log.size === 0 ? undefined : { size: log.size, identity: "memory", modifiedMs: log.modifiedMs }),
     read: async (position, length) => Buffer.from(log.bytes.subarray(position, Math.min(position + length, log.size))),
     async append(bytes, { position }) {
+      if (dead) return dead;
       if (position !== log.size)
-        return { kind: "overtaken", reason: `the log ends at ${log.size}, not at ${position}` };
+        return (dead = { kind: "overtaken", reason: `the log ends at ${log.size}, not at ${position}` });
       if (log.size + bytes.length > log.bytes.length) {
         const larger = Buffer.alloc(Math.max(1024, 2 * (log.size + bytes.length)));
         log.bytes.copy(larger, 0, 0, log.size);
@@ -63,6 +66,7 @@ export function createMemoryStore({
     readIndex: async () => undefined,
     writeIndex: async () => undefined,
     async close() {
+      dead ??= { kind: "failed", reason: "the session is closed", canRetry: false };
       if (log.holder === me) log.holder = undefined;
     },
   };

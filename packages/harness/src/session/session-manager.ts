@@ -5,14 +5,24 @@ import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import type { Durability } from "./append-queue.ts";
+import { listAllSessions, type ListOptions, listSessions } from "./catalogue.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { encodeLine } from "./line.ts";
 import { SessionLog } from "./log.ts";
 import { createMemoryStore } from "./memory-store.ts";
-import { directoryPlace, findSessionFile, memoryPlace, newestSessionFile, type Place, writeWhole } from "./place.ts";
+import {
+  directoryPlace,
+  findSessionFile,
+  memoryPlace,
+  newestSessionFile,
+  type Place,
+  type PlacePorts,
+  writeWhole,
+} from "./place.ts";
 import { Session, type SessionParts, standingOf, type Standing } from "./session.ts";
-import { checkSessionId, idInFileName, sessionDirectory } from "./session-directory.ts";
+import { checkSessionId, defaultAgentDir, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
+import type { SessionInfo } from "./session-info.ts";
 import type { LogStore } from "./store.ts";
 import { isOld, upgradeBytes, upgradeFile } from "./upgrade.ts";
 
@@ -112,6 +122,21 @@ export class SessionManager extends Session {
   ): Promise<string | undefined> {
     const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
     return await findSessionFile(options.fileSystem ?? nodeFileSystem, directory, id);
+  }
+
+  /** The sessions of a directory, the one that was used last first. */
+  static async list(
+    cwd: string,
+    sessionDir?: string,
+    options: SessionManagerOptions & ListOptions = {},
+  ): Promise<SessionInfo[]> {
+    const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
+    return await listSessions(directory, portsOf(options), options);
+  }
+
+  /** The sessions of all directories, the one that was used last first. */
+  static async listAll(options: SessionManagerOptions & ListOptions = {}): Promise<SessionInfo[]> {
+    return await listAllSessions(sessionsRoot(options.agentDir ?? defaultAgentDir()), portsOf(options), options);
   }
 
   /** The directory it lives in; undefined in memory. */
@@ -217,10 +242,14 @@ type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd" | "initialMe
 /** Without a directory, sessions live in memory. */
 function settingOf(options: SessionManagerOptions, directory: string | undefined): Setting {
   const { durability = "strict", access = "write", agentDir } = options;
-  const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
-  const ports = { fileSystem, clock, ids };
-  const place = directory === undefined ? memoryPlace(clock) : directoryPlace(directory, ports);
+  const ports = portsOf(options);
+  const place = directory === undefined ? memoryPlace(ports.clock) : directoryPlace(directory, ports);
   return { durability, access, agentDir, place, ...ports };
+}
+
+function portsOf(options: SessionManagerOptions): PlacePorts {
+  const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
+  return { fileSystem, clock, ids };
 }
 
 function newHeader(

@@ -1,0 +1,158 @@
+/**
+ * What a list of sessions shows, remembered beside them, so that ten thousand are listed without being opened. It mends
+ * itself: what it says of a file counts only as long as the file is the one it was written about.
+ */
+import { constants, type Stats } from "node:fs";
+import { join } from "node:path";
+import { type FileSystem, systemCode } from "@tau/tools/platform";
+import { createFileStore } from "./file-store.ts";
+import { listNames, type PlacePorts, writeWhole } from "./place.ts";
+import { isSessionFile } from "./session-directory.ts";
+import { describeSession, type SessionInfo } from "./session-info.ts";
+
+/** Called now and then while sessions are looked at that were not known. */
+export type ListProgress = (loaded: number, total: number) => void;
+
+export interface ListOptions {
+  onProgress?: ListProgress;
+  signal?: AbortSignal;
+}
+
+interface Known {
+  /** Tells this state of the file from later ones. */
+  stamp: string;
+  /** Null for what is no session. */
+  info: StoredInfo | null;
+}
+
+/** As JSON keeps it. */
+type StoredInfo = Omit<SessionInfo, "path" | "created" | "modified"> & { created: number; modified: number };
+
+const fileName = "catalogue.json";
+const format = "tau sessions 1";
+/** How many files are looked at at once. */
+const atOnce = 16;
+
+/** The sessions of a directory, the one that was used last first. Files that are no sessions are left out. */
+export async function listSessions(
+  directory: string,
+  ports: PlacePorts,
+  options: ListOptions = {},
+): Promise<SessionInfo[]> {
+  const { fileSystem: fs } = ports;
+  const names = (await listNames(fs, directory)).filter(isSessionFile);
+  const known = names.length === 0 ? new Map<string, Known>() : await readCatalogue(fs, directory);
+  const found = new Map<string, Known>();
+  let fresh = 0;
+  let loaded = 0;
+  await forEach(names, async (name) => {
+    options.signal?.throwIfAborted();
+    const path = join(directory, name);
+    const stats = await ifThere(fs.stat(path));
+    const before = known.get(name);
+    const stamp = stats && stampOf(stats);
+    if (stamp !== undefined && before?.stamp === stamp) found.set(name, before);
+    else if (stamp !== undefined) {
+      found.set(name, { stamp, info: await describe(path, ports) });
+      fresh++;
+    }
+    if (++loaded % 100 === 0) options.onProgress?.(loaded, names.length);
+  });
+  if (fresh > 0 || found.size < known.size) await writeCatalogue(ports, directory, found);
+  return [...found]
+    .flatMap(([name, { info }]) => (info ? [restored(join(directory, name), info)] : []))
+    .sort(lastUsedFirst);
+}
+
+const restored = (path: string, info: StoredInfo): SessionInfo => ({
+  ...info,
+  path,
+  created: new Date(info.created),
+  modified: new Date(info.modified),
+});
+
+/** The sessions of all directories below `root`, the one that was used last first. */
+export async function listAllSessions(
+  root: string,
+  ports: PlacePorts,
+  options: ListOptions = {},
+): Promise<SessionInfo[]> {
+  const all: SessionInfo[] = [];
+  for (const name of await listNames(ports.fileSystem, root)) {
+    const sessions = await listSessions(join(root, name), ports, options);
+    for (const session of sessions) all.push(session);
+  }
+  return all.sort(lastUsedFirst);
+}
+
+const lastUsedFirst = (a: SessionInfo, b: SessionInfo) => b.modified.getTime() - a.modified.getTime();
+
+const stampOf = ({ size, mtimeMs, ino }: Stats) => `${ino}:${size}:${mtimeMs}`;
+
+async function describe(path: string, ports: PlacePorts): Promise<StoredInfo | null> {
+  try {
+    const described = await describeSession(createFileStore({ path, ...ports }));
+    if (!described) return null;
+    const { path: _known, created, modified, ...info } = described;
+    return { ...info, created: created.getTime(), modified: modified.getTime() };
+  } catch (error) {
+    // One that cannot be opened must not hide the others.
+    if (systemCode(error) === undefined) throw error;
+    return null;
+  }
+}
+
+async function readCatalogue(fs: FileSystem, directory: string): Promise<Map<string, Known>> {
+  try {
+    const handle = await fs.open(join(directory, fileName), constants.O_RDONLY);
+    try {
+      const { size } = await handle.stat();
+      const buffer = Buffer.allocUnsafe(size);
+      const read = await handle.read(buffer, 0);
+      const catalogue = JSON.parse(buffer.toString("utf8", 0, read)) as {
+        format?: string;
+        sessions?: [string, Known][];
+      };
+      return new Map(catalogue.format === format ? catalogue.sessions : []);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    // It is only remembered, and can be made again.
+    if (systemCode(error) === undefined && !(error instanceof SyntaxError) && !(error instanceof TypeError))
+      throw error;
+    return new Map();
+  }
+}
+
+async function writeCatalogue(
+  { fileSystem, ids }: PlacePorts,
+  directory: string,
+  known: Map<string, Known>,
+): Promise<void> {
+  const path = join(directory, fileName);
+  const bytes = Buffer.from(JSON.stringify({ format, sessions: [...known] }));
+  try {
+    await writeWhole(fileSystem, { path, draft: `${path}.${ids()}`, bytes });
+  } catch (error) {
+    // A directory that cannot be written can still be listed.
+    if (systemCode(error) === undefined) throw error;
+  }
+}
+
+async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) await work(items[next++]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+}

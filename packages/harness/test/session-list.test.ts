@@ -1,0 +1,93 @@
+import { appendFile, mkdir, mkdtemp, rm, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AgentMessage } from "@tau/agent";
+import { nodeFileSystem } from "@tau/tools";
+import { faultyFileSystem } from "@tau/tools/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { sessionDirectory } from "../src/session/session-directory.ts";
+import { SessionManager } from "../src/session/session-manager.ts";
+
+let agentDir: string;
+beforeEach(async () => {
+  agentDir = await mkdtemp(join(tmpdir(), "tau-list-"));
+});
+afterEach(() => rm(agentDir, { recursive: true, force: true }));
+
+const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
+const make = async (cwd: string, text: string, name?: string) => {
+  const session = await SessionManager.create(cwd, undefined, { agentDir });
+  await session.appendMessage(user(text));
+  if (name) await session.appendSessionInfo(name);
+  await session.close();
+  return session;
+};
+
+test("a list tells what each session is about, and the one that was used last comes first", async () => {
+  const first = await make("/a", "What is\n  this?", "Named");
+  const second = await make("/a", "And that?");
+  await make("/b", "Elsewhere");
+  const again = await SessionManager.open(first.getSessionFile()!);
+  await again.appendMessage(user("more"));
+  await again.close();
+  expect(await SessionManager.list("/a", undefined, { agentDir })).toMatchObject([
+    { id: first.id, name: "Named", firstMessage: "What is this?", messageCount: 2, cwd: "/a", parentId: null },
+    { id: second.id, firstMessage: "And that?", messageCount: 1 },
+  ]);
+  expect(await SessionManager.listAll({ agentDir })).toHaveLength(3);
+  expect(await SessionManager.findById("/a", second.id, undefined, { agentDir })).toBe(second.getSessionFile());
+  expect(await SessionManager.findById("/a", "nobody", undefined, { agentDir })).toBeUndefined();
+});
+
+test("the second list opens only what has changed, and a damaged catalogue is made again", async () => {
+  const sessions = [await make("/a", "one"), await make("/a", "two"), await make("/a", "three")];
+  const list = async () => {
+    const fileSystem = faultyFileSystem(nodeFileSystem);
+    const found = await SessionManager.list("/a", undefined, { agentDir, fileSystem });
+    return { found, opened: fileSystem.calls.filter((call) => call === "open").length };
+  };
+  const first = await list();
+  const second = await list();
+  expect(second.found).toEqual(first.found);
+  // The catalogue alone.
+  expect(second.opened).toBe(1);
+  await appendFile(sessions[0]!.getSessionFile()!, "\n");
+  expect((await list()).opened).toBeLessThan(first.opened);
+  await unlink(sessions[1]!.getSessionFile()!);
+  expect((await list()).found).toHaveLength(2);
+  for (const damage of [
+    "",
+    "{",
+    "null",
+    '{"format":"tau sessions 1","sessions":[[1]]}',
+    '{"format":"another","sessions":[]}',
+  ]) {
+    await writeFile(join(sessionDirectory("/a", agentDir), "catalogue.json"), damage);
+    expect((await list()).found).toHaveLength(2);
+  }
+});
+
+test("what is no session, or cannot be read, does not hide the others", async () => {
+  await make("/a", "one");
+  const directory = sessionDirectory("/a", agentDir);
+  await writeFile(join(directory, "empty.jsonl"), "");
+  await writeFile(join(directory, "noise.jsonl"), "\0\xff not json\n".repeat(3));
+  await mkdir(join(directory, "directory.jsonl"));
+  const found = await SessionManager.list("/a", undefined, { agentDir });
+  expect(found).toMatchObject([{ firstMessage: "one" }]);
+  expect(await SessionManager.list("/nowhere", undefined, { agentDir })).toEqual([]);
+});
+
+test("a list that takes long tells how far it is, and can be stopped", async () => {
+  const directory = sessionDirectory("/a", agentDir);
+  await mkdir(directory, { recursive: true });
+  const line = '{"type":"session","version":3,"id":"x","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/a"}\n';
+  for (let at = 0; at < 250; at++) await writeFile(join(directory, `${at}.jsonl`), line);
+  const progress: number[] = [];
+  const controller = new AbortController();
+  const options = { agentDir, onProgress: (loaded: number) => progress.push(loaded), signal: controller.signal };
+  expect(await SessionManager.list("/a", undefined, options)).toHaveLength(250);
+  expect(progress).toEqual([100, 200]);
+  controller.abort(new Error("enough"));
+  await expect(SessionManager.list("/a", undefined, options)).rejects.toThrow("enough");
+});
