@@ -57,6 +57,8 @@ export class EntryTable {
   #ids = new Int32Array(64);
   /** The kind, and in the highest bit whether it was re-attached. */
   #kinds = new Uint8Array(64);
+  /** The latest damaged row that nobody hangs on yet; -1 when there is none. */
+  #childless = -1;
   #searched = 0;
   /** The latest row of each id; made when it is worth it. */
   #rows: Map<number, number> | undefined;
@@ -74,7 +76,18 @@ export class EntryTable {
     this.#ids[row] = id ?? 0;
     this.#kinds[row] = kindNumber(kind) | (isReattached ? 0x80 : 0);
     this.#rows?.set(id ?? 0, row);
+    this.#watch(row);
     return row;
+  }
+
+  #watch(row: number): void {
+    if (this.#parents[row] === this.#childless) this.#childless = -1;
+    if (this.kind(row) === "damaged") this.#childless = row;
+  }
+
+  /** Where to hang what has lost its parent: on the damaged row that is likely to have been it, else on the last one. */
+  get nearest(): number {
+    return this.#childless >= 0 ? this.#childless : this.#count - 1;
   }
 
   offset = (row: number): number => this.#offsets[row]!;
@@ -179,6 +192,7 @@ export class EntryTable {
     for (let row = 0; row < this.#count; row++) {
       const parent = this.#parents[row]!;
       if (parent < -1 || parent >= row) return false;
+      this.#watch(row);
     }
     return true;
   }

@@ -1,5 +1,6 @@
 /** One line of a log: an entry as bytes and back, with a checksum that tells a damaged line from a whole one. */
 import { crc32 } from "node:zlib";
+import { messageOf } from "@tau/ai";
 
 /** `,"crc":"` and eight digits and `"}`, at the end of a line. */
 const crcStart = Buffer.from(',"crc":"');
@@ -7,9 +8,12 @@ const crcLength = crcStart.length + 8 + 2;
 
 /** The line for a value, with its checksum and its line feed. Never throws: what JSON cannot say is said in words. */
 export function encodeLine(value: object): Buffer {
-  const start = stringify(value).slice(0, -1);
+  const start = stringify("crc" in value ? withoutChecksum(value) : value).slice(0, -1);
   return Buffer.from(`${start},"crc":"${hex(crc32(start))}"}\n`);
 }
+
+/** A checksum that came from another line says nothing of this one. */
+const withoutChecksum = (value: object) => Object.fromEntries(Object.entries(value).filter(([name]) => name !== "crc"));
 
 const hex = (number: number) => number.toString(16).padStart(8, "0");
 
@@ -20,7 +24,10 @@ export function checksumOf(line: Buffer): Checksum {
   const at = line.length - crcLength;
   if (at < 1 || line[line.length - 1] !== 0x7d) return "missing";
   const given = readHex(line, at + crcStart.length);
-  const isNamed = line[at] === 0x2c && line.compare(crcStart, 0, crcStart.length, at, at + crcStart.length) === 0;
+  const isNamed =
+    line[at] === 0x2c &&
+    line[line.length - 2] === 0x22 &&
+    line.compare(crcStart, 0, crcStart.length, at, at + crcStart.length) === 0;
   if (isNamed) return given === (crc32(line.subarray(0, at)) | 0) ? "right" : "wrong";
   // The field's own name may be what was damaged.
   return given !== undefined && given === (crc32(line.subarray(0, at)) | 0) ? "broken" : "missing";
@@ -38,26 +45,51 @@ export function readHex(bytes: Buffer, from: number): number | undefined {
   return number;
 }
 
-/** How deep a value may be nested to be written as it is. JSON itself gives up at a few thousand. */
-const deepest = 200;
-
 function stringify(value: object): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
     // A circle, a BigInt, a depth without end, a `toJSON` that throws: an entry with words in it beats none.
-    return JSON.stringify(plain(value, 0, error instanceof Error ? error.message : String(error)));
+    return JSON.stringify(inWords(value, messageOf(error)));
   }
 }
 
-function plain(value: unknown, depth: number, reason: string): unknown {
-  if (typeof value === "bigint") return value.toString();
-  if (typeof value !== "object" || value === null) return value;
-  if (depth > deepest) return `(left out: ${reason})`;
-  try {
-    if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1, reason));
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item, depth + 1, reason)]));
-  } catch (error) {
-    return `(left out: ${error instanceof Error ? error.message : String(error)})`;
-  }
+/** How deep a value may be nested to be written as it is. JSON itself gives up at a few thousand. */
+const deepest = 200;
+/** How much of a value is written, in values and in characters: a web of circles has no end. */
+const mostValues = 1_000_000;
+const mostText = 64 * 1024 * 1024;
+
+/** The fields of a value, with words for those that JSON cannot say. */
+function inWords(value: object, reason: string): object {
+  const above = new Set<object>();
+  let [values, text] = [0, 0];
+  const plain = (item: unknown): unknown => {
+    if (typeof item === "bigint") return item.toString();
+    if (typeof item === "function") return undefined;
+    if (typeof item === "string") text += item.length;
+    const isTooMuch = ++values > mostValues || text > mostText;
+    if (typeof item !== "object" || item === null) return isTooMuch ? leftOut(reason) : item;
+    if (isTooMuch || above.size > deepest || above.has(item)) return leftOut(reason);
+    above.add(item);
+    try {
+      if ("toJSON" in item && typeof item.toJSON === "function") return plain(item.toJSON());
+      return Array.isArray(item) ? item.map(plain) : fieldsOf(item);
+    } catch (error) {
+      return leftOut(messageOf(error));
+    } finally {
+      above.delete(item);
+    }
+  };
+  const read = (item: object, name: string): unknown => {
+    try {
+      return plain(item[name as keyof typeof item]);
+    } catch (error) {
+      return leftOut(messageOf(error));
+    }
+  };
+  const fieldsOf = (item: object) => Object.fromEntries(Object.keys(item).map((name) => [name, read(item, name)]));
+  return fieldsOf(value);
 }
+
+const leftOut = (reason: string) => `(left out: ${reason})`;

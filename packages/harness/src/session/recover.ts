@@ -35,7 +35,7 @@ export function placeEntry(known: Recovered, entry: object, { offset, length }: 
 function addRow(table: EntryTable, { kind, id, parent }: EntryFacts, { offset, length }: Span): boolean {
   const found = parent === undefined ? -1 : table.find(parent);
   const isReattached = parent !== undefined && (found < 0 || table.kind(found) === "damaged");
-  const nearest = isReattached && found < 0 ? table.count - 1 : found;
+  const nearest = isReattached && found < 0 ? table.nearest : found;
   table.add({ offset, length, parent: nearest, id, kind, isReattached });
   return isReattached;
 }
@@ -75,7 +75,7 @@ export class Recovery implements ScanSink {
     if (facts?.id === undefined) {
       if (facts) this.onProblem({ kind: "damaged", line, offset, message: `Line ${line} has no id.` });
       const parent = traces?.parent === undefined ? -1 : table.find(traces.parent);
-      const nearest = parent < 0 ? table.count - 1 : parent;
+      const nearest = parent < 0 ? table.nearest : parent;
       table.add({ offset, length, parent: nearest, id: traces?.id, kind: "damaged", isReattached: false });
       return;
     }

@@ -53,7 +53,8 @@ export interface ScanSink {
 /** Takes a log in chunks and reports its lines. */
 export class Scanner {
   readonly #sink: ScanSink;
-  #rest: Buffer = Buffer.alloc(0);
+  /** What came since the last line feed. */
+  #rest: Buffer[] = [];
   #offset: number;
   #line: number;
 
@@ -74,25 +75,35 @@ export class Scanner {
   }
 
   push(chunk: Buffer): void {
-    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
     let start = 0;
-    // What was looked through already holds no line feed.
-    for (let end = bytes.indexOf(0x0a, this.#rest.length); end >= 0; end = bytes.indexOf(0x0a, start)) {
-      this.#take(bytes.subarray(start, end), end + 1 - start);
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
+      const bytes = this.#withRest(chunk.subarray(start, end));
+      this.#take(bytes, bytes.length + 1);
       start = end + 1;
     }
-    this.#rest = bytes.subarray(start);
+    if (start < chunk.length) this.#rest.push(chunk.subarray(start));
+  }
+
+  #withRest(bytes: Buffer): Buffer {
+    if (this.#rest.length === 0) return bytes;
+    const all = Buffer.concat([...this.#rest, bytes]);
+    this.#rest = [];
+    return all;
   }
 
   /**
-   * The end of the log. What has no line feed is an entry if it is whole, and else a torn tail, which is not taken:
-   * `position` stays where it begins.
+   * The end of the log. What has no line feed is an entry if it is whole, also with zeros behind it or a byte that was a
+   * line feed once. The rest is a torn tail, which is not taken: `position` stays where it begins.
    */
   end(): void {
-    if (this.#rest.length === 0) return;
-    const rest = trimmed(this.#offset === 0 ? withoutMark(this.#rest) : this.#rest);
-    if (rest.length > 0 && readPiece(rest).kind === "whole") return this.#take(this.#rest, this.#rest.length);
-    const message = `The last line is not whole (${this.#rest.length} bytes): it was never acknowledged.`;
+    const tail = this.#withRest(Buffer.alloc(0));
+    const isWhole = (bytes: Buffer) =>
+      readPiece(trimmed(this.#offset === 0 ? withoutMark(bytes) : bytes)).kind === "whole";
+    const whole = [tail, withoutZeros(tail), tail.subarray(0, -1)].find(isWhole);
+    if (whole) this.#take(whole, whole.length);
+    const left = tail.length - (whole?.length ?? 0);
+    if (left === 0) return;
+    const message = `The last line is not whole (${left} bytes): it was never acknowledged.`;
     this.#sink.onProblem({ kind: "torn", line: this.#line, offset: this.#offset, message });
   }
 
@@ -140,33 +151,40 @@ interface Part {
   isFused?: boolean;
 }
 
-/** A line that cannot be read as one entry may be several: then the line feeds between them are lost. */
+/** A line that cannot be read as one entry may be several: then what stood between them is lost. */
 function partsOf(line: Buffer, piece: Piece): Part[] {
-  const starts = startsIn(line);
-  const parts = starts.map((from, at) => {
-    const bytes = line.subarray(from, endBefore(line, starts[at + 1]));
-    return { from, bytes, piece: readPiece(bytes), isFused: at === 1 };
+  const cuts = cutsIn(line);
+  const parts = cuts.map((from, at) => {
+    const bytes = line.subarray(from, endBefore(line, cuts[at + 1]));
+    const part = readPiece(bytes);
+    return { from, bytes, piece: part, isFused: from > 0 && part.kind === "whole" && line[from - 1] !== 0 };
   });
   return parts.some((part) => part.piece.kind === "whole") ? parts : [{ from: 0, bytes: line, piece }];
 }
 
 const entryStart = Buffer.from('{"type":"');
-const [brace, comma] = [0x7d, 0x2c];
+const brace = 0x7d;
+/** What stands before an object inside of an entry: `,` `[` `:` and blanks. In a text its quotes would be escaped. */
+const inside = new Set([0x2c, 0x5b, 0x3a, 0x20, 0x09]);
 
-/**
- * Where entries begin on a line: at its start, and behind the end of another, with nothing in between or one byte that
- * was the line feed. Inside of an entry only a comma can stand there, and inside of a text its quotes would be escaped.
- */
-function startsIn(line: Buffer): number[] {
-  const starts = [0];
+/** Where a line can be cut: before what can only be the start of an entry, and before zeros, which no entry holds. */
+function cutsIn(line: Buffer): number[] {
+  const cuts = new Set([0]);
   for (let at = line.indexOf(entryStart, 1); at > 0; at = line.indexOf(entryStart, at + 1)) {
-    if (line[at - 1] === brace || (line[at - 2] === brace && line[at - 1] !== comma)) starts.push(at);
+    if (!inside.has(line[at - 1]!)) cuts.add(at);
   }
-  return starts;
+  for (let at = line.indexOf(0); at >= 0; at = line.indexOf(0, at)) {
+    cuts.add(at);
+    while (line[at] === 0) at++;
+  }
+  return [...cuts].sort((a, b) => a - b);
 }
 
-const endBefore = (line: Buffer, next: number | undefined) =>
-  next === undefined ? line.length : line.lastIndexOf(brace, next - 1) + 1;
+/** Where what stands before a cut ends: one byte between them was the line feed. */
+function endBefore(line: Buffer, cut: number | undefined): number {
+  if (cut === undefined) return line.length;
+  return line[cut - 1] !== brace && line[cut - 2] === brace ? cut - 1 : cut;
+}
 
 function readPiece(bytes: Buffer): Piece {
   const checksum = checksumOf(bytes);
@@ -188,6 +206,7 @@ const roleField = ',"message":{"role":"';
  * when it is not of this form.
  */
 function readOwn(bytes: Buffer): LineFacts | undefined {
+  if (bytes.compare(entryStart, 0, entryStart.length, 0, entryStart.length) !== 0) return undefined;
   const typeEnd = bytes.indexOf(quote, entryStart.length);
   const type = bytes.toString("latin1", entryStart.length, typeEnd);
   const idStart = typeEnd + idField.length;
@@ -208,9 +227,12 @@ function readOwn(bytes: Buffer): LineFacts | undefined {
 const has = (bytes: Buffer, at: number, text: string) => bytes.toString("latin1", at, at + text.length) === text;
 
 function parsePiece(bytes: Buffer): Piece {
-  const text = bytes.toString("utf8");
+  if (bytes.includes(0))
+    return { kind: "damaged", reason: "it holds zeros, as a disk leaves them that lost its power" };
+  let text: string;
   let value: unknown;
   try {
+    text = bytes.toString("utf8");
     value = JSON.parse(text);
   } catch (error) {
     return { kind: "damaged", reason: `it is not JSON (${error instanceof Error ? error.message : String(error)})` };
@@ -251,9 +273,9 @@ function tracesOf(bytes: Buffer): Pick<LineFacts, "id" | "parent"> {
   return { id: id && idNumber(id), parent: parent && idNumber(parent) } as Pick<LineFacts, "id" | "parent">;
 }
 
-const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x0d || byte === 0x09 || byte === 0;
+const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x0d || byte === 0x09;
 
-/** Without blanks at both ends. A disk that lost its power may have left a block of zeros. */
+/** Without blanks at both ends. */
 function trimmed(bytes: Buffer): Buffer {
   if (bytes.length > 0 && !isBlank(bytes[0]) && !isBlank(bytes[bytes.length - 1])) return bytes;
   let end = bytes.length;
@@ -265,6 +287,13 @@ function leadingBlanks(bytes: Buffer): number {
   let start = 0;
   while (start < bytes.length && isBlank(bytes[start])) start++;
   return start;
+}
+
+/** A disk that lost its power may have left zeros where the end should be. */
+function withoutZeros(bytes: Buffer): Buffer {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  return bytes.subarray(0, end);
 }
 
 /** Some editors put a byte order mark in front of a file. */
