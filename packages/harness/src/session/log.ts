@@ -309,8 +309,11 @@ function parse(bytes: Buffer): object | undefined {
   const checksum = checksumOf(bytes);
   if (checksum === "wrong" || checksum === "broken") return undefined;
   try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return typeof value === "object" && value !== null ? value : undefined;
+    const value = JSON.parse(bytes.toString("utf8")) as { crc?: unknown } | null;
+    if (typeof value !== "object" || value === null) return undefined;
+    // It belongs to the line, not to the entry.
+    delete value.crc;
+    return value;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

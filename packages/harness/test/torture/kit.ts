@@ -1,0 +1,107 @@
+/**
+ * What the torture tests share. They run as a part of all tests; a longer run of each is
+ *
+ *     TORTURE=10 npx vitest run packages/harness/test/torture
+ *
+ * which does everything ten times as often, with ten times the patience. A seed is printed; `SEED=…` repeats it.
+ */
+import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AgentMessage } from "@tau/agent";
+import { build } from "esbuild";
+import { afterEach } from "vitest";
+import type { SessionEntry, SessionHeader } from "../../src/session/entry.ts";
+import { encodeLine } from "../../src/session/line.ts";
+import type { Recovered } from "../../src/session/recover.ts";
+import type { SessionManager } from "../../src/session/session-manager.ts";
+
+/** How many times longer this run is than that of every day. */
+export const factor = Math.max(1, Number(process.env["TORTURE"]) || 1);
+export const times = (count: number): number => Math.ceil(count * factor);
+export const patience = (seconds: number): number => seconds * 1_000 * factor;
+
+/** Numbers from 0 to 1 that a seed repeats. */
+export type Random = () => number;
+export const seed = Number(process.env["SEED"]) || 20_261_115;
+export function randomFrom(start: number = seed): Random {
+  let state = start >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+export const below = (random: Random, limit: number): number => Math.floor(random() * limit);
+
+const made: string[] = [];
+
+/** A new directory that is gone after the test. */
+export function scratch(parent: string = tmpdir()): string {
+  const path = realpathSync(mkdtempSync(join(parent, "tau-torture-")));
+  made.push(path);
+  return path;
+}
+afterEach(() => {
+  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true });
+});
+
+/** In memory where there is such a place: for tests that are about bytes and not about disks. */
+export const quickScratch = (): string =>
+  scratch(statSync("/dev/shm", { throwIfNoEntry: false }) ? "/dev/shm" : tmpdir());
+
+export const user = (text: string): AgentMessage => ({ role: "user", content: text, timestamp: 1 });
+
+export const header = (id = "torture"): SessionHeader => ({
+  type: "session",
+  version: 3,
+  id,
+  timestamp: "2026-01-01T00:00:00.000Z",
+  cwd: "/project",
+});
+
+export const hexId = (number: number): string => number.toString(16).padStart(8, "0");
+
+/** An entry with a number for an id; `parent` is that of its parent, 0 for a root. */
+export const entry = (number: number, parent = number - 1, text = `m${number}`): SessionEntry => ({
+  type: "message",
+  id: hexId(number * 0x01234567),
+  parentId: parent === 0 ? null : hexId(parent * 0x01234567),
+  timestamp: "2026-01-01T00:00:00.000Z",
+  message: user(text),
+});
+
+export const plainLine = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
+
+/** A log with this many entries, each the child of the one before it. */
+export function logOf(count: number, encode: (value: object) => Buffer = encodeLine): Buffer {
+  const entries = Array.from({ length: count }, (_unused, at) => entry(at + 1));
+  return Buffer.concat([header(), ...entries].map(encode));
+}
+
+/** The ids of what was found, in the order of the log. */
+export const idsIn = (bytes: Buffer, { table }: Recovered): string[] =>
+  table.entryRows().map((row) => {
+    const text = bytes.toString("utf8", table.offset(row), table.offset(row) + table.length(row));
+    return (JSON.parse(text) as SessionEntry).id;
+  });
+
+export const sessionIds = async (session: SessionManager): Promise<string[]> =>
+  (await session.getEntries()).map(({ id }) => id);
+
+/** A script of this directory as one file that Node runs alone. */
+export async function bundle(name: string, directory: string): Promise<string> {
+  const outfile = join(directory, `${name}.mjs`);
+  await build({
+    entryPoints: [join(import.meta.dirname, `${name}.ts`)],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    conditions: ["@tau/source"],
+    logLevel: "silent",
+    external: ["google-auth-library"],
+  });
+  return outfile;
+}
