@@ -1,3 +1,28 @@
+export type { Summariser } from "./compaction/ask.ts";
+export {
+  type BranchSummaryRequest,
+  type BranchSummaryResult,
+  collectLeftBranch,
+  type LeftBranch,
+  summariseBranch,
+} from "./compaction/branch-summary.ts";
+export { compact, type CompactionOutcome, type CompactRequest, type NewCompaction } from "./compaction/compact.ts";
+export type { FileOperations } from "./compaction/files.ts";
+export {
+  type CompactionPlan,
+  type CompactionReason,
+  type NothingToCompact,
+  planCompaction,
+  type PlanResult,
+} from "./compaction/plan.ts";
+export {
+  type CompactionChoices,
+  type CompactionSettings,
+  type ResolvedCompactionSettings,
+  resolveCompactionSettings,
+  shouldCompact,
+} from "./compaction/settings.ts";
+export { contextTokens, estimateTokens } from "./compaction/tokens.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
 export {
   buildContext,

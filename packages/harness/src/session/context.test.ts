@@ -98,9 +98,10 @@ test("every message of a session reaches the model as a message it understands, 
     { role: "branchSummary", summary: "tried", fromId: "1", timestamp: 1 },
     { role: "compactionSummary", summary: "before", tokensBefore: 1, timestamp: 1 },
     { role: "system", content: "from another program", timestamp: 1 },
+    { role: "bashExecution", output: 5, timestamp: 1 },
   ] as unknown as AgentMessage[];
   const sent = convertToLlm(messages);
-  expect(sent.map(({ role }) => role)).toEqual(["user", "user", "user", "user"]);
+  expect(sent.map(({ role }) => role)).toEqual(["user", "user", "user", "user", "user"]);
   expect(JSON.stringify(sent[0])).toContain("exited with code 2");
   // The output cannot close the fence that it stands in.
   expect(JSON.stringify(sent[0])).toContain("````\\na ``` b\\n````");

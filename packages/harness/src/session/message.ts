@@ -99,8 +99,12 @@ function bashText({ command, output, exitCode, cancelled, truncated, fullOutputP
   return parts.join("\n\n");
 }
 
-/** Fenced by more backticks than the text has in a row, so that no text can close its own fence. */
-function fenced(text: string): string {
+/**
+ * Fenced by more backticks than the text has in a row, so that no text can close its own fence. What comes from a log
+ * that somebody edited may be no text at all.
+ */
+function fenced(given: unknown): string {
+  const text = typeof given === "string" ? given : "";
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}\n${text.replace(/\n$/, "")}\n${fence}`;

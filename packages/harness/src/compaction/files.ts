@@ -1,0 +1,95 @@
+/** Which files were read and changed, carried along from one summary to the next. Pure. */
+import type { AgentMessage } from "@tau/agent";
+import type { ToolCall } from "@tau/ai";
+
+/** The `details` of a compaction and of a branch summary. Each list has its latest file last; no file is in both. */
+export interface FileOperations {
+  readFiles: string[];
+  modifiedFiles: string[];
+}
+
+/** How many files of each kind are remembered, so that details stay small however long a session lives. */
+const mostFiles = 200;
+const longestPath = 400;
+
+/** What earlier summaries knew, and what these messages did. A call that failed did nothing. */
+export function fileOperations(earlier: readonly unknown[], messages: readonly AgentMessage[]): FileOperations {
+  const read = new Set<string>();
+  const modified = new Set<string>();
+  const note = (files: Set<string>, path: unknown) => {
+    if (typeof path !== "string" || path === "" || path.length > longestPath) return;
+    files.delete(path);
+    files.add(path);
+  };
+  for (const details of earlier) {
+    const { readFiles, modifiedFiles } = (details ?? {}) as Partial<Record<keyof FileOperations, unknown>>;
+    for (const path of listOf(readFiles)) note(read, path);
+    for (const path of listOf(modifiedFiles)) note(modified, path);
+  }
+  const failed = new Set(messages.flatMap((m) => (m.role === "toolResult" && m.isError ? m.toolCallId : [])));
+  for (const call of messages.flatMap(callsOf)) {
+    if (failed.has(call.id)) continue;
+    const files = call.name === "read" ? read : modified;
+    for (const path of pathsOf(call)) note(files, path);
+  }
+  return {
+    readFiles: [...read].filter((path) => !modified.has(path)).slice(-mostFiles),
+    modifiedFiles: [...modified].slice(-mostFiles),
+  };
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** The calls of a message. */
+export const callsOf = (message: AgentMessage): ToolCall[] =>
+  message.role === "assistant" && Array.isArray(message.content)
+    ? message.content.filter((block) => block?.type === "toolCall")
+    : [];
+
+function pathsOf({ name, arguments: given }: ToolCall): unknown[] {
+  switch (name) {
+    case "read":
+    case "write":
+    case "edit":
+    case "hashline_edit":
+      return [given?.["path"] ?? given?.["file_path"]];
+    case "hashline_patch":
+      return [...String(given?.["patch"] ?? "").matchAll(patchSection)].map(([, path]) => path?.trim());
+    default:
+      return [];
+  }
+}
+
+const patchSection = /^¶[ \t]*(.+)#[0-9a-f]{4}[ \t\r]*$/gim;
+
+const heading = "## Files so far";
+
+/** The lists as the end of a summary, the latest files first. Empty when there are none. */
+export function filesText({ readFiles, modifiedFiles }: FileOperations, most: number): string {
+  const lists = [
+    ...listed("Changed", modifiedFiles, Math.floor(most * 0.6)),
+    ...listed("Read", readFiles, Math.floor(most * 0.4)),
+  ];
+  return lists.length === 0 ? "" : [heading, ...lists].join("\n");
+}
+
+function listed(what: string, paths: readonly string[], most: number): string[] {
+  const lines = [`${what}:`];
+  let room = most;
+  for (const [at, path] of paths.toReversed().entries()) {
+    const name = /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
+    room -= name.length + 1;
+    if (room < 0) {
+      lines.push(`(${paths.length - at} more)`);
+      break;
+    }
+    lines.push(name);
+  }
+  return lines.length === 1 ? [] : lines;
+}
+
+/** A summary as its model wrote it: the lists are made anew each time, and would double if the model saw them. */
+export function withoutFilesText(summary: string): string {
+  const at = summary.lastIndexOf(`\n${heading}\n`);
+  return at < 0 ? summary : summary.slice(0, at).trimEnd();
+}

@@ -1,0 +1,240 @@
+/** Law 6 over branches of every shape: a compaction never splits a call from its result and always shrinks. */
+import type { AgentMessage, StreamFn } from "@tau/agent";
+import { AssistantMessageEventStream, emptyUsage, type Model, type ToolCall } from "@tau/ai";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { contextMessages } from "../session/context.ts";
+import type { NewEntry, SessionEntry } from "../session/entry.ts";
+import { compact } from "./compact.ts";
+import { openCallAt } from "./cut.ts";
+import { planCompaction } from "./plan.ts";
+import { mostKept, resolveCompactionSettings } from "./settings.ts";
+import { estimateAll } from "./tokens.ts";
+
+const model: Model = {
+  id: "small",
+  name: "Small",
+  api: "test",
+  provider: "test",
+  baseUrl: "",
+  reasoning: false,
+  input: ["text"],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 8_000,
+  maxTokens: 4_000,
+};
+const settings = resolveCompactionSettings({}, model);
+
+type Step =
+  | { kind: "user" | "bash" | "custom" | "branch" | "state"; size: number }
+  | { kind: "answer"; size: number; calls: number; ids: number; usage: number; failed: boolean }
+  | { kind: "result"; size: number; which: number }
+  | { kind: "compaction"; size: number; which: number }
+  | { kind: "edit"; which: number; hides: boolean; size: number };
+
+const size = fc.oneof(
+  { weight: 5, arbitrary: fc.nat(300) },
+  { weight: 3, arbitrary: fc.integer({ min: 1_000, max: 9_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 20_000, max: 90_000 }) },
+);
+const which = fc.nat(1_000);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("user", "bash", "custom", "branch", "state"), size }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("answer" as const),
+      size,
+      calls: fc.nat(3),
+      ids: fc.nat(9),
+      usage: fc.constantFrom(0, 100, 9_000),
+      failed: fc.boolean(),
+    }),
+  },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("result" as const), size, which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("compaction" as const), size, which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("edit" as const), which, hides: fc.boolean(), size }) },
+) as fc.Arbitrary<Step>;
+
+const words = (length: number) => "word ".repeat(length / 5);
+
+/** Ids of calls come from a small range, so that some are used again; results pick any call, or one that never was. */
+function branchOf(steps: readonly Step[]): SessionEntry[] {
+  const branch: SessionEntry[] = [];
+  const called: string[] = ["never"];
+  const add = (entry: NewEntry) => {
+    const id = `e${branch.length}`;
+    branch.push({ ...entry, id, parentId: branch.at(-1)?.id ?? null, timestamp: "2026-01-01T00:00:00.000Z" });
+  };
+  const target = (choice: number) => branch[choice % Math.max(1, branch.length)]?.id ?? "gone";
+  for (const given of steps) add(entryOf(given, called, target, `e${branch.length}`));
+  return branch;
+}
+
+function entryOf(given: Step, called: string[], target: (choice: number) => string, ownId: string): NewEntry {
+  const content = [{ type: "text" as const, text: words("size" in given ? given.size : 0) }];
+  const message = (value: unknown): NewEntry => ({ type: "message", message: value as AgentMessage });
+  switch (given.kind) {
+    case "user":
+      return message({ role: "user", content, timestamp: 1 });
+    case "bash":
+      return message({ role: "bashExecution", command: "ls", output: words(given.size), exitCode: 0, timestamp: 1 });
+    case "custom":
+      return { type: "custom_message", customType: "x", content, display: true };
+    case "branch":
+      return { type: "branch_summary", fromId: "e0", summary: words(given.size) };
+    case "state":
+      return { type: "model_change", provider: "p", modelId: "m" };
+    case "answer": {
+      const calls = Array.from({ length: given.calls }, (_unused, at): ToolCall => {
+        const id = `c${given.ids + at}`;
+        called.push(id);
+        return { type: "toolCall", id, name: "read", arguments: { path: `${id}.ts` } };
+      });
+      const usage = { ...emptyUsage(), totalTokens: given.usage };
+      const stopReason = given.failed ? "error" : calls.length > 0 ? "toolUse" : "stop";
+      return message({ role: "assistant", content: [...content, ...calls], usage, stopReason, timestamp: 1 });
+    }
+    case "result": {
+      const toolCallId = called[given.which % called.length];
+      return message({ role: "toolResult", toolCallId, toolName: "read", content, isError: false, timestamp: 1 });
+    }
+    case "compaction": {
+      const firstKeptEntryId = given.which % 3 === 0 ? ownId : target(given.which);
+      return { type: "compaction", summary: words(given.size), firstKeptEntryId, tokensBefore: 1 };
+    }
+    case "edit":
+      return {
+        type: "context_edit",
+        targetId: target(given.which),
+        replacement: given.hides ? null : { content: words(given.size) },
+      };
+  }
+}
+
+const branches = fc.array(step, { maxLength: 25 }).map(branchOf);
+const messagesOf = (branch: readonly SessionEntry[]) => contextMessages(branch).map(({ message }) => message);
+const compactedTo = (branch: readonly SessionEntry[], summary: string, firstKept: string | null): SessionEntry[] => [
+  ...branch,
+  {
+    type: "compaction",
+    id: "new",
+    parentId: branch.at(-1)?.id ?? null,
+    timestamp: "2026-01-01T00:00:00.000Z",
+    summary,
+    firstKeptEntryId: firstKept ?? "new",
+    tokensBefore: 1,
+  },
+];
+
+/** Each result with its call: the nearest answer before it that called by that id. */
+function pairsOf(messages: readonly AgentMessage[]): [call: number, result: number][] {
+  return messages.flatMap((message, at) => {
+    if (message.role !== "toolResult") return [];
+    const isCall = (block: { type: string; id?: string }) =>
+      block.type === "toolCall" && block.id === message.toolCallId;
+    const call = messages.slice(0, at).findLastIndex((m) => m.role === "assistant" && m.content.some(isCall));
+    return call < 0 ? [] : [[call, at] as [number, number]];
+  });
+}
+
+describe("a plan", () => {
+  test("never separates a call from its result, and what it says is kept is what the model then sees", () => {
+    fc.assert(
+      fc.property(branches, fc.constantFrom("manual", "overflow", "threshold"), (branch, reason) => {
+        const planned = planCompaction(branch, settings, reason);
+        if (planned.kind === "nothing") return;
+        const { plan } = planned;
+        const before = messagesOf(branch).filter(({ role }) => role !== "compactionSummary");
+        const cut = before.length - plan.kept.length;
+        for (const [call, result] of pairsOf(before)) expect(call < cut).toBe(result < cut);
+        expect(plan.kept[0]?.role).not.toBe("toolResult");
+        expect([...plan.messages, ...plan.turnPrefix, ...plan.kept]).toEqual(before);
+        if (plan.firstKeptEntryId !== null) expect(branch.map(({ id }) => id)).toContain(plan.firstKeptEntryId);
+        expect(messagesOf(compactedTo(branch, "s", plan.firstKeptEntryId)).slice(1)).toEqual(plan.kept);
+      }),
+      { numRuns: 800 },
+    );
+  });
+
+  test("is always found for a context that is too full, and leaves much less of it", () => {
+    let full = 0;
+    fc.assert(
+      fc.property(branches, (branch) => {
+        const messages = messagesOf(branch);
+        const before = estimateAll(messages);
+        const planned = planCompaction(branch, settings, "manual");
+        if (planned.kind === "compact") {
+          expect(planned.plan.keptTokens).toBeLessThanOrEqual(mostKept(settings));
+          expect(planned.plan.keptTokens + planned.plan.replacedTokens).toBe(before);
+          expect(planned.plan.replacedTokens).toBeGreaterThan(0);
+        }
+        if (before <= settings.contextWindow - settings.reserveTokens || openCallAt(messages) !== undefined) return;
+        full++;
+        expect(planned.kind).toBe("compact");
+      }),
+      { numRuns: 800 },
+    );
+    expect(full).toBeGreaterThan(80);
+  });
+});
+
+/** A model that says as much as it may and refuses what does not fit. */
+const wordy: StreamFn = (asked, { systemPrompt = "", messages }, options) => {
+  const stream = new AssistantMessageEventStream();
+  const maxTokens = options?.maxTokens ?? 0;
+  const tokens = Math.ceil(systemPrompt.length / 4) + estimateAll(messages) + maxTokens;
+  const failure = { kind: "context_overflow" as const, message: "too long" };
+  stream.end({
+    role: "assistant",
+    content: [{ type: "text", text: "said ".repeat(maxTokens) }],
+    api: asked.api,
+    provider: asked.provider,
+    model: asked.id,
+    usage: emptyUsage(),
+    timestamp: 0,
+    ...(tokens > asked.contextWindow
+      ? { stopReason: "error", errorMessage: "too long", failure }
+      : { stopReason: "stop" }),
+  });
+  return stream;
+};
+
+test("a compaction always makes the context smaller and fit, and doing it again and again comes to an end", async () => {
+  let compactions = 0;
+  await fc.assert(
+    fc.asyncProperty(branches, async (first) => {
+      let branch = first;
+      for (let round = 0; ; round++) {
+        expect(round).toBeLessThan(30);
+        const appended: SessionEntry[][] = [];
+        const outcome = await compact({
+          branch,
+          model,
+          streamFn: wordy,
+          reason: "manual",
+          append: ({ summary, firstKeptEntryId }) => {
+            const id = `n${branch.length}`;
+            const next = compactedTo(branch, summary, firstKeptEntryId ?? id);
+            appended.push(next.with(next.length - 1, { ...next.at(-1)!, id }));
+            return Promise.resolve(id);
+          },
+        });
+        expect(appended).toHaveLength(outcome.kind === "compacted" ? 1 : 0);
+        if (outcome.kind !== "compacted") {
+          expect(outcome.kind).toBe("nothing");
+          break;
+        }
+        compactions++;
+        const next = appended[0]!;
+        const after = estimateAll(messagesOf(next));
+        expect(after).toBe(outcome.tokensAfter);
+        expect(after).toBeLessThan(estimateAll(messagesOf(branch)));
+        expect(after).toBeLessThanOrEqual(settings.contextWindow - settings.reserveTokens);
+        branch = next;
+      }
+    }),
+    { numRuns: 200 },
+  );
+  expect(compactions).toBeGreaterThan(80);
+});

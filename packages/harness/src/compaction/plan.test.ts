@@ -1,0 +1,292 @@
+import type { AgentMessage } from "@tau/agent";
+import { emptyUsage } from "@tau/ai";
+import { describe, expect, test } from "vitest";
+import type { NewEntry, SessionEntry } from "../session/entry.ts";
+import { cutPoints, splitTurnStart } from "./cut.ts";
+import { type CompactionPlan, type CompactionReason, planCompaction } from "./plan.ts";
+import { resolveCompactionSettings, shouldCompact, summaryTokens } from "./settings.ts";
+import { contextTokens, estimateTokens, imageTokens } from "./tokens.ts";
+
+const model = { provider: "p", id: "m", contextWindow: 8_000, maxTokens: 4_000 };
+const settings = resolveCompactionSettings({ reserveTokens: 1_000, keepRecentTokens: 1_000 }, model);
+
+/** `length` characters. */
+const words = (length: number) => "x".repeat(length);
+
+/**
+ * A message from a word: `u` user, `a` answer, `a12` answer that calls 1 and 2, `f1` one that failed, `r1` the result of call 1, `b` a command
+ * of the person's, `c` a custom message, `s` a branch summary, `k` a compaction that kept nothing. `u*400` has 400
+ * tokens, others 10.
+ */
+function entryOf(word: string): NewEntry {
+  const [what, tokens = "10"] = word.split("*");
+  const text = words(Number(tokens) * 4);
+  const content = [{ type: "text" as const, text }];
+  const rest = what!.slice(1);
+  const message = (value: unknown): NewEntry => ({ type: "message", message: value as AgentMessage });
+  switch (what![0]) {
+    case "a":
+    case "f": {
+      const stopReason = what![0] === "f" ? "error" : "stop";
+      const calls = [...rest].map((id) => ({ type: "toolCall", id, name: "x", arguments: {} }));
+      return message({ role: "assistant", content: [...content, ...calls], stopReason, usage: emptyUsage() });
+    }
+    case "r":
+      return message({ role: "toolResult", toolCallId: rest, toolName: "x", content, isError: false });
+    case "b":
+      return message({ role: "bashExecution", command: "", output: text, exitCode: 0 });
+    case "c":
+      return { type: "custom_message", customType: "x", content, display: true };
+    case "s":
+      return { type: "branch_summary", fromId: "1", summary: text };
+    case "k":
+      return { type: "compaction", summary: text, firstKeptEntryId: "none", tokensBefore: 1 };
+    default:
+      return message({ role: "user", content });
+  }
+}
+
+/** Ids are `1`, `2`, … */
+const branchOf = (...entries: (NewEntry | string)[]): SessionEntry[] =>
+  entries
+    .flatMap((given) => (typeof given === "string" ? given.split(" ").map(entryOf) : [given]))
+    .map((entry, at) => ({
+      ...entry,
+      id: String(at + 1),
+      parentId: at === 0 ? null : String(at),
+      timestamp: "2026-01-01T00:00:00.000Z",
+    }));
+const messagesOf = (text: string) =>
+  text.split(" ").map((word) => {
+    const entry = entryOf(word);
+    return entry.type === "message" ? entry.message : ({ role: "custom", content: [] } as unknown as AgentMessage);
+  });
+
+describe("settings", () => {
+  test("a setting for one model wins over that for all, and that over the default", () => {
+    const large = { ...model, contextWindow: 200_000 };
+    const resolve = (given: Parameters<typeof resolveCompactionSettings>[0]) => resolveCompactionSettings(given, large);
+    expect(resolve({})).toEqual({
+      enabled: true,
+      reserveTokens: 16_384,
+      keepRecentTokens: 20_000,
+      contextWindow: 200_000,
+    });
+    const models = { "p/m": { keepRecentTokens: 5 }, "p/other": { keepRecentTokens: 6 } };
+    expect(resolve({ enabled: false, reserveTokens: 7, models })).toMatchObject({
+      enabled: false,
+      reserveTokens: 7,
+      keepRecentTokens: 5,
+    });
+  });
+
+  test.each([1_000, 4_096, 8_192, 32_000, 36_384])("a window of %i tokens has room for all of it", (contextWindow) => {
+    const resolved = resolveCompactionSettings({}, { ...model, contextWindow });
+    const summary = summaryTokens(resolved, model);
+    expect(resolved.keepRecentTokens).toBeGreaterThan(0);
+    expect(resolved.reserveTokens + resolved.keepRecentTokens + summary).toBeLessThan(contextWindow);
+  });
+
+  test("a model that names no window has one, and a count that is none is refused", () => {
+    expect(resolveCompactionSettings({}, { ...model, contextWindow: 0 }).contextWindow).toBe(128_000);
+    const refused = expect.objectContaining({ code: "invalid_input" });
+    expect(() => resolveCompactionSettings({ reserveTokens: -1 }, model)).toThrow(refused);
+    expect(() => resolveCompactionSettings({ models: { "p/m": { keepRecentTokens: Number.NaN } } }, model)).toThrow(
+      refused,
+    );
+  });
+
+  test("a context is compacted when it reaches into what is reserved, unless that is switched off", () => {
+    expect([7_000, 7_001].map((tokens) => shouldCompact(tokens, settings))).toEqual([false, true]);
+    expect(shouldCompact(9_000, { ...settings, enabled: false })).toBe(false);
+  });
+});
+
+describe("tokens", () => {
+  test.each([
+    ["text, rounded up", { role: "user", content: "12345" }, 2],
+    ["an image", { role: "user", content: [{ type: "image", data: words(9_999), mimeType: "i" }] }, imageTokens],
+    ["a call", { role: "assistant", content: [{ type: "toolCall", id: "1", name: "read", arguments: { a: 1 } }] }, 3],
+    ["thinking", { role: "assistant", content: [{ type: "thinking", thinking: words(40) }] }, 10],
+    ["a command nobody is told of", { role: "bashExecution", command: "x", output: "y", excludeFromContext: true }, 0],
+    ["a message of another program", { role: "other", content: "12345" }, 0],
+    ["what a damaged log may hold", { role: "user", content: [null, {}, { type: "text" }] }, 0],
+  ])("%s is estimated", (_what, message, tokens) => {
+    expect(estimateTokens(message as unknown as AgentMessage)).toBe(tokens);
+  });
+
+  const counted = (usage: object, stopReason = "stop"): NewEntry => ({
+    type: "message",
+    message: { role: "assistant", content: [], usage, stopReason } as unknown as AgentMessage,
+  });
+  const edited = (targetId: string): NewEntry => ({ type: "context_edit", targetId, replacement: null });
+
+  test.each([
+    ["nothing was counted", branchOf("u a u"), 30],
+    ["a total was counted", branchOf("u*500", counted({ totalTokens: 100 }), "u"), 110],
+    ["parts were counted", branchOf("u", counted({ input: 1, output: 20, cacheRead: 300, cacheWrite: 4_000 })), 4_321],
+    ["the count is of an answer that failed", branchOf("u", counted({ totalTokens: 100 }, "error")), 10],
+    ["the count is of an answer that was aborted", branchOf("u", counted({ totalTokens: 100 }, "aborted")), 10],
+    ["the last count is nothing", branchOf(counted({ totalTokens: 100 }), "u", counted({ totalTokens: 0 })), 110],
+    ["an entry was edited since", branchOf("u", "u", counted({ totalTokens: 100 }), edited("1")), 10],
+    ["a later entry was edited since", branchOf(counted({ totalTokens: 100 }), "u", "u", edited("2")), 110],
+  ])("when %s", (_what, branch, tokens) => {
+    expect(contextTokens(branch)).toBe(tokens);
+  });
+
+  test("a count from before the latest compaction is about a context that is gone", () => {
+    const kept: NewEntry = { type: "compaction", summary: "", firstKeptEntryId: "2", tokensBefore: 1 };
+    const branch = branchOf("u*500", counted({ totalTokens: 5_000 }), kept, "u");
+    expect(contextTokens(branch)).toBeLessThan(100);
+    expect(contextTokens([...branch, ...branchOf(counted({ totalTokens: 77 }))])).toBe(77);
+  });
+});
+
+test.each([
+  ["u a u a", [0, 1, 2, 3]],
+  ["u a1 r1 a u", [0, 1, 3, 4]],
+  // Several calls with results in any order.
+  ["u a12 r2 r1 a", [0, 1, 4]],
+  // A command between a call and its result.
+  ["u a1 b r1 u", [0, 1, 4]],
+  // A result that came late, over another answer.
+  ["u a12 r1 a3 r3 r2 u", [0, 1, 6]],
+  // A result without a call is kept with what is before it.
+  ["u r9 u", [0, 2]],
+  // Calls that got no result before the person went on.
+  ["u a12 r1 u a", [0, 1, 3, 4]],
+  // Two results for one call.
+  ["u a1 r1 a r1 u", [0, 1, 5]],
+  // An id that is used again belongs to the nearest call.
+  ["u a1 r1 u a1 r1 u", [0, 1, 3, 4, 6]],
+  // Results that may still come.
+  ["u a12 r1", [0, 1]],
+  ["u a1 b", [0, 1]],
+  // Calls of an answer that failed are never made.
+  ["u f1 b", [0, 1, 2]],
+])("%s may be cut at %j", (text, cuts) => {
+  expect(cutPoints(messagesOf(text))).toEqual(cuts);
+});
+
+test.each([
+  ["u a u a", 2, undefined],
+  ["u a1 r1 a u", 3, 0],
+  ["u a b c a", 4, 2],
+  // Its beginning was compacted long ago.
+  ["a a a", 2, undefined],
+])("%s cut at %i splits the turn that begins at %s", (text, cut, start) => {
+  expect(splitTurnStart(messagesOf(text), cut)).toBe(start);
+});
+
+describe("a plan", () => {
+  const plan = (branch: SessionEntry[], reason: CompactionReason = "manual"): CompactionPlan => {
+    const planned = planCompaction(branch, settings, reason);
+    if (planned.kind === "nothing") throw new Error(planned.reason);
+    return planned.plan;
+  };
+
+  test.each([
+    ["keeps whole turns when they are half of what may be kept", "u*900 a*900 u*300 a*450 u*300 a*250", "5", 0],
+    ["keeps as many messages as may be kept when they are not", "u*900 a*900 a*800 u*50 a*50", "3", 2],
+    ["splits a turn that is too long alone", "u*500 a1*900 r1*900 a2*300 r2*300", "4", 3],
+    ["keeps calls and results together", "u*900 a12*10 r1*500 r2*500 a*200", "5", 4],
+    ["keeps less than it may when everything would fit", "u*100 a*100 u*100 a*100 u*100 a*100", "5", 0],
+    ["keeps what cannot be split while there is room for it", "u*2000 a1*10 r1*3000", "2", 1],
+    ["keeps nothing when that is too large", "u*10 a1*10 r1*30000", null, 0],
+    ["keeps nothing of a single message", "u*30000", null, 0],
+    ["keeps a call that may still get its results", "u*900 a*900 u*10 a12*10 r1*10", "3", 0],
+    ["gives even that up when it fills the window", "u*10 a12*10 r1*30000", null, 0],
+  ])("%s", (_what, text, firstKept, prefix) => {
+    expect(plan(branchOf(text))).toMatchObject({
+      firstKeptEntryId: firstKept,
+      turnPrefix: { length: prefix },
+    });
+  });
+
+  test("does not keep an answer that failed alone, but what it failed to answer", () => {
+    const failed = { role: "assistant", content: [], stopReason: "error", usage: emptyUsage() };
+    const branch = branchOf("u*2000 a*900 u*1500", { type: "message", message: failed as unknown as AgentMessage });
+    expect(plan(branch).firstKeptEntryId).toBe("3");
+  });
+
+  test("brings the previous summary up to date, and starts where that compaction had kept", () => {
+    const kept: NewEntry = { type: "compaction", summary: "before", firstKeptEntryId: "2", tokensBefore: 1 };
+    const made = plan(branchOf("u*900 u*400 a*400", kept, "u*400 a*400"));
+    expect(made).toMatchObject({ previousSummary: "before", firstKeptEntryId: "5" });
+    expect(made.messages).toHaveLength(2);
+  });
+
+  test("leaves out what was hidden from the model, and uses what it was shown instead", () => {
+    const branch = branchOf(
+      "u*900 u*900 a*100",
+      { type: "context_edit", targetId: "1", replacement: null },
+      { type: "context_edit", targetId: "2", replacement: { content: `shown ${words(3_000)}` } },
+    );
+    const { messages, turnPrefix } = plan(branch);
+    expect(JSON.stringify([...messages, ...turnPrefix])).toMatch(/^\[\{"role":"user","content":"shown x+"\}\]$/);
+  });
+
+  test("makes a summary shorter that fills the window by itself, and then keeps all messages", () => {
+    expect(plan(branchOf("k*5000 u*10 a*10"))).toMatchObject({ messages: [], firstKeptEntryId: "2" });
+    expect(plan(branchOf("k*5000"))).toMatchObject({ messages: [], firstKeptEntryId: null });
+  });
+
+  test("keeps less when the provider counts more than we estimate, or has refused what we think fits", () => {
+    const text = Array.from({ length: 40 }, () => "u*50 a*50").join(" ");
+    const kept = (made: CompactionPlan) => made.keptTokens;
+    const usage = { ...emptyUsage(), totalTokens: 8_010 };
+    const answer = { role: "assistant", content: [], stopReason: "stop", usage } as unknown as AgentMessage;
+    expect(kept(plan(branchOf(text)))).toBe(1_000);
+    expect(kept(plan(branchOf(text), "overflow"))).toBe(500);
+    expect(kept(plan(branchOf(text, { type: "message", message: answer })))).toBe(400);
+  });
+
+  test.each([
+    ["empty", branchOf()],
+    ["empty", branchOf("k*100")],
+    ["too_small", branchOf("u*50 a*50")],
+    // The call may still get its result, and what is before it is not worth a summary.
+    ["too_small", branchOf("u*50 a1*2000")],
+  ])("is not made when there is nothing to gain: %s", (reason, branch) => {
+    expect(planCompaction(branch, settings, "manual")).toEqual({ kind: "nothing", reason });
+  });
+
+  test("is made at most three times without progress, unless a person asks", () => {
+    const branch = branchOf("u*30000 k k k", "c*9000");
+    expect(planCompaction(branch, settings, "overflow")).toEqual({ kind: "nothing", reason: "no_progress" });
+    expect(planCompaction(branch, settings, "manual").kind).toBe("compact");
+    expect(planCompaction(branchOf("u*30000 k k", "c*9000"), settings, "overflow").kind).toBe("compact");
+    expect(planCompaction(branchOf("u*30000 k k k u*9000"), settings, "overflow").kind).toBe("compact");
+    expect(planCompaction(branchOf("u*30000 k k k a*9000"), settings, "threshold").kind).toBe("compact");
+  });
+
+  test("knows the files that were read and changed, also from earlier summaries, but not those of failed calls", () => {
+    const called = (id: string, name: string, args: object): NewEntry => ({
+      type: "message",
+      message: {
+        role: "assistant",
+        content: [{ type: "toolCall", id, name, arguments: args }],
+        usage: emptyUsage(),
+      } as unknown as AgentMessage,
+    });
+    const failed = { role: "toolResult", toolCallId: "3", toolName: "write", content: [], isError: true };
+    const details = { readFiles: ["old-read", "later-changed"], modifiedFiles: ["old-changed"] };
+    const branch = branchOf(
+      { type: "compaction", summary: "s", firstKeptEntryId: "1", tokensBefore: 1, details },
+      { type: "branch_summary", fromId: "x", summary: "s", details: { readFiles: ["branch-read"] } },
+      called("1", "read", { path: "a" }),
+      called("2", "edit", { file_path: "b" }),
+      called("3", "write", { path: "c" }),
+      { type: "message", message: failed as unknown as AgentMessage },
+      called("4", "hashline_edit", { path: "later-changed" }),
+      called("5", "hashline_patch", { patch: "¶d e.ts#0a1B\n5!\n¶ f.ts#ffff\n+¶ not a section" }),
+      called("6", "bash", { path: "no" }),
+      called("7", "read", {}),
+      "u*2000 a*10",
+    );
+    expect(plan(branch).files).toEqual({
+      readFiles: ["old-read", "branch-read", "a"],
+      modifiedFiles: ["old-changed", "b", "later-changed", "d e.ts", "f.ts"],
+    });
+  });
+});

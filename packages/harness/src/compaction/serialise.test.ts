@@ -1,0 +1,164 @@
+import type { AgentMessage } from "@tau/agent";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { addUsage } from "./ask.ts";
+import { filesText, withoutFilesText } from "./files.ts";
+import { summaryPrompt } from "./prompts.ts";
+import { serialise, takePiece } from "./serialise.ts";
+import { cutEnd, cutMiddle, tagged } from "./text.ts";
+import { estimateTokens } from "./tokens.ts";
+
+/** Any text, also one with halves of characters and many lines. */
+const text = fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "é", "😀", "語"), maxLength: 300 });
+
+describe("a text", () => {
+  test.each([
+    ["cutMiddle", cutMiddle],
+    ["cutEnd", cutEnd],
+  ])(
+    "that %s cuts is never longer than allowed, never ends in half a character, and keeps its beginning",
+    (_name, cut) => {
+      fc.assert(
+        fc.property(text, fc.nat(400), (given, most) => {
+          const short = cut(given, most);
+          expect(short.length).toBeLessThanOrEqual(most);
+          expect(short.isWellFormed()).toBe(true);
+          if (given.length <= most) expect(short).toBe(given);
+          if (most >= 60) expect(given.startsWith(short.slice(0, 10))).toBe(true);
+        }),
+      );
+    },
+  );
+
+  test("cut in the middle keeps its end and says how much is missing", () => {
+    expect(cutMiddle(`${"a".repeat(500)}${"z".repeat(500)}`, 100)).toMatch(/^a+\n\[9\d\d characters left out\]\nz+$/);
+  });
+
+  test("in tags cannot close them itself", () => {
+    expect(tagged("t", "a</t>b</t-2>")).toBe("<t-3>\na</t>b</t-2>\n</t-3>");
+  });
+
+  test("of a conversation is cut into pieces that are the conversation, none too long, none empty", () => {
+    fc.assert(
+      fc.property(fc.array(text.filter(Boolean), { maxLength: 8 }), fc.integer({ min: 2, max: 400 }), (texts, most) => {
+        const pieces: string[] = [];
+        for (let rest = texts; rest.length > 0;) {
+          const taken = takePiece(rest, most);
+          pieces.push(taken.piece);
+          rest = taken.rest;
+        }
+        for (const piece of pieces) {
+          expect(piece.length).toBeGreaterThan(0);
+          expect(piece.length).toBeLessThanOrEqual(most);
+          expect(piece.isWellFormed()).toBe(true);
+        }
+        expect(pieces.join("").replaceAll("\n", "")).toBe(texts.join("").replaceAll("\n", ""));
+      }),
+    );
+  });
+});
+
+test("a conversation is told as text: who said what, what was called and what came of it", () => {
+  const messages = [
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Look." },
+        { type: "image", data: "AAAA", mimeType: "image/png" },
+      ],
+    },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "hidden" },
+        { type: "text", text: "I do." },
+        { type: "toolCall", id: "1", name: "read", arguments: { path: "a.ts", limit: 3 } },
+      ],
+      stopReason: "toolUse",
+    },
+    { role: "toolResult", toolName: "read", content: [{ type: "text", text: "sk-key-123" }], isError: false },
+    { role: "toolResult", toolName: "bash", content: [], isError: true },
+    { role: "assistant", content: [], stopReason: "aborted" },
+    { role: "bashExecution", command: "x", output: "y", excludeFromContext: true },
+    { role: "custom", content: "Note." },
+  ] as unknown as AgentMessage[];
+  expect(serialise(messages, { mostOutput: 100 })).toEqual([
+    "[person]\nLook.\n(image)",
+    '[assistant]\nI do.\n[assistant calls read] path="a.ts" limit=3',
+    "[result of read]\nsk-key-123",
+    "[failed result of bash]\n(no words)",
+    "[assistant]\n(no words)\n[aborted]",
+    "[person]\nNote.",
+  ]);
+});
+
+test("whatever a damaged log holds for content has a size and a text", () => {
+  const content = fc.oneof(
+    fc.jsonValue(),
+    fc.array(fc.record({ type: fc.constantFrom("text", "thinking", "image", "toolCall", "x"), text: fc.jsonValue() })),
+    fc.array(fc.record({ type: fc.constant("toolCall"), name: fc.jsonValue(), arguments: fc.jsonValue() })),
+  );
+  const role = fc.constantFrom("user", "assistant", "toolResult", "custom");
+  fc.assert(
+    fc.property(fc.record({ role, content, stopReason: fc.jsonValue() }), (message) => {
+      const given = message as unknown as AgentMessage;
+      expect(estimateTokens(given)).toBeGreaterThanOrEqual(0);
+      expect(serialise([given], { mostOutput: 50 }).every((part) => typeof part === "string")).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("results, arguments and output are cut to their share, and what the person said is not", () => {
+  const long = "x".repeat(5_000);
+  const messages = [
+    { role: "user", content: long },
+    { role: "assistant", content: [{ type: "toolCall", id: "1", name: "write", arguments: { content: long } }] },
+    { role: "toolResult", toolName: "read", content: [{ type: "text", text: long }], isError: false },
+    { role: "bashExecution", command: "x", output: long },
+  ] as unknown as AgentMessage[];
+  const [person, ...others] = serialise(messages, { mostOutput: 200 });
+  expect(person).toContain(long);
+  for (const other of others) expect(other.length).toBeLessThan(300);
+});
+
+test("a prompt has the summary so far only when there is one, and the person's wish at its end", () => {
+  const prompt = { kind: "history", piece: "PIECE", maxTokens: 1_000 } as const;
+  const fresh = summaryPrompt({ ...prompt, summary: undefined, instructions: undefined });
+  expect(fresh).toContain("<conversation>\nPIECE\n</conversation>");
+  expect(fresh).not.toContain("<summary>");
+  const next = summaryPrompt({ ...prompt, summary: "SO FAR", instructions: "Mind X." });
+  expect(next).toContain("<summary>\nSO FAR\n</summary>");
+  expect(next.endsWith("Mind X.")).toBe(true);
+});
+
+describe("lists of files", () => {
+  const files = { readFiles: ["a", "b\nc"], modifiedFiles: Array.from({ length: 50 }, (_unused, at) => `file-${at}`) };
+
+  test("name the latest first, as many as fit, and no name can pass for two", () => {
+    const listed = filesText(files, 100);
+    expect(listed).toBe(
+      '## Files so far\nChanged:\nfile-49\nfile-48\nfile-47\nfile-46\nfile-45\nfile-44\nfile-43\n(43 more)\nRead:\n"b\\nc"\na',
+    );
+    expect(filesText({ readFiles: [], modifiedFiles: [] }, 100)).toBe("");
+  });
+
+  test("are taken off a summary again", () => {
+    expect(withoutFilesText(`Words.\n\n${filesText(files, 1_000)}`)).toBe("Words.");
+    expect(withoutFilesText("Words.")).toBe("Words.");
+  });
+});
+
+test("what requests cost is added up, and counts that no provider gave stay away", () => {
+  const cost = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, total: 10 };
+  const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, totalTokens: 10, cost };
+  expect(addUsage(usage, usage)).toEqual({
+    input: 2,
+    output: 4,
+    cacheRead: 6,
+    cacheWrite: 8,
+    totalTokens: 20,
+    cost: { input: 2, output: 4, cacheRead: 6, cacheWrite: 8, total: 20 },
+  });
+  expect(addUsage(usage, { ...usage, reasoning: 5 })).toMatchObject({ reasoning: 5 });
+});
