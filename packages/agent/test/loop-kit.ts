@@ -1,7 +1,7 @@
 /** What the tests of the loop share: scripted models, and runs told as a person would tell them. */
 import { type AssistantMessage, type Message, type Model, streamSimple } from "@tau/ai";
 import { type ScriptedModel, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { agentLoop, runAgentLoop } from "../src/agent-loop.ts";
 import { defaultConvertToLlm } from "../src/convert.ts";
 import type {
@@ -14,12 +14,9 @@ import type {
   StreamFn,
 } from "../src/types.ts";
 
-const models: ScriptedModel[] = [];
-afterEach(() => models.splice(0).forEach((model) => model.dispose()));
-
 export const script = (...turns: ScriptedTurn[]): ScriptedModel => {
   const model = scriptedModel(turns);
-  models.push(model);
+  onTestFinished(() => model.dispose());
   return model;
 };
 
