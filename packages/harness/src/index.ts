@@ -24,6 +24,11 @@ export {
 } from "./compaction/settings.ts";
 export { contextTokens, estimateTokens } from "./compaction/tokens.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
+export { exportHtml, type ExportHtmlOptions } from "./export/html.ts";
+export { type ImportedSession, type ImportProblem, importSession } from "./export/import.ts";
+export { exportJsonl, type ExportJsonlOptions } from "./export/jsonl.ts";
+export { exportMarkdown } from "./export/markdown.ts";
+export type { ExportSource } from "./export/source.ts";
 export {
   buildContext,
   contextEntries,

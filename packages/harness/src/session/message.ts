@@ -1,6 +1,7 @@
 /** The messages that a session adds to the engine's, and how each is told to a model. Names and fields are pi's. */
 import type { AgentMessage } from "@tau/agent";
 import type { ImageContent, Message, TextContent } from "@tau/ai";
+import { fenced } from "../fence.ts";
 
 /** A command that the person ran themselves (`!cmd`). */
 export interface BashExecutionMessage {
@@ -92,20 +93,15 @@ const userMessage = (content: string | (TextContent | ImageContent)[], timestamp
 
 /** A command and what came of it, for the model. */
 function bashText({ command, output, exitCode, cancelled, truncated, fullOutputPath }: BashExecutionMessage): string {
-  const parts = [`I ran this command:\n\n${fenced(command)}`, output ? `Output:\n\n${fenced(output)}` : "(no output)"];
+  const parts = [
+    `I ran this command:\n\n${fenced(textOf(command))}`,
+    output ? `Output:\n\n${fenced(textOf(output))}` : "(no output)",
+  ];
   if (cancelled) parts.push("(cancelled)");
   else if (exitCode) parts.push(`It exited with code ${exitCode}.`);
   if (truncated && fullOutputPath) parts.push(`[The output is cut; all of it is in ${fullOutputPath}]`);
   return parts.join("\n\n");
 }
 
-/**
- * Fenced by more backticks than the text has in a row, so that no text can close its own fence. What comes from a log
- * that somebody edited may be no text at all.
- */
-function fenced(given: unknown): string {
-  const text = typeof given === "string" ? given : "";
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
-}
+/** What comes from a log that somebody edited may be no text at all. */
+const textOf = (given: unknown): string => (typeof given === "string" ? given : "");

@@ -1,0 +1,108 @@
+/** The contents of messages as HTML: text, thinking, tool calls, pictures, output. */
+import { ansiHtml } from "./ansi-html.ts";
+import { diffHtml } from "./diff-html.ts";
+import { markdownHtml } from "./markdown-html.ts";
+import { clean, countText, cut, escapeHtml, fieldsOf, html, jsonOf, textOf } from "./text.ts";
+
+export interface ContentOptions {
+  /** Longer outputs, arguments and data are cut. */
+  maxResultChars: number;
+}
+
+/** What a message says, whether as one text or in blocks. What is no block that we know is shown as data. */
+export function contentHtml(content: unknown, options: ContentOptions): string {
+  if (!Array.isArray(content)) return markdownHtml(textOf(content));
+  return content.map((block: unknown) => blockHtml(block, options)).join("\n");
+}
+
+function blockHtml(block: unknown, options: ContentOptions): string {
+  const fields = fieldsOf(block);
+  switch (fields.type) {
+    case "text":
+      return markdownHtml(textOf(fields.text));
+    case "image":
+      return imageHtml(fields);
+    case "thinking":
+      return thinkingHtml(fields);
+    case "toolCall":
+      return toolCallHtml(fields, options);
+    default:
+      return dataHtml("Content", block, options);
+  }
+}
+
+function thinkingHtml({ thinking, redacted }: Readonly<Record<string, unknown>>): string {
+  const text = textOf(thinking);
+  if (redacted === true || text === "") return note("Thinking that the provider keeps to itself.");
+  return `<details class="thinking"><summary>Thinking</summary>${markdownHtml(text)}</details>`;
+}
+
+function toolCallHtml(call: Readonly<Record<string, unknown>>, options: ContentOptions): string {
+  const { command, ...others } = fieldsOf(call.arguments);
+  // A command reads better as itself than as a string in JSON.
+  const isCommand = typeof command === "string";
+  const rest = isCommand ? others : call.arguments;
+  const parts = [
+    `<p class="call">Call <b>${html(textOf(call.name))}</b></p>`,
+    isCommand ? outputHtml(command, options) : "",
+    isCommand && Object.keys(others).length === 0 ? "" : outputHtml(rest === undefined ? "" : jsonOf(rest), options),
+    call.argumentsError === undefined ? "" : errorHtml(textOf(call.argumentsError)),
+  ];
+  return `<div class="tool">${parts.join("")}</div>`;
+}
+
+/** What a tool or a command gave back: blocks of output, and what the tool changed. */
+export function resultHtml(content: unknown, details: unknown, options: ContentOptions): string {
+  const blocks: unknown[] = Array.isArray(content) ? content : [{ type: "text", text: textOf(content) }];
+  const shown = blocks.map((block) => {
+    const fields = fieldsOf(block);
+    return fields.type === "text" ? outputHtml(textOf(fields.text), options) : blockHtml(block, options);
+  });
+  return [...shown, ...diffsIn(details).map((diff) => boundedHtml(diff, options, diffHtml))].join("\n");
+}
+
+/** Tools tell what they changed in `diff`, or in the `diff` of each of their `files`. */
+function diffsIn(details: unknown): string[] {
+  const { diff, files } = fieldsOf(details);
+  const all = [diff, ...(Array.isArray(files) ? files.map((file) => fieldsOf(file).diff) : [])];
+  return all.filter((text): text is string => typeof text === "string" && text !== "");
+}
+
+/** More lines than this are folded. */
+const mostLines = 24;
+
+/** Output as a terminal would show it. */
+export function outputHtml(output: string, options: ContentOptions): string {
+  if (output.trim() === "") return "";
+  return boundedHtml(output, options, (text) => {
+    const block = `<pre>${ansiHtml(text.replace(/\n$/, ""))}</pre>`;
+    const lines = text.split("\n").length;
+    return lines <= mostLines ? block : `<details><summary>${countText(lines)} lines</summary>${block}</details>`;
+  });
+}
+
+function boundedHtml(text: string, { maxResultChars }: ContentOptions, show: (text: string) => string): string {
+  const { text: kept, leftOut } = cut(text, maxResultChars);
+  return show(kept) + (leftOut > 0 ? note(`${countText(leftOut)} more characters are left out here.`) : "");
+}
+
+/** Anything else, as JSON, folded. */
+export const dataHtml = (title: string, value: unknown, options: ContentOptions): string =>
+  value === undefined
+    ? ""
+    : `<details class="data"><summary>${html(title)}</summary>${boundedHtml(jsonOf(value), options, (text) => `<pre>${html(text)}</pre>`)}</details>`;
+
+export const note = (text: string): string => `<p class="note">${html(text)}</p>`;
+
+export const errorHtml = (text: string): string => `<p class="error">${html(text)}</p>`;
+
+/** Only pictures that can do nothing but be seen; SVG is a document. */
+const pictures: ReadonlySet<unknown> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+function imageHtml({ mimeType, data }: Readonly<Record<string, unknown>>): string {
+  const isShown = pictures.has(mimeType) && typeof data === "string" && isBase64(data);
+  if (!isShown) return note(`A picture that cannot be shown (${clean(textOf(mimeType)).slice(0, 100) || "no type"}).`);
+  return `<img src="data:${escapeHtml(textOf(mimeType))};base64,${escapeHtml(data)}" alt="picture">`;
+}
+
+const isBase64 = (data: string) => data.length > 0 && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);

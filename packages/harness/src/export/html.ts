@@ -1,0 +1,68 @@
+/** A session as one HTML file that needs nothing else. */
+import { type Card, cardOf } from "./card.ts";
+import { pageHtml } from "./page.ts";
+import { type ExportSource, type Outline, outlineOf } from "./source.ts";
+import { countText, escapeHtml, excerpt, html, textOf, timeText } from "./text.ts";
+import { costText, totalsOf } from "./totals.ts";
+import { anchorOf, treeHtml } from "./tree-html.ts";
+
+export interface ExportHtmlOptions {
+  /** Longer outputs, arguments and data are cut, and the page says so. Characters; default 100,000. */
+  maxResultChars?: number;
+}
+
+/**
+ * All branches, the current one shown. It works without network, and without scripts but for the other branches. Nothing
+ * of the transcript can run: all of it is escaped, and the page's policy names the one script and the one style that may.
+ * The same session always gives the same text. Never throws, whatever the entries hold.
+ */
+export function exportHtml(source: ExportSource, { maxResultChars = 100_000 }: ExportHtmlOptions = {}): string {
+  const outline = outlineOf(source);
+  const cards = outline.entries.map((entry) => cardOf(entry, { maxResultChars, answered: outline.answered }));
+  const title = excerpt(outline.name, 200) || `Session ${excerpt(textOf(source.header.id), 60)}`;
+  return pageHtml({
+    title: escapeHtml(title),
+    facts: factsHtml(source),
+    tree: treeHtml(outline, cards),
+    cards: cards.map((card, at) => articleHtml(outline, at, card)).join("\n"),
+  });
+}
+
+function factsHtml({ header, entries }: ExportSource): string {
+  const { models, messages, input, output, cacheRead, cacheWrite, cost, lastActive } = totalsOf(entries);
+  const tokens = [
+    `${countText(input)} in`,
+    `${countText(output)} out`,
+    `${countText(cacheRead)} read from and ${countText(cacheWrite)} written to caches`,
+  ];
+  const facts: [name: string, text: string][] = [
+    ["Folder", textOf(header.cwd)],
+    ["Started", timeText(header.timestamp)],
+    ["Last entry", timeText(lastActive)],
+    ["Models", models.join(", ")],
+    ["Messages", countText(messages)],
+    ["Tokens", tokens.join(", ")],
+    ["Cost", costText(cost)],
+    ["Session", textOf(header.id)],
+  ];
+  return facts
+    .filter(([, text]) => text !== "")
+    .map(([name, text]) => `<div><dt>${name}</dt><dd>${escapeHtml(excerpt(text, 400))}</dd></div>`)
+    .join("\n");
+}
+
+/** Cards of other branches are there too, hidden: parents stand before children, so that any branch is in order. */
+function articleHtml({ entries, parents, isCurrent, labels }: Outline, at: number, card: Card): string {
+  const label = labels.get(at);
+  const head = [
+    `<b>${html(card.title)}</b>`,
+    label === undefined ? "" : `<span class="label">${html(label)}</span>`,
+    `<time>${html(timeText(entries[at]!.timestamp))}</time>`,
+  ];
+  const classes = card.isError ? `${card.kind} failed` : card.kind;
+  const hidden = isCurrent[at] ? "" : " hidden";
+  return `<article id="${anchorOf(at)}" class="${classes}" data-parent="${parents[at]}"${hidden}>
+<header>${head.join("")}</header>
+${card.html}
+</article>`;
+}

@@ -1,0 +1,258 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { SessionEntry } from "../session/entry.ts";
+import { importSession } from "./import.ts";
+import { exportJsonl } from "./jsonl.ts";
+import { hostileTexts } from "../../test/export/hostile.ts";
+import { sampleSource } from "../../test/export/sample.ts";
+
+const lines = (...values: unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join("");
+const time = "2025-11-01T00:00:00.000Z";
+const said = (content: string) => ({ type: "message", timestamp: time, message: { role: "user", content } });
+
+describe("what is exported comes back", () => {
+  test("with every entry type and every text", () => {
+    for (const text of hostileTexts) {
+      // Types and roles are names, not text.
+      const source = sampleSource((place) => (/type|role/i.test(place) ? "x" : text));
+      const { header, entries, problems } = importSession(exportJsonl(source));
+      expect(problems).toEqual([]);
+      expect({ header, entries }).toEqual({ header: source.header, entries: source.entries });
+    }
+  });
+
+  test("with fields and types that nobody knows", () => {
+    const entry = fc.record({
+      type: fc.constantFrom("later", "message", "custom"),
+      more: fc.jsonValue(),
+      data: fc.jsonValue(),
+    });
+    fc.assert(
+      fc.property(fc.array(entry), fc.dictionary(fc.string(), fc.jsonValue()), (drafts, given) => {
+        const fields = JSON.parse(JSON.stringify(given)) as typeof given;
+        const entries = drafts.map((draft, at) => ({
+          ...draft,
+          id: `i${at}`,
+          parentId: at ? `i${at - 1}` : null,
+          timestamp: time,
+        }));
+        const text = lines({ ...fields, type: "session", version: 3, id: "s", timestamp: time, cwd: "/" }, ...entries);
+        const { crc: _, branchedFrom: __, ...kept } = fields;
+        const read = importSession(text);
+        expect(read.problems).toEqual([]);
+        expect(read.entries).toEqual(JSON.parse(JSON.stringify(entries)));
+        expect(read.header).toEqual({
+          ...kept,
+          type: "session",
+          version: 3,
+          id: "s",
+          timestamp: time,
+          cwd: "/",
+          ...(typeof fields.branchedFrom === "string" && { parentSession: fields.branchedFrom }),
+        });
+        const source = { header: read.header!, entries: read.entries, leafId: null };
+        expect(importSession(exportJsonl(source))).toEqual(read);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("without checksums, which are of the bytes of another file", () => {
+    const text = lines(
+      { type: "session", version: 3, id: "s", timestamp: time, cwd: "/", crc: "00000000" },
+      { ...said("a"), id: "a", parentId: null, data: { crc: 1 }, crc: "00000000" },
+    );
+    const read = importSession(text);
+    expect(read.entries).toEqual([{ ...said("a"), id: "a", parentId: null, data: { crc: 1 } }]);
+    expect(exportJsonl({ header: read.header!, entries: read.entries, leafId: "a" })).not.toContain("00000000");
+  });
+});
+
+test("the current branch stands alone, with its labels and the name wherever they were set", () => {
+  const entry = (id: string, parentId: string | null, fields: object) => ({ id, parentId, timestamp: time, ...fields });
+  const header = { type: "session" as const, version: 3, id: "s", timestamp: time, cwd: "/" };
+  const entries = [
+    entry("a", null, said("a")),
+    entry("n", "a", { type: "session_info", name: "first" }),
+    entry("b", "n", said("b")),
+    entry("c", "b", { type: "label", targetId: "a", label: "old" }),
+    entry("d", "c", { type: "label", targetId: "a", label: "start" }),
+    entry("e", "d", { type: "label", targetId: "b", label: "elsewhere" }),
+    entry("f", "e", { type: "session_info", name: "N" }),
+    entry("g", "a", said("g")),
+    entry("h", "g", { type: "label", targetId: "g", label: "end" }),
+  ] as unknown as SessionEntry[];
+  const read = importSession(exportJsonl({ header, entries, leafId: "h" }, { branch: "current" }));
+  expect(read.problems).toEqual([]);
+  expect(read.entries.map(({ id, parentId }) => `${parentId} ${id}`)).toEqual(["null a", "a g", "g h", "h d", "d f"]);
+  const all = importSession(exportJsonl({ header, entries, leafId: "h" }));
+  expect(all.entries).toEqual(entries);
+  expect(importSession(exportJsonl({ header, entries, leafId: null }, { branch: "current" })).entries).toEqual([
+    { ...entries[6], parentId: null },
+  ]);
+});
+
+describe("older files", () => {
+  test("version 1 becomes a chain with ids of its lines", () => {
+    const text = lines(
+      { type: "session", id: "s", timestamp: time, cwd: "/p", provider: "acme", branchedFrom: "/old.jsonl" },
+      said("one"),
+      { type: "model_change", timestamp: time, provider: "acme", modelId: "m" },
+      said("two"),
+      { type: "compaction", timestamp: time, summary: "so far", firstKeptEntryIndex: 3, tokensBefore: 9 },
+      {
+        type: "message",
+        timestamp: time,
+        message: { role: "hookMessage", customType: "h", content: "hi", display: true },
+      },
+    );
+    expect(importSession(text)).toEqual({
+      header: {
+        type: "session",
+        version: 3,
+        id: "s",
+        timestamp: time,
+        cwd: "/p",
+        provider: "acme",
+        parentSession: "/old.jsonl",
+      },
+      entries: [
+        { ...said("one"), id: "00000002", parentId: null },
+        { type: "model_change", timestamp: time, provider: "acme", modelId: "m", id: "00000003", parentId: "00000002" },
+        { ...said("two"), id: "00000004", parentId: "00000003" },
+        {
+          type: "compaction",
+          timestamp: time,
+          summary: "so far",
+          firstKeptEntryId: "00000004",
+          tokensBefore: 9,
+          id: "00000005",
+          parentId: "00000004",
+        },
+        {
+          type: "message",
+          timestamp: time,
+          message: { role: "custom", customType: "h", content: "hi", display: true },
+          id: "00000006",
+          parentId: "00000005",
+        },
+      ],
+      problems: [],
+    });
+  });
+
+  test("version 2 keeps its tree and has its roles renamed", () => {
+    const text = lines(
+      { type: "session", version: 2, id: "s", timestamp: time, cwd: "/p", parentSession: "/old.jsonl" },
+      { ...said("one"), id: "a1", parentId: null },
+      {
+        type: "message",
+        id: "b2",
+        parentId: "a1",
+        timestamp: time,
+        message: { role: "hookMessage", customType: "h", content: "hi" },
+      },
+      { ...said("two"), id: "c3", parentId: "a1" },
+    );
+    const { header, entries, problems } = importSession(text);
+    expect(problems).toEqual([]);
+    expect(header).toMatchObject({ version: 3, parentSession: "/old.jsonl" });
+    expect(entries.map(({ id, parentId }) => `${parentId} ${id}`)).toEqual(["null a1", "a1 b2", "a1 c3"]);
+    expect(entries[1]).toMatchObject({ message: { role: "custom", customType: "h", content: "hi" } });
+  });
+});
+
+describe("a file that is not as it should be is read as far as it goes", () => {
+  const header = { type: "session", version: 3, id: "s", timestamp: time, cwd: "/" };
+  const read = (text: string) => {
+    const { entries, problems, header } = importSession(text);
+    return {
+      header: header?.id,
+      entries: entries.map(({ id, parentId }) => `${parentId} ${id}`),
+      problems: problems.map(({ line, kind }) => `${line} ${kind}`),
+    };
+  };
+
+  test("bad lines are reported by number, and what followed them is put behind what is there", () => {
+    const text = [
+      JSON.stringify(header),
+      JSON.stringify({ ...said("a"), id: "a", parentId: null }),
+      '{"type":"message","id":"b","par',
+      "",
+      "[1]",
+      "null",
+      '{"id":"x"}',
+      JSON.stringify({ ...said("c"), id: "c", parentId: "b" }),
+      JSON.stringify({ ...said("d"), id: "d", parentId: "c" }),
+      '{"type":"mess',
+    ].join("\r\n");
+    expect(read(text)).toEqual({
+      header: "s",
+      entries: ["null a", "a c", "c d"],
+      problems: ["3 unreadable", "5 unreadable", "6 unreadable", "7 unreadable", "8 reattached", "10 unreadable"],
+    });
+  });
+
+  test("without a header the entries are there, and ids tell their version", () => {
+    expect(read(lines({ ...said("a"), id: "a", parentId: null }))).toEqual({
+      header: undefined,
+      entries: ["null a"],
+      problems: ["1 no_header"],
+    });
+    expect(read(lines(said("a"), said("b")))).toMatchObject({ entries: ["null 00000001", "00000001 00000002"] });
+    expect(read("")).toEqual({ header: undefined, entries: [], problems: ["1 no_header"] });
+  });
+
+  test("ids that are missing or taken are made from the line", () => {
+    const text = lines(
+      header,
+      { ...said("a"), id: "00000004", parentId: null },
+      { ...said("b"), parentId: "00000004" },
+      { ...said("c"), id: "00000004", parentId: "00000003" },
+      { ...said("d"), id: 7, parentId: 7 },
+    );
+    expect(read(text)).toEqual({
+      header: "s",
+      entries: ["null 00000004", "00000004 00000003", "00000003 10000004", "10000004 00000005"],
+      problems: ["3 renamed", "4 renamed", "5 renamed", "5 reattached"],
+    });
+  });
+
+  test("a newer version, a second header and a mark at the beginning are no obstacle", () => {
+    const text = `\uFEFF${lines({ ...header, version: 9 }, { ...said("a"), id: "a", parentId: null }, header)}`;
+    expect(read(text)).toEqual({ header: "s", entries: ["null a"], problems: ["1 newer_version", "3 extra_header"] });
+  });
+
+  test("whatever the text, ids are unique and parents stand before their children", () => {
+    const line = fc.oneof(
+      fc.string(),
+      fc.jsonValue().map((value) => JSON.stringify(value)),
+      fc
+        .record(
+          {
+            type: fc.constantFrom("session", "message", "compaction", "label"),
+            version: fc.constantFrom(1, 2, 3),
+            id: fc.oneof(fc.constantFrom("a", "b", "00000002"), fc.jsonValue()),
+            parentId: fc.oneof(fc.constantFrom("a", "b", null), fc.jsonValue()),
+            firstKeptEntryIndex: fc.oneof(fc.integer(), fc.jsonValue()),
+            message: fc.jsonValue(),
+          },
+          { requiredKeys: ["type"] },
+        )
+        .map((value) => JSON.stringify(value)),
+    );
+    fc.assert(
+      fc.property(fc.array(line), (texts) => {
+        const { entries } = importSession(texts.join("\n"));
+        const known = new Set<string | null>([null]);
+        for (const { id, parentId } of entries) {
+          expect(known.has(parentId)).toBe(true);
+          expect(known.has(id)).toBe(false);
+          known.add(id);
+        }
+        expect(importSession(texts.join("\n"))).toEqual(importSession(texts.join("\n")));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

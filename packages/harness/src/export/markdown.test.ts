@@ -1,0 +1,210 @@
+import { describe, expect, test } from "vitest";
+import type { SessionEntry } from "../session/entry.ts";
+import { exportMarkdown } from "./markdown.ts";
+import { markdownHtml } from "./markdown-html.ts";
+import { prose } from "./prose.ts";
+import type { ExportSource } from "./source.ts";
+import { hostileTexts } from "../../test/export/hostile.ts";
+import { sampleSource } from "../../test/export/sample.ts";
+
+const header = {
+  type: "session" as const,
+  version: 3,
+  id: "0123",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  cwd: "/home/a_b",
+};
+
+function sourceOf(entries: object[], leaf = entries.length - 1): ExportSource {
+  const linked = entries.map((entry, at) => ({
+    id: String(at),
+    parentId: at === 0 ? null : String(at - 1),
+    timestamp: "2026-01-01T00:00:05.000Z",
+    ...entry,
+  }));
+  return { header, entries: linked as unknown as SessionEntry[], leafId: String(leaf) };
+}
+const message = (role: string, fields: object) => ({ type: "message", message: { role, ...fields } });
+
+test("a branch reads like a letter", () => {
+  const usage = { input: 1000, output: 50, cacheRead: 0, cacheWrite: 0, cost: { total: 0.25 } };
+  const source = sourceOf([
+    { type: "session_info", name: "Fix <the> *test*" },
+    message("user", { content: "Why does it fail?" }),
+    { ...message("user", { content: "on another branch" }), parentId: "0" },
+    {
+      ...message("assistant", {
+        provider: "acme",
+        model: "m1",
+        usage,
+        content: [
+          { type: "thinking", thinking: "Hm.\n```" },
+          { type: "text", text: "# Let me look\n\nAt `<b>` and <b>." },
+          { type: "toolCall", name: "bash", arguments: { command: "ls" } },
+        ],
+      }),
+      parentId: "1",
+    },
+    { type: "custom", customType: "tau.call_started", data: { toolCallId: "c1", toolName: "bash" } },
+    message("toolResult", {
+      toolCallId: "c1",
+      toolName: "bash",
+      content: [{ type: "text", text: "\u001b[31ma\u001b[0m.ts\n" }],
+      details: {},
+    }),
+    message("toolResult", { toolName: "edit", content: [], isError: true, details: { diff: "-a\n+b\n" } }),
+    message("bashExecution", { command: "make", output: "no", exitCode: 2 }),
+    { type: "model_change", provider: "acme", modelId: "m2" },
+    { type: "compaction", summary: "It was the clock.", firstKeptEntryId: "1", tokensBefore: 10 },
+    { type: "label", targetId: "9", label: "here" },
+    message("assistant", {
+      provider: "acme",
+      model: "m2",
+      content: [],
+      stopReason: "error",
+      errorMessage: "overloaded",
+    }),
+    { type: "custom", customType: "tau.call_started", data: { toolCallId: "c2", toolName: "edit" } },
+    { type: "later", field: 1 },
+  ]);
+  expect(exportMarkdown(source)).toMatchInlineSnapshot(`
+    "# Fix \\<the\\> \\*test\\*
+
+    - Session: 0123
+    - Folder: /home/a_b
+    - Started: 2026-01-01 00:00:00 UTC
+    - Last entry: 2026-01-01 00:00:05 UTC
+    - Models: acme/m1, acme/m2
+    - Tokens: 1,000 in, 50 out
+    - Cost: $0.2500
+
+    **Name:** Fix \\<the\\> \\*test\\*
+
+    ## User
+
+    Why does it fail?
+
+    ## Assistant (acme/m1)
+
+    **Thinking**
+
+    \`\`\`\`
+    Hm.
+    \`\`\`
+    \`\`\`\`
+
+    ### Let me look
+
+    At \`<b>\` and \\<b>.
+
+    **Call of bash**
+
+    \`\`\`json
+    {
+      "command": "ls"
+    }
+    \`\`\`
+
+    ## Result of bash
+
+    \`\`\`
+    a.ts
+    \`\`\`
+
+    ## Error of edit
+
+    \`\`\`diff
+    -a
+    +b
+    \`\`\`
+
+    ## Command
+
+    \`\`\`sh
+    make
+    \`\`\`
+
+    \`\`\`
+    no
+    \`\`\`
+
+    Exit code 2.
+
+    **Model:** acme/m2
+
+    ## Compaction (here)
+
+    It was the clock.
+
+    **Label:** here
+
+    ## Assistant (acme/m2)
+
+    **Error**
+
+    \`\`\`
+    overloaded
+    \`\`\`
+
+    **Outcome of edit:** unknown
+
+    ## Entry: later
+
+    \`\`\`json
+    {
+      "field": 1
+    }
+    \`\`\`
+    "
+  `);
+});
+
+describe("prose keeps its Markdown and loses its power", () => {
+  test.each([
+    ["plain *text* with `code <b>` and a < b", "plain *text* with `code <b>` and a < b"],
+    ["# a\n##### b\n\nc\n===\nd\n---", "### a\n##### b\n\nc\n\\===\nd\n\\---"],
+    ["<b> </b> <!-- <?x \\<i> <https://x.example>", "\\<b> \\</b> \\<!-- \\<?x \\<i> <https://x.example>"],
+    ["```\n<b>\n```\n<b>", "```\n<b>\n```\n\\<b>"],
+    ["- a\n  ```\n  <b>\n  ```", "- a\n  ```\n  <b>\n  ```"],
+    ["- a ` b\n- <b> ` c", "- a ` b\n- \\<b> ` c"],
+    ["`a\nb ` <b> ` c", "`a\nb ` \\<b> ` c"],
+    ["| ` | <b> ` |", "| ` | \\<b> ` |"],
+    ["```\nopen", "````markdown\n```\nopen\n````"],
+    ["  ```\n  a\n```\n<b>", "````markdown\n  ```\n  a\n```\n<b>\n````"],
+    ["  ```\n<b>\n  ```", "````markdown\n  ```\n<b>\n  ```\n````"],
+    ["- ```\n  a\n  ```", "````markdown\n- ```\n  a\n  ```\n````"],
+    ["para\n    ```\n    <b>\n\n    ```", "````markdown\npara\n    ```\n    <b>\n\n    ```\n````"],
+  ])("%j", (text, markdown) => {
+    expect(prose(text)).toBe(markdown);
+  });
+});
+
+/** The lines of a document that stand in no fence. */
+function outsideFences(markdown: string): string[] {
+  let fence = "";
+  return markdown.split("\n").filter((line) => {
+    const marks = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
+    if (!fence) fence = marks;
+    else if (marks.startsWith(fence) && line.trim() === marks) {
+      fence = "";
+      return false;
+    }
+    return !fence;
+  });
+}
+
+describe.each(hostileTexts.map((text) => [JSON.stringify(text), text]))("%s", (_, text) => {
+  const markdown = exportMarkdown(sampleSource(() => text));
+
+  test("hides nothing that follows it, and forges no heading", () => {
+    const headings = (markdown: string) => markdownHtml(markdown).match(/<h[34]>/g) ?? [];
+    expect(headings(markdown)).toEqual(headings(exportMarkdown(sampleSource(() => "x"))));
+  });
+
+  test("is no HTML to any reader", () => {
+    const left = outsideFences(markdown)
+      .map((line) => line.replace(/`[^`]+`|\\[\\`<]|<https?:[^\s<>]*>/g, ""))
+      .filter((line) => /<[A-Za-z/!?]/.test(line));
+    expect(left).toEqual([]);
+  });
+});

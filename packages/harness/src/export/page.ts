@@ -1,0 +1,184 @@
+/** The frame of the page: the only style and the only script that its policy lets run. Nothing of a session gets in here. */
+import { createHash } from "node:crypto";
+
+const light = `--page:#fbfbfa;--card:#fff;--line:#dcdcd8;--text:#1d1d1f;--soft:#66666b;--mark:#0b62c4;--user:#eaf2fc;
+--code:#f3f3f0;--add:#dff3e1;--del:#fbe3e3;--bad:#b3261e;--sum:#f6efdc;
+--c0:#333;--c1:#b3261e;--c2:#2c7a2c;--c3:#8a6100;--c4:#1f5fbf;--c5:#8a2f9c;--c6:#0f7580;--c7:#666`;
+const dark = `--page:#17181a;--card:#1f2023;--line:#37383d;--text:#e6e6e3;--soft:#9b9ba1;--mark:#7db4ff;--user:#1f2b3b;
+--code:#141517;--add:#173420;--del:#421d1f;--bad:#ff8a80;--sum:#332c19;
+--c0:#8b8b8b;--c1:#ff8a80;--c2:#83d083;--c3:#e0b94f;--c4:#86b4ff;--c5:#d79be3;--c6:#6fd0da;--c7:#d0d0d0`;
+
+const colours = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `.c${n},.c${n + 8}{color:var(--c${n})}`).join("");
+
+const style = `
+:root{color-scheme:light;${light}}
+@media (prefers-color-scheme:dark){:root{color-scheme:dark;${dark}}}
+:root[data-theme=light]{color-scheme:light;${light}}
+:root[data-theme=dark]{color-scheme:dark;${dark}}
+*{box-sizing:border-box}
+[hidden]{display:none!important}
+body{margin:0;background:var(--page);color:var(--text);font:15px/1.55 system-ui,sans-serif;overflow-wrap:anywhere}
+a{color:var(--mark)}
+.top{display:flex;gap:1rem;align-items:flex-start;padding:1rem 1.5rem;border-bottom:1px solid var(--line)}
+.top>div{flex:1}
+h1{font-size:1.3rem;margin:0 0 .4rem}
+dl{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;margin:0;font-size:.85rem}
+dl div{display:flex;gap:.4rem}
+dt{color:var(--soft);white-space:nowrap}
+dd{margin:0}
+button{font:inherit;font-size:.85rem;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:6px;padding:.25rem .7rem;cursor:pointer}
+.body{display:grid;grid-template-columns:20rem minmax(0,1fr);align-items:start}
+nav{position:sticky;top:0;max-height:100vh;overflow:auto;padding:1rem;border-right:1px solid var(--line);font-size:.82rem}
+nav ol{list-style:none;margin:0;padding:0}
+nav ol ol{border-left:1px solid var(--line);margin-left:.3rem;padding-left:.5rem}
+nav li>a{display:block;padding:.12rem .4rem;border-left:3px solid transparent;color:var(--soft);text-decoration:none;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+nav li.on>a{color:var(--text);border-color:var(--line)}
+nav li.on.user>a{border-color:var(--mark)}
+nav li.user>a{font-weight:600}
+nav li.failed>a{color:var(--bad)}
+nav a[aria-current]{background:var(--user)}
+nav a:hover,nav a:focus{background:var(--code)}
+nav #all:not(:checked)~ol .minor{display:none}
+nav summary{color:var(--soft);cursor:pointer}
+.label{background:var(--sum);border-radius:4px;padding:0 .3rem;font-weight:600}
+.fork{color:var(--mark)}
+main{padding:1rem 1.5rem 4rem;max-width:60rem}
+article{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.6rem 1rem;margin:0 0 .8rem;content-visibility:auto;contain-intrinsic-size:auto 8rem;scroll-margin-top:1rem}
+article:target{outline:2px solid var(--mark)}
+article>header{display:flex;gap:.6rem;align-items:baseline;font-size:.8rem;color:var(--soft)}
+article>header b{color:var(--text)}
+article>header time{margin-left:auto;white-space:nowrap}
+article.user{background:var(--user)}
+article.summary{background:var(--sum)}
+body:has(#all:not(:checked)) article.trace{display:none}
+article.fact,article.trace,article.unknown{border-style:dashed;background:none;padding:.2rem 1rem;font-size:.85rem}
+article.fact{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .8rem}
+article.fact>header{display:contents}
+article.fact>header time{order:1;font-size:.8rem}
+article.fact>.note{margin:0}
+article.result,article.shell{margin-left:1.5rem}
+article.failed{border-color:var(--bad)}
+p,ul,ol,figure,blockquote,.table,pre{margin:.5rem 0}
+blockquote{padding-left:.8rem;border-left:3px solid var(--line);color:var(--soft)}
+pre{background:var(--code);border-radius:6px;padding:.6rem .8rem;overflow-x:auto;white-space:pre-wrap;font:12.5px/1.5 ui-monospace,monospace}
+code{font:.9em ui-monospace,monospace;background:var(--code);border-radius:4px;padding:.05rem .25rem}
+pre code{font:inherit;padding:0}
+figcaption{font-size:.75rem;color:var(--soft)}
+table{border-collapse:collapse}
+.table{overflow-x:auto}
+th,td{border:1px solid var(--line);padding:.2rem .6rem;text-align:left}
+.mid{text-align:center}
+.right{text-align:right}
+img{max-width:100%;border-radius:6px}
+summary{cursor:pointer;color:var(--soft)}
+.thinking{color:var(--soft);border-left:3px solid var(--line);padding-left:.8rem}
+.call{margin-bottom:0}
+.note,.url{color:var(--soft);font-size:.82rem}
+.error{color:var(--bad);white-space:pre-wrap}
+.command pre::before{content:"$ ";color:var(--soft)}
+.diff span{display:inline-block;min-width:100%}.diff .add{background:var(--add)}.diff .del{background:var(--del)}.diff .hunk{color:var(--mark)}.diff .file{font-weight:700}
+.bold{font-weight:700}.dim{color:var(--soft)}.italic{font-style:italic}.underline{text-decoration:underline}
+${colours}
+@media (max-width:50rem){.body{display:block}nav{position:static;max-height:40vh;border-right:0;border-bottom:1px solid var(--line)}}
+@media print{nav,button{display:none}.body{display:block}}
+`;
+
+/** Shows the branch of what was clicked in the tree. Where a card's parent is, the card says; it reads nothing else. */
+const script = `
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const cards = [...document.querySelectorAll("main > article")];
+  const parents = cards.map((card) => Number(card.dataset.parent));
+  const newest = new Map(parents.map((parent, at) => [parent, at]));
+  const links = new Map([...document.querySelectorAll("nav a")].map((link) => [Number(link.hash.slice(2)), link]));
+
+  const show = (target) => {
+    if (!cards[target] || !cards[target].hidden) return;
+    let leaf = target;
+    while (newest.has(leaf)) leaf = newest.get(leaf);
+    const branch = new Set();
+    for (let at = leaf; at >= 0; at = parents[at]) branch.add(at);
+    cards.forEach((card, at) => (card.hidden = !branch.has(at)));
+    links.forEach((link, at) => {
+      link.parentElement.classList.toggle("on", branch.has(at));
+      if (at === leaf) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    });
+  };
+  const goToHash = () => {
+    if (!/^#e[0-9]+$/.test(location.hash)) return;
+    const target = Number(location.hash.slice(2));
+    show(target);
+    cards[target]?.scrollIntoView();
+  };
+  // Before the browser looks for the card, it has to be there.
+  document.querySelector("nav")?.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (link) show(Number(link.hash.slice(2)));
+  });
+  addEventListener("hashchange", goToHash);
+  goToHash();
+
+  const toggle = document.getElementById("theme");
+  toggle.hidden = false;
+  toggle.addEventListener("click", () => {
+    const isDark = getComputedStyle(root).colorScheme === "dark";
+    root.dataset.theme = isDark ? "light" : "dark";
+  });
+})();
+`;
+
+const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/** Nothing is loaded, nothing is sent, and of all scripts and styles only ours are run. */
+const policy = [
+  "default-src 'none'",
+  "img-src data:",
+  `style-src ${hashOf(style)}`,
+  `script-src ${hashOf(script)}`,
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+export interface Page {
+  /** All of them HTML. */
+  title: string;
+  facts: string;
+  tree: string;
+  cards: string;
+}
+
+export const pageHtml = ({ title, facts, tree, cards }: Page): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+<header class="top">
+<div>
+<h1>${title}</h1>
+<dl>
+${facts}
+</dl>
+</div>
+<button id="theme" type="button" hidden>Light or dark</button>
+</header>
+<div class="body">
+<nav aria-label="Tree of the session">
+<input id="all" type="checkbox"><label for="all"> results and notes too</label>
+${tree}
+</nav>
+<main>
+${cards}
+</main>
+</div>
+<script>${script}</script>
+</body>
+</html>
+`;

@@ -1,0 +1,89 @@
+/** Text of a transcript made fit to be shown. Nothing of it is trusted, not even that it is text. */
+
+const special: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+/** For text and for attributes in quotes. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => special[character]!);
+
+/**
+ * Well-formed, with line feeds only, without control characters. What turns the direction of reading is named instead:
+ * it would let code read otherwise than it runs.
+ */
+export function clean(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\r\n?/g, "\n")
+    .replace(controls, "\u{FFFD}")
+    .replace(directions, (character) => `[U+${character.charCodeAt(0).toString(16).toUpperCase()}]`);
+}
+
+// oxlint-disable-next-line no-control-regex -- they are what has to go
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const directions = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** CSI with its parameters; strings such as titles and links, up to their end; any other escape. */
+export const escapeSequence =
+  // oxlint-disable-next-line no-control-regex -- they are what has to go
+  /\u001b(?:\[([0-?]*)[ -/]*([@-~])?|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~]?)/g;
+
+/** What a program wrote, without its orders to the terminal. */
+export const withoutSequences = (text: string): string => text.replace(escapeSequence, "");
+
+/** Cleaned and escaped. */
+export const html = (text: string): string => escapeHtml(clean(text));
+
+/** The text that a field is: as it is when it is one, as JSON when it is anything else, empty when there is none. */
+export function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === undefined || value === null ? "" : jsonOf(value);
+}
+
+/** Deeper values are left out: a page has to be shown whatever was logged. */
+const deepest = 32;
+
+/** Indented JSON of any value. */
+export const jsonOf = (value: unknown): string => JSON.stringify(shallow(value, 0), undefined, 2) ?? "";
+
+function shallow(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= deepest) return "…";
+  if (Array.isArray(value)) return value.map((item) => shallow(item, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shallow(item, depth + 1)]));
+}
+
+export interface Cut {
+  text: string;
+  /** How much is missing; 0 when nothing is. */
+  leftOut: number;
+}
+
+/** At most `maxChars` from the beginning; never half a character. */
+export function cut(text: string, maxChars: number): Cut {
+  if (text.length <= maxChars) return { text, leftOut: 0 };
+  const isSplit = /[\ud800-\udbff]/.test(text.charAt(maxChars - 1));
+  const end = isSplit ? maxChars - 1 : maxChars;
+  return { text: text.slice(0, end), leftOut: text.length - end };
+}
+
+/** The first words of a text, for a list: one line, short. */
+export function excerpt(text: string, maxChars: number): string {
+  const line = clean(withoutSequences(text.slice(0, maxChars * 4)))
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length > maxChars ? `${cut(line, maxChars - 1).text}…` : line;
+}
+
+/** A time as everybody reads it, in UTC; what is no time stays as it is. */
+export function timeText(time: unknown): string {
+  const ms = typeof time === "number" ? time : Date.parse(textOf(time));
+  // Beyond this a Date has no text.
+  if (!(Math.abs(ms) <= 8.64e15)) return textOf(time);
+  return `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** A number with separators, the same on every machine. */
+export const countText = (count: number): string => String(Math.round(count)).replace(/\B(?=(?:\d{3})+$)/g, ",");
+
+/** An object's fields to be looked at one by one; none for anything else. */
+export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
