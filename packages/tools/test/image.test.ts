@@ -1,11 +1,15 @@
-import { writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { deflateSync } from "node:zlib";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Worker } from "node:worker_threads";
+import { crc32, deflateSync } from "node:zlib";
 import { PhotonImage } from "@silvia-odwyer/photon-node";
-import type { ImageContent, TextContent } from "@tau/ai";
+import type { Clock, ImageContent, TextContent } from "@tau/ai";
+import { createFakeClock } from "@tau/ai/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { imageSizeOf } from "../src/files/image-size.ts";
+import { isWholeImage } from "../src/files/image-whole.ts";
 import { createReadTool } from "../src/files/read.ts";
 import { type ImageType, imageTypeOf } from "../src/files/sniff.ts";
 import { createFiles } from "../src/platform/files.ts";
@@ -18,12 +22,51 @@ const draw = (width: number, height: number, noise = false) => {
   return new PhotonImage(pixels, width, height);
 };
 
-const show = async (bytes: Uint8Array) => {
+const show = async (bytes: Uint8Array, options: { clock?: Clock; signal?: AbortSignal; size?: number } = {}) => {
   const cwd = scratch();
-  writeFileSync(join(cwd, "picture"), bytes);
-  const { content } = await createReadTool({ cwd, files: createFiles() }).execute("id", { path: "picture" });
+  const path = join(cwd, "picture");
+  writeFileSync(path, bytes);
+  if (options.size !== undefined) truncateSync(path, options.size);
+  // However slow the machine is, the time limit comes only when a test brings it about.
+  const tool = createReadTool({ cwd, files: createFiles(), clock: options.clock ?? createFakeClock() });
+  const { content } = await tool.execute("id", { path: "picture" }, options.signal);
   return { note: (content[0] as TextContent).text, image: content[1] as ImageContent };
 };
+
+/** The threads that are started while `work` runs. */
+async function threadsOf(work: () => Promise<unknown>): Promise<Worker[]> {
+  const threads: Worker[] = [];
+  const onWorker = (worker: Worker) => threads.push(worker);
+  process.on("worker", onWorker);
+  try {
+    await work();
+  } finally {
+    process.off("worker", onWorker);
+  }
+  return threads;
+}
+
+/** The next thread that is started. */
+const nextThread = () => new Promise<Worker>((resolve) => process.once("worker", resolve));
+
+const chunk = (name: string, data: Uint8Array) => {
+  const body = Buffer.concat([Buffer.from(name), data]);
+  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  checksum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, checksum]);
+};
+
+/** A black PNG of any size, made without a decoder: a few kilobytes for millions of pixels. */
+function blank(width: number, height: number): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2], 8);
+  const data = deflateSync(Buffer.alloc((width * 3 + 1) * height), { level: 1 });
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", data), chunk("IEND", Buffer.alloc(0))]);
+}
 
 const decode = ({ data, mimeType }: ImageContent) => {
   const bytes = Buffer.from(data, "base64");
@@ -61,9 +104,18 @@ describe("what is shown", () => {
     expect(note).not.toContain("original");
   });
 
+  test("a small one needs no decoder, so no thread is started for it", async () => {
+    const small = [draw(30, 20).get_bytes(), draw(30, 20).get_bytes_jpeg(80), draw(30, 20).get_bytes_webp(), gif];
+    for (const bytes of small) expect(await threadsOf(() => show(bytes))).toEqual([]);
+    expect(await threadsOf(() => show(bitmap(3, 3)))).toHaveLength(1);
+  });
+
   test("a small gif goes out as it is, and a bitmap as a png", async () => {
     expect((await show(gif)).image.mimeType).toBe("image/gif");
-    const { image } = await show(bitmap(7, 5));
+    const clock = createFakeClock();
+    const { image, note } = await show(bitmap(7, 5), { clock });
+    expect(clock.waiting).toBe(0);
+    expect(note).toBe("[Shown as image/png; the original is image/bmp.]");
     expect(image.mimeType).toBe("image/png");
     expect(decode(image)).toEqual({ width: 7, height: 5 });
   });
@@ -92,8 +144,53 @@ function claiming(width: number, height: number): Buffer {
 describe("what is refused", () => {
   test("an image that claims to be enormous is refused by its header, at once", async () => {
     const started = performance.now();
-    await expect(show(claiming(40_000, 40_000))).rejects.toThrow(/40000×40000 pixels/);
+    const threads = await threadsOf(async () => {
+      await expect(show(claiming(40_000, 40_000))).rejects.toMatchObject({
+        code: "too_large",
+        message: expect.stringMatching(/40000×40000 pixels; at most 25,000,000/) as string,
+      });
+      await expect(show(claiming(5_001, 5_000))).rejects.toMatchObject({ code: "too_large" });
+    });
+    expect(threads).toEqual([]);
     expect(performance.now() - started).toBeLessThan(200);
+  });
+
+  test("a jpeg of 200 MB is refused before it is read", async () => {
+    const before = process.memoryUsage.rss();
+    const started = performance.now();
+    await expect(show(draw(30, 20).get_bytes_jpeg(80), { size: 200 * 1024 ** 2 })).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringMatching(/is an image of 200\.0 MB; at most 50\.0 MB/) as string,
+    });
+    expect(performance.now() - started).toBeLessThan(100);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(32 * 1024 ** 2);
+  });
+
+  test.each([
+    ["png", () => draw(30, 20).get_bytes()],
+    ["jpeg", () => draw(30, 20).get_bytes_jpeg(80)],
+    ["gif", () => gif],
+    ["webp", () => draw(30, 20).get_bytes_webp()],
+  ])("a %s that is cut short is not whole, wherever it is cut", async (_name, make) => {
+    const bytes = Buffer.from(make());
+    const type = imageTypeOf(bytes)!;
+    expect(isWholeImage(bytes, type)).toBe(true);
+    // A PNG's last checksum says nothing, since nothing comes before it.
+    for (let end = 0; end < bytes.length - 4; end++) expect(isWholeImage(bytes.subarray(0, end), type)).toBe(false);
+  });
+
+  test("a png without data is not whole, though it has an end", () => {
+    const [header, end] = [blank(3, 3).subarray(0, 33), chunk("IEND", Buffer.alloc(0))];
+    const empty = chunk("IDAT", Buffer.alloc(0));
+    expect(isWholeImage(Buffer.concat([header, end]), "image/png")).toBe(false);
+    expect(isWholeImage(Buffer.concat([header, empty, end]), "image/png")).toBe(false);
+  });
+
+  test("a png that is only a header is refused in words, though its size would do", async () => {
+    await expect(show(Buffer.from(draw(30, 20).get_bytes()).subarray(0, 24))).rejects.toMatchObject({
+      code: "binary",
+      message: expect.stringMatching(/is a damaged image: it cannot be decoded/) as string,
+    });
   });
 
   test("a damaged one is refused in words", async () => {
@@ -102,10 +199,78 @@ describe("what is refused", () => {
   });
 });
 
+describe("the largest image that is shown", () => {
+  const largest = blank(5_000, 5_000);
+
+  test("is made smaller without holding up anything else, in bounded memory that is given back", async () => {
+    const before = process.memoryUsage.rss();
+    let peak = 0;
+    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const { image } = await show(largest);
+    delay.disable();
+    clearInterval(watch);
+    expect(decode(image)).toEqual({ width: 2_000, height: 2_000 });
+    expect(delay.percentile(99) / 1e6).toBeLessThan(100);
+    expect(peak - before).toBeLessThan(640 * 1024 ** 2);
+  }, 60_000);
+
+  test("has the memory to itself: images are decoded one after the other", async () => {
+    let [running, most] = [0, 0];
+    const onWorker = (worker: Worker) => {
+      most = Math.max(most, ++running);
+      worker.once("exit", () => running--);
+    };
+    process.on("worker", onWorker);
+    await Promise.all([show(bitmap(3, 3)), show(bitmap(4, 4)), show(bitmap(5, 5))]);
+    process.off("worker", onWorker);
+    expect([running, most]).toEqual([0, 1]);
+  });
+
+  test("is given up at once, also while it waits for another one, and its thread ends", async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const thread = nextThread();
+    const failure = (call: Promise<unknown>) => call.catch((error: unknown) => error);
+    const running = failure(show(largest, { signal: first.signal }));
+    const worker = await thread;
+    const exit = new Promise((resolve) => worker.once("exit", resolve));
+    await new Promise((resolve) => worker.once("online", resolve));
+    const waiting = failure(show(largest, { signal: second.signal }));
+    for (const [controller, call] of [
+      [second, waiting],
+      [first, running],
+    ] as const) {
+      const abortedAt = performance.now();
+      controller.abort(new Error("enough"));
+      expect(await call).toMatchObject({ code: "aborted", cause: { message: "enough" } });
+      expect(performance.now() - abortedAt).toBeLessThan(200);
+    }
+    await exit;
+  }, 60_000);
+
+  test("is given up after a time, and its thread ends", async () => {
+    const clock = createFakeClock();
+    const thread = nextThread();
+    const call = show(largest, { clock }).catch((error: unknown) => error);
+    const worker = await thread;
+    const exit = new Promise((resolve) => worker.once("exit", resolve));
+    await new Promise((resolve) => worker.once("online", resolve));
+    await clock.advance(20_000);
+    await exit;
+    expect(await call).toMatchObject({
+      code: "timeout",
+      message: expect.stringMatching(/within 20 s/) as string,
+    });
+    expect(clock.waiting).toBe(0);
+  });
+});
+
 test("no bytes make reading a header throw", () => {
   const types: ImageType[] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"];
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), fc.constantFrom(...types), (bytes, type) => {
+      expect(typeof isWholeImage(bytes, type)).toBe("boolean");
       const size = imageSizeOf(bytes, type);
       if (size) expect(Math.min(size.width, size.height)).toBeGreaterThan(0);
     }),

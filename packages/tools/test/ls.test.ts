@@ -1,8 +1,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TextContent } from "@tau/ai";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLsTool } from "../src/files/ls.ts";
+import { showName } from "../src/files/name.ts";
 import { createFiles } from "../src/platform/files.ts";
 import { scratch } from "./scratch.ts";
 
@@ -89,8 +91,65 @@ test("long names stop at the limit in bytes, between two entries", async () => {
 });
 
 test("one entry is one line of plain text, whatever its name is", async () => {
-  const cwd = withFiles(["two\nlines", "\u001b[31mred"]);
-  expect((await ls(cwd)).text).toBe("\\u001b[31mred\ntwo\\u000alines");
+  const cwd = withFiles([
+    "two\nlines",
+    "\u001b[31mred",
+    "right\u202eleft",
+    "\u{e0041}tag",
+    " blank",
+    "a -> b",
+    'say "x"',
+  ]);
+  expect((await ls(cwd)).text.split("\n")).toEqual([
+    '"\\u001b[31mred"',
+    '" blank"',
+    '"a -> b"',
+    '"right\\u202eleft"',
+    'say "x"',
+    '"two\\nlines"',
+    '"\\udb40\\udc41tag"',
+  ]);
+});
+
+test("a line stands for one name only, and a quoted one is the name as JSON", () => {
+  const piece = fc.constantFrom(
+    "a",
+    "\n",
+    "\\",
+    '"',
+    "\\n",
+    "\u001b",
+    "\u202e",
+    "\u2028",
+    "\u0085",
+    " ",
+    " -> ",
+    "\u{e0041}",
+    "é",
+  );
+  const names = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(""));
+  fc.assert(
+    fc.property(names, (name) => {
+      const shown = showName(name);
+      expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      expect(shown.startsWith('"') ? (JSON.parse(shown) as string) : shown).toBe(name);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test.runIf(process.platform === "linux")("a name that is not UTF-8 is said to be none", async () => {
+  const cwd = withFiles(["really \ufffd"]);
+  writeFileSync(Buffer.from(`${cwd}/bad\xff`, "latin1"), "");
+  expect((await ls(cwd)).text.split("\n")).toEqual([
+    "bad\ufffd (the name is not UTF-8: use a wildcard in bash)",
+    "really \ufffd",
+  ]);
+});
+
+test("a call that was given up says so", async () => {
+  const tool = createLsTool({ cwd: withFiles(["a"]), files: createFiles() });
+  await expect(tool.execute("id", {}, AbortSignal.abort())).rejects.toMatchObject({ code: "aborted" });
 });
 
 test("what is no directory is explained", async () => {

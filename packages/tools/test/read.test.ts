@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readLines } from "../src/files/lines.ts";
 import { createReadTool } from "../src/files/read.ts";
+import { imageTypeOf } from "../src/files/sniff.ts";
 import { createFiles } from "../src/platform/files.ts";
 import { scratch } from "./scratch.ts";
 
@@ -73,6 +74,59 @@ describe("what is shown", () => {
     );
   });
 
+  test("whatever the bytes are, at most 2,000 lines and 50 KB are shown, and the remark leads on", async () => {
+    const piece = fc.oneof(
+      fc.uint8Array({ minLength: 1, maxLength: 12, min: 1 }),
+      fc.constantFrom("\n", "\r\n", "\r", "a", "é", "😀", "\ufeff").map((text) => Buffer.from(text)),
+      fc.constantFrom([0xff], [0xe2, 0x82], [0xf0, 0x9f, 0x98], [0xc3]).map((bytes) => Buffer.from(bytes)),
+    );
+    const repeated = fc.tuple(fc.array(piece, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 20_000 }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(repeated, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1 }),
+        async (all, limit) => {
+          const bytes = Buffer.concat(
+            all.map(([pieces, times]) => Buffer.alloc(Buffer.concat(pieces).length * times, Buffer.concat(pieces))),
+          );
+          fc.pre(!imageTypeOf(bytes) && !/^\xff\xfe|^\xfe\xff/.test(bytes.toString("latin1", 0, 2)));
+          const cwd = withFile(bytes);
+          const lineCount = bytes.toString("latin1").split("\n").length;
+          let parts = 0;
+          for (let offset: number | undefined = 1; offset !== undefined;) {
+            const { text, details } = await read(cwd, { path: "file.txt", offset, limit });
+            const notice = /(?:^|\n\n)\[(?:Showing|Line) [^\n]*?(?:offset=(\d+)\.)?\]$/.exec(text);
+            const body = notice ? text.slice(0, notice.index) : text;
+            expect(Buffer.byteLength(body)).toBeLessThanOrEqual(50 * 1024);
+            expect(details.shownLines).toBeLessThanOrEqual(Math.min(limit, 2_000));
+            expect((notice?.[0] ?? "").length).toBeLessThan(250);
+            if (++parts === 4 || offset === lineCount) return;
+            offset = notice?.[1] === undefined ? undefined : Number(notice[1]);
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("bytes that are no UTF-8 count as they are shown", async () => {
+    const cwd = withFile(Buffer.concat([Buffer.alloc(17_000, 0xff), Buffer.from("\n"), Buffer.alloc(17_100, 0xff)]));
+    expect((await read(cwd, { path: "file.txt" })).text).toBe(
+      `${"\ufffd".repeat(17_000)}\n\n[Showing lines 1-1. Go on with offset=2.]`,
+    );
+    expect((await read(cwd, { path: "file.txt", offset: 2 })).text).toMatch(
+      /^\[Line 2 is too long to show: 50\.1 KB[^\n]*c 10000\.\]$/,
+    );
+  });
+
+  test("a line that fits exactly is shown, with or without a CR before its end", async () => {
+    const line = "x".repeat(50 * 1024);
+    for (const end of ["", "\n", "\r\n"]) {
+      expect((await read(withFile(`${line}${end}`), { path: "file.txt" })).text).toBe(line);
+      expect((await read(withFile(`${line}x${end}`), { path: "file.txt" })).text).toMatch(/^\[Line 1 is too long/);
+    }
+  });
+
   test("an empty file is called empty", async () => {
     expect((await read(withFile(""), { path: "file.txt" })).text).toBe("(the file is empty)");
   });
@@ -135,5 +189,5 @@ test("looking for a far line stops when it is told to", async () => {
     },
   };
   const range = { offset: 1e9, maxLines: 1, maxBytes: 1, signal: abort.signal };
-  await expect(readLines(file, range)).rejects.toThrow("aborted");
+  await expect(readLines(file, range)).rejects.toMatchObject({ code: "aborted" });
 });

@@ -1,8 +1,7 @@
 /** What changed, as a unified diff. Pure. The changes are known, so that only the lines around them are compared. */
 import { formatPatch, FILE_HEADERS_ONLY, structuredPatch, type StructuredPatchHunk } from "diff";
-import { countBreaks, countLines, keepHead } from "../truncate.ts";
+import { countBreaks, countLines, keepHead, mostBytes } from "../truncate.ts";
 import type { Change } from "./match.ts";
-import { wellFormed } from "./text-file.ts";
 
 export interface ChangeSummary {
   /** A unified diff with three lines of context. What is too long of it is left out, and it says so. */
@@ -12,27 +11,55 @@ export interface ChangeSummary {
 }
 
 const contextLines = 3;
-/** More differences than this in one place are shown as all old lines, then all new ones. */
-const mostDifferences = 1_000;
+/**
+ * What comparing may cost, in squares of differences: this many take some ten milliseconds. A place that would take
+ * more is shown as all old lines, then all new ones.
+ */
+const mostCost = 400 ** 2;
+
+/** Whole lines that changed, with three lines of context, and how many lines there are above them. */
+export interface ChangedBlock {
+  before: string;
+  after: string;
+  linesAbove: { before: number; after: number };
+}
+
+/** Of blocks in the order of the text, at least one of which differs. */
+export function unifiedDiff(name: string, blocks: readonly ChangedBlock[], maxBytes = mostBytes): ChangeSummary {
+  // Where less is shown, less needs to be compared.
+  let left = mostCost * Math.min(1, maxBytes / mostBytes);
+  const hunks = blocks.flatMap(({ before, after, linesAbove }) => {
+    const found = compare(before, after, Math.floor(Math.sqrt(left)));
+    left = found ? left - differences(found) ** 2 : left / 2;
+    return (found ?? [replacementOf(before, after)]).map((hunk) => ({
+      ...hunk,
+      oldStart: hunk.oldStart + linesAbove.before,
+      newStart: hunk.newStart + linesAbove.after,
+    }));
+  });
+  const patch = { oldFileName: name, newFileName: name, oldHeader: undefined, newHeader: undefined, hunks };
+  const diff = bounded(formatPatch(patch, FILE_HEADERS_ONLY).toWellFormed(), maxBytes);
+  return { diff, firstChangedLine: firstChanged(hunks) };
+}
 
 /** `changes` in the order of the text; at least one. */
 export function summarise(source: string, changes: readonly Change[], name: string): ChangeSummary {
-  const hunks: StructuredPatchHunk[] = [];
-  let [oldLine, newLine, done] = [0, 0, 0];
-  for (const block of blocksOf(source, changes)) {
-    const skipped = countBreaks(source.slice(done, block.from));
-    oldLine += skipped;
-    newLine += skipped;
-    const before = source.slice(block.from, block.to);
-    for (const hunk of compare(before, block.text)) {
-      hunks.push({ ...hunk, oldStart: hunk.oldStart + oldLine, newStart: hunk.newStart + newLine });
-    }
-    oldLine += countBreaks(before);
-    newLine += countBreaks(block.text);
-    done = block.to;
-  }
-  const patch = { oldFileName: name, newFileName: name, oldHeader: undefined, newHeader: undefined, hunks };
-  return { diff: bounded(wellFormed(formatPatch(patch, FILE_HEADERS_ONLY))), firstChangedLine: firstChanged(hunks) };
+  const linesAbove = { before: 0, after: 0 };
+  let done = 0;
+  const blocks = blocksOf(source, changes).map(({ from, to, text: after }): ChangedBlock => {
+    const skipped = countBreaks(source.slice(done, from));
+    const before = source.slice(from, to);
+    const block = {
+      before,
+      after,
+      linesAbove: { before: linesAbove.before + skipped, after: linesAbove.after + skipped },
+    };
+    linesAbove.before += skipped + countBreaks(before);
+    linesAbove.after += skipped + countBreaks(after);
+    done = to;
+    return block;
+  });
+  return unifiedDiff(name, blocks);
 }
 
 /** Whole lines with their context. Changes that share any are one block. */
@@ -78,25 +105,37 @@ function linesOn(source: string, place: number, count: number): number {
   return end;
 }
 
-function compare(before: string, after: string): StructuredPatchHunk[] {
-  const options = { context: contextLines, maxEditLength: mostDifferences };
-  const patch = structuredPatch("", "", before, after, undefined, undefined, options);
-  return patch?.hunks ?? [replacementOf(before, after)];
+/** Undefined when there are more differences than `most`. */
+function compare(before: string, after: string, most: number): StructuredPatchHunk[] | undefined {
+  const options = { context: contextLines, maxEditLength: most };
+  return structuredPatch("", "", before, after, undefined, undefined, options)?.hunks;
 }
 
+const differences = (hunks: readonly StructuredPatchHunk[]): number =>
+  hunks.reduce((sum, { lines }) => sum + lines.filter((line) => /^[-+]/.test(line)).length, 0);
+
+/** All old lines, then all new ones, between those that both begin and end with. */
 function replacementOf(before: string, after: string): StructuredPatchHunk {
-  const [removed, added] = [rowsOf(before, "-"), rowsOf(after, "+")];
-  const count = (rows: string[]) => rows.filter((row) => !row.startsWith("\\")).length;
-  return { oldStart: 1, oldLines: count(removed), newStart: 1, newLines: count(added), lines: [...removed, ...added] };
+  const [old, fresh] = [before, after].map((text) => text.split(/(?<=\n)/).filter((line) => line !== "")) as [
+    string[],
+    string[],
+  ];
+  const most = Math.min(old.length, fresh.length);
+  let head = 0;
+  while (head < most && old[head] === fresh[head]) head++;
+  let tail = 0;
+  while (tail < most - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
+  const lines = [
+    ...old.slice(0, head).flatMap((line) => rowOf(" ", line)),
+    ...old.slice(head, old.length - tail).flatMap((line) => rowOf("-", line)),
+    ...fresh.slice(head, fresh.length - tail).flatMap((line) => rowOf("+", line)),
+    ...old.slice(old.length - tail).flatMap((line) => rowOf(" ", line)),
+  ];
+  return { oldStart: 1, oldLines: old.length, newStart: 1, newLines: fresh.length, lines };
 }
 
-function rowsOf(text: string, sign: string): string[] {
-  if (text === "") return [];
-  const lines = text.split("\n");
-  const isOpen = lines.at(-1) !== "";
-  if (!isOpen) lines.pop();
-  return [...lines.map((line) => `${sign}${line}`), ...(isOpen ? ["\\ No newline at end of file"] : [])];
-}
+const rowOf = (sign: string, line: string): string[] =>
+  line.endsWith("\n") ? [sign + line.slice(0, -1)] : [sign + line, "\\ No newline at end of file"];
 
 function firstChanged(hunks: readonly StructuredPatchHunk[]): number {
   const hunk = hunks[0]!;
@@ -109,7 +148,7 @@ function firstChanged(hunks: readonly StructuredPatchHunk[]): number {
   );
 }
 
-function bounded(diff: string): string {
-  const { text, by, shownLines, totalLines } = keepHead(diff);
+function bounded(diff: string, maxBytes: number): string {
+  const { text, by, shownLines, totalLines } = keepHead(diff, { maxBytes });
   return by ? `${text}\n[The diff goes on for ${countLines(totalLines - shownLines)}.]` : text;
 }

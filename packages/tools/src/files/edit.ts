@@ -1,7 +1,9 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { type Static, Type } from "typebox";
+import { refuseAborted } from "./abort.ts";
 import { summarise } from "./diff.ts";
 import { aloneWith, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
+import { parseJson } from "./json-argument.ts";
 import { applyChanges, planEdits, type PlannedEdit } from "./match.ts";
 import { resolveExisting } from "./path.ts";
 import { encodeText, readTextFile } from "./text-file.ts";
@@ -38,13 +40,14 @@ export function createEditTool({
     parameters,
     prepareArguments,
     async execute(_id, { path: given, edits }, signal) {
+      refuseAborted(signal);
       const path = await resolveExisting(files, cwd, given);
       const change = async (realPath: string): Promise<AgentToolResult<EditDetails>> => {
         const { source, stamp } = await readTextFile(files, realPath, given);
         const planned = planEdits(source, edits, given);
         const changes = planned.map(({ change }) => change);
         const summary = summarise(source, changes, given);
-        signal?.throwIfAborted();
+        refuseAborted(signal);
         await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
         const text = present(given, planned, summary.firstChangedLine);
         return { content: [{ type: "text", text }], details: { path, ...summary } };
@@ -78,15 +81,6 @@ function listOf(edits: unknown): unknown {
   if (typeof edits !== "string") return edits;
   const parsed = parseJson(edits);
   return isRecord(parsed) ? [parsed] : (parsed ?? edits);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -1,6 +1,7 @@
 /** Work on one file waits for earlier work on it, so that calls of one parallel batch never interleave. */
 import { ToolsError } from "../errors.ts";
-import { explained, type Files } from "../platform/files.ts";
+import type { Files } from "../platform/files.ts";
+import { refuseAborted } from "./abort.ts";
 
 export interface FileQueue {
   /**
@@ -50,19 +51,11 @@ export async function aloneWith<T>(
   signal: AbortSignal | undefined,
   work: (realPath: string) => Promise<T>,
 ): Promise<T> {
-  const realPath = await realPathOf(files, path);
+  const realPath = await files.realPath(path, "write");
   return await queue.run(realPath, async () => {
-    signal?.throwIfAborted();
+    refuseAborted(signal);
     return await work(realPath);
   });
-}
-
-async function realPathOf(files: Files, path: string): Promise<string> {
-  try {
-    return await files.realPath(path);
-  } catch (error) {
-    throw explained(error, path);
-  }
 }
 
 const mostAttempts = 3;

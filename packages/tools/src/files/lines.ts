@@ -1,11 +1,12 @@
 /** Reading lines of a file that may be larger than memory: it costs what is shown. */
 import type { ReadableFile } from "../platform/files.ts";
+import { refuseAborted } from "./abort.ts";
 
 export interface LineWindow {
   /** The lines without their line breaks, from `firstLine` on. */
   lines: string[];
   firstLine: number;
-  /** Whether the file goes on after them. */
+  /** Whether the file goes on after them, and after a line that is too long. */
   hasMore: boolean;
   /** How many lines there are in all, where that is known: when the end was reached. */
   totalLines: number | undefined;
@@ -25,7 +26,10 @@ export interface LineRange {
   signal?: AbortSignal | undefined;
 }
 
-/** At most `maxLines` whole lines and `maxBytes` bytes, from line `offset` on. */
+/**
+ * At most `maxLines` whole lines from line `offset` on, and `maxBytes` bytes of them as they are shown: a byte that is no
+ * UTF-8 shows as three.
+ */
 export async function readLines(
   file: ReadableFile,
   { offset, maxLines, maxBytes, signal }: LineRange,
@@ -38,8 +42,23 @@ export async function readLines(
   let line = 1;
   /** Whether the last line has anything in it: one that has not is only the end of the line before. */
   let isBegun = false;
+  /** Shows the current line, or says that it does not fit. */
+  const take = (): boolean => {
+    const text = textOf(current);
+    currentBytes = Buffer.byteLength(text);
+    if (shownBytes + currentBytes > maxBytes) return false;
+    lines.push(text);
+    shownBytes += currentBytes + 1;
+    current = [];
+    currentBytes = 0;
+    return true;
+  };
+  const full = (totalLines?: number): LineWindow => {
+    const tooLong = lines.length === 0 ? { line, bytes: currentBytes } : undefined;
+    return { lines, firstLine: offset, hasMore: !tooLong || totalLines === undefined, totalLines, tooLong };
+  };
   for (let position = 0; ;) {
-    signal?.throwIfAborted();
+    refuseAborted(signal);
     const count = await file.read(buffer, position);
     if (count === 0) break;
     position += count;
@@ -50,28 +69,21 @@ export async function readLines(
       isBegun = end < 0;
       if (line >= offset) {
         currentBytes += until - from;
-        if (shownBytes + currentBytes > maxBytes) {
-          const tooLong = lines.length === 0 ? { line, bytes: currentBytes } : undefined;
-          return { lines, firstLine: offset, hasMore: true, totalLines: undefined, tooLong };
-        }
+        // Only a CR at the end of a line is not shown: with two bytes too many it cannot fit.
+        if (shownBytes + currentBytes > maxBytes + 1) return full();
         const part = chunk.subarray(from, until);
         // What goes on in the next chunk has to be kept apart from the buffer that the next chunk is read into.
         current.push(end < 0 ? Buffer.from(part) : part);
       }
       if (end < 0) break;
-      if (line >= offset) {
-        lines.push(textOf(current));
-        shownBytes += currentBytes + 1;
-        current = [];
-        currentBytes = 0;
-      }
+      if (line >= offset && !take()) return full();
       line++;
       from = end + 1;
       if (lines.length === maxLines) return await windowOf(file, lines, offset, position - count + from, line);
     }
   }
-  if (isBegun && line >= offset) lines.push(textOf(current));
   const totalLines = isBegun ? line : line - 1;
+  if (isBegun && line >= offset && !take()) return full(totalLines);
   return { lines, firstLine: offset, hasMore: false, totalLines, tooLong: undefined };
 }
 

@@ -1,9 +1,11 @@
 import { join, relative } from "node:path";
 import type { AgentTool } from "@tau/agent";
 import { Type } from "typebox";
-import { systemCode } from "../errors.ts";
+import { systemCode, ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import { keepHead } from "../truncate.ts";
+import { refuseAborted } from "./abort.ts";
+import { showName } from "./name.ts";
 import { resolveExisting } from "./path.ts";
 
 const defaultLimit = 500;
@@ -33,7 +35,7 @@ export function createLsTool({ cwd, files }: { cwd: string; files: Files }): Age
       const entries = (await files.list(path)).sort(byName);
       const lines: string[] = [];
       for (const entry of entries.slice(0, limit)) {
-        signal?.throwIfAborted();
+        refuseAborted(signal);
         lines.push(await describe(files, path, entry));
       }
       const { text, shownLines, by } = keepHead(lines.join("\n"), { maxLines: limit });
@@ -59,28 +61,35 @@ function byName(one: Entry, other: Entry): number {
 const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
 
 async function describe(files: Files, directory: string, entry: Entry): Promise<string> {
-  const name = printable(entry.name);
-  if (!entry.isSymbolicLink) return entry.isDirectory ? `${name}/` : name;
+  const name = showName(entry.name);
+  const path = join(directory, entry.name);
+  if (!entry.isSymbolicLink) {
+    const shown = entry.isDirectory ? `${name}/` : name;
+    return (await isMisread(files, path)) ? `${shown} (the name is not UTF-8: use a wildcard in bash)` : shown;
+  }
   try {
-    const path = join(directory, entry.name);
     const target = await files.stat(path);
     const realPath = await files.realPath(path);
     const inside = relative(directory, realPath);
-    const shown = printable(inside.startsWith("..") ? realPath : inside || ".");
+    const shown = showName(inside.startsWith("..") ? realPath : inside || ".");
     if (!target) return `${name} -> ${shown} (missing)`;
     return target.isDirectory() ? `${name}/ -> ${shown}/` : `${name} -> ${shown}`;
   } catch (error) {
     // One link that leads in a circle or where nobody may look must not hide the rest of the directory.
-    return `${name} -> (cannot be followed: ${systemCode(error) ?? String(error)})`;
+    const cause = error instanceof ToolsError ? error.cause : error;
+    return `${name} -> (cannot be followed: ${systemCode(cause) ?? (error as Error).message})`;
   }
 }
 
-/** A name may hold line breaks and escape sequences; one entry stays one line of plain text. */
-const printable = (name: string) =>
-  name.replaceAll(
-    /[\p{Cc}\u2028\u2029]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+/** Whether a name that seems to hold U+FFFD really holds bytes that are no UTF-8: then it leads nowhere. */
+async function isMisread(files: Files, path: string): Promise<boolean> {
+  if (!path.includes("\ufffd")) return false;
+  return await files.stat(path).then(
+    (stats) => stats === undefined,
+    // What may not be looked at is there.
+    () => false,
   );
+}
 
 function present(text: string, { shown, total, isCut }: { shown: number; total: number; isCut: boolean }): string {
   if (total === 0) return "(the directory is empty)";

@@ -2,7 +2,7 @@
 import { ToolsError } from "../errors.ts";
 import { endOf, foldBreaks, type Folded, foldLoosely, startOf, unfolded, unitsBefore } from "./fold.ts";
 import { describeNearest } from "./nearest.ts";
-import { hasRawBytes, wellFormed } from "./text-file.ts";
+import { hasRawBytes } from "./text-file.ts";
 
 export interface TextEdit {
   oldText: string;
@@ -49,7 +49,7 @@ export function planEdits(source: string, edits: readonly TextEdit[], name: stri
     const label = edits.length === 1 ? "oldText" : `edits[${at}].oldText`;
     return {
       label,
-      ...planEdit(views, { oldText: wellFormed(edit.oldText), newText: wellFormed(edit.newText) }, label, name),
+      ...planEdit(views, { oldText: edit.oldText.toWellFormed(), newText: edit.newText.toWellFormed() }, label, name),
     };
   });
   planned.sort((one, other) => one.start - other.start);
@@ -110,7 +110,13 @@ function planEdit(views: Views, edit: TextEdit, label: string, name: string): Pl
   const [spot] = spots;
   if (!spot) throw notFound(views, edit.oldText, label, name);
   if (spots.length > 1) throw ambiguous(views.source, spots, label, name);
-  const change = changeAt(views.source, spot, edit);
+  const change = keepApart(views.source, changeAt(views.source, spot, edit), spot);
+  if (!change) {
+    throw new ToolsError(
+      "invalid_input",
+      `Removing ${label} from ${name} would join the CR before it and the LF after it into one line break. Put the line before or after it into the edit, with the \\r written out.`,
+    );
+  }
   const current = views.source.slice(change.from, change.to);
   if (current === change.text) {
     throw new ToolsError(
@@ -191,7 +197,13 @@ function withBreaks(text: string, source: string, from: number, to: number): str
   const breaks = source.slice(from, to).match(/\r\n|\r|\n/g) ?? [];
   const further = breaks.at(-1) ?? nearestBreak(source, from, to);
   let at = 0;
-  return text.replaceAll("\n", () => breaks[at++] ?? further);
+  let last = "";
+  return text.replaceAll("\n", (_feed, place: number) => {
+    const wanted = breaks[at++] ?? further;
+    const isJoined = wanted === "\n" && last === "\r" && text[place - 1] === "\n";
+    last = isJoined ? "\r\n" : wanted;
+    return last;
+  });
 }
 
 function nearestBreak(source: string, from: number, to: number): string {
@@ -199,6 +211,23 @@ function nearestBreak(source: string, from: number, to: number): string {
   const feed = next >= 0 || from === 0 ? next : source.lastIndexOf("\n", from - 1);
   if (feed < 0) return "\r";
   return feed > 0 && source[feed - 1] === "\r" ? "\r\n" : "\n";
+}
+
+/**
+ * A CR and an LF that come to stand side by side would be one line break in place of two. Undefined when nothing of the
+ * match is left that could keep them apart.
+ */
+function keepApart(source: string, change: Change, { start, end }: Spot): Change | undefined {
+  const { from, to, text } = change;
+  const [isAfterReturn, isBeforeFeed] = [source[from - 1] === "\r", source[to] === "\n"];
+  if (text === "" && isAfterReturn && isBeforeFeed) {
+    // One of the two becomes CRLF, if it belongs to the match.
+    if (from > start) return { from, to, text: "\n" };
+    return to < end ? { from, to, text: "\r" } : undefined;
+  }
+  const head = isAfterReturn && text.startsWith("\n") ? "\r" : "";
+  const tail = isBeforeFeed && text.endsWith("\r") ? "\n" : "";
+  return { from, to, text: `${head}${text}${tail}` };
 }
 
 function ambiguous(source: string, spots: readonly Spot[], label: string, name: string): ToolsError {

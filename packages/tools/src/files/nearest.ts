@@ -1,6 +1,5 @@
 /** What a text that was not found may have meant. Pure, and bounded however large the file is. */
 import { foldLoosely } from "./fold.ts";
-import { wellFormed } from "./text-file.ts";
 
 const mostCandidates = 3;
 const mostShownLines = 10;
@@ -35,7 +34,7 @@ export function describeNearest(source: string, oldText: string): string {
 
 function excerpt(lines: readonly string[], first: number, height: number): string {
   const rows = lines.slice(first, first + height).map((line, at) => {
-    const text = wellFormed(line.replace(/\r$/, ""));
+    const text = line.replace(/\r$/, "").toWellFormed();
     return `${first + at + 1}: ${text.length > mostShownLength ? `${text.slice(0, mostShownLength)}…` : text}`;
   });
   return rows.join("\n");

@@ -28,15 +28,25 @@ function absolute(cwd: string, path: string): string {
 export async function resolveExisting(files: Files, cwd: string, given: string): Promise<string> {
   const path = resolvePath(cwd, given);
   const literal = given.startsWith("@") ? spellings(absolute(cwd, given)) : [];
-  for (const spelling of literal) if (await files.stat(spelling)) return spelling;
-  for (const spelling of spellings(path)) if (await files.stat(spelling)) return spelling;
+  for (const spelling of literal) if (await isThere(files, spelling)) return spelling;
+  for (const spelling of spellings(path)) if (await isThere(files, spelling)) return spelling;
   return path;
+}
+
+/** Another spelling may lead to where nobody may look; the one that is meant is refused when it is used. */
+async function isThere(files: Files, path: string): Promise<boolean> {
+  try {
+    return (await files.stat(path)) !== undefined;
+  } catch (error) {
+    if (error instanceof ToolsError && error.code === "denied") return false;
+    throw error;
+  }
 }
 
 /** The path of something that may not exist yet. `@types/x.ts` is meant as it stands where there is an `@types`. */
 export async function resolveNew(files: Files, cwd: string, given: string): Promise<string> {
   if (!given.startsWith("@")) return resolvePath(cwd, given);
-  const isLiteral = await files.stat(absolute(cwd, given.split("/", 1)[0]!));
+  const isLiteral = await isThere(files, absolute(cwd, given.split("/", 1)[0]!));
   return isLiteral ? absolute(cwd, given) : resolvePath(cwd, given);
 }
 

@@ -1,4 +1,5 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
+import { type Clock, systemClock } from "@tau/ai";
 import { Type } from "typebox";
 import { ToolsError } from "../errors.ts";
 import { mostHashlineBytes } from "../hashline/edit-files.ts";
@@ -9,6 +10,7 @@ import { countLines, formatBytes, mostBytes, mostLines } from "../truncate.ts";
 import { type LineWindow, readLines } from "./lines.ts";
 import { resolveExisting } from "./path.ts";
 import { mostImageFileBytes, prepareImage } from "./image.ts";
+import type { ShrinkLimits } from "./image-worker.ts";
 import { headBytes, type ImageType, imageTypeOf, refuseBinary } from "./sniff.ts";
 
 const parameters = Type.Object({
@@ -30,10 +32,13 @@ export interface ReadDetails {
 export function createReadTool({
   cwd,
   files,
+  clock = systemClock,
   snapshots = createSnapshots(),
 }: {
   cwd: string;
   files: Files;
+  /** Limits the time that an image may take. Default: the system's. */
+  clock?: Clock;
   /** Remembers what was shown with anchors; share it with the hashline tools. */
   snapshots?: Snapshots;
 }): AgentTool<typeof parameters, ReadDetails> {
@@ -47,7 +52,7 @@ export function createReadTool({
       const file = await files.openRead(path);
       try {
         const image = await sniff(file, given);
-        if (image) return await showImage(files, path, image);
+        if (image) return await showImage(files, file, image, { path, clock, signal });
         if (hashline) return await showAnchors({ files, snapshots }, { path, given }, { offset, limit });
         const maxLines = Math.min(limit, mostLines);
         const window = await readLines(file, { offset, maxLines, maxBytes: mostBytes, signal });
@@ -69,9 +74,22 @@ async function sniff(file: ReadableFile, path: string): Promise<ImageType | unde
   return undefined;
 }
 
-async function showImage(files: Files, path: string, type: ImageType): Promise<AgentToolResult<ReadDetails>> {
+async function showImage(
+  files: Files,
+  { size }: ReadableFile,
+  type: ImageType,
+  limits: ShrinkLimits,
+): Promise<AgentToolResult<ReadDetails>> {
+  const { path } = limits;
+  if (size > mostImageFileBytes) {
+    const most = formatBytes(mostImageFileBytes);
+    throw new ToolsError(
+      "too_large",
+      `${path} is an image of ${formatBytes(size)}; at most ${most} can be shown. Make it smaller first.`,
+    );
+  }
   const { bytes } = await files.readWhole(path, mostImageFileBytes);
-  const { image, note } = await prepareImage(bytes, type, path);
+  const { image, note } = await prepareImage(bytes, type, limits);
   return {
     content: [{ type: "text", text: note ?? `[An image, ${type}.]` }, image],
     details: { path, firstLine: 1, shownLines: 0 },
@@ -113,8 +131,9 @@ function present(window: LineWindow, path: string, offset: number): AgentToolRes
 /** What was left out, and how to get it. */
 function noticeOf({ lines, firstLine, hasMore, tooLong }: LineWindow): string {
   if (tooLong) {
-    const next = tooLong.line + 1;
-    return `[Line ${tooLong.line} is too long to show: ${formatBytes(tooLong.bytes)} or more, the limit is ${formatBytes(mostBytes)}. See it with bash: sed -n '${tooLong.line}p' FILE | head -c 10000. Go on with offset=${next}.]`;
+    const { line, bytes } = tooLong;
+    const next = hasMore ? ` Go on with offset=${line + 1}.` : "";
+    return `[Line ${line} is too long to show: ${formatBytes(bytes)} or more, the limit is ${formatBytes(mostBytes)}. See it with bash: sed -n '${line}p' FILE | head -c 10000.${next}]`;
   }
   if (!hasMore) return "";
   const last = firstLine + lines.length - 1;

@@ -70,6 +70,3 @@ export function encodeText(text: string): Buffer {
 
 /** Whether any byte of it is no UTF-8. */
 export const hasRawBytes = (text: string): boolean => /[\udc80-\udcff]/u.test(text);
-
-/** What can be shown of it: bytes that are no UTF-8, and halves of pairs, become U+FFFD. */
-export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd");

@@ -4,6 +4,7 @@
  */
 import type { Stats } from "node:fs";
 import * as fs from "node:fs/promises";
+import { copyAttributes } from "./attributes.ts";
 
 /** An open file. Numbers are bytes. */
 export interface OpenHandle {
@@ -33,6 +34,11 @@ export interface FileSystem {
   rename(from: string, to: string): Promise<void>;
   link(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
+  /**
+   * Gives `to` the access list and the extended attributes of `from`, and says whether there were any; what cannot be
+   * kept is lost. Absent where there are no such things, or nothing can be done about them.
+   */
+  copyAttributes?(from: OpenHandle, to: OpenHandle): Promise<boolean>;
 }
 
 export const nodeFileSystem: FileSystem = {
@@ -57,6 +63,7 @@ export const nodeFileSystem: FileSystem = {
   rename: (from, to) => fs.rename(from, to),
   link: (from, to) => fs.link(from, to),
   unlink: (path) => fs.unlink(path),
+  copyAttributes: (from, to) => copyAttributes(from.fd, to.fd),
 };
 
 function openHandle(handle: fs.FileHandle): OpenHandle {

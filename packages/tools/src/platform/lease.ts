@@ -49,17 +49,9 @@ export async function acquireLease(path: string, options: LeaseOptions = {}): Pr
     const holder = await readHolder(fs, path);
     if (holder && (await isAlive(holder))) return { kind: "busy", holder };
     const mine: LeaseHolder = { ...(await thisProcess()), id, generation: (holder?.generation ?? 0) + 1 };
-    const claim = `${path}.claim-${mine.generation}`;
-    const outcome = await claimGeneration(fs, claim, mine, isAlive);
-    if (outcome.kind === "busy") return outcome;
-    if (outcome.kind === "again") continue;
-    // Between the look and the claim somebody may have been faster, taken the lease and given it back.
-    const latest = await readHolder(fs, path);
-    if ((latest?.generation ?? 0) !== (holder?.generation ?? 0)) {
-      await removeIfThere(fs, claim);
-      continue;
-    }
-    await fs.rename(claim, path);
+    const claim = await claimGeneration(fs, path, mine, isAlive);
+    if (claim.kind === "busy") return claim;
+    if (claim.kind === "again" || !(await useClaim(fs, path, claim, mine))) continue;
     return { kind: "held", lease: createLease(fs, path, mine) };
   }
 }
@@ -82,31 +74,71 @@ function createLease(fs: FileSystem, path: string, mine: LeaseHolder): Lease {
   };
 }
 
-type Claim = { kind: "mine" } | { kind: "again" } | { kind: "busy"; holder: LeaseHolder };
+/** `dead` are the claims of those who died before they could use theirs. */
+interface Claimed {
+  path: string;
+  dead: string[];
+}
 
-/** Only one may take over a generation: the one whose claim is there first. */
+type Claim = ({ kind: "mine" } & Claimed) | { kind: "again" } | { kind: "busy"; holder: LeaseHolder };
+
+/**
+ * Only one may take over a generation: the first to make its first claim, or, where that one has died, the first to make
+ * the next. The claims of the dead stay until the generation has a holder: were they removed, two could each take a
+ * fresh claim for the dead one.
+ */
 async function claimGeneration(
   fs: FileSystem,
-  claim: string,
+  path: string,
   mine: LeaseHolder,
   isAlive: (holder: LeaseHolder) => Promise<boolean>,
 ): Promise<Claim> {
-  const draft = `${claim}.${mine.id}`;
+  const draft = `${path}.draft-${mine.id}`;
+  const dead: string[] = [];
   await writeNew(fs, draft, mine);
   try {
-    await fs.link(draft, claim);
-    return { kind: "mine" };
-  } catch (error) {
-    if (systemCode(error) !== "EEXIST") throw error;
-    const rival = await readHolder(fs, claim);
-    if (!rival) return { kind: "again" };
-    if (await isAlive(rival)) return { kind: "busy", holder: rival };
-    // Its claimant died before it could use it.
-    await removeIfThere(fs, claim);
-    return { kind: "again" };
+    for (;;) {
+      const claim = `${path}.claim-${mine.generation}-${dead.length}`;
+      if (await couldLink(fs, draft, claim)) return { kind: "mine", path: claim, dead };
+      const rival = await readHolder(fs, claim);
+      // It was used or withdrawn: things have moved on.
+      if (!rival) return { kind: "again" };
+      if (await isAlive(rival)) return { kind: "busy", holder: rival };
+      dead.push(claim);
+    }
   } finally {
-    await removeIfThere(fs, draft);
+    // A claim that was made counts, whatever becomes of the rubbish.
+    await Promise.allSettled([removeIfThere(fs, draft)]);
   }
+}
+
+async function couldLink(fs: FileSystem, from: string, to: string): Promise<boolean> {
+  try {
+    await fs.link(from, to);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Makes the claim the lease. Says no when the generation has had its holder already. */
+async function useClaim(fs: FileSystem, path: string, claim: Claimed, mine: LeaseHolder): Promise<boolean> {
+  try {
+    const latest = await readHolder(fs, path);
+    if ((latest?.generation ?? 0) !== mine.generation - 1) {
+      await removeIfThere(fs, claim.path);
+      return false;
+    }
+    await fs.rename(claim.path, path);
+  } catch (error) {
+    // Left behind, it would shut out everybody for as long as this process lives.
+    await removeIfThere(fs, claim.path);
+    throw error;
+  }
+  // We hold it now, whatever becomes of the rubbish.
+  await Promise.allSettled(claim.dead.map((dead) => removeIfThere(fs, dead)));
+  return true;
 }
 
 async function writeNew(fs: FileSystem, path: string, holder: LeaseHolder): Promise<void> {
@@ -119,14 +151,13 @@ async function writeNew(fs: FileSystem, path: string, holder: LeaseHolder): Prom
   }
 }
 
-/** Undefined when there is no file, or none that names a holder: then nobody holds anything. */
+/** Undefined when there is no file. */
 async function readHolder(fs: FileSystem, path: string): Promise<LeaseHolder | undefined> {
   try {
     const handle = await fs.open(path, constants.O_RDONLY);
     try {
       const buffer = Buffer.alloc(4_096);
-      const text = buffer.toString("utf8", 0, await handle.read(buffer, 0));
-      return parseHolder(text);
+      return parseHolder(buffer.toString("utf8", 0, await handle.read(buffer, 0)));
     } finally {
       await handle.close();
     }
@@ -136,14 +167,17 @@ async function readHolder(fs: FileSystem, path: string): Promise<LeaseHolder | u
   }
 }
 
-function parseHolder(text: string): LeaseHolder | undefined {
+/** Who is not alive and never was. */
+const nobody: LeaseHolder = { id: "", pid: 0, startTime: "", bootId: "", generation: 0 };
+
+function parseHolder(text: string): LeaseHolder {
   try {
     const holder = JSON.parse(text) as Partial<LeaseHolder> | null;
     const { id, pid, generation, startTime = "", bootId = "" } = holder ?? {};
-    if (typeof id !== "string" || typeof pid !== "number" || typeof generation !== "number") return undefined;
+    if (typeof id !== "string" || typeof pid !== "number" || typeof generation !== "number") return nobody;
     return { id, pid, generation, startTime, bootId };
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError) return nobody;
     throw error;
   }
 }
@@ -156,13 +190,17 @@ async function removeIfThere(fs: FileSystem, path: string): Promise<void> {
   }
 }
 
+let known: Omit<LeaseHolder, "id" | "generation"> | undefined;
+
+/** What does not change for as long as we run. */
 async function thisProcess(): Promise<Omit<LeaseHolder, "id" | "generation">> {
-  return { pid: process.pid, startTime: await startTimeOf(process.pid), bootId: await readBootId() };
+  known ??= { pid: process.pid, startTime: await startTimeOf(process.pid), bootId: await readBootId() };
+  return known;
 }
 
 async function isRunning(holder: LeaseHolder): Promise<boolean> {
   if (holder.pid <= 0) return false;
-  if (holder.bootId !== (await readBootId())) return false;
+  if (holder.bootId !== (await thisProcess()).bootId) return false;
   try {
     process.kill(holder.pid, 0);
   } catch (error) {

@@ -1,5 +1,7 @@
 /** Starting processes. The port takes what will be run as it is; who may run what is decided elsewhere. */
 import { spawn as nodeSpawn } from "node:child_process";
+import { statSync } from "node:fs";
+import { Socket } from "node:net";
 import { Readable, type Writable } from "node:stream";
 
 /** One program with its arguments, and everything it gets to see. */
@@ -13,6 +15,8 @@ export interface SpawnRequest {
   stdin?: "pipe" | "none";
   /** A session and process group of its own, so that the group can be signalled. Default false. */
   detached?: boolean;
+  /** We may end while it runs. Default false: we go on as long as it does. */
+  isAside?: boolean;
 }
 
 /** Changes what is run: into a sandbox, a namespace, a container, another host. */
@@ -22,7 +26,7 @@ export type ExitStatus =
   | { kind: "exited"; code: number }
   | { kind: "signalled"; signal: string }
   /** It could not be started at all. */
-  | { kind: "failed"; message: string };
+  | { kind: "failed"; message: string; code?: string };
 
 export interface RunningProcess {
   /** Undefined when it could not be started. */
@@ -53,13 +57,17 @@ function start(request: SpawnRequest): RunningProcess {
     windowsHide: true,
   });
   const exit = new Promise<ExitStatus>((resolve) => {
-    child.once("error", (error) => resolve({ kind: "failed", message: error.message }));
+    child.once("error", (error) => resolve(failureOf(error, request.cwd)));
     child.once("exit", (code, signal) =>
       resolve(signal ? { kind: "signalled", signal } : { kind: "exited", code: code ?? 0 }),
     );
   });
   // Writing to a program that has closed its input is no failure of ours.
   child.stdin?.on("error", () => undefined);
+  if (request.isAside) {
+    child.unref();
+    for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
+  }
   return {
     pid: child.pid,
     stdin: child.stdin,
@@ -78,4 +86,11 @@ function start(request: SpawnRequest): RunningProcess {
       }
     },
   };
+}
+
+/** A directory that is gone is reported by the system as if the program were. */
+function failureOf(error: NodeJS.ErrnoException, cwd: string): ExitStatus & { kind: "failed" } {
+  const code = error.code === undefined ? {} : { code: error.code };
+  const isThere = error.code !== "ENOENT" || statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true;
+  return { kind: "failed", message: isThere ? error.message : "The directory does not exist.", ...code };
 }

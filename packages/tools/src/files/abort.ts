@@ -1,0 +1,27 @@
+/** Giving up: a call that was aborted says so in the same words everywhere. */
+import { ToolsError } from "../errors.ts";
+
+/** What an aborted call rejects with; its cause is the reason that was given. */
+export const abortedBy = (signal: AbortSignal): ToolsError =>
+  new ToolsError("aborted", "The call was aborted.", { cause: signal.reason });
+
+/** Throws when the call was given up. */
+export function refuseAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortedBy(signal);
+}
+
+/** Settles as `work` does, or rejects as soon as the call is given up. Whoever does the work has to end it too. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return await work;
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(abortedBy(signal));
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Whether an image is all there, by its structure: one that is goes out as it is, without being decoded. Providers refuse
+ * a conversation that holds a broken one. Pure.
+ */
+import type { ImageType } from "./sniff.ts";
+
+/** False also for what is merely odd: the decoder judges that. */
+export function isWholeImage(bytes: Uint8Array, type: ImageType): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  try {
+    return walks[type](view);
+  } catch (error) {
+    // It ends before its structure does.
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+const walks: Record<ImageType, (view: DataView) => boolean> = {
+  "image/png": walkPng,
+  "image/jpeg": walkJpeg,
+  "image/gif": walkGif,
+  "image/webp": walkWebp,
+  // Models are not shown this one as it is.
+  "image/bmp": () => false,
+};
+
+/** Four letters as the number that they are in a file. */
+const tag = (letters: string) => Buffer.from(letters, "latin1").readUInt32BE();
+const [IHDR, IDAT, IEND] = ["IHDR", "IDAT", "IEND"].map(tag);
+
+function walkPng(view: DataView): boolean {
+  if (view.getUint32(12) !== IHDR || view.getUint32(8) !== 13) return false;
+  let hasData = false;
+  // Each chunk is a length, a name, the data and a checksum.
+  for (let at = 33; ;) {
+    const [length, name] = [view.getUint32(at), view.getUint32(at + 4)];
+    if (name === IEND) return hasData;
+    hasData ||= name === IDAT && length > 0;
+    at += 12 + length;
+  }
+}
+
+/** From segment to segment up to the picture's data, which only the end's marker can follow. */
+function walkJpeg(view: DataView): boolean {
+  for (let at = 2; ;) {
+    if (view.getUint8(at) !== 0xff) return false;
+    const marker = view.getUint8(at + 1);
+    if (marker === 0xda) return endsAfter(view, at + 2);
+    at += marker === 0xff ? 1 : 2 + view.getUint16(at + 2);
+  }
+}
+
+const endsAfter = ({ buffer, byteOffset, byteLength }: DataView, at: number) =>
+  Buffer.from(buffer, byteOffset, byteLength).includes(Buffer.of(0xff, 0xd9), at);
+
+function walkGif(view: DataView): boolean {
+  let hasImage = false;
+  for (let at = 13 + colours(view.getUint8(10)); ;) {
+    const kind = view.getUint8(at);
+    if (kind === 0x3b) return hasImage;
+    if (kind === 0x2c) {
+      hasImage = true;
+      at = afterBlocks(view, at + 11 + colours(view.getUint8(at + 9)));
+    } else if (kind === 0x21) at = afterBlocks(view, at + 2);
+    else return false;
+  }
+}
+
+/** How many bytes a table of colours has, by the flags that announce it. */
+const colours = (flags: number) => (flags & 0x80 ? 3 << ((flags & 0x07) + 1) : 0);
+
+/** Blocks begin with their length; one of length 0 is the last. */
+function afterBlocks(view: DataView, start: number): number {
+  let at = start;
+  for (let length = view.getUint8(at); length > 0; length = view.getUint8(at)) at += 1 + length;
+  return at + 1;
+}
+
+const pictures = new Set(["VP8 ", "VP8L", "ANMF"].map(tag));
+
+function walkWebp(view: DataView): boolean {
+  const end = 8 + view.getUint32(4, true);
+  if (end > view.byteLength) return false;
+  let hasData = false;
+  let at = 12;
+  while (at < end) {
+    const [name, length] = [view.getUint32(at), view.getUint32(at + 4, true)];
+    hasData ||= pictures.has(name) && length > 0;
+    // Data of an odd length is followed by a byte that means nothing.
+    at += 8 + length + (length % 2);
+  }
+  return hasData && at === end;
+}

@@ -1,0 +1,113 @@
+/**
+ * Making images smaller, on a thread of its own: it takes seconds, and hundreds of megabytes that a decoder in
+ * WebAssembly gives back only when its thread ends.
+ */
+import { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
+import type * as Threads from "node:worker_threads";
+import type * as Photon from "@silvia-odwyer/photon-node";
+import type { Clock } from "@tau/ai";
+import { ToolsError } from "../errors.ts";
+import { refuseAborted, unlessAborted } from "./abort.ts";
+import { createFileQueue } from "./file-queue.ts";
+
+export interface ShrinkRequest {
+  bytes: Uint8Array;
+  /** In pixels. */
+  longestSide: number;
+  mostBytes: number;
+}
+
+export interface SmallImage {
+  bytes: Uint8Array;
+  type: "image/png" | "image/jpeg";
+  width: number;
+  height: number;
+}
+
+export interface ShrinkLimits {
+  clock: Clock;
+  signal: AbortSignal | undefined;
+  /** What messages call the image. */
+  path: string;
+}
+
+type Answer = SmallImage | "too large";
+
+const timeLimitMs = 20_000;
+/** The thread's own heap; pixels lie outside, and how many there may be is decided by the image's header. */
+const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
+
+/** One at a time, whoever asks: two would take twice the memory. */
+const decoders = createFileQueue();
+
+/** Undefined when it does not fit, however small it is made. */
+export async function shrinkImage(request: ShrinkRequest, limits: ShrinkLimits): Promise<SmallImage | undefined> {
+  const answer = decoders.run("decoder", async () => {
+    refuseAborted(limits.signal);
+    return await runWorker(request, limits);
+  });
+  const image = await unlessAborted(answer, limits.signal);
+  return image === "too large" ? undefined : image;
+}
+
+async function runWorker(request: ShrinkRequest, { clock, signal, path }: ShrinkLimits): Promise<Answer> {
+  const decoder = createRequire(import.meta.url).resolve("@silvia-odwyer/photon-node");
+  const worker = new Worker(`(${work.toString()})(require)`, {
+    eval: true,
+    workerData: { ...request, decoder } satisfies WorkerData,
+    resourceLimits,
+  });
+  let cancelTimer = () => {};
+  const answer = new Promise<Answer>((resolve, reject) => {
+    const fail = (error: unknown) =>
+      reject(new ToolsError("binary", `${path} is a damaged image: it cannot be decoded.`, { cause: error }));
+    worker.once("message", resolve);
+    worker.once("error", fail);
+    worker.once("exit", fail);
+    cancelTimer = clock.setTimer(timeLimitMs, () => {
+      const seconds = timeLimitMs / 1_000;
+      reject(
+        new ToolsError("timeout", `${path} could not be made smaller within ${seconds} s. Make it smaller first.`),
+      );
+    });
+  });
+  try {
+    return await unlessAborted(answer, signal);
+  } finally {
+    cancelTimer();
+    await worker.terminate();
+  }
+}
+
+interface WorkerData extends ShrinkRequest {
+  /** The path of the decoder's module. */
+  decoder: string;
+}
+
+/**
+ * Smaller and smaller, first without loss, then with, until it fits. The thread gets this function as text, so it uses
+ * nothing from outside of it: sources are not files that a thread could load, and a bundle has no file for it.
+ */
+function work(load: (name: string) => unknown): void {
+  const { parentPort, workerData } = load("node:worker_threads") as typeof Threads;
+  const { bytes, longestSide, mostBytes, decoder } = workerData as WorkerData;
+  const photon = load(decoder) as typeof Photon;
+  const answer = (): Answer => {
+    const original = photon.PhotonImage.new_from_byteslice(bytes);
+    const [fullWidth, fullHeight] = [original.get_width(), original.get_height()];
+    for (let side = longestSide; side >= 100; side = Math.floor(side * 0.75)) {
+      const scale = Math.min(1, side / Math.max(fullWidth, fullHeight));
+      const width = Math.max(1, Math.round(fullWidth * scale));
+      const height = Math.max(1, Math.round(fullHeight * scale));
+      const resized = scale === 1 ? original : photon.resize(original, width, height, photon.SamplingFilter.Lanczos3);
+      const png = resized.get_bytes();
+      if (png.length <= mostBytes) return { bytes: png, type: "image/png", width, height };
+      const jpeg = resized.get_bytes_jpeg(80);
+      if (jpeg.length <= mostBytes) return { bytes: jpeg, type: "image/jpeg", width, height };
+      if (resized !== original) resized.free();
+    }
+    return "too large";
+  };
+  parentPort!.postMessage(answer(), []);
+}

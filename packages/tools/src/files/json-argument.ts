@@ -1,0 +1,11 @@
+/** Arguments that models send as JSON in a string where a list or an object was asked for. Pure. */
+
+/** What the JSON says; undefined when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

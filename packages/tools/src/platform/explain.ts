@@ -1,0 +1,75 @@
+/** The words for what a file system says. Pure. */
+import type { Stats } from "node:fs";
+import { systemCode, ToolsError, type ToolsErrorCode } from "../errors.ts";
+
+type Words = readonly [ToolsErrorCode, (path: string) => string];
+
+const again = "Try again; if it stays so, tell the user.";
+
+const words: Readonly<Record<string, Words>> = {
+  ENOENT: ["not_found", (path) => `There is no file ${path}.`],
+  ENOTDIR: ["not_found", (path) => `A part of ${path} is a file, not a directory.`],
+  EEXIST: ["busy", (path) => `${path} appeared while it was being made. Try again.`],
+  EISDIR: ["not_a_file", (path) => `${path} is a directory, not a file.`],
+  EACCES: ["denied", (path) => `The system does not allow access to ${path}.`],
+  EPERM: ["denied", (path) => `The system does not allow access to ${path}.`],
+  EROFS: ["denied", (path) => `${path} is on a file system that can only be read. Write somewhere else.`],
+  ELOOP: ["not_found", (path) => `${path} is a link that leads in a circle.`],
+  ENXIO: ["not_a_file", (path) => `${path} is a socket or a device, not a file.`],
+  ENODEV: ["not_a_file", (path) => `${path} is a device that is not there.`],
+  ENAMETOOLONG: ["invalid_input", (path) => `${shortened(path)} is too long for a path. Use shorter names.`],
+  ERR_INVALID_ARG_VALUE: ["invalid_input", (path) => `${JSON.stringify(path)} cannot be a path.`],
+  EFBIG: ["too_large", (path) => `${path} would become larger than the file system allows. Write less, or in parts.`],
+  ENOSPC: ["unavailable", (path) => `There is no space left on the disk of ${path}. Free some, or write elsewhere.`],
+  EDQUOT: ["unavailable", (path) => `The disk quota for ${path} is used up. Free some space, or write elsewhere.`],
+  EMFILE: ["unavailable", (path) => `Too many files are open to open ${path}. Try again with fewer calls at a time.`],
+  ENFILE: ["unavailable", (path) => `Too many files are open to open ${path}. Try again with fewer calls at a time.`],
+  ENOMEM: ["unavailable", (path) => `There is too little memory to work on ${path}. ${again}`],
+  EIO: ["failed", (path) => `The disk failed while working on ${path}. ${again}`],
+  ESTALE: ["failed", (path) => `The network file system lost sight of ${path}. ${again}`],
+  EAGAIN: ["busy", (path) => `${path} has nothing to give at the moment, or somebody has locked it. ${again}`],
+  EBUSY: ["busy", (path) => `${path} is in use by the system. ${again}`],
+  ETXTBSY: ["busy", (path) => `${path} is a program that is running. End it first.`],
+};
+
+/** What the model should read of a failed call. What is no failure of the system stays what it is. */
+export function explained(error: unknown, path: string): unknown {
+  const code = systemCode(error);
+  if (error instanceof ToolsError || code === undefined) return error;
+  const [kind, say] = words[code] ?? ["failed", () => `The system could not work on ${path}: ${code}. ${again}`];
+  return new ToolsError(kind, say(path), { cause: error });
+}
+
+/** Does `work`, and lets every failure name `path`. */
+export async function explaining<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw explained(error, path);
+  }
+}
+
+const shortened = (path: string) => (path.length > 200 ? `${path.slice(0, 200)}…` : path);
+
+export function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return "a directory";
+  if (stats.isFIFO()) return "a pipe";
+  if (stats.isSocket()) return "a socket";
+  if (stats.isCharacterDevice() || stats.isBlockDevice()) return "a device";
+  return stats.isFile() ? "a file" : "something else";
+}
+
+/** Undefined for what is not there. */
+export async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+export const isMissing = (error: unknown): boolean => {
+  const code = systemCode(error);
+  return code === "ENOENT" || code === "ENOTDIR";
+};
