@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { applyHunks, refuseOverlaps } from "../src/hashline/apply.ts";
 import { type LineEdit, planEdits } from "../src/hashline/plan.ts";
-import { createSnapshots } from "../src/hashline/snapshots.ts";
+import { createSnapshots, type Snapshots } from "../src/hashline/snapshots.ts";
 import { lineTag } from "../src/hashline/tags.ts";
 import { decodeText } from "../src/hashline/text.ts";
 
@@ -90,16 +90,19 @@ function isPlain(base: readonly string[], now: readonly Known[]): boolean {
 }
 
 const textOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
+const fileOf = (text: string) => decodeText(Buffer.from(text), "f");
+const showAll = (snapshots: Snapshots, lines: readonly string[]) =>
+  snapshots.show({ path: "f", file: fileOf(textOf(lines)), numbers: [...lines.keys()] });
 
 function run(scene: Scene) {
   const { base, op } = scene;
   const start = scene.target % base.length;
   const end = op === "replace" ? Math.min(base.length, start + scene.size) : start + 1;
   const snapshots = createSnapshots();
-  snapshots.show({ path: "f", text: textOf(base), firstLine: 1, lines: base });
+  showAll(snapshots, base);
   const now = changed(scene);
   const isFair = isPlain(base, now);
-  const current = decodeText(Buffer.from(textOf(now.map(({ text }) => text))), "f");
+  const current = fileOf(textOf(now.map(({ text }) => text)));
   const anchor = (line: number) => ({ line: line + 1, tag: lineTag(base[line]!) });
   const lines = ["the edit"];
   const edit: LineEdit = { op, first: anchor(start), last: anchor(end - 1), lines, name: "edit 1" };
@@ -153,7 +156,7 @@ describe("random concurrent changes", () => {
         fc.nat(),
         (base, steps, target) => {
           const snapshots = createSnapshots();
-          snapshots.show({ path: "f", text: textOf(base), firstLine: 1, lines: base });
+          showAll(snapshots, base);
           let now: Known[] = base.map((text, from) => ({ text, from }));
           // A text that comes back is the same version again: then its numbers count, not what happened in between.
           const texts = new Set([textOf(base)]);
@@ -166,12 +169,12 @@ describe("random concurrent changes", () => {
             if (texts.has(after)) continue;
             texts.add(after);
             now = next;
-            snapshots.edited("f", before, after, [{ start, end, lines }]);
+            snapshots.edited("f", fileOf(before), fileOf(after), [{ start, end, lines }]);
           }
           const line = target % base.length;
           const anchor = { line: line + 1, tag: lineTag(base[line]!) };
           const edit: LineEdit = { op: "replace", first: anchor, last: anchor, lines: ["the edit"], name: "edit 1" };
-          const current = decodeText(Buffer.from(textOf(now.map(({ text }) => text))), "f");
+          const current = fileOf(textOf(now.map(({ text }) => text)));
           const plan = planEdits({ edits: [edit], current, versions: snapshots.versions("f") });
           if (plan.kind === "refused") return;
           const [hunk] = plan.hunks;

@@ -1,16 +1,18 @@
+import { applyPatch } from "diff";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { applyHunks, type Hunk, refuseOverlaps, sortHunks } from "../src/hashline/apply.ts";
-import { newLines, parseAnchor, renderHashline } from "../src/hashline/format.ts";
+import { unifiedDiff } from "../src/files/diff.ts";
+import { applyHunks, changedBlocks, type Hunk, refuseOverlaps, sortHunks } from "../src/hashline/apply.ts";
+import { newLines, parseAnchor, renderHeader, renderRow } from "../src/hashline/format.ts";
 import { parseEdit } from "../src/hashline/hashline-edit.ts";
 import { parsePatch } from "../src/hashline/patch-text.ts";
 import { createSnapshots } from "../src/hashline/snapshots.ts";
-import { fileTagOf, hashText, lineTag } from "../src/hashline/tags.ts";
-import { decodeText, encodeText } from "../src/hashline/text.ts";
-import { unifiedDiff } from "../src/hashline/unified.ts";
+import { fileTagOf, lineTag } from "../src/hashline/tags.ts";
+import { decodeText } from "../src/hashline/text.ts";
 import { xxHash32 } from "../src/hashline/xxhash32.ts";
 
 const bytes = (text: string) => Buffer.from(text, "utf8");
+const fileOf = (text: string) => decodeText(bytes(text), "f");
 
 describe("xxHash32", () => {
   /** The buffer of the specification's own sanity check: each byte is the top of a product that grows by squaring. */
@@ -56,11 +58,11 @@ describe("tags", () => {
   test("the letters are the high and the low half of the last byte", () => {
     // 0x550d7456: 5 is R, 6 is W.
     expect(lineTag("a")).toBe("RW");
-    expect(fileTagOf(hashText("a"))).toBe("7456");
+    expect(fileTagOf(fileOf("a").hash)).toBe("7456");
   });
 
   test("line ends and the byte order mark do not change the tag of a file", () => {
-    const tag = (text: string) => fileTagOf(hashText(decodeText(bytes(text), "f").text));
+    const tag = (text: string) => fileTagOf(fileOf(text).hash);
     expect(tag("a\r\nb\r\n")).toBe(tag("a\nb\n"));
     expect(tag("\ufeffa\nb\n")).toBe(tag("a\nb\n"));
     expect(tag("a\nb")).not.toBe(tag("a\nb\n"));
@@ -69,7 +71,9 @@ describe("tags", () => {
 
 describe("spellings", () => {
   test("rows carry their numbers and tags", () => {
-    expect(renderHashline("src/a.ts", "1a2b", ["a", ""], 7)).toBe(`¶src/a.ts#1a2b\n7#RW:a\n8#${lineTag("")}:`);
+    expect(renderHeader("src/a.ts", "1a2b")).toBe("¶src/a.ts#1a2b");
+    expect(renderRow(7, "a")).toBe("7#RW:a");
+    expect(renderRow(8, "")).toBe(`8#${lineTag("")}:`);
   });
 
   test("an anchor may be copied with the rest of its row", () => {
@@ -157,7 +161,7 @@ describe("applying hunks", () => {
   const apply = (text: string, hunks: Hunk[]) => {
     const sorted = sortHunks(hunks);
     refuseOverlaps(sorted, "f");
-    return encodeText(applyHunks(decodeText(bytes(text), "f"), sorted)).toString("utf8");
+    return applyHunks(fileOf(text), sorted).bytes.toString("utf8");
   };
 
   test("numbers are of the text before, and two insertions at one place keep their order", () => {
@@ -212,11 +216,17 @@ describe("applying hunks", () => {
     (hasMark ? "\ufeff" : "") +
     lines.map((one, at) => one + (at < lines.length - 1 || endsInNewline ? ends[at] : "")).join("");
 
-  test("decoding and encoding changes no byte", () => {
+  test("the lines are known after hunks as if the text had been read again", () => {
     fc.assert(
-      fc.property(files, (file) => {
-        expect(encodeText(decodeText(bytes(textOf(file)), "f")).toString("utf8")).toBe(textOf(file));
+      fc.property(files, fc.nat(), fc.nat(2), fc.array(line, { maxLength: 3 }), (file, a, size, lines) => {
+        const start = a % (file.lines.length + 1);
+        const hunk = { start, end: Math.min(file.lines.length, start + size), lines };
+        const after = applyHunks(fileOf(textOf(file)), [hunk]);
+        const again = decodeText(Buffer.from(after.bytes), "f");
+        expect([...after.starts]).toEqual([...again.starts]);
+        expect(again.lines).toEqual([...again.starts.keys()].map((at) => after.line(at)));
       }),
+      { numRuns: 500 },
     );
   });
 
@@ -273,26 +283,67 @@ describe("applying hunks", () => {
     expect(() => decodeText(Buffer.from([65, 0xff, 10]), "f")).toThrow(/not valid UTF-8/);
   });
 
-  test("the diff says what changed, with three lines around it", () => {
+  test("the diff says what changed, with three lines around it, and is a patch from the one text to the other", () => {
     const lines = "abcdefghijklmnop".split("");
-    const diff = unifiedDiff("f", decodeText(bytes(lines.join("\n")), "f"), [
+    const hunks = [
       { start: 0, end: 0, lines: ["X"] },
       { start: 10, end: 12, lines: ["Y"] },
-    ]);
-    expect(diff).toBe(
-      "--- f\n+++ f\n@@ -1,3 +1,4 @@\n+X\n a\n b\n c\n@@ -8,8 +9,7 @@\n h\n i\n j\n-k\n-l\n+Y\n m\n n\n o",
+    ];
+    const before = fileOf(lines.join("\n"));
+    expect(unifiedDiff("f", changedBlocks(before, applyHunks(before, hunks), hunks))).toEqual({
+      diff: "--- f\n+++ f\n@@ -1,3 +1,4 @@\n+X\n a\n b\n c\n@@ -8,8 +9,7 @@\n h\n i\n j\n-k\n-l\n+Y\n m\n n\n o\n",
+      firstChangedLine: 1,
+    });
+    const places = fc.uniqueArray(fc.nat(7), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(files, places, fc.array(line, { maxLength: 2 }), (file, at, fresh) => {
+        const old = decodeText(bytes(textOf(file)), "f");
+        const wanted = sortHunks(
+          at.filter((start) => start < old.count).map((start) => ({ start, end: start + 1, lines: fresh })),
+        );
+        const after = applyHunks(old, wanted);
+        fc.pre(!old.bytes.equals(after.bytes));
+        const { diff } = unifiedDiff("f", changedBlocks(old, after, wanted));
+        const from = textOf({ ...file, hasMark: false });
+        const to = after.bytes.toString("utf8");
+        expect(applyPatch(from, diff, { autoConvertLineEndings: false })).toBe(file.hasMark ? to.slice(1) : to);
+      }),
+      { numRuns: 500 },
     );
   });
 });
 
+describe("a place with too many differences to compare", () => {
+  test.each(["", "\n"])(
+    "is shown whole, a valid patch all the same, and names the line where it begins (end %j)",
+    (end) => {
+      const lines = Array.from({ length: 800 }, (_unused, at) => `line ${at}`);
+      const before = fileOf(lines.join("\n") + end);
+      const hunks = [
+        { start: 10, end: 11, lines: ["one"] },
+        { start: 100, end: 790, lines: lines.map((_line, at) => `other ${at}`) },
+        { start: 799, end: 800, lines: ["last"] },
+      ];
+      for (const wanted of [hunks, hunks.slice(1)]) {
+        const after = applyHunks(before, wanted);
+        const { diff, firstChangedLine } = unifiedDiff("f", changedBlocks(before, after, wanted));
+        expect(applyPatch(before.bytes.toString(), diff)).toBe(after.bytes.toString());
+        expect(firstChangedLine).toBe(wanted[0]!.start + 1);
+        expect(diff).toContain("\n line 99\n-line 100\n-line 101\n");
+        expect(diff).toContain("\n-line 799\n");
+      }
+    },
+  );
+});
+
 describe("snapshots", () => {
   const show = (store: ReturnType<typeof createSnapshots>, path: string, text: string) =>
-    store.show({ path, text, firstLine: 1, lines: text.split("\n").slice(0, 1) });
+    store.show({ path, file: fileOf(text), numbers: [0] });
 
   test("four versions of a path are kept, the newest first", () => {
     const store = createSnapshots();
     for (const text of ["1\n", "2\n", "3\n", "4\n", "5\n", "3\n"]) show(store, "p", text);
-    expect(store.versions("p").map(({ text }) => text)).toEqual(["3\n", "5\n", "4\n", "2\n"]);
+    expect(store.versions("p").map(({ text }) => text?.toString())).toEqual(["3\n", "5\n", "4\n", "2\n"]);
   });
 
   test("thirty paths are kept, those used last", () => {
@@ -312,24 +363,25 @@ describe("snapshots", () => {
     show(store, "q", "b".repeat(60));
     expect(store.versions("p")).toHaveLength(0);
     show(store, "q", "c".repeat(60));
-    expect(store.versions("q").map(({ text }) => text?.[0])).toEqual(["c"]);
+    expect(store.versions("q").map(({ text }) => text?.toString()[0])).toEqual(["c"]);
     show(store, "q", "d".repeat(600));
     expect(store.versions("q")).toHaveLength(1);
   });
 
   test("of a text that is too long only the lines that were shown are kept", () => {
     const store = createSnapshots({ maxTextLength: 10 });
-    const version = store.show({ path: "p", text: "aaaa\nbbbb\ncccc\n", firstLine: 2, lines: ["bbbb"] });
+    const version = store.show({ path: "p", file: fileOf("aaaa\nbbbb\ncccc\n"), numbers: [1] });
     expect(version.text).toBeUndefined();
     expect([...version.shown]).toEqual([undefined, "bbbb"]);
   });
 
   test("after an own edit, lines that did not move still count as shown", () => {
     const store = createSnapshots();
-    store.show({ path: "p", text: "a\nb\nc\nd\n", firstLine: 1, lines: ["a", "b", "c", "d"] });
-    const same = store.edited("p", "a\nb\nc\nd\n", "a\nB\nc\nd\n", [{ start: 1, end: 2, lines: ["B"] }]);
+    const [first, second, third] = ["a\nb\nc\nd\n", "a\nB\nc\nd\n", "a\nB\nX\nc\nd\n"].map(fileOf);
+    store.show({ path: "p", file: first!, numbers: [0, 1, 2, 3] });
+    const same = store.edited("p", first!, second!, [{ start: 1, end: 2, lines: ["B"] }]);
     expect([...same.shown]).toEqual(["a", undefined, "c", "d"]);
-    const moved = store.edited("p", "a\nB\nc\nd\n", "a\nB\nX\nc\nd\n", [{ start: 2, end: 2, lines: ["X"] }]);
+    const moved = store.edited("p", second!, third!, [{ start: 2, end: 2, lines: ["X"] }]);
     expect([...moved.shown]).toEqual(["a", undefined, undefined, undefined]);
   });
 });

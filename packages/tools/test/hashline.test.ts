@@ -2,6 +2,7 @@ import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TextContent } from "@tau/ai";
 import { describe, expect, test } from "vitest";
+import { ToolsError } from "../src/errors.ts";
 import { createHashlineEditTool, type GivenEdit } from "../src/hashline/hashline-edit.ts";
 import { createHashlinePatchTool } from "../src/hashline/hashline-patch.ts";
 import { showHashline } from "../src/hashline/show.ts";
@@ -26,6 +27,7 @@ function desk(
   const textOf = ({ content }: { content: unknown[] }) => (content[0] as TextContent).text;
   return {
     cwd,
+    editor,
     snapshots,
     write: (name: string, content: string) => writeFileSync(join(cwd, name), content),
     content: (name = "f") => readFileSync(join(cwd, name), "utf8"),
@@ -197,6 +199,32 @@ describe("hashline_edit", () => {
     expect(details.firstChangedLine).toBeUndefined();
   });
 
+  test.each([
+    ["lines", (edits: unknown) => edits],
+    ["edits too", (edits: unknown) => JSON.stringify(edits)],
+  ])("a list that comes as JSON in a string is a list (%s)", async (_what, spelled) => {
+    const { edit, editor, read, content } = desk({ f: letters("abcdef") });
+    read();
+    const given = [
+      { op: "replace", pos: anchor(1, "a"), lines: JSON.stringify(["x", "", '"y"']) },
+      { op: "replace", pos: anchor(3, "c"), lines: "[]" },
+      // These are no list of lines, and meant as they stand.
+      { op: "replace", pos: anchor(4, "d"), lines: "[1, 2]" },
+      { op: "replace", pos: anchor(5, "e"), lines: '  ["indented"]' },
+      { op: "replace", pos: anchor(6, "f"), lines: '["open",' },
+    ];
+    const { edits } = editor.prepareArguments!({ path: "f", edits: spelled(given) });
+    await edit(edits as GivenEdit[]);
+    expect(content()).toBe('x\n\n"y"\nb\n[1, 2]\n  ["indented"]\n["open",\n');
+  });
+
+  test.each([undefined, null, "text", { path: "f" }, { path: "f", edits: "[1" }, { path: "f", edits: [null, 7] }])(
+    "arguments that make no sense are left to the validation: %j",
+    (args) => {
+      expect(desk({}).editor.prepareArguments!(args)).toEqual(args);
+    },
+  );
+
   test("UTF-16 is refused", async () => {
     const { edit } = desk({ f: Buffer.from("\ufeffa\n", "utf16le") });
     expect((await errorOf(edit([{ op: "append", lines: "x" }]))).message).toMatch(/UTF-16/);
@@ -338,6 +366,113 @@ describe("hashline_patch", () => {
     });
     expect(points).toBeGreaterThan(30);
     expect([...outcomes].sort()).toEqual(["failed", "written"]);
+  });
+});
+
+describe("a patch that cannot be taken back", () => {
+  const before: Record<string, string> = { f: letters("abc"), g: "1\r\n2\r\n", h: letters("xyz") };
+  const after: Record<string, string> = { f: letters("bc"), g: "1\r\n", h: letters("xy") };
+  const names = ["f", "g", "h"];
+  const patchAll = async ({ read, patch }: ReturnType<typeof desk>) => {
+    const [f, g, h] = names.map((name) => tagOf(read(name)));
+    return await patch(`¶f#${f}\n1!\n¶g#${g}\n2!\n¶h#${h}\n3!`);
+  };
+  /** What a message says of the files. */
+  const statedBy = (message: string) => {
+    const listed = (what: string) => new RegExp(`${what}: ([^.]*)\\.`).exec(message)?.[1]?.split(", ") ?? [];
+    return {
+      old: message.includes("Every file is as it was.") ? names : listed("With the old content"),
+      new: listed("With the new content"),
+      unknown: listed("With the old or the new content, they could not be read again"),
+    };
+  };
+
+  test("names what each file holds, and never wrongly, whatever call is the first to fail for ever", async () => {
+    const seen = new Set<string>();
+    await withEveryFault(
+      nodeFileSystem,
+      async (fileSystem) => {
+        const all = desk(before, { files: createFiles({ fileSystem }) });
+        const error: unknown = await patchAll(all).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        const holding = (contents: Record<string, string>) =>
+          names.filter((name) => all.content(name) === contents[name]);
+        if (!(error instanceof Error) || !error.message.startsWith("Writing")) {
+          expect(holding(error ? before : after)).toEqual(names);
+          return;
+        }
+        const stated = statedBy(error.message);
+        expect([...stated.old, ...stated.new, ...stated.unknown].sort()).toEqual(names);
+        expect(holding(before)).toEqual(expect.arrayContaining(stated.old));
+        expect(holding(after)).toEqual(expect.arrayContaining(stated.new));
+        // Only the file that was being written can be one of which nobody knows.
+        expect(stated.unknown.length).toBeLessThanOrEqual(1);
+        if (stated.new.length > 0) expect(error).toMatchObject({ code: "failed" });
+        seen.add(JSON.stringify(stated));
+      },
+      { lasts: "forever" },
+    );
+    expect(seen).toContain('{"old":["h"],"new":["f"],"unknown":["g"]}');
+  });
+
+  test.each([
+    [1, "Every file is as it was."],
+    [2, "With the new content: f. With the old content: g, h."],
+    [3, "With the new content: f, g. With the old content: h."],
+  ])("a disk that takes no file from the rename %i on: %s", async (first, state) => {
+    let renames = 0;
+    const rename: typeof nodeFileSystem.rename = async (from, to) => {
+      if (++renames >= first) throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+      await nodeFileSystem.rename(from, to);
+    };
+    const all = desk(before, { files: createFiles({ fileSystem: { ...nodeFileSystem, rename } }) });
+    const error = await errorOf(patchAll(all));
+    expect(error.message.startsWith(`Writing ${names[first - 1]} failed: `)).toBe(true);
+    expect(error.message.endsWith(`. ${state}`)).toBe(true);
+    expect(names.map((name) => all.content(name))).toEqual(
+      names.map((name, at) => (at < first - 1 ? after : before)[name]),
+    );
+  });
+
+  test("is not tried again, although the file that stopped it was overtaken", async () => {
+    const real = createFiles();
+    const written: string[] = [];
+    const files: Files = {
+      ...real,
+      async writeWhole(path, ...rest) {
+        written.push(path.slice(-1));
+        if (path.endsWith("g")) throw new ToolsError("overtaken", "g was changed.");
+        if (written.length > 1) throw new Error("no space");
+        return await real.writeWhole(path, ...rest);
+      },
+    };
+    const all = desk(before, { files });
+    const error = await errorOf(patchAll(all));
+    expect(error).toMatchObject({ code: "failed" });
+    expect(error.message).toMatch(/g was changed\. With the new content: f\. With the old content: g, h\.$/);
+    expect(written).toEqual(["f", "g", "f"]);
+  });
+
+  test("what somebody else wrote meanwhile is left to them, and said", async () => {
+    const real = createFiles();
+    const all = desk(before, {
+      files: {
+        ...real,
+        async writeWhole(path, ...rest) {
+          const result = await real.writeWhole(path, ...rest);
+          if (path.endsWith("g")) {
+            all.write("f", "theirs, and longer than it was\n");
+            throw new Error("no space");
+          }
+          return result;
+        },
+      },
+    });
+    const error = await errorOf(patchAll(all));
+    expect(error.message).toMatch(/With the old content: g, h\. Changed by somebody else meanwhile: f\.$/);
+    expect(all.content("f")).toBe("theirs, and longer than it was\n");
   });
 });
 

@@ -1,5 +1,6 @@
 /** Replacing lines of a text. Every number is of the text before: hunks never shift one another. Pure. */
 import { ToolsError } from "../errors.ts";
+import type { ChangedBlock } from "../files/diff.ts";
 import { TextFile } from "./text.ts";
 
 /** The lines from `start` up to `end` (0-based, `end` not included) become `lines`. Equal numbers insert. */
@@ -41,46 +42,72 @@ const describe = (hunk: Hunk) => {
 
 /** The hunks must be sorted and free of overlaps. Each new line ends as the line ends that it replaces or adjoins. */
 export function applyHunks(file: TextFile, sorted: readonly Hunk[]): TextFile {
-  const { raw, count } = file;
-  const isOpen = raw !== "" && !raw.endsWith("\n");
-  const parts: string[] = [];
-  const old = file.starts;
+  const { bytes, count, isOpen, starts: old } = file;
   const grown = sorted.reduce((sum, { start, end, lines }) => sum + lines.length - (end - start), 0);
   const starts = new Int32Array(count + grown);
+  const parts = [bytes.subarray(0, file.contentStart)];
+  let length = file.contentStart;
   let known = 0;
-  let length = 0;
-  const add = (part: string) => {
+  const add = (part: Buffer) => {
     parts.push(part);
     length += part.length;
   };
   const keep = (from: number, to: number) => {
     const shift = length - file.startOf(from);
-    for (let line = from; line < to; line++) starts[known++] = old[line]! + shift;
-    add(raw.slice(file.startOf(from), file.startOf(to)));
+    starts.set(old.subarray(from, to), known);
+    const end = known + to - from;
+    if (shift === 0) known = end;
+    else for (; known < end; known++) starts[known]! += shift;
+    add(bytes.subarray(file.startOf(from), file.startOf(to)));
   };
   let at = 0;
   for (const { start, end, lines, follows } of sorted) {
     keep(at, start);
     // What follows a last line without a line break gives it one.
-    if (start === count && isOpen && at < count) add(file.endingOf(count - 1));
+    if (start === count && isOpen && at < count) add(Buffer.from(file.endingOf(count - 1)));
     const like = (offset: number) => {
       if (start === end) return Math.max(0, follows ? start - 1 : Math.min(start, count - 1));
       return Math.min(start + offset, end - 1);
     };
     for (const [offset, line] of lines.entries()) {
       starts[known++] = length;
-      add(line + file.endingOf(like(offset)));
+      add(Buffer.from(line + file.endingOf(like(offset))));
     }
     at = end;
   }
   keep(at, count);
-  const result = parts.join("");
-  const isEndNew = isOpen && sorted.some((hunk) => hunk.end === count);
-  return new TextFile(isEndNew ? withoutLastBreak(result) : result, file.hasMark, starts);
+  const result = new TextFile(Buffer.concat(parts, length), starts);
+  return isOpen && sorted.some((hunk) => hunk.end === count) ? withoutLastBreak(result) : result;
+}
+
+/** How many lines of context a diff has, and so how near hunks are that are shown together. */
+const context = 3;
+
+/** What hunks changed, with the lines around it; `after` is what `applyHunks` made of `before`. */
+export function changedBlocks(before: TextFile, after: TextFile, sorted: readonly Hunk[]): ChangedBlock[] {
+  const blocks: ChangedBlock[] = [];
+  let shift = 0;
+  for (let at = 0; at < sorted.length;) {
+    const start = Math.max(0, sorted[at]!.start - context);
+    let end = start;
+    let grown = 0;
+    do {
+      const hunk = sorted[at++]!;
+      end = Math.min(before.count, hunk.end + context);
+      grown += hunk.lines.length - (hunk.end - hunk.start);
+    } while (at < sorted.length && sorted[at]!.start - context <= end);
+    blocks.push({
+      linesAbove: { before: start, after: start + shift },
+      before: before.slice(start, end),
+      after: after.slice(start + shift, end + shift + grown),
+    });
+    shift += grown;
+  }
+  return blocks;
 }
 
 /** The file had no line break at its end and gets none. An empty last line needs it: without, it would be no line. */
-function withoutLastBreak(text: string): string {
-  const open = text.replace(/\r?\n$/, "");
-  return open === "" || open.endsWith("\n") ? text : open;
+function withoutLastBreak(file: TextFile): TextFile {
+  if (file.isOpen || file.count === 0 || file.line(file.count - 1) === "") return file;
+  return new TextFile(file.bytes.subarray(0, -file.endingOf(file.count - 1).length), file.starts);
 }

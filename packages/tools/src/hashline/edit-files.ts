@@ -1,15 +1,15 @@
 /** What both hashline tools do with files: prepare all, then write all, and take back all if one write fails. */
 import { ToolsError } from "../errors.ts";
-import type { Files } from "../platform/files.ts";
+import { refuseAborted } from "../files/abort.ts";
+import { unifiedDiff } from "../files/diff.ts";
 import { type EditorPorts, type FileQueue, unlessOvertaken } from "../files/file-queue.ts";
-import { applyHunks, type Hunk, refuseOverlaps } from "./apply.ts";
-import { type LineEdit, planEdits } from "./plan.ts";
+import { mostBytes } from "../truncate.ts";
+import { applyHunks, changedBlocks, type Hunk, refuseOverlaps } from "./apply.ts";
+import { type LineEdit, planEdits, type Refusal } from "./plan.ts";
+import { firstOf, type Room, shareRoom } from "./room.ts";
 import { renderChanges, renderSpots } from "./show.ts";
 import type { Snapshots } from "./snapshots.ts";
-import { decodeText, encodeText, type TextFile } from "./text.ts";
-import { hashText } from "./tags.ts";
-import { unifiedDiff } from "./unified.ts";
-import { xxHash32 } from "./xxhash32.ts";
+import { type FileWrite, writeAll } from "./write-files.ts";
 
 export interface HashlineGround extends EditorPorts {
   snapshots: Snapshots;
@@ -38,13 +38,7 @@ export interface HashlineChange {
 /** The largest file that is edited, or shown with tags: both need all of it. */
 export const mostHashlineBytes = 64 * 1024 ** 2;
 
-interface Prepared extends FileEdits {
-  original: Buffer;
-  stamp: string;
-  before: TextFile;
-  after: TextFile;
-  /** What is written. */
-  bytes: Buffer;
+interface Prepared extends FileEdits, FileWrite {
   hunks: Hunk[];
   notes: string[];
 }
@@ -58,27 +52,36 @@ export async function editFiles(
   return await inOrder(ground.queue, targets.map(({ realPath }) => realPath).sort(), async () => {
     const prepared = await unlessOvertaken(async () => {
       const ready = await prepareAll(ground, targets);
-      signal?.throwIfAborted();
-      const changed = ready.filter(({ before, after }) => before.text !== after.text);
-      await writeAll(ground.files, changed);
+      refuseAborted(signal);
+      await writeAll(ground.files, ready.filter(isChanged));
       return ready;
     });
-    const shown = prepared.map((one) => present(ground.snapshots, one));
-    return { text: shown.map(({ text }) => text).join("\n\n"), changes: shown.map(({ change }) => change) };
+    const shown = prepared.map((one) => present(ground.snapshots, one, prepared.length));
+    const text = shareRoom(
+      shown.map((one) => one.text),
+      (count) => `${count} more files were edited.`,
+    );
+    return { text, changes: shown.map(({ change }) => change) };
   });
 }
 
+const isChanged = ({ before, after }: Prepared) => !before.text.equals(after.text);
+
 async function prepareAll(ground: HashlineGround, targets: readonly FileEdits[]): Promise<Prepared[]> {
   const prepared: Prepared[] = [];
-  const refusals: ToolsError[] = [];
+  const refused: Refused[] = [];
   for (const target of targets) {
     const outcome = await prepare(ground, target);
-    if (outcome instanceof ToolsError) refusals.push(outcome);
+    if ("code" in outcome) refused.push(outcome);
     else prepared.push(outcome);
   }
-  const [refusal] = refusals;
-  if (refusal) throw new ToolsError(refusal.code, refusals.map(({ message }) => message).join("\n\n"));
-  return prepared;
+  const [first] = refused;
+  if (!first) return prepared;
+  const text = shareRoom(
+    refused.map((one) => one.text),
+    (count) => `The edits of ${count} more files could not be placed either.`,
+  );
+  throw new ToolsError(first.code, text);
 }
 
 /** Always in the same order of paths, so that two calls never wait for each other. */
@@ -87,69 +90,58 @@ async function inOrder<T>(queue: FileQueue, keys: readonly string[], work: () =>
   return key === undefined ? await work() : await queue.run(key, () => inOrder(queue, rest, work));
 }
 
-async function prepare({ files, snapshots }: HashlineGround, target: FileEdits): Promise<Prepared | ToolsError> {
+interface Refused {
+  code: Refusal["code"];
+  /** Shows the lines that a next try needs: they count as shown from then on. */
+  text(room: Room): string;
+}
+
+const mostReasons = 10;
+const mostNotes = 20;
+
+async function prepare({ files, snapshots }: HashlineGround, target: FileEdits): Promise<Prepared | Refused> {
   const { given, realPath, edits, fileTag } = target;
-  const { bytes: original, stamp } = await files.readWhole(realPath, mostHashlineBytes);
-  const before = decodeText(original, given);
+  const { bytes, stamp } = await files.readWhole(realPath, mostHashlineBytes);
+  const before = snapshots.decode(bytes, given);
   const versions = snapshots.versions(realPath);
   const plan = planEdits({ edits, current: before, versions, ...(fileTag !== undefined && { fileTag }) });
   if (plan.kind === "refused") {
-    const rows = renderSpots(snapshots, { given, realPath, file: before, spots: plan.spots });
-    const text = `Nothing was changed in ${given}. ${plan.reasons.join(" ")}\nThe lines as they are now; use these tags:\n${rows}`;
-    return new ToolsError(plan.code, text);
+    const { code, spots } = plan;
+    const reasons = firstOf(plan.reasons, mostReasons, (count) => `${count} more could not be placed either.`);
+    const head = `Nothing was changed in ${given}. ${reasons.join(" ")}\nThe lines as they are now; use these tags:`;
+    const text = (room: Room) => {
+      room.take(head);
+      return `${head}\n${renderSpots(snapshots, { given, realPath, file: before, spots }, room)}`;
+    };
+    return { code, text };
   }
   refuseOverlaps(plan.hunks, given);
-  const after = applyHunks(before, plan.hunks);
-  return { ...target, original, stamp, before, after, bytes: encodeText(after), hunks: plan.hunks, notes: plan.notes };
+  return { ...target, stamp, before, after: applyHunks(before, plan.hunks), hunks: plan.hunks, notes: plan.notes };
 }
 
-async function writeAll(files: Files, prepared: readonly Prepared[]): Promise<void> {
-  const begun: Prepared[] = [];
-  try {
-    for (const one of prepared) {
-      begun.push(one);
-      await files.writeWhole(one.realPath, one.bytes, { ifUnchanged: one.stamp });
-    }
-  } catch (error) {
-    const lost = await restore(files, begun);
-    const state =
-      lost.length === 0 ? "Every file is as it was" : `These could not be restored, look at them: ${lost.join(", ")}`;
-    const message = error instanceof Error ? error.message : String(error);
-    const code = error instanceof ToolsError ? error.code : "unavailable";
-    throw new ToolsError(code, `Writing ${begun.at(-1)!.given} failed: ${message} ${state}.`, { cause: error });
+/** How many bytes of changed lines are shown again: enough to go on, not the whole of a large rewrite. */
+const changesBytes = 8 * 1024;
+
+/** `count`: how many files share what may be said. */
+function present(
+  snapshots: Snapshots,
+  one: Prepared,
+  count: number,
+): { text: (room: Room) => string; change: HashlineChange } {
+  const { given, path, realPath, before, after, hunks } = one;
+  const notes = firstOf(one.notes, mostNotes, (left) => `${left} more edits were placed so.`);
+  if (!isChanged(one)) {
+    const text = [`Nothing to change in ${given}: it is already so.`, ...notes].join("\n");
+    return { text: () => text, change: { path, diff: "", firstChangedLine: undefined, recoveries: notes } };
   }
-}
-
-/** The failed file too: its new content may be in place already. Returns what could not be restored. */
-async function restore(files: Files, begun: readonly Prepared[]): Promise<string[]> {
-  const lost: string[] = [];
-  for (const { realPath: path, given, original, bytes: written } of begun.toReversed()) {
-    try {
-      const { bytes } = await files.readWhole(path, mostHashlineBytes);
-      // What is neither the old content nor ours was written by somebody else, and is theirs.
-      if (bytes.equals(written)) await files.writeWhole(path, original);
-    } catch {
-      // The first failure is what is thrown; here only what it leaves behind is collected.
-      lost.push(given);
-    }
-  }
-  return lost;
-}
-
-function present(snapshots: Snapshots, one: Prepared): { text: string; change: HashlineChange } {
-  const { given, path, realPath, before, after, bytes, hunks, notes } = one;
-  const isChanged = before.text !== after.text;
-  const first = hunks[0];
-  const change: HashlineChange = {
-    path,
-    diff: isChanged ? unifiedDiff(given, before, hunks) : "",
-    firstChangedLine: isChanged && first ? first.start + 1 : undefined,
-    recoveries: notes,
+  const maxBytes = Math.floor(mostBytes / count);
+  const summary = unifiedDiff(given, changedBlocks(before, after, hunks), maxBytes);
+  snapshots.edited(realPath, before, after, hunks);
+  const text = (room: Room) => {
+    const head = [`Edited ${given}.`, ...notes].join("\n");
+    room.take(head);
+    const rows = renderChanges(snapshots, { given, realPath, file: after, hunks }, room.upTo(changesBytes));
+    return `${head}\n${rows}`;
   };
-  if (!isChanged) return { text: [`Nothing to change in ${given}: it is already so.`, ...notes].join("\n"), change };
-  // Mostly the bytes that were written are those that the tag is made of.
-  const hash = after.raw === after.text && !after.hasMark ? xxHash32(bytes) : hashText(after.text);
-  snapshots.edited(realPath, before.text, after.text, hunks, hash);
-  const rows = renderChanges(snapshots, { given, realPath, file: after, hunks });
-  return { text: [`Edited ${given}.`, ...notes, rows].join("\n"), change };
+  return { text, change: { path, ...summary, recoveries: notes } };
 }

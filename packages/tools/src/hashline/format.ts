@@ -15,12 +15,7 @@ export const renderHeader = (path: string, tag: string): string => `${sectionSig
 
 export const renderRow = (number: number, line: string): string => `${number}#${lineTag(line)}:${line}`;
 
-/** A header, then `LINE#TAG:content` rows for `lines`, the first of which is line `firstLine` of the file. */
-export function renderHashline(path: string, tag: string, lines: readonly string[], firstLine = 1): string {
-  return [renderHeader(path, tag), ...lines.map((line, at) => renderRow(firstLine + at, line))].join("\n");
-}
-
-const anchorShape = new RegExp(`^\\s*(\\d+)#(${lineTagPattern})(?::.*|\\s*)$`, "is");
+const anchorShape = new RegExp(`^\\s*(\\d{1,9})#(${lineTagPattern})(?::.*|\\s*)$`, "is");
 
 /** `12#ZP`; a whole row, copied with its content, is understood too. */
 export function parseAnchor(given: string): Anchor {

@@ -1,6 +1,7 @@
 import type { AgentTool } from "@tau/agent";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { ToolsError } from "../errors.ts";
+import { parseJson } from "../files/json-argument.ts";
 import { resolveExisting } from "../files/path.ts";
 import { editFiles, type HashlineChange, type HashlineGround } from "./edit-files.ts";
 import { newLines, parseAnchor } from "./format.ts";
@@ -38,6 +39,7 @@ export function createHashlineEditTool({
     description:
       "Edit lines of a file by LINE#TAG anchors from read with hashline: true. All edits use the numbers as shown. replace with lines null deletes.",
     parameters,
+    prepareArguments,
     async execute(_id, { path: given, edits }, signal) {
       const parsed = edits.map((edit, at) => parseEdit(edit, `edit ${at + 1}`));
       const path = await resolveExisting(ground.files, cwd, given);
@@ -47,6 +49,25 @@ export function createHashlineEditTool({
     },
   };
 }
+
+/** Models also send lists as JSON in a string. What is still wrong is left for the validation to name. */
+function prepareArguments(args: unknown): Static<typeof parameters> {
+  const given = args as Partial<Static<typeof parameters>> | undefined;
+  const edits = listOf(given?.edits);
+  if (!Array.isArray(edits)) return args as Static<typeof parameters>;
+  const prepared = edits.map((edit: unknown) => {
+    const lines = listOf((edit as Partial<GivenEdit> | null)?.lines);
+    return isTexts(lines) ? { ...(edit as GivenEdit), lines } : edit;
+  });
+  return { ...given, edits: prepared } as Static<typeof parameters>;
+}
+
+/** Only what begins as a list: new text that is indented is meant as it stands. */
+const listOf = (given: unknown): unknown =>
+  typeof given === "string" && given.startsWith("[") ? parseJson(given) : given;
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === "string");
 
 /** Pure. */
 export function parseEdit({ op, pos, end, lines: given }: GivenEdit, name: string): LineEdit {

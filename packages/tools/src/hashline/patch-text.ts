@@ -12,7 +12,7 @@ export interface PatchSection {
 }
 
 const header = new RegExp(`^${sectionSign}\\s*(.+)#([0-9a-f]{4})\\s*$`, "i");
-const place = `(\\d+|BOF|EOF)(?:#(${lineTagPattern}))?`;
+const place = `(\\d{1,9}|BOF|EOF)(?:#(${lineTagPattern}))?`;
 const operation = new RegExp(`^${place}(?:(?:-|\\.\\.)${place})?([↑↓:!])(.*)$`, "s");
 
 /**
@@ -52,7 +52,7 @@ export function parsePatch(text: string): PatchSection[] {
   if (sections.length === 0)
     throw new ToolsError("invalid_input", `The patch is empty. Begin with ${sectionSign}path#tag.`);
   const idle = sections.find(({ edits }) => edits.length === 0);
-  if (idle) throw new ToolsError("invalid_input", `The section of ${idle.path} has no operation.`);
+  if (idle) throw new ToolsError("invalid_input", `The section of ${idle.path.slice(0, 80)} has no operation.`);
   return sections;
 }
 

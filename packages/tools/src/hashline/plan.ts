@@ -1,10 +1,10 @@
 /** From edits that name lines as they were shown to hunks on the text of now, or to the reason why not. Pure. */
 import { type Hunk, sortHunks } from "./apply.ts";
 import type { Anchor } from "./format.ts";
-import { createRelocator, type Relocator } from "./recover.ts";
-import { isOf, textOfVersion, type Version } from "./snapshots.ts";
-import { fileTagOf, hashText, lineTag } from "./tags.ts";
-import { linesOf, type TextFile } from "./text.ts";
+import { createRelocator, mostEffort, type Relocator } from "./recover.ts";
+import { isOf, linesOfVersion, type Version } from "./snapshots.ts";
+import { fileTagOf, lineTag } from "./tags.ts";
+import type { TextFile } from "./text.ts";
 
 /** One change as the model asked for it. `name` is what it is called in messages. */
 export type LineEdit = FileEndEdit | AnchoredEdit;
@@ -80,11 +80,12 @@ interface State {
 }
 
 function stateOf({ current }: PlanInput): State {
+  const effort = { steps: mostEffort };
   return {
-    isCurrent: once((version) => isOf(version, current.text) && showsThe(version, current)),
+    isCurrent: once((version) => isOf(version, current) && showsThe(version, current)),
     relocatorOf: once((version) => {
-      const text = textOfVersion(version, current.text);
-      return text === undefined ? undefined : createRelocator(linesOf(text), current.lines);
+      const before = linesOfVersion(version, current);
+      return before && createRelocator(before, current.lines, effort);
     }),
   };
 }
@@ -108,7 +109,7 @@ function place(edit: LineEdit, input: PlanInput, now: State): Placed {
     const isKnown =
       fileTag === undefined ||
       versions.some((version) => version.tag === fileTag) ||
-      fileTagOf(hashText(current.text)) === fileTag;
+      fileTagOf(current.hash) === fileTag;
     if (isKnown)
       return { kind: "placed", hunks: [{ start: at, end: at, lines: edit.lines, follows: edit.op === "end" }] };
     return { kind: "failed", reason: unknownTag(edit, fileTag), spot: { start: at, end: at } };

@@ -4,8 +4,9 @@ import { countLines, formatBytes, mostBytes, mostLines } from "../truncate.ts";
 import type { Hunk } from "./apply.ts";
 import { renderHeader, renderRow } from "./format.ts";
 import type { Span } from "./plan.ts";
+import { Room } from "./room.ts";
 import type { Snapshots } from "./snapshots.ts";
-import { decodeText, type TextFile } from "./text.ts";
+import type { TextFile } from "./text.ts";
 
 export interface HashlineView {
   text: string;
@@ -23,7 +24,7 @@ export function showHashline(
   file: { given: string; realPath: string; bytes: Uint8Array },
   { offset = 1, limit = mostLines }: { offset?: number; limit?: number } = {},
 ): HashlineView {
-  const decoded = decodeText(file.bytes, file.given);
+  const decoded = snapshots.decode(file.bytes, file.given);
   const total = decoded.count;
   if (offset > Math.max(1, total)) {
     throw new ToolsError(
@@ -31,20 +32,29 @@ export function showHashline(
       `Line ${offset} is beyond the end of the file, which has ${countLines(total)}.`,
     );
   }
-  const span = { start: offset - 1, end: Math.min(total, offset - 1 + Math.min(limit, mostLines)) };
-  const { text, rows } = showSpans(snapshots, { ...file, file: decoded, spots: [span] }, mostBytes);
-  const next = offset + rows;
-  const notice = noticeOf(next > total ? undefined : decoded.line(next - 1), { offset, next, rows, total });
-  return { text: [text, notice].filter(Boolean).join("\n\n"), firstLine: offset, shownLines: rows, totalLines: total };
+  const rows: string[] = [];
+  const numbers: number[] = [];
+  const room = new Room();
+  for (let at = offset - 1; at < Math.min(total, offset - 1 + limit); at++) {
+    const row = renderRow(at + 1, decoded.line(at));
+    if (!room.take(row)) break;
+    rows.push(row);
+    numbers.push(at);
+  }
+  const { tag } = snapshots.show({ path: file.realPath, file: decoded, numbers });
+  const next = offset + rows.length;
+  const notice = noticeOf(next > total ? undefined : decoded.line(next - 1), { offset, next, total });
+  const text = [renderHeader(file.given, tag), ...rows].join("\n") + (notice && `\n\n${notice}`);
+  return { text, firstLine: offset, shownLines: rows.length, totalLines: total };
 }
 
 function noticeOf(
   line: string | undefined,
-  { offset, next, rows, total }: { offset: number; next: number; rows: number; total: number },
+  { offset, next, total }: { offset: number; next: number; total: number },
 ): string {
   if (total === 0) return "(the file is empty)";
   if (line === undefined) return "";
-  if (rows > 0) return `[Showing lines ${offset}-${next - 1} of ${total}. Go on with offset=${next}.]`;
+  if (next > offset) return `[Showing lines ${offset}-${next - 1} of ${total}. Go on with offset=${next}.]`;
   const size = formatBytes(Buffer.byteLength(line));
   return `[Line ${next} is too long to show: ${size}, the limit is ${formatBytes(mostBytes)}. Go on with offset=${next + 1}.]`;
 }
@@ -54,26 +64,18 @@ interface Spots {
   realPath: string;
   file: TextFile;
   spots: readonly Span[];
-  isCorrection?: boolean;
 }
 
-const around = 3;
-const more = "[Not all of it is shown: read the rest with hashline: true.]";
-const withNotice = ({ text, isCut }: { text: string; isCut: boolean }) => (isCut ? `${text}\n${more}` : text);
-
-/** The lines at spots that a next try needs, and some around them. */
-export function renderSpots(snapshots: Snapshots, { spots, ...rest }: Spots): string {
-  const wide = widened(spots, rest.file.count, around);
-  return withNotice(showSpans(snapshots, { ...rest, spots: wide, isCorrection: true }, mostBytes));
+/** The lines at spots that a next try needs, and some around them. What was shown under their numbers is void. */
+export function renderSpots(snapshots: Snapshots, spots: Spots, room: Room): string {
+  return showSpots(snapshots, { ...spots, around: 3, isCorrection: true }, room);
 }
-
-/** How many bytes of changed lines are shown again: enough to go on, not the whole of a large rewrite. */
-const changesBytes = 8 * 1024;
 
 /** The lines that hunks made, with some around them, in the text after them. */
 export function renderChanges(
   snapshots: Snapshots,
-  { given, realPath, file, hunks }: Omit<Spots, "spots"> & { hunks: readonly Hunk[] },
+  { hunks, ...rest }: Omit<Spots, "spots"> & { hunks: readonly Hunk[] },
+  room: Room,
 ): string {
   let shift = 0;
   const spots = hunks.map(({ start, end, lines }) => {
@@ -81,8 +83,62 @@ export function renderChanges(
     shift += lines.length - (end - start);
     return span;
   });
-  const spans = widened(spots, file.count, 2);
-  return withNotice(showSpans(snapshots, { given, realPath, file, spots: spans }, changesBytes));
+  return showSpots(snapshots, { ...rest, spots, around: 2, isCorrection: false }, room);
+}
+
+const gap = "...";
+const more = "[Not all of it is shown: read the rest with hashline: true.]";
+
+function showSpots(
+  snapshots: Snapshots,
+  { given, realPath, file, spots, around, isCorrection }: Spots & { around: number; isCorrection: boolean },
+  room: Room,
+): string {
+  room.take(`${renderHeader(given, "0000")}\n${more}`);
+  const { rows, numbers, isCut } = pickRows(file, spots, around, room);
+  const { tag } = snapshots.show({ path: realPath, file, numbers, isCorrection });
+  const parts = [renderHeader(given, tag)];
+  let last: number | undefined;
+  for (const [at, row] of [...rows].sort(([a], [b]) => a - b)) {
+    if (last !== undefined && at > last + 1) parts.push(gap);
+    parts.push(row);
+    last = at;
+  }
+  return [...parts, ...(isCut ? [more] : [])].join("\n");
+}
+
+/** A line around a spot that is longer than this, in bytes, is left out: what it tells is not worth its room. */
+const mostAround = 1_000;
+
+/**
+ * As many rows as there is room for, by line: first those at the spots, which those around must not hide. `numbers` are
+ * the lines that they show whole. Pure but for the room.
+ */
+function pickRows(file: TextFile, spots: readonly Span[], around: number, room: Room) {
+  const rows = new Map<number, string>();
+  const numbers: number[] = [];
+  let isCut = false;
+  const offer = ({ start, end }: Span, mostOfLine: number, instead: string) => {
+    for (let at = start; at < end && !(isCut && room.isFull); at++) {
+      if (rows.has(at)) continue;
+      const size = file.startOf(at + 1) - file.startOf(at);
+      const isLong = size > mostOfLine;
+      const row = isLong ? `${at + 1}: [${formatBytes(size)}, ${instead}]` : renderRow(at + 1, file.line(at));
+      if (room.take(row)) {
+        rows.set(at, row);
+        if (!isLong) numbers.push(at);
+      } else {
+        isCut = true;
+        room.take(gap);
+      }
+    }
+  };
+  for (const spot of widened(spots, file.count, 0)) {
+    room.take(gap);
+    offer(spot, mostBytes, "too long to be shown, and so to be changed by its tag: use edit or bash");
+  }
+  for (const span of widened(spots, file.count, around)) offer(span, mostAround, "left out");
+  return { rows, numbers, isCut };
 }
 
 /** With lines around, inside the file, in order, those that meet made one. */
@@ -90,39 +146,10 @@ function widened(spots: readonly Span[], count: number, by: number): Span[] {
   const spans: Span[] = [];
   const clamp = (at: number) => Math.max(0, Math.min(count, at));
   for (const { start, end } of [...spots].sort((a, b) => a.start - b.start)) {
-    const span = { start: clamp(Math.min(start, count - 1) - by), end: clamp(end + by) };
+    const span = { start: clamp(Math.min(start, count) - by), end: clamp(end + by) };
     const last = spans.at(-1);
     if (last && span.start <= last.end) last.end = Math.max(last.end, span.end);
     else spans.push(span);
   }
   return spans;
-}
-
-function showSpans(
-  snapshots: Snapshots,
-  { given, realPath, file, spots, isCorrection = false }: Spots,
-  maxBytes: number,
-): { text: string; rows: number; isCut: boolean } {
-  const parts: string[] = [];
-  let { tag } = snapshots.show({ path: realPath, text: file.text, firstLine: 1, lines: [] });
-  let bytes = 0;
-  let rows = 0;
-  let isCut = false;
-  for (const { start, end } of spots) {
-    if (isCut) break;
-    if (parts.length > 0) parts.push("...");
-    const lines: string[] = [];
-    let at = start;
-    for (; at < end && rows < mostLines; at++, rows++) {
-      const line = file.line(at);
-      const row = renderRow(at + 1, line);
-      bytes += Buffer.byteLength(row) + 1;
-      if (bytes > maxBytes) break;
-      parts.push(row);
-      lines.push(line);
-    }
-    isCut = at < end;
-    ({ tag } = snapshots.show({ path: realPath, text: file.text, firstLine: start + 1, lines, isCorrection }));
-  }
-  return { text: [renderHeader(given, tag), ...parts].join("\n"), rows, isCut };
 }

@@ -1,32 +1,32 @@
 /** What the model has been shown of files, so that an anchor can be held against the text that was meant by it. */
 import type { Hunk } from "./apply.ts";
-import { fileTagOf, hashText } from "./tags.ts";
-import { linesOf } from "./text.ts";
+import { fileTagOf } from "./tags.ts";
+import { decodeText, linesOf, type TextFile } from "./text.ts";
+import { xxHash32 } from "./xxhash32.ts";
 
 /** One state of a file. Line numbers in it are 0-based. */
 export interface Version {
   readonly id: number;
   /** Four hex digits. */
   readonly tag: string;
-  /** All 32 bits, and the length in characters: what a text that is put together again is verified by. */
+  /** All 32 bits, and the length in bytes: what a text that is put together again is verified by. */
   readonly hash: number;
   readonly length: number;
   /** Undefined when the text is too long to be kept: then only the lines that were shown are. */
-  readonly text: string | undefined;
+  readonly text: Buffer | undefined;
   /** The lines that were shown, each at the number it was shown with; holes are lines that never were. */
   readonly shown: readonly (string | undefined)[];
   /** The session's own edit that made it of another version. */
   readonly madeFrom: { readonly id: number; readonly hunks: readonly Hunk[] } | undefined;
 }
 
-/** Lines of a text that a tool shows: `firstLine` is 1-based, as the model counts. */
+/** Lines of a text that a tool shows. */
 export interface Showing {
   /** The real path. */
   path: string;
-  /** With `\n` line ends and without a byte order mark, as `TextFile.text`. */
-  text: string;
-  firstLine: number;
-  lines: readonly string[];
+  file: TextFile;
+  /** Counted from 0. */
+  numbers: readonly number[];
   /** The model was told to use these tags: what was shown under the same numbers before does not count any more. */
   isCorrection?: boolean;
 }
@@ -34,11 +34,10 @@ export interface Showing {
 export interface Snapshots {
   /** Remembers that lines were shown with their tags, and returns the version they belong to. */
   show(showing: Showing): Version;
-  /**
-   * Remembers a text that the session itself made of another by sorted hunks. Lines that did not move stay shown.
-   * `hash` is of the new text, if it is known already.
-   */
-  edited(path: string, before: string, after: string, hunks: readonly Hunk[], hash?: number): Version;
+  /** Remembers a text that the session itself made of another by sorted hunks. Lines that did not move stay shown. */
+  edited(path: string, before: TextFile, after: TextFile, hunks: readonly Hunk[]): Version;
+  /** As `decodeText`, and at once where the bytes are those that were decoded, or that an edit left, last. */
+  decode(bytes: Uint8Array, name: string): TextFile;
   /** The newest first. */
   versions(path: string): readonly Version[];
 }
@@ -48,16 +47,16 @@ export interface SnapshotLimits {
   maxVersions?: number;
   /** Default 30. */
   maxPaths?: number;
-  /** Characters of all texts together. Default 32 Mi. */
+  /** Bytes of all texts together. Default 32 Mi. */
   maxLength?: number;
-  /** Characters of one text. Default 4 Mi. */
+  /** Bytes of one text. Default 4 Mi. */
   maxTextLength?: number;
 }
 
 interface Kept extends Version {
   shown: (string | undefined)[];
   madeFrom: Version["madeFrom"];
-  /** Characters it holds on to. */
+  /** Bytes of text it holds on to. */
   size: number;
 }
 
@@ -66,26 +65,29 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
   /** The least recently used path first. */
   const paths = new Map<string, Kept[]>();
   let nextId = 1;
+  /** Mostly the next that is asked for. */
+  let last: TextFile | undefined;
 
-  function versionOf(path: string, text: string, hash?: number): Kept {
+  const isKept = (text: Buffer) => text.length <= maxTextLength;
+
+  function versionOf(path: string, file: TextFile): Kept {
     const versions = paths.get(path) ?? [];
-    const known = versions.find((version) => isOf(version, text));
-    const version = known ?? create(text, hash ?? hashText(text));
+    const known = versions.find((version) => isOf(version, file));
+    const version = known ?? create(file);
     touch(path, [version, ...versions.filter((other) => other !== version)].slice(0, maxVersions));
     return version;
   }
 
-  function create(text: string, hash: number): Kept {
-    const isKept = text.length <= maxTextLength;
+  function create({ text, hash }: TextFile): Kept {
     return {
       id: nextId++,
       tag: fileTagOf(hash),
       hash,
       length: text.length,
-      text: isKept ? text : undefined,
+      text: isKept(text) ? text : undefined,
       shown: [],
       madeFrom: undefined,
-      size: isKept ? text.length : 0,
+      size: isKept(text) ? text.length : 0,
     };
   }
 
@@ -105,21 +107,22 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
   }
 
   return {
-    show({ path, text, firstLine, lines, isCorrection = false }) {
-      const version = versionOf(path, text);
+    show({ path, file, numbers, isCorrection = false }) {
+      const version = versionOf(path, file);
       const others = isCorrection ? paths.get(path)!.filter((other) => other !== version) : [];
-      lines.forEach((line, at) => {
-        const number = firstLine - 1 + at;
+      for (const number of numbers) {
+        const line = file.line(number);
         if (version.text === undefined && version.shown[number] === undefined) version.size += line.length;
-        version.shown[number] = detached(line);
+        version.shown[number] = line;
         for (const other of others) if (number in other.shown) other.shown[number] = undefined;
-      });
+      }
       shrink(version);
       return version;
     },
-    edited(path, before, after, hunks, hash) {
+    edited(path, before, after, hunks) {
       const from = paths.get(path)?.find((version) => isOf(version, before));
-      const version = versionOf(path, after, hash);
+      const version = versionOf(path, after);
+      last = isKept(after.bytes) ? after : undefined;
       if (from && from !== version) {
         version.madeFrom = { id: from.id, hunks };
         if (version.shown.length === 0) version.shown = unmoved(from.shown, hunks);
@@ -129,17 +132,20 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
       shrink(version);
       return version;
     },
+    decode(bytes, name) {
+      if (last?.bytes.equals(bytes)) return last;
+      const file = decodeText(bytes, name);
+      last = isKept(file.bytes) ? file : undefined;
+      return file;
+    },
     versions: (path) => paths.get(path) ?? [],
   };
 }
 
-/** A line cut from a text keeps the whole text in memory; a copy does not. */
-const detached = (line: string): string => Buffer.from(line, "utf8").toString("utf8");
-
 /** Whether a version is of this text: by the text itself where that was kept. */
-export function isOf(version: Version, text: string): boolean {
-  if (version.length !== text.length) return false;
-  return version.text === undefined ? version.hash === hashText(text) : version.text === text;
+export function isOf(version: Version, file: TextFile): boolean {
+  if (version.length !== file.text.length) return false;
+  return version.text === undefined ? version.hash === file.hash : version.text.equals(file.text);
 }
 
 /** Lines that still have the number they were shown with. */
@@ -155,15 +161,15 @@ function unmoved(shown: readonly (string | undefined)[], hunks: readonly Hunk[])
 }
 
 /**
- * The text of a version. Where only lines were kept, it is put together of them and what the file holds now between
- * them; undefined when that is not the text that was read.
+ * The lines of a version. Where only some were kept, the others are what the file holds now between them; undefined
+ * when that is not the text that was read.
  */
-export function textOfVersion(version: Version, current: string): string | undefined {
-  if (version.text !== undefined) return version.text;
-  const lines = linesOf(current);
+export function linesOfVersion(version: Version, current: TextFile): string[] | undefined {
+  if (version.text !== undefined) return linesOf(version.text);
+  const lines = current.lines;
   version.shown.forEach((line, at) => {
     if (line !== undefined) lines[at] = line;
   });
-  const text = lines.join("\n") + (current.endsWith("\n") ? "\n" : "");
-  return isOf(version, text) ? text : undefined;
+  const text = Buffer.from(lines.join("\n") + (current.isOpen ? "" : "\n"));
+  return version.length === text.length && version.hash === xxHash32(text) ? lines : undefined;
 }

@@ -6,17 +6,14 @@ const alphabet = "ZPMQVRWSNKTXJBYH";
 /** What a tag of a line looks like, for regular expressions. */
 export const lineTagPattern = `[${alphabet}]{2}`;
 
-/** Of the text with `\n` line ends and without a byte order mark. */
-export const hashText = (text: string): number => xxHash32(Buffer.from(text, "utf8"));
-
-/** Four hex digits: the low 16 bits of the hash of the whole text. */
+/** Four hex digits: the low 16 bits of the hash of the whole text, with `\n` line ends and without a byte order mark. */
 export const fileTagOf = (hash: number): string => (hash & 0xffff).toString(16).padStart(4, "0");
 
 /** Two letters. Blanks at the end do not count, those at the beginning do. */
 export function lineTag(line: string): string {
   let end = line.length;
   while (end > 0 && isBlank(line.charCodeAt(end - 1))) end--;
-  const hash = hashText(line.slice(0, end));
+  const hash = xxHash32(Buffer.from(line.slice(0, end)));
   return alphabet.charAt((hash >>> 4) & 15) + alphabet.charAt(hash & 15);
 }
 

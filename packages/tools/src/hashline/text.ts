@@ -2,85 +2,110 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { ToolsError } from "../errors.ts";
 import { refuseBinary } from "../files/sniff.ts";
+import { xxHash32 } from "./xxhash32.ts";
 
-/** Lines are counted from 0. What is costly for a long text is worked out when it is asked for. */
+const [feed, carriage] = [0x0a, 0x0d];
+const mark = Buffer.from("\ufeff");
+
+/** Lines are counted from 0. Of a long text only what is asked for becomes strings, or is worked out at all. */
 export class TextFile {
-  readonly hasMark: boolean;
-  /** Without the byte order mark, with the line ends that it has. */
-  readonly raw: string;
-  /** What tags and snapshots are made of: the lines, each ending in `\n`. */
-  readonly text: string;
+  /** As in the file system. Nobody may change them. */
+  readonly bytes: Buffer;
   #starts: Int32Array | undefined;
-  #lines: string[] | undefined;
+  #text: Buffer | undefined;
+  #hash: number | undefined;
 
-  /** `starts`: where the lines begin, if that is known already. */
-  constructor(raw: string, hasMark: boolean, starts?: Int32Array) {
-    this.raw = raw;
-    this.hasMark = hasMark;
+  /** `bytes` must be UTF-8. `starts`: where the lines begin in them, if that is known already. */
+  constructor(bytes: Buffer, starts?: Int32Array) {
+    this.bytes = bytes;
     this.#starts = starts;
-    this.text = raw.includes("\r") ? raw.replaceAll("\r\n", "\n").replace(/\r$/, "") : raw;
+  }
+
+  /** What tags and snapshots are made of: without a byte order mark, and each line ending in `\n`. */
+  get text(): Buffer {
+    this.#text ??= withoutReturns(this.bytes.subarray(this.contentStart));
+    return this.#text;
+  }
+
+  /** Of `text`. */
+  get hash(): number {
+    this.#hash ??= xxHash32(this.text);
+    return this.#hash;
+  }
+
+  /** After the byte order mark, if there is one. */
+  get contentStart(): number {
+    return this.bytes.subarray(0, mark.length).equals(mark) ? mark.length : 0;
   }
 
   get count(): number {
     return this.starts.length;
   }
 
-  get lines(): readonly string[] {
-    this.#lines ??= linesOf(this.text);
-    return this.#lines;
+  get lines(): string[] {
+    return linesOf(this.text);
   }
 
   /** Without its line end. */
   line(at: number): string {
-    const line = this.raw.slice(this.startOf(at), this.startOf(at + 1));
-    return line.replace(/\r?\n$|\r$/, "");
+    return this.slice(at, at + 1).replace(/\r?\n$|\r$/, "");
   }
 
-  /** Where a line begins in `raw`; the line after the last begins at its end. */
+  /** Lines with their ends, up to the line `to`, which is not included. */
+  slice(from: number, to: number): string {
+    return this.bytes.toString("utf8", this.startOf(from), this.startOf(to));
+  }
+
+  /** Where a line begins in `bytes`; the line after the last begins at their end. */
   startOf(at: number): number {
-    return this.starts[at] ?? this.raw.length;
+    return this.starts[at] ?? this.bytes.length;
+  }
+
+  /** Whether the last line has no line end. */
+  get isOpen(): boolean {
+    return this.count > 0 && this.bytes.at(-1) !== feed;
   }
 
   /** The line end of a line. A last line without one is taken to be like the line before it. */
   endingOf(at: number): string {
     const end = this.startOf(at + 1);
-    if (this.raw[end - 1] !== "\n") return at > 0 ? this.endingOf(at - 1) : "\n";
-    return this.raw[end - 2] === "\r" ? "\r\n" : "\n";
+    if (this.bytes[end - 1] !== feed) return at > 0 ? this.endingOf(at - 1) : "\n";
+    return this.bytes[end - 2] === carriage ? "\r\n" : "\n";
   }
 
-  /** Where the lines begin in `raw`. */
+  /** Where the lines begin in `bytes`. */
   get starts(): Int32Array {
-    if (this.#starts) return this.#starts;
-    const starts: number[] = [];
-    for (let at = 0; at < this.raw.length;) {
-      starts.push(at);
-      const end = this.raw.indexOf("\n", at);
-      at = end < 0 ? this.raw.length : end + 1;
-    }
-    this.#starts = Int32Array.from(starts);
+    this.#starts ??= startsOf(this.bytes, this.contentStart);
     return this.#starts;
   }
 }
 
-/** `path` is for what is refused: UTF-16, and bytes that are no text and so could not be written back as they were. */
+function startsOf(bytes: Buffer, from: number): Int32Array {
+  const starts: number[] = from < bytes.length ? [from] : [];
+  for (let at = from; at < bytes.length - 1; at++) if (bytes[at] === feed) starts.push(at + 1);
+  return new Int32Array(starts);
+}
+
+function withoutReturns(bytes: Buffer): Buffer {
+  if (!bytes.includes(carriage)) return bytes;
+  // Byte by byte: whatever the other characters are, they stay.
+  const text = bytes.toString("latin1").replaceAll("\r\n", "\n");
+  return Buffer.from(text.endsWith("\r") ? text.slice(0, -1) : text, "latin1");
+}
+
+/** `path` is for what is refused: UTF-16, and bytes that are no text and so could not be shown as they are. */
 export function decodeText(bytes: Uint8Array, path: string): TextFile {
   refuseBinary(bytes, path);
   if (!isUtf8(bytes)) {
     throw new ToolsError("binary", `${path} is not valid UTF-8. Convert it first, or change it with a program.`);
   }
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(
-    // The same characters, read several times faster.
-    isAscii(bytes) ? "latin1" : "utf8",
-  );
-  const hasMark = whole.startsWith("\ufeff");
-  return new TextFile(hasMark ? whole.slice(1) : whole, hasMark);
+  return new TextFile(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
-export const encodeText = ({ hasMark, raw }: TextFile): Buffer => Buffer.from(hasMark ? `\ufeff${raw}` : raw, "utf8");
-
 /** The lines of a text with `\n` line ends. */
-export function linesOf(text: string): string[] {
-  const lines = text.split("\n");
+export function linesOf(text: Buffer): string[] {
+  // The same characters, read several times faster.
+  const lines = text.toString(isAscii(text) ? "latin1" : "utf8").split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }

@@ -1,0 +1,132 @@
+/** Two states of a text side by side: which lines of the one are certainly which of the other. Pure. */
+import { certainMatches, type Effort } from "./certain.ts";
+
+/** Lines are counted from 0. Line -1 is the start of a text, and the line after the last its end. */
+export interface Alignment {
+  /**
+   * How far lines `first` to `last` moved, which are still there, together and unchanged; undefined when that is not
+   * certain. It is certain between two pins.
+   */
+  offsetOf(first: number, last: number): number | undefined;
+  /** The same for a line and those up to the nearest pin above it, or below it. On its other side all may differ. */
+  offsetFrom(line: number, side: "above" | "below"): number | undefined;
+  /** Roughly where a line is now. */
+  guess(line: number): number;
+}
+
+/** How many lines a pin may be away. */
+const mostLinesToPin = 200;
+
+/**
+ * A pin is a line that occurs once in both texts and that every shortest way from one to the other leaves where it is:
+ * a block that was cut out may have been pasted elsewhere. The start and the end of the texts are pins.
+ */
+export function alignLines(before: readonly string[], now: readonly string[], effort: Effort): Alignment {
+  const most = Math.min(before.length, now.length);
+  let head = 0;
+  while (head < most && before[head] === now[head]) head++;
+  let tail = 0;
+  while (tail < most - head && before[before.length - 1 - tail] === now[now.length - 1 - tail]) tail++;
+  const bottom = before.length - tail;
+  const shift = now.length - before.length;
+  const old = createPlaces(before);
+  const fresh = createPlaces(now.slice(head, bottom + shift));
+  /** Where the same line is now, if it occurs once in both texts; else -1. */
+  const twinOf = (line: number): number => {
+    const text = before[line]!;
+    if (old(text) === -1) return -1;
+    const place = fresh(text);
+    if (line >= head && line < bottom) return place === undefined || place < 0 ? -1 : place + head;
+    if (place !== undefined) return -1;
+    return line < head ? line : line + shift;
+  };
+
+  // Some shortest way keeps all of the head and the tail, and what a shortest way does between them does not depend on
+  // the others. Where such lines could as well be others, no pin follows them before the middle begins.
+  let middle: Int32Array | undefined;
+  const middlePlace = (line: number): number | undefined => {
+    middle ??= matchLines(before.slice(head, bottom), now.slice(head, bottom + shift), effort) ?? new Int32Array();
+    const place = middle[line - head] ?? -1;
+    return place < 0 ? undefined : place + head;
+  };
+  /** Where a line is now, if it is certain for its part of the text. */
+  const placeOf = (line: number): number | undefined => {
+    if (line < head) return line;
+    return line >= bottom ? line + shift : middlePlace(line);
+  };
+
+  const isPin = (line: number) => line < 0 || line >= before.length || twinOf(line) >= 0;
+  /** The nearest pin from a line on, if all lines up to it moved together. */
+  const pinFrom = (line: number, step: 1 | -1): { line: number; offset: number } | undefined => {
+    const place = placeOf(line);
+    if (place === undefined) return undefined;
+    const offset = place - line;
+    for (let at = line, left = mostLinesToPin; left > 0 && placeOf(at) === at + offset; at += step, left--) {
+      if (isPin(at)) return { line: at, offset };
+    }
+    return undefined;
+  };
+
+  return {
+    offsetOf(first, last) {
+      const above = pinFrom(first, -1);
+      const below = pinFrom(last, 1);
+      if (!above || !below) return undefined;
+      const { offset } = above;
+      for (let line = first; line <= last; line++) if (placeOf(line) !== line + offset) return undefined;
+      if (above.line !== below.line) return offset;
+      // A single line may have been copied elsewhere and then changed here.
+      const others = [pinFrom(first - 1, -1), pinFrom(last + 1, 1)];
+      return others.some((pin) => pin?.offset === offset) ? offset : undefined;
+    },
+    offsetFrom: (line, side) => pinFrom(line, side === "above" ? -1 : 1)?.offset,
+    guess(line) {
+      const last = Math.min(line, before.length - 1);
+      for (let at = last; at >= 0 && at > last - mostLinesToPin; at--) {
+        const twin = twinOf(at);
+        if (twin >= 0) return twin + line - at;
+      }
+      return line;
+    },
+  };
+}
+
+/** How many lines are looked for one by one before it is cheaper to know the places of all. */
+const mostSearches = 16;
+
+/** Tells where a line stands: -1 if it occurs more than once, undefined if never. */
+function createPlaces(lines: readonly string[]): (line: string) => number | undefined {
+  let searches = 0;
+  let places: Map<string, number> | undefined;
+  return (line) => {
+    if (++searches > mostSearches) return (places ??= placesOf(lines)).get(line);
+    const first = lines.indexOf(line);
+    if (first < 0) return undefined;
+    return lines.includes(line, first + 1) ? -1 : first;
+  };
+}
+
+function placesOf(lines: readonly string[]): Map<string, number> {
+  const places = new Map<string, number>();
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!;
+    places.set(line, places.has(line) ? -1 : at);
+  }
+  return places;
+}
+
+/** As `certainMatches`, of lines. */
+export function matchLines(before: readonly string[], now: readonly string[], effort: Effort): Int32Array | undefined {
+  const names = new Map<string, number>();
+  const named = (lines: readonly string[]) => {
+    const list = new Int32Array(lines.length);
+    for (let at = 0; at < lines.length; at++) {
+      const line = lines[at]!;
+      const name = names.get(line) ?? names.size;
+      if (name === names.size) names.set(line, name);
+      list[at] = name;
+    }
+    return list;
+  };
+  return certainMatches(named(before), named(now), effort);
+}
