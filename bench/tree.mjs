@@ -8,7 +8,7 @@ import { rgPath } from "@vscode/ripgrep";
 
 const directories = 500;
 const filesEach = 100;
-const rounds = 15;
+const rounds = 30;
 
 /** What only every thousandth file holds. */
 export const needle = "needleInTheHaystack";

@@ -9,6 +9,7 @@ import { createFiles } from "../src/platform/files.ts";
 import { createSpawn } from "../src/platform/spawn.ts";
 import { createFindTool, type FindOptions } from "../src/search/find.ts";
 import { parseGlob } from "../src/search/glob.ts";
+import { createFirstNames } from "../src/search/names.ts";
 import { locateRipgrep } from "../src/search/ripgrep.ts";
 import { scratch } from "./scratch.ts";
 
@@ -94,10 +95,17 @@ describe("what is found", () => {
     expect(await found(root, { pattern: "*.txt" })).toEqual(["bad\ufffd.txt"]);
   });
 
+  test("directories and links are not listed, and links are not followed", async () => {
+    const root = tree(["dir/file"]);
+    symlinkSync("dir/file", join(root, "link"));
+    symlinkSync("dir", join(root, "directory-link"));
+    expect(await found(root, { pattern: "*" })).toEqual(["dir/file"]);
+  });
+
   test("no match is said, and is no error", async () => {
     const root = tree(["a"]);
     expect(await find(root, { pattern: "*.zig" })).toEqual({
-      text: 'No files match "*.zig".',
+      text: 'No files match "*.zig". Directories and links are not listed: see ls.',
       details: { path: root, shown: 0, total: 0 },
     });
   });
@@ -117,6 +125,35 @@ describe("limits", () => {
     const few = await find(root, { pattern: "*.txt", limit: 2 });
     expect(few.text).toMatch(/^d0\/f0\.txt\nd0\/f1001\.txt\n\n\[2 of 3,000/);
     expect((await find(root, { pattern: "*.txt", limit: 3_000 })).text.split("\n")).toEqual(names.toSorted());
+  });
+
+  test("the first in the order of their bytes are kept, however they come and are cut into pieces", () => {
+    const name = fc.string({ unit: fc.constantFrom("a", "b", "/", "é", "\uffee", "😀"), minLength: 1, maxLength: 4 });
+    const names = fc.array(name, { maxLength: 60 });
+    const cuts = fc.array(fc.nat(), { maxLength: 6 });
+    fc.assert(
+      fc.property(
+        names,
+        cuts,
+        fc.integer({ min: 1, max: 10 }),
+        fc.constantFrom("*", "*a*"),
+        (all, at, limit, pattern) => {
+          // Enough of them that what is kept has to be settled on the way.
+          const many = Array.from({ length: 20 }, () => all).flat();
+          const output = Buffer.from(many.map((one) => `${one}\0`).join(""));
+          const edges = [0, ...at.map((cut) => cut % (output.length + 1)).toSorted((a, b) => a - b), output.length];
+          const glob = parseGlob(pattern);
+          const first = createFirstNames(glob, limit);
+          for (const [index, edge] of edges.slice(1).entries()) first.push(output.subarray(edges[index], edge));
+          const expected = many
+            .filter((one) => glob.matches(one))
+            .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+          expect(first.total).toBe(expected.length);
+          expect(first.sorted()).toEqual(expected.slice(0, limit));
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 
   test("the shared limit of bytes holds", async () => {
@@ -160,7 +197,10 @@ describe("limits", () => {
       child.stdout.once("data", () => controller.abort(new Error("stop")));
       return child;
     };
-    await expect(find(tree(["a"]), { pattern: "*" }, { spawn }, controller.signal)).rejects.toThrow("stop");
+    await expect(find(tree(["a"]), { pattern: "*" }, { spawn }, controller.signal)).rejects.toMatchObject({
+      code: "aborted",
+      cause: { message: "stop" },
+    });
   });
 });
 
@@ -235,6 +275,18 @@ describe("globs", () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  test("one that says that it matches everything does", () => {
+    for (const text of ["*", "**", "**/*", "**/**", "/**", "{a,*}", "***"])
+      expect(parseGlob(text).matchesAll).toBe(true);
+    fc.assert(
+      fc.property(pattern, (text) => {
+        const glob = parseGlob(text);
+        if (glob.matchesAll) expect(paths.filter((path) => !glob.matches(path))).toEqual([]);
+      }),
+    );
+    for (const text of ["*/*", "/*", "a", "*a", "**/a/*", "?"]) expect(parseGlob(text).matchesAll).toBe(false);
   });
 
   test("nothing but ** goes across a slash", () => {

@@ -1,5 +1,7 @@
 import {
+  chmodSync,
   closeSync,
+  existsSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -15,8 +17,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFiles } from "../src/platform/files.ts";
 import { createSpawn, type RunningProcess, type SpawnRequest } from "../src/platform/spawn.ts";
+import { createFindTool } from "../src/search/find.ts";
 import { createGrepTool, type GrepOptions } from "../src/search/grep.ts";
 import { createRecordParser, type SearchRecord } from "../src/search/records.ts";
+import { createComplaints } from "../src/search/unread.ts";
 import { scratch } from "./scratch.ts";
 
 type Args = Parameters<ReturnType<typeof createGrepTool>["execute"]>[1];
@@ -200,6 +204,46 @@ describe("names and texts of any kind", () => {
     },
   );
 
+  test("nothing in a name or a line is obeyed by a terminal or turns the direction of reading", async () => {
+    const cwd = tree({
+      "a.txt": "needle \u001b[31mred\u001b[0m \u001b]52;c;aGk=\u0007 \u202etfel \u0007 x\ry\u009b1m\n",
+      "b\u202e.txt": "needle\t\u200f\u{e0041}",
+    });
+    const { text } = await grep(cwd, { pattern: "needle" });
+    expect(text.split("\n")).toEqual([
+      "a.txt:1: needle red  <U+202E>tfel \u2407 x\u240dy",
+      '"b\\u202e.txt":1: needle\t<U+200F>',
+    ]);
+  });
+
+  test("whatever a line holds, it stays one line without control characters", async () => {
+    const piece = fc.constantFrom(
+      "\u001b[",
+      "\u001b]",
+      "\r",
+      "\u0000",
+      "\u0007",
+      "\u0085",
+      "\u202e",
+      "\u2066",
+      "m",
+      "1",
+      "é",
+      "\t",
+    );
+    const lines = fc.array(fc.array(piece, { maxLength: 8 }), { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(lines, async (all) => {
+        const content = all.map((pieces) => `needle${pieces.join("").replaceAll("\0", "")}`).join("\n");
+        const { text, details } = await grep(tree({ x: content }), { pattern: "needle" });
+        expect(details.matches).toBe(all.length);
+        expect(text.split("\n")).toHaveLength(all.length);
+        expect(text).not.toMatch(/[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/u);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
   test("binary files are left out, and named when they match", async () => {
     const cwd = tree({
       "a.bin": Buffer.from("x\0needle"),
@@ -275,6 +319,13 @@ describe("limits", () => {
     expect(details).toEqual({ path: cwd, matches: 100, stoppedBy: "limit" });
   });
 
+  test("a limit and a context of any size will do", async () => {
+    const cwd = tree({ "x.txt": "a\nneedle\nb" });
+    expect((await grep(cwd, { pattern: "needle", limit: 1e30, context: 1e30 })).text).toBe(
+      "x.txt-1- a\nx.txt:2: needle\nx.txt-3- b",
+    );
+  });
+
   test("exactly as many as the limit need no remark, over one file or several", async () => {
     const cwd = tree({ "x.txt": many(2), "y.txt": many(1) });
     expect((await grep(cwd, { pattern: "needle", limit: 3 })).text).not.toContain("[");
@@ -284,7 +335,7 @@ describe("limits", () => {
   test("the context of a match beyond the limit is not shown", async () => {
     const cwd = tree({ "x.txt": "needle\na\nb\nc\nd\nneedle" });
     const { text } = await grep(cwd, { pattern: "needle", limit: 1, context: 1 });
-    expect(text).toMatch(/^x\.txt:1: needle\nx\.txt-2- a\n\n\[1 matches shown/);
+    expect(text).toMatch(/^x\.txt:1: needle\nx\.txt-2- a\n\n\[1 match shown;/);
   });
 
   test("the shared limits hold whatever the limit for matches is, and memory with them", async () => {
@@ -358,10 +409,12 @@ describe("limits", () => {
     await started;
     const abortedAt = performance.now();
     controller.abort(new Error("enough of this"));
-    await expect(running).rejects.toThrow("enough of this");
+    await expect(running).rejects.toMatchObject({ code: "aborted", cause: { message: "enough of this" } });
     expect(performance.now() - abortedAt).toBeLessThan(200);
     expect(isAlive(children[0]!.pid!)).toBe(false);
-    await expect(grep(cwd, { pattern: "needle" }, { spawn }, controller.signal)).rejects.toThrow("enough of this");
+    await expect(grep(cwd, { pattern: "needle" }, { spawn }, controller.signal)).rejects.toMatchObject({
+      code: "aborted",
+    });
     expect(children.length).toBe(1);
   });
 });
@@ -370,7 +423,8 @@ describe("what is refused", () => {
   test.each([
     ["(abc", /unclosed group\nSet literal: true/],
     ["[a", /unclosed character class\nSet literal: true/],
-    ["a\\nb", /"\\n" is not allowed in a regex\nSet/],
+    ["x{99999999999}", /decimal literal invalid\nSet literal: true/],
+    ["((((a{100}){100}){100}){100}){100}", /exceeds size limit of \d+\nUse fewer or smaller repetitions\.$/],
     ["(?=a)", /look-around.*\nSet literal: true/s],
   ])("a bad pattern, with ripgrep's reason: %s", async (pattern, expected) => {
     await expect(grep(tree({ x: "" }), { pattern })).rejects.toMatchObject({
@@ -382,12 +436,19 @@ describe("what is refused", () => {
   test.each([
     [{ pattern: "" }, /empty/],
     [{ pattern: "a\0b" }, /zero byte/],
-    [{ pattern: "a\nb", literal: true }, /one by one/],
+    [{ pattern: "a\nb", literal: true }, /one by one; search for one of its lines\.$/],
+    [{ pattern: "a\nb" }, /one by one; search for one of its lines\.$/],
+    [{ pattern: "a\\nb" }, /one by one; search for one of its lines\.$/],
+    [{ pattern: "a\\x00b" }, /^ripgrep refuses .* it is impossible to match$/],
     [{ pattern: "x".repeat(200_000) }, /more than 32768 characters/],
     [{ pattern: "x", glob: "{a" }, /not a valid glob: a { is not closed/],
     [{ pattern: "x", glob: "[a" }, /not a valid glob: a \[ is not closed/],
     [{ pattern: "x", glob: "a\0" }, /not a valid glob/],
-    [{ pattern: "x", glob: "![" }, /ripgrep refuses/],
+    [{ pattern: "x", glob: "![" }, /not a valid glob: a \[ is not closed.*itself\.$/],
+    [{ pattern: "x", glob: "!{a" }, /not a valid glob: a { is not closed.*itself\.$/],
+    [{ pattern: "x", glob: "!a\\" }, /^ripgrep refuses the search: error parsing glob .*'$/],
+    [{ pattern: "x", glob: "!" }, /"!" names nothing to exclude\. Use e\.g\. !\*\.ts\.$/],
+    [{ pattern: "x", glob: "!  " }, /names nothing to exclude/],
     [{ pattern: "x", path: "nowhere" }, /There is no file or directory nowhere/],
     [{ pattern: "x", path: "/dev/zero" }, /is a device/],
   ])("%j", async (args, expected) => {
@@ -416,13 +477,73 @@ describe("what is refused", () => {
       grep(tree({}), { pattern: "x" }, { locate: () => Promise.resolve("/nonexistent/rg") }),
     ).rejects.toThrow(/ripgrep could not be started: .*ENOENT/);
   });
+});
 
-  test("that something cannot be read is remarked on", async () => {
-    // Whoever runs as root can read everything, so ripgrep is sent to a file that has just gone.
-    const spawn = createSpawn((request) => ({ ...request, argv: [...request.argv, "./gone"] }));
+describe("what could not be searched", () => {
+  test("a file that has just gone is named, with the reason", async () => {
+    const spawn = createSpawn((request) => ({ ...request, argv: [...request.argv, "./gone", "./two: x"] }));
     const cwd = tree({ a: "needle" });
     expect((await grep(cwd, { pattern: "needle" }, { spawn })).text).toBe(
-      "a:1: needle\n\n[Some files could not be read.]",
+      "a:1: needle\n\n[Could not be read, so not searched: gone (No such file or directory), two: x (No such file or directory).]",
+    );
+    expect((await grep(cwd, { pattern: "hay" }, { spawn })).text).toMatch(
+      /^No matches for "hay"\.\n\[Could not be read/,
+    );
+  });
+
+  test("of many only the first are named, and all are counted", async () => {
+    const gone = Array.from({ length: 3_000 }, (_unused, at) => `./gone${at}`);
+    const spawn = createSpawn((request) => ({ ...request, argv: [...request.argv, ...gone] }));
+    const { text } = await grep(tree({ a: "needle" }), { pattern: "needle" }, { spawn });
+    expect(text).toMatch(
+      /^a:1: needle\n\n\[Could not be read, so not searched: (gone\d+ \([^)]*\)(, )?){5} and 2995 more\.\]$/,
+    );
+  });
+
+  test("files and directories that may not be read are named", async ({ skip }) => {
+    const cwd = tree({ "open/a": "needle", "closed/b": "needle", "file\u001b": "needle" });
+    chmodSync(cwd, 0o755);
+    for (const name of ["closed", "file\u001b"]) chmodSync(join(cwd, name), 0);
+    // Whoever runs as root can read everything, so then ripgrep runs as somebody else.
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot && !existsSync("/usr/bin/setpriv")) skip("there is no setpriv to run ripgrep as another user");
+    const asNobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] as const;
+    const spawn = createSpawn((request) => (isRoot ? { ...request, argv: [...asNobody, ...request.argv] } : request));
+    try {
+      const { text } = await grep(cwd, { pattern: "needle" }, { spawn });
+      const [lines, notice] = text.split("\n\n");
+      expect(lines).toBe("open/a:1: needle");
+      expect(notice).toMatch(/^\[Could not be read, so not searched: .* \(Permission denied\)\.\]$/);
+      expect(notice).toContain("closed (Permission denied)");
+      expect(notice).toContain('"file\\u001b" (Permission denied)');
+      const find = createFindTool({ cwd, files: createFiles(), spawn });
+      const { content } = await find.execute("id", { pattern: "*" });
+      expect((content[0] as TextContent).text).toBe(
+        '"file\\u001b"\nopen/a\n\n[Could not be read, so not searched: closed (Permission denied).]',
+      );
+    } finally {
+      chmodSync(join(cwd, "closed"), 0o755);
+    }
+  });
+
+  test("complaints come out the same however they are cut into pieces", () => {
+    const all = Buffer.from(
+      "rg: ./a: b: Permission denied (os error 13)\nrg: ./é: IO error for operation on ./é: No such file or directory (os error 2)\nelse\n",
+    );
+    fc.assert(
+      fc.property(fc.array(fc.nat(all.length), { maxLength: 8 }), (cuts) => {
+        const complaints = createComplaints();
+        const edges = [0, ...cuts.toSorted((a, b) => a - b), all.length];
+        for (const [at, edge] of edges.slice(1).entries()) complaints.push(all.subarray(edges[at], edge));
+        expect(complaints.unread).toEqual({
+          first: [
+            { path: "./a: b", reason: "Permission denied" },
+            { path: "./é", reason: "No such file or directory" },
+          ],
+          count: 2,
+        });
+        expect(complaints.reason).toBe("else");
+      }),
     );
   });
 });

@@ -7,6 +7,8 @@ import { ToolsError } from "../errors.ts";
 export interface Glob {
   /** Whether it matches a path below the root, with `/` between its parts. */
   matches(path: string): boolean;
+  /** Whether it matches every path. */
+  readonly matchesAll: boolean;
   /** Coarser globs over base names: whatever matches, matches one of them. Undefined when they would exclude nothing. */
   readonly baseNames: readonly string[] | undefined;
 }
@@ -33,9 +35,13 @@ export function parseGlob(pattern: string): Glob {
   const coarse = alternatives.map((parts) => coarseOf(parts.at(-1)!));
   return {
     matches: (path) => tests.some((test) => test(path)),
+    matchesAll: alternatives.some((parts) => parts.every((part, at) => part === "**" || isLastStar(parts, at))),
     baseNames: coarse.includes("*") ? undefined : [...new Set(coarse)],
   };
 }
+
+const isLastStar = (parts: readonly Part[], at: number) =>
+  at > 0 && at === parts.length - 1 && (parts[at] as readonly Token[]).every(({ kind }) => kind === "many");
 
 const invalid = (pattern: string, why: string) =>
   new ToolsError(

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { Type } from "typebox";
 import { ToolsError } from "../errors.ts";
+import { refuseAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
 import { countLines, formatBytes, keepHead, mostBytes, mostLines } from "../truncate.ts";
 import { type Glob, parseGlob, typeArgs } from "./glob.ts";
@@ -9,6 +10,7 @@ import { createMatches, type Matches, mostColumns } from "./matches.ts";
 import { createRecordParser } from "./records.ts";
 import { createSearcher, type Search, type SearchEnd, type SearchOptions } from "./ripgrep.ts";
 import { inside, openRoot, type SearchRoot } from "./root.ts";
+import { describeUnread } from "./unread.ts";
 
 const parameters = Type.Object({
   pattern: Type.String({ description: "Regular expression" }),
@@ -63,6 +65,7 @@ export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTo
       };
       const end = await searcher.run(search);
       if (end.kind === "refused") throw refusal(end.reason, query.literal);
+      refuseAborted(signal);
       const refused = await refusedFiles(files, root, matches.paths());
       return present(matches, end, { root, pattern: query.pattern, timeLimitMs: searcher.timeLimitMs, refused });
     },
@@ -90,12 +93,14 @@ interface Query {
   literal?: boolean;
 }
 
-function refusePattern({ pattern, literal }: Query): void {
-  const fail = (why: string) => new ToolsError("invalid_input", `This pattern cannot be searched for: ${why}.`);
+const fail = (why: string) => new ToolsError("invalid_input", `This pattern cannot be searched for: ${why}.`);
+const oneByOne = "lines are searched one by one; search for one of its lines";
+
+function refusePattern({ pattern }: Query): void {
   if (pattern === "") throw fail("it is empty, and would match every line");
   if (pattern.length > mostPatternLength) throw fail(`it has more than ${mostPatternLength} characters`);
   if (pattern.includes("\0")) throw fail("it holds a zero byte, which text never does");
-  if (literal && pattern.includes("\n")) throw fail("lines are searched one by one; search for one of its lines");
+  if (pattern.includes("\n")) throw fail(oneByOne);
 }
 
 const argsOf = ({ pattern, ignoreCase, literal }: Query, context: number, limit: number): string[] => [
@@ -108,7 +113,7 @@ const argsOf = ({ pattern, ignoreCase, literal }: Query, context: number, limit:
   `--max-columns=${mostColumns * 4}`,
   "--max-columns-preview",
   // One more than will be shown tells whether there are more.
-  `--max-count=${limit + 1}`,
+  `--max-count=${Math.min(limit, mostLines) + 1}`,
   `--context=${Math.min(context, mostLines)}`,
   ...(ignoreCase ? ["--ignore-case"] : []),
   ...(literal ? ["--fixed-strings"] : []),
@@ -120,8 +125,7 @@ function choose(text: string | undefined, root: SearchRoot): { args: string[]; a
   const all = { args: [], accepts: () => true };
   if (text === undefined || text === "" || !root.isDirectory) return all;
   if (text.includes("\0")) throw new ToolsError("invalid_input", `${JSON.stringify(text)} is not a valid glob.`);
-  // What a glob excludes needs no care: ripgrep's own can only exclude more.
-  if (text.startsWith("!")) return { ...all, args: [`--glob=${text}`] };
+  if (text.startsWith("!")) return { ...all, args: [excluding(text)] };
   const glob: Glob = parseGlob(text);
   let last = { path: "", isAccepted: false };
   return {
@@ -134,16 +138,34 @@ function choose(text: string | undefined, root: SearchRoot): { args: string[]; a
   };
 }
 
+/** What a glob excludes needs no care: ripgrep's own can only exclude more. */
+function excluding(text: string): string {
+  if (/^!\s*$/.test(text)) {
+    throw new ToolsError("invalid_input", `The glob ${JSON.stringify(text)} names nothing to exclude. Use e.g. !*.ts.`);
+  }
+  parseGlob(text.slice(1));
+  return `--glob=${text}`;
+}
+
 function refusal(reason: string, literal = false): ToolsError {
+  if (reason.startsWith('the literal "\\n" is not allowed')) return fail(oneByOne);
   // What follows the first paragraph advises options that the tool does not have.
   const [what = reason] = reason.split("\n\n");
-  const hint = literal ? "" : "\nSet literal: true to search for the pattern as plain text.";
-  return new ToolsError("invalid_input", `ripgrep refuses the search: ${what}${hint}`);
+  return new ToolsError(
+    "invalid_input",
+    [`ripgrep refuses the search: ${what}`, ...adviceOn(reason, literal)].join("\n"),
+  );
+}
+
+function adviceOn(reason: string, literal: boolean): string[] {
+  if (reason.startsWith("compiled regex exceeds")) return ["Use fewer or smaller repetitions."];
+  const isSyntax = reason.startsWith("regex parse error") && !literal;
+  return isSyntax ? ["Set literal: true to search for the pattern as plain text."] : [];
 }
 
 function present(
   matches: Matches,
-  end: SearchEnd,
+  end: Exclude<SearchEnd, { kind: "refused" }>,
   {
     root,
     pattern,
@@ -167,7 +189,9 @@ function present(
     const size = shown.by === "lines" ? countLines(mostLines) : formatBytes(mostBytes);
     notices.push(`[Cut at ${size}; there is more. Narrow pattern, path or glob, or use less context.]`);
   } else if (stoppedBy === "limit") {
-    notices.push(`[${count} matches shown; there are more. Raise limit, or narrow pattern, path or glob.]`);
+    notices.push(
+      `[${count} ${count === 1 ? "match" : "matches"} shown; there are more. Raise limit, or narrow pattern, path or glob.]`,
+    );
   }
   if (end.kind === "timeout") notices.push(`[Stopped after ${seconds}; there may be more. Narrow path or glob.]`);
   if (refused.size > 0) notices.push(`[Matches in ${countFiles(refused.size)} that may not be read are left out.]`);
@@ -176,10 +200,10 @@ function present(
     const others = binary.count > binary.names.length ? ", …" : "";
     notices.push(`[Binary files match too, and are not shown: ${binary.names.join(", ")}${others}]`);
   }
-  if (end.kind === "done" && end.isPartial) notices.push("[Some files could not be read.]");
+  notices.push(describeUnread(end.unread, root.show));
   const reason = shown.by ? "size" : (stoppedBy ?? (end.kind === "timeout" ? "time" : undefined));
   return {
-    content: [{ type: "text", text: [shown.text, notices.join("\n")].filter(Boolean).join("\n\n") }],
+    content: [{ type: "text", text: [shown.text, notices.filter(Boolean).join("\n")].filter(Boolean).join("\n\n") }],
     details: { path: root.path, matches: count, ...(reason && { stoppedBy: reason }) },
   };
 }

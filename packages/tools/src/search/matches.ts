@@ -1,5 +1,6 @@
 /** What a search has found so far: no more of it than can be shown. */
 import { mostBytes, mostLines } from "../truncate.ts";
+import { createSafeText } from "../shell/safe-text.ts";
 import type { SearchRecord } from "./records.ts";
 
 /** Characters of a line that are shown. */
@@ -60,8 +61,9 @@ export function createMatches({ limit, context }: { limit: number; context: numb
         dropContextOf(sections, record.path, context);
         return "enough";
       }
-      const text = cut(record.text);
-      hasCutLines ||= text !== record.text;
+      const whole = safe(record.text);
+      const text = cut(whole);
+      hasCutLines ||= text !== whole;
       if (sections.at(-1)?.path !== record.path) sections.push({ path: record.path, lines: [] });
       sections.at(-1)!.lines.push({ line: record.line, isMatch, text });
       bytes += Buffer.byteLength(text) + record.path.length;
@@ -107,6 +109,12 @@ function shownLines(sections: readonly Section[], show: (path: string) => string
   }
   return shown;
 }
+
+/** What a terminal would obey is shown or left out, as it is of a command's output. A line stays one line. */
+const safe = (line: string): string =>
+  createSafeText()
+    .push(Buffer.from(line.replaceAll("\r", "\u240d")))
+    .toString();
 
 function cut(text: string): string {
   if (text.length <= mostColumns) return text;

@@ -1,7 +1,9 @@
 /** Running ripgrep: found when it is first needed, ended as soon as nobody wants to know more. */
 import { type Clock, systemClock } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
+import { abortedBy, refuseAborted } from "../files/abort.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
+import { type Complaints, createComplaints, type Unread } from "./unread.ts";
 
 /** Says where ripgrep's binary is. Rejects when there is none. */
 export type LocateRipgrep = () => Promise<string>;
@@ -34,17 +36,14 @@ export interface Search {
 }
 
 export type SearchEnd =
-  /** It went through; `isPartial` when something could not be read. */
-  | { kind: "done"; isPartial: boolean }
-  | { kind: "enough" }
-  | { kind: "timeout" }
+  /** It went through, or as far as it was wanted or allowed to. */
+  | { kind: "done" | "enough" | "timeout"; unread: Unread }
   /** It did not begin: ripgrep refused what it was asked, for this reason. */
   | { kind: "refused"; reason: string };
 
 /** Nothing that a user or an environment has set changes what is found. */
 const always = [
   "--no-config",
-  "--no-messages",
   "--no-ignore-messages",
   "--no-ignore-global",
   "--no-require-git",
@@ -55,8 +54,6 @@ const always = [
   // What ends in CR and LF ends there, as it does when it is shown.
   "--crlf",
 ];
-
-const mostReasonBytes = 4_096;
 
 export function createSearcher({
   spawn,
@@ -69,7 +66,7 @@ export function createSearcher({
 
 async function run(options: Required<SearchOptions>, search: Search): Promise<SearchEnd> {
   const { signal } = search;
-  signal?.throwIfAborted();
+  refuseAborted(signal);
   const program = await whereabouts(options.locate);
   const child = await options.spawn({ argv: [program, ...always, ...search.args], cwd: search.cwd, env: {} });
   let stopped: "enough" | "timeout" | "aborted" | undefined;
@@ -84,10 +81,8 @@ async function run(options: Required<SearchOptions>, search: Search): Promise<Se
   if (signal?.aborted) onAbort();
   signal?.addEventListener("abort", onAbort, { once: true });
   const cancelTimer = options.clock.setTimer(options.timeLimitMs, () => stop("timeout"));
-  let reason = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    if (reason.length < mostReasonBytes) reason += chunk.toString("utf8");
-  });
+  const complaints = createComplaints();
+  child.stderr.on("data", (chunk: Buffer) => complaints.push(chunk));
   const outputEnded = new Promise<unknown>((resolve) => child.stdout.once("close", resolve));
   const errorsEnded = new Promise<unknown>((resolve) => child.stderr.once("close", resolve));
   let failure: { error: unknown } | undefined;
@@ -103,8 +98,8 @@ async function run(options: Required<SearchOptions>, search: Search): Promise<Se
   cancelTimer();
   signal?.removeEventListener("abort", onAbort);
   if (failure) throw failure.error;
-  if (stopped === "aborted") throw signal!.reason;
-  return stopped ? { kind: stopped } : endOf(status, reason.slice(0, mostReasonBytes).trim());
+  if (stopped === "aborted") throw abortedBy(signal!);
+  return stopped ? { kind: stopped, unread: complaints.unread } : endOf(status, complaints);
 }
 
 async function whereabouts(locate: LocateRipgrep): Promise<string> {
@@ -119,14 +114,16 @@ async function whereabouts(locate: LocateRipgrep): Promise<string> {
   }
 }
 
-/** Warnings about single files are switched off, so whatever ripgrep still says is why it could not begin. */
-function endOf(status: ExitStatus, reason: string): SearchEnd {
+function endOf(status: ExitStatus, { unread, reason }: Complaints): SearchEnd {
   if (status.kind === "failed") {
     throw new ToolsError("unavailable", `ripgrep could not be started: ${status.message}. Search with bash instead.`);
   }
   if (status.kind === "signalled") {
     throw new ToolsError("unavailable", `ripgrep was ended by ${status.signal}. Narrow the search and try again.`);
   }
-  if (status.code > 1 && reason) return { kind: "refused", reason: reason.replace(/^rg: /, "") };
-  return { kind: "done", isPartial: status.code > 1 };
+  // Once it has begun, all it complains of are single files.
+  if (status.code > 1 && unread.count === 0) {
+    return { kind: "refused", reason: reason || `it ended with code ${status.code}` };
+  }
+  return { kind: "done", unread };
 }

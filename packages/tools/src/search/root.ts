@@ -1,6 +1,7 @@
 /** Where a search begins, and how what it finds is called. */
 import { basename, dirname, isAbsolute, relative } from "node:path";
 import { ToolsError } from "../errors.ts";
+import { showName } from "../files/name.ts";
 import { resolveExisting } from "../files/path.ts";
 import type { Files } from "../platform/files.ts";
 
@@ -29,7 +30,7 @@ export async function openRoot({ files, cwd }: { files: Files; cwd: string }, gi
     isDirectory,
     cwd: directory,
     target: isDirectory ? "./" : `./${basename(path)}`,
-    show: (reported) => quoted(prefix + inside(reported)),
+    show: (reported) => showName(prefix + inside(reported)),
   };
 }
 
@@ -43,7 +44,3 @@ function prefixOf(cwd: string, directory: string): string {
   const isOutside = path === ".." || path.startsWith("../") || isAbsolute(path);
   return `${isOutside ? directory : path}/`.replace(/^\/+$/, "/");
 }
-
-/** A name may hold anything, also line breaks; one that does must not look like two. */
-// oxlint-disable-next-line no-control-regex -- control characters are what it is about
-const quoted = (path: string) => (/[\u0000-\u001f\u007f]/.test(path) ? JSON.stringify(path) : path);
