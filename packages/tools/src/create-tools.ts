@@ -15,6 +15,7 @@ import { createFindTool } from "./search/find.ts";
 import { createGrepTool } from "./search/grep.ts";
 import { createBashTool } from "./shell/bash.ts";
 import { createJobs, createJobsTool, type Jobs } from "./shell/jobs.ts";
+import type { Limits } from "./shell/limits.ts";
 
 export interface ToolsOptions {
   /** Where relative paths begin and commands run. */
@@ -25,8 +26,10 @@ export interface ToolsOptions {
   spawn?: Spawn;
   /** What `bash` cleans of secrets and gives to commands. Default: our own environment. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Where `bash` keeps long output. Default: a new private directory among the system's temporary files. */
+  /** Where `bash` keeps long output. Default: private files among the system's temporary ones, removed by `dispose`. */
   outputDirectory?: string;
+  /** How much of the machine a command with all it starts may take. */
+  limits?: Partial<Limits>;
   clock?: Clock;
   ids?: Ids;
 }
@@ -62,14 +65,14 @@ export interface Tools {
 /** Dispose of what it returns when the session ends: jobs live until then. */
 export function createTools(options: ToolsOptions): Tools {
   const { cwd, files = createFiles(), spawn = createSpawn(), clock = systemClock, ids = systemIds } = options;
-  const { env, outputDirectory } = options;
+  const { env, outputDirectory, limits } = options;
   const queue = processQueue;
   const snapshots = createSnapshots();
   const jobs = createJobs({ clock });
   const editing = { cwd, files, queue };
   const searching = { cwd, files, spawn, clock };
   const byName = {
-    read: createReadTool({ cwd, files, snapshots }),
+    read: createReadTool({ cwd, files, snapshots, clock }),
     write: createWriteTool(editing),
     edit: createEditTool(editing),
     hashline_edit: createHashlineEditTool({ ...editing, snapshots }),
@@ -82,6 +85,7 @@ export function createTools(options: ToolsOptions): Tools {
       ids,
       ...(env && { env }),
       ...(outputDirectory !== undefined && { outputDirectory }),
+      ...(limits && { limits }),
     }),
     jobs: createJobsTool({ jobs }),
     grep: createGrepTool(searching),

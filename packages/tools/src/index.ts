@@ -15,6 +15,7 @@ export {
   type Files,
   type FilesOptions,
   type Guard,
+  type GuardedFile,
   type ReadableFile,
 } from "./platform/files.ts";
 export { type FileSystem, nodeFileSystem, type OpenHandle } from "./platform/file-system.ts";
@@ -27,9 +28,11 @@ export {
   type SpawnRequest,
   type WrapCommand,
 } from "./platform/spawn.ts";
+export { isWithin, mightBeWithin } from "./platform/within.ts";
 export { createFindTool, type FindDetails, type FindOptions } from "./search/find.ts";
 export { createGrepTool, type GrepDetails, type GrepOptions } from "./search/grep.ts";
 export { type LocateRipgrep, type SearchOptions } from "./search/ripgrep.ts";
 export { type BashDetails, type BashOptions, createBashTool } from "./shell/bash.ts";
 export { createJobs, createJobsTool, type Job, type Jobs, type JobsDetails, type JobsOptions } from "./shell/jobs.ts";
+export type { Limits } from "./shell/limits.ts";
 export { findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";

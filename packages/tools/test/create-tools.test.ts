@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Agent } from "@tau/agent";
 import type { TextContent, ToolResultMessage } from "@tau/ai";
@@ -236,16 +236,17 @@ describe("a root that a guard holds", () => {
     writeFileSync(secret, "the secret");
     const fileSystem: typeof nodeFileSystem = {
       ...nodeFileSystem,
-      async open(path, ...rest) {
-        const handle = await nodeFileSystem.open(path, ...rest);
-        if (path === secret) rmSync(secret);
+      async open(path, flags, mode) {
+        const handle = await nodeFileSystem.open(path, flags, mode);
+        // Opened to be read, not only to be looked at.
+        if (path === secret && flags & constants.O_NONBLOCK) rmSync(secret);
         return handle;
       },
     };
-    const guard = (realPath: string) => {
-      if (realPath === secret) throw new ToolsError("denied", "Secrets stay secret.");
-    };
+    const asked: string[] = [];
+    const guard = (realPath: string) => void asked.push(realPath);
     const { use } = toolsIn({ cwd: root, files: createFiles({ guard, fileSystem }) });
     await expect(use("read", { path: ".env" })).rejects.toThrow(/replaced while it was being opened/);
+    expect(new Set(asked)).toEqual(new Set([secret]));
   });
 });

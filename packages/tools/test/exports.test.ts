@@ -25,6 +25,8 @@ test("the root exports these values and no others", () => {
     "createWriteTool",
     "defaultToolNames",
     "findPidNamespace",
+    "isWithin",
+    "mightBeWithin",
     "nodeFileSystem",
   ]);
 });

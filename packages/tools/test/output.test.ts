@@ -1,7 +1,18 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lutimesSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
-import { systemIds } from "@tau/ai";
+import { systemClock, systemIds } from "@tau/ai";
 import { createFakeClock } from "@tau/ai/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -16,7 +27,7 @@ import { scratch } from "./scratch.ts";
 
 const safe = (...chunks: (string | Uint8Array)[]) => {
   const text = createSafeText();
-  return chunks.map((chunk) => text.push(Buffer.from(chunk))).join("") + text.end();
+  return chunks.map((chunk) => text.push(Buffer.from(chunk)).toString()).join("") + text.end().toString();
 };
 
 // oxlint-disable-next-line no-control-regex -- control characters are what it is about
@@ -88,16 +99,39 @@ describe("safe text", () => {
   test("bytes that are no UTF-8 become replacement characters", () => {
     expect(safe(Uint8Array.of(0x61, 0xff, 0xc3, 0x28, 0xe2, 0x82))).toBe("a\ufffd\ufffd(\ufffd");
   });
+
+  test("bytes are decoded as the platform does it, wherever they are cut", () => {
+    const parts = fc.oneof(
+      fc.uint8Array({ min: 0x80, max: 0xff, maxLength: 5 }),
+      fc
+        .constantFrom("\ud7ff", "\ue000", "\uffff", "\u{10000}", "\u{10ffff}", "\u07ff", "\u0800", "a")
+        .map((text) => Uint8Array.from(Buffer.from(text))),
+      fc
+        .constantFrom([0xed, 0xa0, 0x80], [0xc0, 0x80], [0xe0, 0x9f, 0xbf], [0xf4, 0x90, 0x80, 0x80])
+        .map((raw) => Uint8Array.from(raw)),
+    );
+    fc.assert(
+      fc.property(fc.array(parts), fc.nat(8), (pieces, cut) => {
+        const all = Buffer.concat(pieces);
+        const expected = new TextDecoder("utf-8", { ignoreBOM: true }).decode(all);
+        // What is made safe besides is another law.
+        fc.pre(!dangerous.test(expected));
+        expect(safe(all.subarray(0, cut), all.subarray(cut))).toBe(expected);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
 });
 
 const logsIn = (directory: string, maxBytes?: number) =>
-  createLogs({ fs: nodeFileSystem, ids: systemIds, directory, maxBytes });
+  createLogs({ fs: nodeFileSystem, ids: systemIds, clock: systemClock, directory, maxBytes });
 
 const outputOf = async (text: string, logs = logsIn(join(scratch(), "logs"))) => {
   const output = new Output({ logs, name: "test" });
   await output.read(Readable.from(text.match(/[^]{1,7000}/g)?.map((part) => Buffer.from(part)) ?? []), "stdout");
   await output.close();
-  return output.snapshot();
+  const { kept } = output;
+  return { ...output.snapshot(), kept, file: kept && "file" in kept ? kept.file : undefined };
 };
 
 const numbered = (count: number) => Array.from({ length: count }, (_unused, at) => `line ${at + 1}`).join("\n");
@@ -110,6 +144,7 @@ describe("kept output", () => {
       notice: "",
       shownLines: 2,
       totalLines: 2,
+      kept: undefined,
       file: undefined,
     });
     expect(existsSync(directory)).toBe(false);
@@ -154,15 +189,133 @@ describe("kept output", () => {
     expect(statSync(dirname(file!)).mode & 0o777).toBe(0o700);
   });
 
+  test.each([
+    [99_999, undefined],
+    [100_000, undefined],
+    [100_001, "beginning"],
+  ])("with a limit of 100,000 bytes, %i bytes have %j in the file", async (size, expected) => {
+    const { file, notice } = await outputOf("x".repeat(size), logsIn(join(scratch(), "logs"), 100_000));
+    const ending = expected ? "\n[Output beyond 97.7 KB was not kept.]\n" : "";
+    expect(readFileSync(file!, "utf8")).toBe("x".repeat(Math.min(size, 100_000)) + ending);
+    expect(notice).toContain(expected ? `The beginning of the output is in ${file}` : `Full output: ${file}`);
+  });
+
+  test("the limit of the file never cuts a code point", async () => {
+    for (const limit of [59_997, 59_998, 59_999, 60_000]) {
+      const { file } = await outputOf("ä€😀".repeat(10_000), logsIn(join(scratch(), "logs"), limit));
+      const kept = readFileSync(file!, "utf8");
+      expect(kept).not.toContain("\ufffd");
+      expect("ä€😀".repeat(10_000).startsWith(kept.slice(0, kept.indexOf("\n")))).toBe(true);
+      expect(Buffer.byteLength(kept.slice(0, kept.indexOf("\n")))).toBeGreaterThan(limit - 4);
+    }
+  });
+
+  test.each([
+    ["1,999 lines", numbered(1_999), true],
+    ["2,000 lines", numbered(2_000), true],
+    ["2,000 lines and a line feed", `${numbered(2_000)}\n`, true],
+    ["2,001 lines", numbered(2_001), false],
+    ["2,001 empty lines", "\n".repeat(2_001), false],
+    ["50 KB less one byte", "x".repeat(51_199), true],
+    ["50 KB", "x".repeat(51_200), true],
+    ["50 KB and a line feed", `${"x".repeat(51_200)}\n`, true],
+    ["50 KB and one byte", "x".repeat(51_201), false],
+    ["50 KB and one byte in lines", `x\n${"x".repeat(51_199)}`, false],
+  ])("%s: whole without a file, or cut with one", async (_name, whole, isWhole) => {
+    const { text, notice, file } = await outputOf(whole);
+    expect([notice === "", file === undefined]).toEqual([isWhole, isWhole]);
+    if (isWhole) expect(text).toBe(whole.replace(/\n$/, ""));
+    else expect(readFileSync(file!, "utf8")).toBe(whole);
+  });
+
   test("a disk that fails at any call costs the file, never the output", async () => {
     for (let at = 1; ; at++) {
       const fs = faultyFileSystem(nodeFileSystem, { at, code: "ENOSPC" });
-      const logs = createLogs({ fs, ids: systemIds, directory: join(scratch(), "logs") });
-      const { text, notice, file } = await outputOf(numbered(5_000), logs);
+      const directory = join(scratch(), "logs");
+      const logs = createLogs({ fs, ids: systemIds, clock: systemClock, directory });
+      const { text, notice, kept } = await outputOf(numbered(5_000), logs);
       expect(text).toMatch(/line 5000$/);
       if (fs.calls.length < at) break;
-      expect([file, notice]).toEqual([undefined, expect.stringContaining("could not be saved (ENOSPC)")]);
+      expect(kept).toEqual({ failure: "ENOSPC" });
+      expect(notice).toContain("The full output is not kept (ENOSPC).");
+      expect(existsSync(directory) ? readdirSync(directory) : []).toEqual([]);
     }
+  });
+});
+
+describe("files among the temporary ones", () => {
+  const inTemporary = async (directory: string, work: () => Promise<void>) => {
+    const before = process.env["TMPDIR"];
+    process.env["TMPDIR"] = directory;
+    try {
+      await work();
+    } finally {
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+    }
+  };
+  const logs = () => createLogs({ fs: nodeFileSystem, ids: systemIds, clock: systemClock });
+
+  test("are private, and gone when the session ends", async () => {
+    const directory = scratch();
+    await inTemporary(directory, async () => {
+      const own = logs();
+      const { file } = await outputOf(numbered(5_000), own);
+      expect([dirname(file!), statSync(file!).mode & 0o777]).toEqual([directory, 0o600]);
+      await own.remove();
+      expect(readdirSync(directory)).toEqual([]);
+    });
+  });
+
+  test("stay where the directory was given", async () => {
+    const directory = join(scratch(), "logs");
+    const own = logsIn(directory);
+    const { file } = await outputOf(numbered(5_000), own);
+    await own.remove();
+    expect(existsSync(file!)).toBe(true);
+  });
+
+  test("go when whoever made them is long dead, and only then", async () => {
+    const directory = scratch();
+    const dead = spawnSync("true").pid;
+    const daysAgo = (days: number) => Date.now() / 1_000 - days * 24 * 3_600;
+    const put = (name: string, days: number, mode = 0o600) => {
+      writeFileSync(join(directory, name), "x");
+      chmodSync(join(directory, name), mode);
+      utimesSync(join(directory, name), daysAgo(days), daysAgo(days));
+    };
+    put(`tau-${dead}-bash-old.log`, 4);
+    put(`tau-${dead}-job-old.log`, 400);
+    put(`tau-${dead}-bash-young.log`, 2);
+    put(`tau-${process.pid}-bash-of-the-living.log`, 4);
+    put(`tau-${dead}-bash-shared.log`, 4, 0o644);
+    put(`tau-${dead}-bash-other.txt`, 4);
+    put("tau-notes.log", 4);
+    const pipe = join(directory, `tau-${dead}-bash-pipe.log`);
+    spawnSync("mkfifo", ["-m", "600", pipe]);
+    utimesSync(pipe, daysAgo(4), daysAgo(4));
+    symlinkSync("tau-notes.log", join(directory, `tau-${dead}-bash-link.log`));
+    lutimesSync(join(directory, `tau-${dead}-bash-link.log`), daysAgo(4), daysAgo(4));
+    await inTemporary(directory, async () => {
+      const own = logs();
+      await outputOf(numbered(5_000), own);
+      await own.remove();
+    });
+    expect(
+      readdirSync(directory)
+        .map((name) => name.replace(String(dead), "DEAD"))
+        .sort(),
+    ).toEqual(
+      [
+        "tau-DEAD-bash-link.log",
+        "tau-DEAD-bash-other.txt",
+        "tau-DEAD-bash-pipe.log",
+        "tau-DEAD-bash-shared.log",
+        "tau-DEAD-bash-young.log",
+        `tau-${process.pid}-bash-of-the-living.log`,
+        "tau-notes.log",
+      ].sort(),
+    );
   });
 });
 
@@ -174,16 +327,17 @@ describe("live updates", () => {
       clock,
       emit: (stream, text) => seen.push(`${clock.monotonic()} ${stream} ${text}`),
     });
-    updates.push("stdout", "a");
-    updates.push("stdout", "b");
-    updates.push("stdout", "c");
-    updates.push("stderr", "d");
+    const push = (stream: "stdout" | "stderr", text: string) => updates.push(stream, Buffer.from(text));
+    push("stdout", "a");
+    push("stdout", "b");
+    push("stdout", "c");
+    push("stderr", "d");
     await clock.advance(250);
-    updates.push("stdout", "e");
+    push("stdout", "e");
     await clock.advance(10);
-    updates.push("stdout", "f");
+    push("stdout", "f");
     updates.finish();
-    updates.push("stdout", "g");
+    push("stdout", "g");
     expect(seen).toEqual(["0 stdout a", "100 stdout bc", "100 stderr d", "250 stdout e", "260 stdout f"]);
     expect(clock.waiting).toBe(0);
   });
@@ -192,9 +346,52 @@ describe("live updates", () => {
     const clock = createFakeClock();
     let size = 0;
     const updates = createUpdates({ clock, emit: (_stream, text) => (size += text.length) });
-    for (let turn = 0; turn < 1_000; turn++) updates.push("stdout", "x".repeat(65_536));
+    for (let turn = 0; turn < 1_000; turn++) updates.push("stdout", Buffer.alloc(65_536, "x"));
     updates.finish();
     expect(size).toBeLessThanOrEqual(2 * 16 * 1024);
+  });
+
+  test("never cut a code point, and are the end of what came", () => {
+    const piece = fc
+      .tuple(fc.constantFrom("a", "ä", "€", "😀"), fc.nat(9_000))
+      .map(([unit, times]) => unit.repeat(times));
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+        const clock = createFakeClock();
+        const seen: string[] = [];
+        const updates = createUpdates({ clock, emit: (_stream, text) => seen.push(text) });
+        updates.push("stdout", Buffer.from("begin"));
+        for (const text of pieces) updates.push("stdout", Buffer.from(text));
+        updates.finish();
+        const [first, rest = ""] = seen;
+        expect(first).toBe("begin");
+        expect(rest).not.toContain("\ufffd");
+        const whole = pieces.join("");
+        expect(whole.endsWith(rest)).toBe(true);
+        expect(Buffer.byteLength(rest)).toBeLessThanOrEqual(16 * 1024);
+        expect(Buffer.byteLength(rest)).toBeGreaterThan(Math.min(Buffer.byteLength(whole), 16 * 1024) - 4);
+      }),
+    );
+  });
+
+  test.each([
+    [
+      "throws",
+      () => {
+        throw new Error("broken");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("broken"))],
+  ])("stop for a listener that %s, without harm", async (_name, fail) => {
+    const clock = createFakeClock();
+    let calls = 0;
+    const updates = createUpdates({ clock, emit: () => (calls++, fail()) });
+    for (let turn = 0; turn < 3; turn++) {
+      updates.push("stdout", Buffer.from("x"));
+      await clock.advance(200);
+    }
+    updates.finish();
+    expect([calls, updates.failure]).toEqual([1, "Error: broken"]);
   });
 });
 

@@ -1,14 +1,15 @@
 import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import { type Clock, type Ids, sleep, systemClock, systemIds } from "@tau/ai";
 import { Type } from "typebox";
-import { ToolsError } from "../errors.ts";
+import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import { mostBytes, mostLines } from "../truncate.ts";
-import { type CommandPorts, type RunningCommand, signalOf, startCommand, verdictOf } from "./command.ts";
+import { type CommandPorts, doubt, type RunningCommand, signalOf, startCommand, verdictOf } from "./command.ts";
 import type { Containment } from "./contained.ts";
 import { cleanEnvironment } from "./environment.ts";
-import { describeJob, type Jobs } from "./jobs.ts";
+import { describeJob, type Jobs, whereIsLog } from "./jobs.ts";
+import type { Limits } from "./limits.ts";
 import { createLogs } from "./log-file.ts";
 import { findPidNamespace, type PidNamespace } from "./pid-namespace.ts";
 import { createProcessTable } from "./process-tree.ts";
@@ -29,9 +30,11 @@ export interface BashDetails {
   signal?: string;
   shownLines: number;
   totalLines: number;
-  /** The file with the whole output, when it was too long to show, or of a job. */
+  /** The file with the whole output, when it was too long to show, or of a job; none when it could not be kept. */
   outputFile?: string;
   jobId?: string;
+  /** What `onUpdate` threw. It was not called again. */
+  updateFailure?: string;
 }
 
 export interface BashOptions {
@@ -42,24 +45,31 @@ export interface BashOptions {
   ids?: Ids;
   /** What is cleaned and given to commands. Default: our own environment. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Where long output is kept. Default: a new private directory among the system's temporary files. */
+  /** Where long output is kept. Default: private files among the system's temporary ones, until `jobs` are disposed of. */
   outputDirectory?: string;
   /** Bytes of output that are kept in a file. Default 64 MB. */
   maxOutputBytes?: number;
   fileSystem?: FileSystem;
   /** What holds the processes of a command. Default: the first kind that works here, found once. */
   namespace?: () => Promise<PidNamespace | undefined>;
+  /** How much of the machine a command with all it starts may take. What takes more is ended. */
+  limits?: Partial<Limits>;
 }
 
 /** An abort has to be over at once; a timeout leaves programs the time to tidy up. */
-const abortGraceMs = 80;
+const abortGraceMs = 60;
 const timeoutGraceMs = 500;
 /** How long a job is watched before the call returns, so that a job that fails at once says so. */
 const firstLookMs = 200;
 
-/** Runs a command in a shell. */
+/**
+ * Runs a command in a shell. Its stdout and stderr are two pipes, and the output has what came through both in the order
+ * of arrival: two lines that are written to different pipes at nearly the same time may change places.
+ */
 export function createBashTool(options: BashOptions): AgentTool<typeof parameters, BashDetails> {
   const { cwd, spawn, jobs, clock = systemClock, ids = systemIds, fileSystem: fs = nodeFileSystem } = options;
+  const { outputDirectory: directory, maxOutputBytes: maxBytes } = options;
+  const logs = createLogs({ fs, ids, clock, directory, maxBytes });
   const ports: CommandPorts = {
     cwd,
     spawn,
@@ -67,10 +77,11 @@ export function createBashTool(options: BashOptions): AgentTool<typeof parameter
     ids,
     env: cleanEnvironment(options.env ?? process.env),
     table: createProcessTable(fs),
-    logs: createLogs({ fs, ids, directory: options.outputDirectory, maxBytes: options.maxOutputBytes }),
+    logs,
     namespace: options.namespace ?? (() => findPidNamespace(spawn)),
-    admit: () => jobs.admit("command"),
+    ...(options.limits && { limits: options.limits }),
   };
+  jobs.atEnd(() => logs.remove());
   return {
     name: "bash",
     label: "Bash",
@@ -79,7 +90,6 @@ export function createBashTool(options: BashOptions): AgentTool<typeof parameter
     async execute(_id, { command, timeout, background }, signal, onUpdate) {
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
       if (signal?.aborted) throw new ToolsError("aborted", "Command aborted before it was started");
-      jobs.admit(background ? "job" : "command");
       const timeoutMs = timeout === undefined ? undefined : timeout * 1_000;
       if (background) return await runInBackground(ports, jobs, command, timeoutMs);
       return await runToEnd(ports, jobs, { command, timeoutMs, signal, onUpdate });
@@ -100,24 +110,28 @@ async function runToEnd(ports: CommandPorts, jobs: Jobs, call: Call): Promise<Ag
     clock: ports.clock,
     emit: (stream, text) => onUpdate?.({ content: [{ type: "text", text }], updateType: stream }),
   });
-  const running = await startCommand(ports, call.command, { name: "bash", onText: updates.push });
-  jobs.hold(running);
+  const running = await jobs.start("command", (admit) =>
+    startCommand(ports, { command: call.command, name: "bash", admit, ...(onUpdate && { onText: updates.push }) }),
+  );
   const outcome = await outcomeOf(running, ports.clock, call);
   if (outcome.kind === "aborted") await running.end(abortGraceMs);
   if (outcome.kind === "timeout") await running.end(timeoutGraceMs);
   updates.finish();
+  const fail = (code: ToolsErrorCode, verdict: string) =>
+    new ToolsError(code, textOf(running, verdict + doubt(running.process.containment)));
   switch (outcome.kind) {
     case "aborted":
-      throw new ToolsError("aborted", textOf(running, "Command aborted"));
+      throw fail("aborted", "Command aborted");
     case "timeout": {
       const seconds = timeoutMs! / 1_000;
-      const verdict = `Command timed out after ${seconds} second${seconds === 1 ? "" : "s"} and was ended`;
-      throw new ToolsError("timeout", textOf(running, verdict));
+      throw fail("timeout", `Command timed out after ${seconds} second${seconds === 1 ? "" : "s"} and was ended`);
     }
     case "done": {
       const verdict = verdictOf(outcome.status, ports.cwd);
-      if (verdict !== undefined) throw new ToolsError("failed", textOf(running, verdict));
-      return { content: [{ type: "text", text: textOf(running) }], details: detailsOf(running, outcome.status) };
+      if (verdict !== undefined) throw fail("failed", verdict);
+      const { failure: updateFailure } = updates;
+      const details = { ...detailsOf(running, outcome.status), ...(updateFailure !== undefined && { updateFailure }) };
+      return { content: [{ type: "text", text: textOf(running) }], details };
     }
   }
 }
@@ -147,13 +161,12 @@ async function runInBackground(
   command: string,
   timeoutMs: number | undefined,
 ): Promise<AgentToolResult<BashDetails>> {
-  const running = await startCommand(ports, command, { name: "job" });
-  const { path: log } = await running.output.openLog();
-  const job = jobs.add(command, running, { log, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const running = await jobs.start("job", (admit) => startCommand(ports, { command, name: "job", admit }));
+  const job = await jobs.add(command, running, timeoutMs === undefined ? {} : { timeoutMs });
   await Promise.race([running.done, sleep(ports.clock, firstLookMs)]);
   const how = job.ended ? "" : " Read or kill it with jobs.";
-  const text = textOf(running, `[${describeJob(job)} Log: ${log}.${how}]`);
-  const details = { ...detailsOf(running, job.ended?.status), outputFile: log, jobId: job.id };
+  const text = textOf(running, `[${describeJob(job)} ${whereIsLog(job.log)}.${how}]`);
+  const details = { ...detailsOf(running, job.ended?.status), jobId: job.id };
   return { content: [{ type: "text", text }], details };
 }
 
@@ -164,7 +177,8 @@ function textOf({ output }: RunningCommand, verdict = ""): string {
 }
 
 function detailsOf({ process, output }: RunningCommand, status: ExitStatus | undefined): BashDetails {
-  const { shownLines, totalLines, file } = output.snapshot();
+  const { shownLines, totalLines } = output.snapshot();
+  const { kept } = output;
   const exitCode = status?.kind === "exited" ? status.code : undefined;
   const signal = status?.kind === "signalled" ? status.signal : exitCode === undefined ? undefined : signalOf(exitCode);
   return {
@@ -173,6 +187,6 @@ function detailsOf({ process, output }: RunningCommand, status: ExitStatus | und
     totalLines,
     ...(exitCode !== undefined && { exitCode }),
     ...(signal !== undefined && { signal }),
-    ...(file !== undefined && { outputFile: file }),
+    ...(kept && "file" in kept && { outputFile: kept.file }),
   };
 }

@@ -1,10 +1,13 @@
 /** One command of the model's, from start to end, with its output. */
 import { constants } from "node:os";
 import { type Clock, type Ids, sleep } from "@tau/ai";
+import { systemCode } from "../errors.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
-import { type Contained, startContained } from "./contained.ts";
+import { type Contained, type Containment, startContained } from "./contained.ts";
+import { argvOf, findShell, tooLong } from "./interpreter.ts";
+import type { Limits } from "./limits.ts";
 import type { Logs } from "./log-file.ts";
-import { Output, type StreamName } from "./output.ts";
+import { Output, type OutputOptions } from "./output.ts";
 import { leftoverNotice, type PidNamespace } from "./pid-namespace.ts";
 import type { ProcessTable } from "./process-tree.ts";
 
@@ -18,8 +21,16 @@ export interface CommandPorts {
   readonly table: ProcessTable;
   readonly logs: Logs;
   readonly namespace: () => Promise<PidNamespace | undefined>;
+  readonly limits?: Partial<Limits>;
+}
+
+export interface CommandRequest {
+  command: string;
+  /** Names the file with its output. */
+  name: string;
   /** Throws when nothing may be started any more. Asked last: looking around takes time. */
-  readonly admit: () => void;
+  admit: () => void;
+  onText?: OutputOptions["onText"];
 }
 
 export interface RunningCommand {
@@ -40,17 +51,10 @@ const drainMs = 10_000;
 const settleMs = 200;
 const heldNotice = "[Something that outlives the command holds its output, which is cut here.]";
 
-export async function startCommand(
-  ports: CommandPorts,
-  command: string,
-  { name, onText }: { name: string; onText?: (stream: StreamName, text: string) => void },
-): Promise<RunningCommand> {
-  const { cwd, env, spawn, logs, clock } = ports;
-  const shell = await findShell(spawn, env);
-  const namespace = await ports.namespace();
-  const request = { argv: [...shell, "-c", "--", command], cwd, env } as const;
-  ports.admit();
-  const process = await startContained({ ...ports, namespace, request });
+export async function startCommand(ports: CommandPorts, request: CommandRequest): Promise<RunningCommand> {
+  const { logs, clock } = ports;
+  const { name, onText } = request;
+  const process = await startProcess(ports, request);
   const output = new Output({ logs, name, ...(onText && { onText }) });
   const reading = Promise.all([output.read(process.stdout, "stdout"), output.read(process.stderr, "stderr")]);
   const done = finish(process, output, reading, clock);
@@ -65,10 +69,24 @@ export async function startCommand(
   };
 }
 
+async function startProcess(ports: CommandPorts, { command, admit }: CommandRequest): Promise<Contained> {
+  const { cwd, env, spawn } = ports;
+  const argv = argvOf(await findShell(spawn, env), command);
+  const namespace = await ports.namespace();
+  admit();
+  try {
+    return await startContained({ ...ports, namespace, request: { argv, cwd, env } });
+  } catch (error) {
+    if (systemCode(error) === "E2BIG") throw tooLong(command, "the system takes less");
+    throw error;
+  }
+}
+
 async function finish(process: Contained, output: Output, reading: Promise<unknown>, clock: Clock) {
   const status = await process.exit;
   const [hadLeftovers] = await Promise.all([process.sweep(), drain(process, output, reading, clock)]);
-  if (hadLeftovers) await output.addNotice(leftoverNotice);
+  if (process.excess !== undefined) await output.addNotice(process.excess);
+  if (hadLeftovers) await output.addNotice(leftoverNotice + doubt(process.containment));
   await output.close();
   return status;
 }
@@ -94,27 +112,9 @@ async function drain(process: Contained, output: Output, reading: Promise<unknow
   await output.addNotice(heldNotice);
 }
 
-const bash = ["bash", "--norc", "--noprofile"] as const;
-const shells = new WeakMap<Spawn, Promise<readonly [string, ...string[]]>>();
-
-/** bash where there is one, and sh where there is none. Tried once. */
-function findShell(spawn: Spawn, env: Readonly<Record<string, string>>): Promise<readonly [string, ...string[]]> {
-  let search = shells.get(spawn);
-  if (!search) {
-    shells.set(spawn, (search = tryBash(spawn, env)));
-    // What failed once, for want of descriptors perhaps, is tried again.
-    search.catch(() => shells.delete(spawn));
-  }
-  return search;
-}
-
-async function tryBash(spawn: Spawn, env: Readonly<Record<string, string>>): Promise<readonly [string, ...string[]]> {
-  const child = await spawn({ argv: [...bash, "-c", "exit 0"], cwd: "/", env });
-  child.stdout.resume();
-  child.stderr.resume();
-  const status = await child.exit;
-  return status.kind === "exited" && status.code === 0 ? bash : ["sh"];
-}
+/** What has to be said along with an end that was not a good one, where nothing holds the processes for certain. Pure. */
+export const doubt = (containment: Containment): string =>
+  containment === "best effort" ? " (best effort: something it started may still run)" : "";
 
 /** How it ended, in words; undefined when all is well. Shells report a signal as 128 and its number. Pure. */
 export function verdictOf(status: ExitStatus, cwd: string): string | undefined {

@@ -1,8 +1,11 @@
 /** A command together with everything it starts, so that all of it can be ended. */
 import { type Clock, type Ids, sleep } from "@tau/ai";
 import type { ExitStatus, RunningProcess, Spawn, SpawnRequest } from "../platform/spawn.ts";
+import { type Limits, resolveLimits, rlimitsOf, type Usage } from "./limits.ts";
 import { enterNamespace, type PidNamespace } from "./pid-namespace.ts";
-import { type Marker, marked, markerOf, membersOf, type ProcessTable } from "./process-tree.ts";
+import { type Marker, marked, membersOf, type ProcessTable } from "./process-tree.ts";
+import { watchLimits } from "./watch.ts";
+import { watchdogOf } from "./watchdog.ts";
 
 export type Containment = "pid namespace" | "best effort";
 
@@ -12,6 +15,8 @@ export interface Contained {
   readonly stdout: RunningProcess["stdout"];
   readonly stderr: RunningProcess["stderr"];
   readonly exit: Promise<ExitStatus>;
+  /** Why it was ended, in words for the model, if it took more than its limits. */
+  readonly excess: string | undefined;
   /** Asks everything to end, and after `graceMs` makes it. Resolves when nobody is left. Only the first call counts. */
   end(graceMs: number): Promise<void>;
   /** After an exit of its own: ends what the command left behind, and says whether there was anything. */
@@ -25,28 +30,52 @@ export interface ContainedOptions {
   table: ProcessTable;
   namespace: PidNamespace | undefined;
   request: SpawnRequest;
+  limits?: Partial<Limits>;
 }
 
 /** How long what was killed may take to be gone, and how often that is looked at. */
-const killMs = 500;
+const killMs = 1_300;
 const passMs = 10;
+const quickLooks = 6;
+const newestPids = 24;
 /** How long what outlives its command may take to finish by itself. */
 const lingerMs = 100;
 
 export async function startContained(options: ContainedOptions): Promise<Contained> {
-  const { spawn, ids, namespace, request } = options;
-  const marker = markerOf(ids());
-  const wrapped = namespace ? enterNamespace(request, namespace) : marked(request, marker);
+  const { spawn, ids, namespace, request, table, clock } = options;
+  const limits = resolveLimits(options.limits);
+  const watchdog = watchdogOf(spawn, ids);
+  const [mostFiles, load] = await Promise.all([table.openFiles(), table.load(), watchdog.watch()]);
+  const marker = watchdog.mark();
+  const held = marked(request, marker, rlimitsOf(limits, { mostFiles, load }));
+  const wrapped = namespace ? enterNamespace(held, namespace) : held;
   const child = await spawn({ ...wrapped, detached: true });
   const tree: Tree = { ...options, child, marker, root: child.pid };
   let ending: Promise<void> | undefined;
+  let excess: string | undefined;
+  const end = (graceMs: number) => (ending ??= namespace ? endNamespace(tree, graceMs) : endMembers(tree, graceMs));
+  const stopWatching = watchLimits({
+    clock,
+    limits,
+    first: load,
+    load: table.load,
+    usage: (isUrgent) => usageOf(tree, limits.processes, isUrgent),
+    onExcess(text) {
+      if (!ending) excess = text;
+      void end(0);
+    },
+  });
+  void child.exit.then(stopWatching);
   return {
     pid: child.pid,
     containment: namespace ? "pid namespace" : "best effort",
     stdout: child.stdout,
     stderr: child.stderr,
     exit: child.exit,
-    end: (graceMs) => (ending ??= namespace ? endNamespace(tree, graceMs) : endMembers(tree, graceMs)),
+    get excess() {
+      return excess;
+    },
+    end,
     async sweep() {
       if (ending) await ending;
       return ending || namespace ? false : await sweepMembers(tree);
@@ -60,30 +89,45 @@ interface Tree extends ContainedOptions {
   root: number | undefined;
 }
 
-/** The process we started lives until the last one inside is gone, so its exit is the proof. */
+/** The process we started lives until the last one inside is gone, so its exit is the proof, unless we kill it. */
 async function endNamespace(tree: Tree, graceMs: number): Promise<void> {
   const { child, table, root } = tree;
-  child.signal("SIGTERM", "group");
-  if (root === undefined || (await exitsWithin(tree, graceMs))) return;
-  // The first process inside goes when the command goes, and takes everything along. Killed itself it would do so too,
-  // but `unshare` complains about that in the command's output.
-  const commands = (await Promise.all((await table.children(root)).map((first) => table.children(first)))).flat();
-  for (const pid of commands) table.kill(pid, "SIGKILL");
-  if (commands.length > 0 && (await exitsWithin(tree, killMs))) return;
+  if (root === undefined) return;
+  if (graceMs > 0) {
+    child.signal("SIGTERM", "group");
+    if (await exitsWithin(tree, graceMs)) return;
+  }
+  const [first] = await table.children(root);
+  if (graceMs > 0 && first !== undefined) {
+    // The first process inside goes when the command goes, and takes everything along. Killed itself it would do so
+    // too, but `unshare` complains about that in the command's output.
+    const [command] = await table.children(first);
+    if (command !== undefined) table.kill(command, "SIGKILL");
+    if (await exitsWithin(tree, killMs)) return;
+  }
   child.signal("SIGKILL", "group");
-  await exitsWithin(tree, killMs);
+  if (first !== undefined) await goneWithin(tree, first, killMs);
+}
+
+/** The first process of a namespace is there until the system has ended all others. */
+async function goneWithin({ clock, table }: Tree, pid: number, withinMs: number): Promise<void> {
+  const deadline = clock.monotonic() + withinMs;
+  while (clock.monotonic() < deadline && (await table.isThere(pid))) await sleep(clock, passMs);
 }
 
 async function endMembers(tree: Tree, graceMs: number): Promise<void> {
-  const { child, clock, table, root } = tree;
-  if (root === undefined) return;
+  if (tree.root === undefined) return;
+  if (graceMs > 0) await askMembers(tree, tree.root, graceMs);
+  await killMembers(tree);
+}
+
+async function askMembers(tree: Tree, root: number, graceMs: number): Promise<void> {
+  const { child, clock, table } = tree;
   const deadline = clock.monotonic() + graceMs;
   child.signal("SIGTERM", "group");
   for (const pid of await members(tree)) if (pid !== root) table.kill(pid, "SIGTERM");
-  await exitsWithin(tree, graceMs);
+  await exitsWithin(tree, Math.max(0, deadline - clock.monotonic()));
   while (clock.monotonic() < deadline && (await members(tree)).length > 0) await sleep(clock, 5 * passMs);
-  child.signal("SIGKILL", "group");
-  await killMembers(tree);
 }
 
 async function sweepMembers(tree: Tree): Promise<boolean> {
@@ -97,19 +141,81 @@ async function sweepMembers(tree: Tree): Promise<boolean> {
   return true;
 }
 
-/** What is killed may have been starting others, so it looks again until it finds nobody. */
+/** Whatever got away while others were killed is looked for again, until several looks in a row find nobody. */
 async function killMembers(tree: Tree, abovePid?: number): Promise<void> {
-  const deadline = tree.clock.monotonic() + killMs;
-  for (;;) {
-    const left = await members(tree, abovePid);
-    for (const pid of left) tree.table.kill(pid, "SIGKILL");
-    if (left.length === 0 || tree.clock.monotonic() > deadline) return;
-    await sleep(tree.clock, passMs);
+  const { child, clock } = tree;
+  const deadline = clock.monotonic() + killMs;
+  // A group is stopped at one blow, however fast it grows; where processes cannot be listed, it is all there is.
+  const hasGroup = abovePid === undefined;
+  if (hasGroup) child.signal("SIGSTOP", "group");
+  let found = await stopMembers(tree, deadline, abovePid);
+  for (let waitMs = passMs; ; waitMs = Math.min(2 * waitMs, 4 * passMs)) {
+    if (hasGroup) child.signal("SIGKILL", "group");
+    await signalAll(tree, found, "SIGKILL");
+    if (found.size === 0 || clock.monotonic() > deadline) return;
+    await sleep(clock, waitMs);
+    // Environments are read once: that takes longest, and whoever was known by one has been killed.
+    found = await stopMembers(tree, deadline, abovePid ?? 0);
   }
 }
 
-const members = async ({ table, marker, root }: Tree, abovePid?: number): Promise<number[]> =>
-  root === undefined ? [] : membersOf(await table.list(marker, abovePid), root);
+/** What is stopped can start nobody, and still leads to its children, which it would not if it were killed at once. */
+async function stopMembers(tree: Tree, deadline: number, abovePid?: number): Promise<Set<number>> {
+  const { table, clock } = tree;
+  const found = new Set<number>();
+  const onMarked = (pid: number) => table.kill(pid, "SIGSTOP");
+  const stop = async (look: number | undefined) => {
+    const others = (await members(tree, look, { known: found, onMarked })).filter((pid) => !found.has(pid));
+    await signalAll(tree, others, "SIGSTOP");
+    for (const pid of others) found.add(pid);
+    return others.length > 0;
+  };
+  await stop(abovePid);
+  // Each of a chain of forks is there for a moment only, and then is one of the newest: a few quick looks catch it.
+  // Where others are still dying, everybody is looked for once more anyway.
+  let left = found.size > 0 ? 1 : quickLooks;
+  while (left-- > 0 && clock.monotonic() < deadline) {
+    const lastPid = (await table.load())?.lastPid;
+    if (lastPid !== undefined && (await stop(Math.max(0, lastPid - newestPids)))) left = quickLooks;
+  }
+  return found;
+}
+
+/** A few at a time: there may be thousands, and other work waits. */
+async function signalAll({ table }: Tree, pids: Iterable<number>, signal: NodeJS.Signals): Promise<void> {
+  let count = 0;
+  for (const pid of pids) {
+    table.kill(pid, signal);
+    if (++count % 64 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Counted while they stand still: what grows faster than it is counted would never be found too large. */
+async function pausedMembers(tree: Tree): Promise<number[]> {
+  tree.child.signal("SIGSTOP", "group");
+  try {
+    return await members(tree, 0);
+  } finally {
+    tree.child.signal("SIGCONT", "group");
+  }
+}
+
+async function usageOf(tree: Tree, mostProcesses: number, isUrgent: boolean): Promise<Usage> {
+  const { table, root, namespace } = tree;
+  if (!namespace) {
+    return await table.usage(await (isUrgent ? pausedMembers(tree) : members(tree, 0)), mostProcesses);
+  }
+  const [first] = root === undefined ? [] : await table.children(root);
+  return first === undefined ? { processes: 0, memoryBytes: 0 } : await table.usageInside(first, mostProcesses);
+}
+
+async function members(
+  { table, marker, root }: Tree,
+  abovePid?: number,
+  { known, onMarked }: { known?: Iterable<number>; onMarked?: (pid: number) => void } = {},
+): Promise<number[]> {
+  return root === undefined ? [] : membersOf(await table.list({ marker, root, abovePid, onMarked }), root, known);
+}
 
 async function exitsWithin({ child, clock }: Tree, withinMs: number): Promise<boolean> {
   const stop = new AbortController();

@@ -5,33 +5,33 @@ import { ToolsError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { createFiles, type Files } from "../platform/files.ts";
 import type { ExitStatus } from "../platform/spawn.ts";
-import { mostBytes, mostLines } from "../truncate.ts";
-import { type RunningCommand, verdictOf } from "./command.ts";
+import { keepTail, mostBytes, mostLines } from "../truncate.ts";
+import { doubt, type RunningCommand, verdictOf } from "./command.ts";
+import type { Containment } from "./contained.ts";
+import { createHeld, graceMs, type Held } from "./held.ts";
+import type { KeptOutput } from "./output.ts";
 
 /** A command that outlives the call that started it. */
 export interface Job {
   readonly id: string;
+  /** At least the beginning of it. */
   readonly command: string;
-  /** The file with its output. */
-  readonly log: string;
+  /** The file with its output, or why there is none. */
+  readonly log: KeptOutput;
+  readonly containment: Containment;
   readonly startedMs: number;
   /** How it ended; undefined while it runs. */
   readonly ended: { status: ExitStatus; atMs: number; why: "itself" | "killed" | "timeout" } | undefined;
 }
 
 /** Owns everything that runs, and ends it with the session. */
-export interface Jobs {
+export interface Jobs extends Held {
   list(): readonly Job[];
-  /** Throws when the session is over, or when a job more would be too many. */
-  admit(what: "command" | "job"): void;
-  /** Ends `running` when the session ends before it does. */
-  hold(running: RunningCommand): void;
-  add(command: string, running: RunningCommand, options: { log: string; timeoutMs?: number }): Job;
+  /** Makes a job of a command that was started as one. */
+  add(command: string, running: RunningCommand, options?: { timeoutMs?: number }): Promise<Job>;
   /** What a job has said: its end, or with `offset` the lines from there on. */
   read(id: string, offset?: number): Promise<string>;
   kill(id: string): Promise<Job>;
-  /** Ends all, within two seconds. Nothing can be started afterwards. */
-  dispose(): Promise<void>;
 }
 
 export interface JobsOptions {
@@ -41,18 +41,23 @@ export interface JobsOptions {
   maxRunning?: number;
 }
 
-type Entry = { -readonly [Key in keyof Job]: Job[Key] };
 type Why = NonNullable<Job["ended"]>["why"];
 
-const graceMs = 500;
+interface Entry {
+  readonly running: RunningCommand;
+  readonly job: { -readonly [Key in keyof Job]: Job[Key] };
+  why: Why;
+}
+
 const mostEnded = 32;
+/** A job lives long, and of its command only the first line is ever shown. */
+const rememberedChars = 1_000;
 
 export function createJobs(options: JobsOptions = {}): Jobs {
   const { clock = systemClock, files = createFiles(), maxRunning = 32 } = options;
-  const entries = new Map<string, { job: Entry; running: RunningCommand; why: Why }>();
-  const held = new Set<RunningCommand>();
+  const held = createHeld({ clock, maxJobs: maxRunning });
+  const entries = new Map<string, Entry>();
   let count = 0;
-  let isDisposed = false;
 
   const find = (id: string) => {
     const entry = entries.get(id);
@@ -67,50 +72,49 @@ export function createJobs(options: JobsOptions = {}): Jobs {
     const ended = [...entries.values()].filter(({ job }) => job.ended);
     for (const { job } of ended.slice(0, Math.max(0, ended.length - mostEnded))) entries.delete(job.id);
   };
-  const hold = (running: RunningCommand) => {
-    held.add(running);
-    void running.done.then(() => held.delete(running));
-    if (isDisposed) void running.end(0);
-  };
 
   return {
+    ...held,
     list: () => [...entries.values()].map(({ job }) => job),
-    hold,
-    admit(what) {
-      if (isDisposed) throw new ToolsError("unavailable", "The session is over: nothing can be started any more.");
-      const alive = [...entries.values()].filter(({ job }) => !job.ended).length;
-      if (what === "job" && alive >= maxRunning) {
-        throw new ToolsError("busy", `${alive} jobs are running, which is the limit. Kill one first, with jobs.`);
-      }
-    },
-    add(command, running, { log, timeoutMs }) {
-      const id = String(++count);
-      const job: Entry = { id, command, log, startedMs: clock.now(), ended: undefined };
-      const entry = { job, running, why: "itself" as Why };
-      entries.set(id, entry);
-      const stopTimer =
-        timeoutMs === undefined
-          ? undefined
-          : clock.setTimer(timeoutMs, () => {
-              entry.why = "timeout";
-              void running.end(graceMs);
-            });
+    async add(command, running, { timeoutMs } = {}) {
+      await running.output.openLog();
+      const entry: Entry = {
+        running,
+        why: "itself",
+        job: {
+          id: String(++count),
+          command: command.slice(0, rememberedChars),
+          containment: running.process.containment,
+          startedMs: clock.now(),
+          ended: undefined,
+          // It may fail later, when the disk is full.
+          get log() {
+            return running.output.kept!;
+          },
+        },
+      };
+      entries.set(entry.job.id, entry);
+      const onTimeout = () => {
+        entry.why = "timeout";
+        void running.end(graceMs);
+      };
+      const stopTimer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, onTimeout);
       const settle = (status: ExitStatus) => {
         stopTimer?.();
-        job.ended = { status, atMs: clock.now(), why: entry.why };
+        entry.job.ended = { status, atMs: clock.now(), why: entry.why };
         forgetOldest();
       };
       void running.done.then(settle);
-      hold(running);
-      return job;
+      return entry.job;
     },
     async read(id, offset) {
       const { job, running } = find(id);
-      if (offset !== undefined) return await readLog(files, job.log, offset);
+      if (offset !== undefined) return await readLog(files, job, offset);
       const { text, notice, totalLines } = running.output.snapshot();
       // A line that has not ended yet may go on.
-      const next = job.ended ? "" : `[Later lines: offset=${running.output.isOpen ? totalLines : totalLines + 1}]`;
-      return [text, notice, next].filter(Boolean).join("\n\n");
+      const next = running.output.isOpen ? totalLines : totalLines + 1;
+      const more = job.ended || "failure" in job.log ? "" : `[Later lines: offset=${next}]`;
+      return [text, notice, more].filter(Boolean).join("\n\n");
     },
     async kill(id) {
       const entry = find(id);
@@ -120,20 +124,19 @@ export function createJobs(options: JobsOptions = {}): Jobs {
       }
       return entry.job;
     },
-    async dispose() {
-      isDisposed = true;
-      await Promise.allSettled([...held].map((running) => running.end(graceMs)));
-    },
   };
 }
 
-async function readLog(files: Files, path: string, offset: number): Promise<string> {
-  const file = await files.openRead(path);
+async function readLog(files: Files, { id, log }: Job, offset: number): Promise<string> {
+  if ("failure" in log) {
+    throw new ToolsError("unavailable", `${whereIsLog(log)}. Read job ${id} without offset to see its end.`);
+  }
+  const file = await files.openRead(log.file);
   try {
     const window = await readLines(file, { offset, maxLines: mostLines, maxBytes: mostBytes });
     const next = offset + window.lines.length + (window.tooLong ? 1 : 0);
     const notice = window.tooLong
-      ? `[Line ${offset} is too long to show; it is in ${path}. Go on with offset=${next}.]`
+      ? `[Line ${offset} is too long to show; it is in ${log.file}. Go on with offset=${next}.]`
       : window.hasMore
         ? `[Go on with offset=${next}.]`
         : "";
@@ -144,12 +147,16 @@ async function readLog(files: Files, path: string, offset: number): Promise<stri
 }
 
 /** How a job stands, in one line. */
-export function describeJob({ id, ended }: Job): string {
+export function describeJob({ id, ended, containment }: Job): string {
   if (!ended) return `Job ${id} is running.`;
-  if (ended.why === "killed") return `Job ${id} was killed.`;
-  if (ended.why === "timeout") return `Job ${id} timed out and was ended.`;
-  return `Job ${id} has ended. ${verdictOf(ended.status, "its directory") ?? "Command exited with code 0"}.`;
+  if (ended.why === "killed") return `Job ${id} was killed${doubt(containment)}.`;
+  if (ended.why === "timeout") return `Job ${id} timed out and was ended${doubt(containment)}.`;
+  const verdict = verdictOf(ended.status, "its directory");
+  return `Job ${id} has ended. ${verdict === undefined ? "Command exited with code 0" : verdict + doubt(containment)}.`;
 }
+
+export const whereIsLog = (log: KeptOutput): string =>
+  "file" in log ? `Log: ${log.file}` : `Its output is not kept (${log.failure})`;
 
 const parameters = Type.Object({
   action: StringEnum(["list", "read", "kill"]),
@@ -169,7 +176,7 @@ export function createJobsTool({ jobs }: { jobs: Jobs }): AgentTool<typeof param
     description: "List, read or kill background jobs started with bash.",
     parameters,
     async execute(_id, { action, id, offset }) {
-      if (action === "list") return present(jobs, jobs.list().map(lineOf).join("\n") || "There are no jobs.");
+      if (action === "list") return present(jobs, listOf(jobs.list()));
       if (id === undefined) throw new ToolsError("invalid_input", `To ${action} a job, give its id.`);
       if (action === "kill") return present(jobs, describeJob(await jobs.kill(id)));
       const text = await jobs.read(id, offset);
@@ -179,11 +186,22 @@ export function createJobsTool({ jobs }: { jobs: Jobs }): AgentTool<typeof param
   };
 }
 
-const lineOf = (job: Job) => `${describeJob(job)} ${firstLine(job.command)} (log: ${job.log})`;
+/** The last jobs first to stay, where there are more than can be shown. */
+function listOf(jobs: readonly Job[]): string {
+  const lines = jobs.map((job) => `${describeJob(job)} ${firstLine(job.command)} (${whereIsLog(job.log)})`);
+  const { text, shownLines } = keepTail(lines.join("\n"));
+  const hidden = lines.length - shownLines;
+  return lines.length === 0
+    ? "There are no jobs."
+    : hidden > 0
+      ? `[${hidden} older jobs are not shown.]\n${text}`
+      : text;
+}
 
 const firstLine = (command: string) => {
-  const [line = ""] = command.trim().split("\n");
-  return line.length > 100 || line !== command.trim() ? `${line.slice(0, 100)}…` : line;
+  const all = command.trim();
+  const [start = ""] = /^.{0,100}/u.exec(all) ?? [];
+  return start === all ? all : `${start}…`;
 };
 
 function present(jobs: Jobs, text: string): AgentToolResult<JobsDetails> {

@@ -2,10 +2,12 @@
 import { constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Ids } from "@tau/ai";
+import type { Clock, Ids } from "@tau/ai";
 import { systemCode } from "../errors.ts";
 import type { FileSystem, OpenHandle } from "../platform/file-system.ts";
 import { formatBytes } from "../truncate.ts";
+import { removeAbandoned, temporaryName } from "./temporary.ts";
+import { lastBoundary } from "./utf8.ts";
 
 export const mostLogBytes = 64 * 1024 * 1024;
 
@@ -13,66 +15,89 @@ export interface LogFile {
   readonly path: string;
   /** Whether there was more than the limit allows. */
   readonly isFull: boolean;
-  /** Why the file is not whole, if writing failed. */
+  /** Why nothing is kept, if writing failed: the file is removed then. */
   readonly failure: string | undefined;
-  /** Never rejects: a full disk is no reason to stop a command. */
-  write(bytes: Uint8Array): Promise<void>;
+  /** Takes UTF-8 that stays as it is until it is written. Never rejects: a full disk is no reason to stop a command. */
+  write(text: Buffer): Promise<void>;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** Opens log files, in one directory that only its owner can look into. */
+/** Opens log files that only their owner can look into. */
 export interface Logs {
   open(name: string): Promise<LogFile>;
+  /** For the end of the session: removes the files, unless they are in a directory that was given. Never rejects. */
+  remove(): Promise<void>;
 }
 
 export interface LogsOptions {
   fs: FileSystem;
   ids: Ids;
-  /** Created when it is missing. Default: a new one among the system's temporary files. */
+  clock: Clock;
+  /** Created when it is missing. Default: the system's temporary files, where nothing stays. */
   directory?: string | undefined;
   /** Default 64 MB. */
   maxBytes?: number | undefined;
 }
 
-export function createLogs({ fs, ids, directory, maxBytes = mostLogBytes }: LogsOptions): Logs {
-  let ready: Promise<string> | undefined;
-  const make = async () => {
-    const path = directory ?? join(tmpdir(), `tau-${ids()}`);
-    // A new temporary directory must be ours alone: one that exists already was put there by somebody else.
-    await fs.mkdir(path, { recursive: directory !== undefined, mode: 0o700 });
+export function createLogs({ fs, ids, clock, directory, maxBytes = mostLogBytes }: LogsOptions): Logs {
+  const temporary: string[] = [];
+  let sweeping: Promise<unknown> | undefined;
+  const inDirectory = async (directory: string, name: string) => {
+    await fs.mkdir(directory, { recursive: true, mode: 0o700 });
+    return join(directory, `${name}-${ids()}.log`);
+  };
+  const amongTemporary = (name: string) => {
+    // Nobody waits for it: what others left behind is no business of this command.
+    sweeping ??= Promise.allSettled([removeAbandoned({ fs, clock, directory: tmpdir() })]);
+    const path = join(tmpdir(), temporaryName(name, ids()));
+    temporary.push(path);
     return path;
   };
   return {
     async open(name) {
-      let path = name;
       try {
-        path = join(await (ready ??= make()), `${name}-${ids()}.log`);
+        const path = directory === undefined ? amongTemporary(name) : await inDirectory(directory, name);
         const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-        return createLogFile(path, await fs.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600), maxBytes);
+        const handle = await fs.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+        return createLogFile({ fs, path, handle, maxBytes });
       } catch (error) {
-        ready = undefined;
-        return brokenLog(path, reasonOf(error));
+        return brokenLog(name, reasonOf(error));
       }
+    },
+    async remove() {
+      await sweeping;
+      // What cannot be removed now is removed as abandoned, later.
+      await Promise.allSettled(temporary.splice(0).map((path) => fs.unlink(path)));
     },
   };
 }
 
-function createLogFile(path: string, handle: OpenHandle, maxBytes: number): LogFile {
+interface OpenLog {
+  fs: FileSystem;
+  path: string;
+  handle: OpenHandle;
+  maxBytes: number;
+}
+
+function createLogFile({ fs, path, handle, maxBytes }: OpenLog): LogFile {
   let left = maxBytes;
   let isFull = false;
   let failure: string | undefined;
   let writing = Promise.resolve();
-  const put = async (bytes: Uint8Array) => {
-    if (failure !== undefined || isFull) return;
+  const put = async (text: Buffer) => {
+    const fitting = text.subarray(0, lastBoundary(text, left));
+    await handle.write(fitting);
+    left -= fitting.length;
+    if (fitting.length === text.length) return;
+    isFull = true;
+    await handle.write(Buffer.from(`\n[Output beyond ${formatBytes(maxBytes)} was not kept.]\n`));
+  };
+  const attempt = async (work: () => Promise<unknown>) => {
     try {
-      await handle.write(bytes.subarray(0, left));
-      left -= Math.min(left, bytes.length);
-      if (left > 0) return;
-      isFull = true;
-      await handle.write(Buffer.from(`\n[Output beyond ${formatBytes(maxBytes)} was not kept.]\n`));
+      await work();
     } catch (error) {
-      failure = reasonOf(error);
+      failure ??= reasonOf(error);
     }
   };
   return {
@@ -83,14 +108,14 @@ function createLogFile(path: string, handle: OpenHandle, maxBytes: number): LogF
     get failure() {
       return failure;
     },
-    write: (bytes) => (isFull ? writing : (writing = writing.then(() => put(bytes)))),
+    write(text) {
+      const isOver = () => isFull || failure !== undefined;
+      return isOver() ? writing : (writing = writing.then(() => (isOver() ? undefined : attempt(() => put(text)))));
+    },
     async close() {
       await writing;
-      try {
-        await handle.close();
-      } catch (error) {
-        failure ??= reasonOf(error);
-      }
+      await attempt(() => handle.close());
+      if (failure !== undefined) await attempt(() => fs.unlink(path));
     },
   };
 }

@@ -1,9 +1,11 @@
 /** What a command says, at any volume: the end of it in memory, all of it in a file once it is long. */
 import type { Readable } from "node:stream";
 import { systemCode } from "../errors.ts";
-import { countBreaks, formatBytes, keepTail, mostBytes, mostLines } from "../truncate.ts";
+import { formatBytes, keepTail, mostBytes, mostLines } from "../truncate.ts";
 import type { LogFile, Logs } from "./log-file.ts";
 import { createSafeText } from "./safe-text.ts";
+import { Tail } from "./tail.ts";
+import { nextBoundary } from "./utf8.ts";
 
 export type StreamName = "stdout" | "stderr";
 
@@ -14,28 +16,36 @@ export interface OutputSnapshot {
   notice: string;
   shownLines: number;
   totalLines: number;
-  /** The file with the whole output, when there is one. */
-  file: string | undefined;
 }
+
+/** The file with all of the output, or why there is none. */
+export type KeptOutput = { file: string } | { failure: string };
 
 export interface OutputOptions {
   logs: Logs;
   /** Names the file. */
   name: string;
-  /** Hears every piece, made safe, in the order of arrival. */
-  onText?: (stream: StreamName, text: string) => void;
+  /** Hears every piece, made safe, in the order of arrival. The bytes are valid during the call. Must not throw. */
+  onText?: (stream: StreamName, text: Buffer) => void;
 }
 
-/** Enough that whatever is cut off at the front could not have been shown anyway. */
-const keptChars = mostBytes + 2;
+/** Enough that whatever is cut off at the front, half a code point included, could not have been shown anyway. */
+const keptBytes = mostBytes + 4;
+const lineFeed = 0x0a;
 
-const pieceBytes = 16 * 1024;
+/**
+ * What is read is freed by the collector, and the collector comes when enough small things were made. Handling what was
+ * read in small pieces makes it come early: 100 MB then wait in 12 MB instead of in 32.
+ */
+const pieceBytes = 4 * 1024;
 
 export class Output {
   readonly #options: OutputOptions;
-  #tail = "";
+  readonly #tail = new Tail(keptBytes);
   #bytes = 0;
   #lineBreaks = 0;
+  /** The last line has begun and not ended. */
+  isOpen = false;
   #adding = 0;
   #log: Promise<LogFile> | undefined;
   #opened: LogFile | undefined;
@@ -51,18 +61,17 @@ export class Output {
     const safe = createSafeText();
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
-        // In pieces that are small enough to be collected cheaply once they are written.
         for (let at = 0; at < chunk.length; at += pieceBytes) {
-          await this.add(safe.push(chunk.subarray(at, at + pieceBytes)), name);
+          await this.#add(safe.push(chunk.subarray(at, at + pieceBytes)), name);
         }
       }
     } catch (error) {
       // A stream that we closed ourselves, because somebody else holds the other end, ends like this too.
       if (systemCode(error) !== "ERR_STREAM_PREMATURE_CLOSE") {
-        await this.add(`[The ${name} of the command could not be read: ${String(error)}]\n`, name);
+        await this.addNotice(`[The ${name} of the command could not be read: ${String(error)}]`);
       }
     }
-    await this.add(safe.end(), name);
+    await this.#add(safe.end(), name);
   }
 
   /** Something that came is still being written. */
@@ -70,18 +79,14 @@ export class Output {
     return this.#adding > 0;
   }
 
-  /** The last line has not ended. */
-  get isOpen(): boolean {
-    return this.#tail !== "" && !this.#tail.endsWith("\n");
-  }
-
   /** A remark of ours, on a line of its own. */
   async addNotice(notice: string): Promise<void> {
-    await this.add(`${this.isOpen ? "\n" : ""}${notice}\n`, "stderr");
+    await this.#add(Buffer.from(`${this.isOpen ? "\n" : ""}${notice}\n`), "stderr");
   }
 
-  async add(text: string, stream: StreamName): Promise<void> {
-    if (text === "") return;
+  /** `text` stays as it is until it is written. */
+  async #add(text: Buffer, stream: StreamName): Promise<void> {
+    if (text.length === 0) return;
     this.#adding++;
     try {
       await this.#take(text, stream);
@@ -90,54 +95,64 @@ export class Output {
     }
   }
 
-  async #take(text: string, stream: StreamName): Promise<void> {
+  async #take(text: Buffer, stream: StreamName): Promise<void> {
     this.arrivals++;
-    const all = this.#tail + text;
-    this.#tail = all.length > 4 * keptChars ? all.slice(-keptChars) : all;
+    this.#bytes += text.length;
     this.#lineBreaks += countBreaks(text);
+    this.isOpen = text.at(-1) !== lineFeed;
+    if (!this.#log && this.#isTooLong) void this.#open();
+    this.#tail.push(text);
     this.#options.onText?.(stream, text);
-    if (this.#opened?.isFull) {
-      this.#bytes += Buffer.byteLength(text);
-      return;
-    }
-    const bytes = Buffer.from(text);
-    this.#bytes += bytes.length;
-    if (this.#log) await (await this.#log).write(bytes);
-    else if (this.#bytes > mostBytes || this.#lineBreaks >= mostLines) await this.#open(all);
+    if (this.#log) await (await this.#log).write(text);
+  }
+
+  /** More than can be shown; the break after the last line is not shown anyway. */
+  get #isTooLong(): boolean {
+    const isOpen = this.isOpen;
+    return this.#bytes - (isOpen ? 0 : 1) > mostBytes || this.#lineBreaks + (isOpen ? 1 : 0) > mostLines;
   }
 
   /** Opens the file now, however little has been said. */
-  async openLog(): Promise<LogFile> {
-    return await (this.#log ?? this.#open(this.#tail));
+  async openLog(): Promise<void> {
+    await (this.#log ?? this.#open());
   }
 
-  #open(soFar: string): Promise<LogFile> {
+  /** Until then everything is in memory. */
+  #open(): Promise<LogFile> {
+    const soFar = Buffer.from(this.#tail.bytes);
     this.#log = this.#options.logs.open(this.#options.name).then(async (log) => {
-      await log.write(Buffer.from(soFar));
+      await log.write(soFar);
       return (this.#opened = log);
     });
     return this.#log;
   }
 
+  /** Where all of it is, or why it is nowhere; undefined as long as no file was needed. */
+  get kept(): KeptOutput | undefined {
+    const log = this.#opened;
+    if (!log) return undefined;
+    return log.failure === undefined ? { file: log.path } : { failure: log.failure };
+  }
+
   snapshot(): OutputSnapshot {
-    const text = this.#tail.endsWith("\n") ? this.#tail.slice(0, -1) : this.#tail;
-    const totalLines = this.#lineBreaks + (this.#tail === "" || this.#tail.endsWith("\n") ? 0 : 1);
+    const all = this.#tail.bytes;
+    const end = all.at(-1) === lineFeed ? all.length - 1 : all.length;
+    const text = all.toString("utf8", 0, end);
+    const totalLines = this.#lineBreaks + (this.isOpen ? 1 : 0);
     const kept = keepTail(text);
-    const file = this.#opened?.failure === undefined ? this.#opened?.path : undefined;
-    if (kept.by === undefined) return { text, notice: "", shownLines: totalLines, totalLines, file };
-    const shown = kept.shownLines > 0 ? kept.text : endOf(text, mostBytes);
+    if (kept.by === undefined) return { text, notice: "", shownLines: totalLines, totalLines };
+    const shown = kept.shownLines > 0 ? kept.text : all.toString("utf8", nextBoundary(all, end - mostBytes), end);
     const what =
       kept.shownLines > 0
         ? `Showing lines ${totalLines - kept.shownLines + 1}-${totalLines} of ${totalLines}.`
         : `Showing the last ${formatBytes(Buffer.byteLength(shown))} of line ${totalLines}, which is too long.`;
-    const notice = `[${what} ${this.#whereIsTheRest()}]`;
-    return { text: shown, notice, shownLines: kept.shownLines, totalLines, file };
+    return { text: shown, notice: `[${what} ${this.#whereIsTheRest()}]`, shownLines: kept.shownLines, totalLines };
   }
 
   #whereIsTheRest(): string {
     const log = this.#opened;
     if (!log) return "The full output is being saved.";
-    if (log.failure !== undefined) return `The full output could not be saved (${log.failure}).`;
+    if (log.failure !== undefined) return `The full output is not kept (${log.failure}).`;
     return log.isFull ? `The beginning of the output is in ${log.path}` : `Full output: ${log.path}`;
   }
 
@@ -146,10 +161,8 @@ export class Output {
   }
 }
 
-/** The last `maxBytes` bytes, less what would begin inside a code point. */
-function endOf(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text.slice(-maxBytes));
-  let from = Math.max(0, bytes.length - maxBytes);
-  while (from < bytes.length && (bytes[from]! & 0xc0) === 0x80) from++;
-  return bytes.toString("utf8", from);
+function countBreaks(text: Buffer): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) if (text[at] === lineFeed) count++;
+  return count;
 }

@@ -2,7 +2,7 @@
  * A pid namespace is the only thing that holds every process a command starts: when its first process ends, the kernel
  * ends all the others, whatever sessions they made and whatever they did to their environment.
  */
-import type { Spawn, SpawnRequest } from "../platform/spawn.ts";
+import type { ExitStatus, Spawn, SpawnRequest } from "../platform/spawn.ts";
 
 /** Puts a command into a namespace of its own. The process that is started lives as long as the namespace does. */
 export interface PidNamespace {
@@ -43,16 +43,23 @@ const candidates: readonly PidNamespace[] = [
   { name: "bubblewrap", prefix: [...bubblewrap, "--", ...firstProcess] },
 ];
 
-const found = new WeakMap<Spawn, Promise<PidNamespace | undefined>>();
+const found = new WeakMap<Spawn, Promise<Answer>>();
 
-/** The first kind that works here, tried once; undefined when none does. */
-export function findPidNamespace(spawn: Spawn): Promise<PidNamespace | undefined> {
+/** What trying has shown. An answer that is not definite came of a passing want, of descriptors perhaps. */
+interface Answer {
+  namespace: PidNamespace | undefined;
+  isDefinite: boolean;
+}
+
+/** The first kind that works here; undefined when none does. Tried once, or again if the answer was not definite. */
+export async function findPidNamespace(spawn: Spawn): Promise<PidNamespace | undefined> {
   let search = found.get(spawn);
   if (!search) {
     found.set(spawn, (search = probe(spawn)));
-    search.catch(() => found.delete(spawn));
+    const forget = () => found.delete(spawn);
+    search.then(({ isDefinite }) => isDefinite || forget(), forget);
   }
-  return search;
+  return (await search).namespace;
 }
 
 export function enterNamespace(request: SpawnRequest, namespace: PidNamespace): SpawnRequest {
@@ -63,19 +70,35 @@ export function enterNamespace(request: SpawnRequest, namespace: PidNamespace): 
 const expectedCode = 42;
 const question = `[ "$PPID" -le 2 ] && [ -r /proc/self/stat ] && exit ${expectedCode}`;
 
-async function probe(spawn: Spawn): Promise<PidNamespace | undefined> {
-  if (process.platform !== "linux") return undefined;
+async function probe(spawn: Spawn): Promise<Answer> {
+  if (process.platform !== "linux") return { namespace: undefined, isDefinite: true };
+  let isDefinite = true;
   for (const candidate of candidates) {
     const request: SpawnRequest = {
       argv: ["sh", "-c", question],
       cwd: "/",
-      env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
+      env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
     };
     const child = await spawn(enterNamespace(request, candidate));
     child.stdout.resume();
-    child.stderr.resume();
-    const status = await child.exit;
-    if (status.kind === "exited" && status.code === expectedCode) return candidate;
+    const [status, complaint] = await Promise.all([child.exit, textOf(child.stderr)]);
+    if (status.kind === "exited" && status.code === expectedCode) return { namespace: candidate, isDefinite: true };
+    isDefinite &&= !isPassing(status, complaint);
   }
-  return undefined;
+  return { namespace: undefined, isDefinite };
+}
+
+/** Whether it may work at another time: nothing was said about this system, only about this moment. Pure. */
+export function isPassing(status: ExitStatus, complaint: string): boolean {
+  if (status.kind === "failed") return !["ENOENT", "EACCES", "EPERM", "ENOEXEC"].includes(status.code ?? "");
+  if (status.kind === "signalled") return status.signal !== "SIGSYS";
+  // Asked in silence, the shell answers with 1 or the expected code; with another it could not do its work.
+  if (complaint === "") return status.code !== 1;
+  return /temporarily unavailable|too many open files|cannot allocate memory|cannot fork/i.test(complaint);
+}
+
+async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
 }

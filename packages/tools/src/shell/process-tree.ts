@@ -7,13 +7,11 @@ import { constants } from "node:fs";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
 import { systemCode } from "../errors.ts";
 import type { SpawnRequest } from "../platform/spawn.ts";
+import type { Usage } from "./limits.ts";
 
-/** How the processes of one command are told from others. */
+/** How the processes of one command are told from others: a number that is both the variable and the limit. */
 export interface Marker {
-  /** Value of the variable `TAU_JOB_ID`. */
-  id: string;
-  /** The soft limit of file locks. */
-  lockLimit: number;
+  readonly value: number;
 }
 
 export interface ProcessInfo {
@@ -24,37 +22,71 @@ export interface ProcessInfo {
   isMarked: boolean;
 }
 
+/** Whom to look for: everybody, looked at closely, or those with a pid above `abovePid`, looked at quickly. */
+export interface Search {
+  marker: Marker;
+  /** Its group needs no mark. */
+  root: number;
+  abovePid?: number | undefined;
+  /** Called as soon as somebody with the mark is seen, who may be gone before all others are looked at. */
+  onMarked?: ((pid: number) => void) | undefined;
+}
+
 /** The processes of this machine. */
 export interface ProcessTable {
-  /** All, looked at closely; or those with a pid above `abovePid`, looked at quickly. None where the system does not tell. */
-  list(marker: Marker, abovePid?: number): Promise<ProcessInfo[]>;
+  /** None where the system does not tell. */
+  list(search: Search): Promise<ProcessInfo[]>;
   /** Does nothing when there is nobody. */
   kill(pid: number, signal: NodeJS.Signals): void;
+  isThere(pid: number): Promise<boolean>;
   /** The children of a process. */
   children(pid: number): Promise<number[]>;
+  /** How the whole machine stands, asked by all commands at once; undefined where the system does not tell. */
+  load(): Promise<Load | undefined>;
+  /** What these take together; more than `mostProcesses` are only counted. */
+  usage(pids: readonly number[], mostProcesses: number): Promise<Usage>;
+  /** The same for everybody in the namespace whose first process this is. */
+  usageInside(first: number, mostProcesses: number): Promise<Usage>;
+  /** How many files a process that we start may open; undefined where the system does not tell. */
+  openFiles(): Promise<number | undefined>;
 }
 
-const variable = "TAU_JOB_ID";
-
-/** Makes a marker of an id that is unique. */
-export function markerOf(id: string): Marker {
-  const digits = id.replace(/[^0-9a-f]/gi, "").slice(-11);
-  return { id, lockLimit: 2 ** 44 + Number.parseInt(digits || "0", 16) };
+/** Of the whole machine. */
+export interface Load {
+  /** Processes and threads. */
+  tasks: number;
+  usedBytes: number;
+  lastPid: number;
 }
 
-/** The request with its marks put on. Shells call the limit `-w` or `-x`. */
-export function marked(request: SpawnRequest, { id, lockLimit }: Marker): SpawnRequest {
-  const limit = `ulimit -S -w ${lockLimit} 2>/dev/null || ulimit -S -x ${lockLimit} 2>/dev/null; exec "$@"`;
+/** The name of the variable. */
+export const variable = "TAU_JOB_ID";
+
+/** What `/proc/PID/limits` says of a process whose soft or hard limit is `value`, as a regular expression. */
+export const lockLimitLine = (value: number | string): string => `Max file locks .* ${value} `;
+
+/**
+ * The request with its marks put on, and its limits. The hard limit of locks is set too, which only root can raise;
+ * shells call it `-w` or `-x`. Where memory runs out, the system takes the command and not us;
+ * where processors are short, its session stands back a little, so that we can still end it.
+ */
+export function marked(request: SpawnRequest, { value }: Marker, rlimits: readonly string[]): SpawnRequest {
+  const steps = [
+    `{ ulimit -w ${value} || ulimit -x ${value}`,
+    ...rlimits,
+    "echo 500 >/proc/self/oom_score_adj",
+    'echo 5 >/proc/self/autogroup; } 2>/dev/null; exec "$@"',
+  ];
   return {
     ...request,
-    argv: ["sh", "-c", limit, "sh", ...request.argv],
-    env: { ...request.env, [variable]: id },
+    argv: ["sh", "-c", steps.join("; "), "sh", ...request.argv],
+    env: { ...request.env, [variable]: String(value) },
   };
 }
 
-/** The living processes that belong to the command whose group leader is `root`. Pure. */
-export function membersOf(processes: readonly ProcessInfo[], root: number): number[] {
-  const members = new Set<number>([root]);
+/** The living processes that belong to the command whose group leader is `root`, or to `known` members. Pure. */
+export function membersOf(processes: readonly ProcessInfo[], root: number, known: Iterable<number> = []): number[] {
+  const members = new Set<number>([root, ...known]);
   for (let before = -1; before !== members.size;) {
     before = members.size;
     for (const { pid, parent, group, isMarked } of processes) {
@@ -74,14 +106,38 @@ export function parseStat(text: string): Omit<ProcessInfo, "isMarked"> | undefin
   return { pid, parent: Number(parent), group: Number(group), isZombie: state === "Z" || state === "X" };
 }
 
+/** Reads `/proc/loadavg` and `/proc/meminfo`. Pure. */
+export function parseLoad(loadavg: string, meminfo: string): Load | undefined {
+  const [, tasks, lastPid] = /\/(\d+) (\d+)/.exec(loadavg) ?? [];
+  const total = kilobytesOf(meminfo, "MemTotal");
+  const available = kilobytesOf(meminfo, "MemAvailable");
+  if (tasks === undefined || total === undefined || available === undefined) return undefined;
+  return { tasks: Number(tasks), lastPid: Number(lastPid), usedBytes: (total - available) * 1024 };
+}
+
+const kilobytesOf = (text: string, name: string): number | undefined => {
+  const [, digits] = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(text) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+};
+
 export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTable {
+  const pidsIn = async (directory: string) =>
+    (await orNothing(fs.readdir(directory), [])).map(({ name }) => Number(name)).filter((pid) => pid > 0);
+  const usageOf = async (directory: string, pids: readonly number[], mostProcesses: number): Promise<Usage> => {
+    if (pids.length > mostProcesses) return { processes: pids.length, memoryBytes: 0 };
+    const texts = await inBatches(pids, (pid) => readText(fs, `${directory}/${pid}/status`));
+    const kilobytes = texts.reduce((sum, text) => sum + (kilobytesOf(text, "RssAnon") ?? 0), 0);
+    return { processes: pids.length, memoryBytes: kilobytes * 1024 };
+  };
+  let loading: Promise<Load | undefined> | undefined;
+  let hardLimit: Promise<number | undefined> | undefined;
   return {
-    async list(marker, abovePid) {
-      const entries = await orNothing(fs.readdir("/proc"), []);
-      const pids = entries
-        .map(({ name }) => Number(name))
-        .filter((pid) => pid > (abovePid ?? 0) && pid !== process.pid);
-      const all = await Promise.all(pids.map((pid) => describe(fs, pid, marker, abovePid === undefined)));
+    async list(search) {
+      const { abovePid } = search;
+      const pids = (await pidsIn("/proc")).filter((pid) => pid > (abovePid ?? 0) && pid !== process.pid);
+      // The newest are the first to be gone.
+      pids.reverse();
+      const all = await inBatches(pids, (pid) => describe(fs, pid, search));
       return all.filter((one) => one !== undefined);
     },
     kill(pid, signal) {
@@ -93,26 +149,41 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
         if (code !== "ESRCH" && code !== "EPERM") throw error;
       }
     },
+    isThere: async (pid) => parseStat(await readText(fs, `/proc/${pid}/stat`))?.isZombie === false,
     async children(pid) {
       const text = await readText(fs, `/proc/${pid}/task/${pid}/children`);
       return text.split(" ").filter(Boolean).map(Number);
     },
+    load: () =>
+      (loading ??= Promise.all([readText(fs, "/proc/loadavg"), readText(fs, "/proc/meminfo")]).then((texts) => {
+        loading = undefined;
+        return parseLoad(...texts);
+      })),
+    usage: (pids, mostProcesses) => usageOf("/proc", pids, mostProcesses),
+    async usageInside(first, mostProcesses) {
+      const directory = `/proc/${first}/root/proc`;
+      return await usageOf(directory, await pidsIn(directory), mostProcesses);
+    },
+    openFiles: () =>
+      (hardLimit ??= readText(fs, "/proc/self/limits").then((text) => {
+        const [, hard] = /^Max open files +\S+ +(\d+) /m.exec(text) ?? [];
+        return hard === undefined ? undefined : Number(hard);
+      })),
   };
 }
 
-async function describe(
-  fs: FileSystem,
-  pid: number,
-  marker: Marker,
-  isThorough: boolean,
-): Promise<ProcessInfo | undefined> {
-  const [stat, limits] = await Promise.all([readText(fs, `/proc/${pid}/stat`), readText(fs, `/proc/${pid}/limits`)]);
-  const info = parseStat(stat);
-  if (!info) return undefined;
-  let isMarked = new RegExp(`^Max file locks +${marker.lockLimit} `, "m").test(limits);
-  if (!isMarked && isThorough) {
-    isMarked = `\0${await readText(fs, `/proc/${pid}/environ`)}`.includes(`\0${variable}=${marker.id}\0`);
-  }
+async function describe(fs: FileSystem, pid: number, search: Search): Promise<ProcessInfo | undefined> {
+  const { marker, root, abovePid, onMarked } = search;
+  const info = parseStat(await readText(fs, `/proc/${pid}/stat`));
+  if (!info || info.group === root) return info && { ...info, isMarked: false };
+  const [limits, environment] = await Promise.all([
+    readText(fs, `/proc/${pid}/limits`),
+    abovePid === undefined ? readText(fs, `/proc/${pid}/environ`) : "",
+  ]);
+  const isMarked =
+    new RegExp(lockLimitLine(marker.value)).test(limits) ||
+    `\0${environment}`.includes(`\0${variable}=${marker.value}\0`);
+  if (isMarked && !info.isZombie) onMarked?.(pid);
   return { ...info, isMarked };
 }
 
@@ -129,6 +200,15 @@ async function readText(fs: FileSystem, path: string): Promise<string> {
     }
   };
   return await orNothing(read(), "");
+}
+
+/** Few enough at once that neither descriptors nor memory run short when there are thousands. */
+async function inBatches<T>(pids: readonly number[], work: (pid: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (let at = 0; at < pids.length; at += 64) {
+    results.push(...(await Promise.all(pids.slice(at, at + 64).map((pid) => work(pid)))));
+  }
+  return results;
 }
 
 /** Processes come and go while they are looked at; what cannot be seen is not there. */

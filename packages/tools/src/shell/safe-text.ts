@@ -1,13 +1,76 @@
 /**
- * Bytes of a program made into text that is safe to show: no escape sequences, no control characters but tab and line
- * feed, nothing that turns the direction of reading. Streaming, and the same however the bytes are cut.
+ * Bytes of a program made into text that is safe to show: valid UTF-8, no escape sequences, no control characters but tab
+ * and line feed, nothing that turns the direction of reading. Streaming, and the same however the bytes are cut. From
+ * bytes to bytes, because a string for every piece is what makes a talkative program cost memory.
  */
 
+import { canBegin, createDecoder, encode } from "./utf8.ts";
+
 export interface SafeText {
-  push(bytes: Uint8Array): string;
+  /** The result is valid until the next call. */
+  push(bytes: Uint8Array): Buffer;
   /** What is left: a code point that never became whole. */
-  end(): string;
+  end(): Buffer;
 }
+
+export function createSafeText(): SafeText {
+  let state: State = "text";
+  let room = Buffer.alloc(0);
+  let length = 0;
+  const take = (code: number) => {
+    if (state !== "text") {
+      const following = next(state, code);
+      state = following === "again" ? "text" : following;
+      if (following !== "again") return;
+    }
+    if (isPlain(code)) {
+      length = encode(code, room, length);
+      return;
+    }
+    state = startOf(code);
+    if (state === "return") length = encode(lineFeed, room, length);
+    else if (state === "text") length = writeStandIn(code, room, length);
+  };
+  const decoder = createDecoder(take);
+  /** The short way for nearly everything: bytes that begin nothing. Says where they end. */
+  const copyPlain = (bytes: Uint8Array, from: number) => {
+    const into = room;
+    let to = length;
+    let at = from;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at]!;
+      const kind = kinds[byte];
+      if (kind === plain) into[to++] = byte;
+      else if (kind === pictured) to = writeStandIn(byte, into, to);
+      else if (kind === stray) to = encode(0xfffd, into, to);
+      else break;
+    }
+    length = to;
+    return at;
+  };
+  return {
+    push(bytes) {
+      const needed = bytes.length * mostGrowth + spare;
+      if (room.length < needed) room = Buffer.allocUnsafeSlow(needed);
+      length = 0;
+      for (let at = 0; at < bytes.length; at++) {
+        if (state === "text" && decoder.isBetween) at = copyPlain(bytes, at);
+        if (at < bytes.length) decoder.push(bytes[at]!);
+      }
+      return room.subarray(0, length);
+    },
+    end() {
+      room = Buffer.allocUnsafeSlow(spare);
+      length = 0;
+      decoder.end();
+      return room.subarray(0, length);
+    },
+  };
+}
+
+/** A byte can become a replacement character, which has three; what waited for the next byte needs a little more. */
+const mostGrowth = 3;
+const spare = 16;
 
 type State =
   | "text"
@@ -21,126 +84,81 @@ type State =
   | "string"
   | "string-escape";
 
-// oxlint-disable-next-line no-control-regex -- control characters are what it is about
-const suspicious = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\udb40]/;
-
-export function createSafeText(): SafeText {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  let state: State = "text";
-  const clean = (text: string): string => {
-    if (state === "text" && !suspicious.test(text)) return text;
-    const parts: string[] = [];
-    let runFrom = -1;
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (state === "text" && isPlain(code)) {
-        if (runFrom < 0) runFrom = at;
-        continue;
-      }
-      if (runFrom >= 0) parts.push(text.slice(runFrom, at));
-      runFrom = -1;
-      if (state === "text" && isLoneControl(code)) {
-        // Binary data has long runs of the same byte.
-        const from = at;
-        while (text.charCodeAt(at + 1) === code) at++;
-        parts.push(at === from ? pictures[code]! : pictures[code]!.repeat(at - from + 1));
-        continue;
-      }
-      const step = next(state, code);
-      state = step.state;
-      if (step.again) at--;
-      else if (step.text) parts.push(step.text);
-      else if (step.isTag) at += hidesNext(text, at) ? 1 : (parts.push("\udb40"), 0);
-    }
-    if (runFrom >= 0) parts.push(text.slice(runFrom));
-    return parts.join("");
-  };
-  return {
-    push: (bytes) => clean(decoder.decode(bytes, { stream: true })),
-    end: () => clean(decoder.decode()),
-  };
-}
-
-interface Step {
-  state: State;
-  text?: string;
-  /** Looks at the same character again, in the new state. */
-  again?: boolean;
-  /** The first half of what may be a tag character: invisible text. */
-  isTag?: boolean;
-}
-
-function next(state: State, code: number): Step {
+/** Where a character leads inside a sequence; `again` when it is no part of it and has to be looked at as text. */
+function next(state: Exclude<State, "text">, code: number): State | "again" {
   switch (state) {
-    case "text":
-      return startOf(code);
     case "return":
-      if (code === 0x0d || code === 0x0a) return { state: code === 0x0d ? "return" : "text" };
-      return { state: "text", again: true };
+      return code === 0x0d ? "return" : code === lineFeed ? "text" : "again";
     case "escape":
       return afterEscape(code);
     case "intermediate":
-      if (code >= 0x20 && code <= 0x2f) return { state };
-      return code >= 0x30 && code <= 0x7e ? { state: "text" } : { state: "text", again: true };
+      if (code >= 0x20 && code <= 0x2f) return state;
+      return code >= 0x30 && code <= 0x7e ? "text" : "again";
     case "csi":
-      if (code >= 0x20 && code <= 0x3f) return { state };
-      return code >= 0x40 && code <= 0x7e ? { state: "text" } : { state: "text", again: true };
+      if (code >= 0x20 && code <= 0x3f) return state;
+      return code >= 0x40 && code <= 0x7e ? "text" : "again";
     case "string":
-      if (code === 0x1b) return { state: "string-escape" };
+      if (code === 0x1b) return "string-escape";
       // A line feed ends it too: one that is never closed must not hide the rest of the output.
-      if (code === 0x0a || code === 0x0d) return { state: "text", again: true };
-      return { state: code === 0x07 || code === 0x9c || code === 0x18 || code === 0x1a ? "text" : "string" };
+      if (code === lineFeed || code === 0x0d) return "again";
+      return code === 0x07 || code === 0x9c || code === 0x18 || code === 0x1a ? "text" : "string";
     case "string-escape":
-      return code === 0x5c ? { state: "text" } : { state: "escape", again: true };
+      return code === 0x5c ? "text" : afterEscape(code);
   }
 }
 
-function afterEscape(code: number): Step {
-  if (code === 0x5b) return { state: "csi" };
-  if (isStringStart(code + 0x40)) return { state: "string" };
-  if (code >= 0x20 && code <= 0x2f) return { state: "intermediate" };
-  return code >= 0x30 && code <= 0x7e ? { state: "text" } : { state: "text", again: true };
+function afterEscape(code: number): State | "again" {
+  if (code === 0x5b) return "csi";
+  if (isStringStart(code + 0x40)) return "string";
+  if (code >= 0x20 && code <= 0x2f) return "intermediate";
+  return code >= 0x30 && code <= 0x7e ? "text" : "again";
 }
 
-/** A character that is not plain, where text is expected. */
-function startOf(code: number): Step {
-  if (code === 0x0d) return { state: "return", text: "\n" };
-  if (code === 0x1b) return { state: "escape" };
-  if (code === 0x9b) return { state: "csi" };
-  if (isStringStart(code)) return { state: "string" };
-  if (code === 0xdb40) return { state: "text", isTag: true };
-  return { state: "text", text: visible(code) };
+/** What a character that is not plain begins, where text is expected; `text` when it begins nothing. */
+function startOf(code: number): State {
+  if (code === 0x0d) return "return";
+  if (code === 0x1b) return "escape";
+  if (code === 0x9b) return "csi";
+  return isStringStart(code) ? "string" : "text";
 }
+
+const lineFeed = 0x0a;
 
 /** DCS, SOS, OSC, PM, APC as one character. */
 const isStringStart = (code: number) =>
   code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f;
 
-/** A control character of ASCII that begins nothing. */
-const isLoneControl = (code: number) => code < 0x20 && code !== 0x1b && code !== 0x0d;
-
-const pictures = Array.from({ length: 0x20 }, (_unused, code) => String.fromCharCode(0x2400 + code));
-
-function visible(code: number): string {
-  if (code === 0x7f) return "\u2421";
-  if (code < 0xa0) return "\ufffd";
-  return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
-}
-
 function isPlain(code: number): boolean {
-  if (code < 0x7f) return code >= 0x20 || code === 0x0a || code === 0x09;
+  if (code < 0x7f) return code >= 0x20 || code === lineFeed || code === 0x09;
   if (code < 0xa0) return false;
-  if (code < 0x2000) return code !== 0x061c;
-  if (code < 0x2070) {
-    return (
-      !(code === 0x200e || code === 0x200f || (code >= 0x202a && code <= 0x202e) || code >= 0x2066) || code > 0x2069
-    );
-  }
-  return code !== 0xdb40;
+  return !isTurning(code) && !isTag(code);
 }
 
-/** Whether a tag character stands at `at`. A decoder never cuts between the halves of one. */
-function hidesNext(text: string, at: number): boolean {
-  const low = text.charCodeAt(at + 1);
-  return low >= 0xdc00 && low <= 0xdc7f;
+/** Characters that change the direction of reading. */
+const isTurning = (code: number) =>
+  code === 0x061c ||
+  code === 0x200e ||
+  code === 0x200f ||
+  (code >= 0x202a && code <= 0x202e) ||
+  (code >= 0x2066 && code <= 0x2069);
+
+/** Invisible text. */
+const isTag = (code: number) => code >= 0xe0000 && code <= 0xe007f;
+
+/** What is known of a byte without looking further. */
+const [unknown, plain, pictured, stray] = [0, 1, 2, 3];
+const kinds = Uint8Array.from({ length: 256 }, (_unused, byte) => {
+  if (byte >= 0x80) return canBegin(byte) ? unknown : stray;
+  return isPlain(byte) ? plain : startOf(byte) === "text" ? pictured : unknown;
+});
+
+/** Writes what is shown instead of a character that must not be, and says where the next one goes. */
+function writeStandIn(code: number, into: Uint8Array, at: number): number {
+  if (code < 0x20) return encode(0x2400 + code, into, at);
+  if (code === 0x7f) return encode(0x2421, into, at);
+  if (code < 0xa0) return encode(0xfffd, into, at);
+  if (isTag(code)) return at;
+  for (const character of `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`)
+    into[at++] = character.charCodeAt(0);
+  return at;
 }

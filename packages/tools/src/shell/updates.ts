@@ -1,32 +1,49 @@
 /** Live output, a few times a second however fast it comes. */
 import type { Clock } from "@tau/ai";
 import type { StreamName } from "./output.ts";
+import { Tail } from "./tail.ts";
+import { nextBoundary } from "./utf8.ts";
 
 export interface Updates {
-  push(stream: StreamName, text: string): void;
+  /** Takes whole code points in UTF-8, and keeps a copy. */
+  push(stream: StreamName, text: Uint8Array): void;
   /** Gives out what is waiting; nothing comes afterwards. */
   finish(): void;
+  /** What the listener threw: it was left alone since. */
+  readonly failure: string | undefined;
 }
 
 export interface UpdatesOptions {
   clock: Clock;
-  /** Gets pieces of the output in order; what came faster than it can be shown is left out at the front. */
-  emit: (stream: StreamName, text: string) => void;
+  /**
+   * Gets pieces of the output in order; what came faster than it can be shown is left out at the front. Whatever it
+   * throws, at once or later, is not the command's concern: the command goes on without it.
+   */
+  emit: (stream: StreamName, text: string) => unknown;
   /** Default 100. */
   everyMs?: number;
 }
 
 const mostPieces = 32;
-const mostChars = 16 * 1024;
+const mostBytes = 16 * 1024;
 
 export function createUpdates({ clock, emit, everyMs = 100 }: UpdatesOptions): Updates {
-  let waiting: { stream: StreamName; text: string }[] = [];
+  let waiting: { stream: StreamName; tail: Tail }[] = [];
   let cancel: (() => void) | undefined;
   let isFinished = false;
+  let failure: string | undefined;
+  const tell = async (stream: StreamName, text: string) => {
+    if (failure !== undefined) return;
+    try {
+      await emit(stream, text);
+    } catch (error) {
+      failure ??= String(error);
+    }
+  };
   const flush = () => {
     const pieces = waiting;
     waiting = [];
-    for (const { stream, text } of pieces) emit(stream, text);
+    for (const { stream, tail } of pieces) void tell(stream, endOf(tail));
   };
   const tick = () => {
     cancel = undefined;
@@ -36,10 +53,11 @@ export function createUpdates({ clock, emit, everyMs = 100 }: UpdatesOptions): U
   };
   return {
     push(stream, text) {
-      if (isFinished) return;
+      if (isFinished || failure !== undefined) return;
       const last = waiting.at(-1);
-      if (last?.stream === stream) last.text = (last.text + text).slice(-mostChars);
-      else waiting.push({ stream, text: text.slice(-mostChars) });
+      const tail = last?.stream === stream ? last.tail : new Tail(mostBytes);
+      if (tail !== last?.tail) waiting.push({ stream, tail });
+      tail.push(text);
       if (waiting.length > mostPieces) waiting.shift();
       if (!cancel) tick();
     },
@@ -49,5 +67,12 @@ export function createUpdates({ clock, emit, everyMs = 100 }: UpdatesOptions): U
       cancel?.();
       flush();
     },
+    get failure() {
+      return failure;
+    },
   };
+}
+
+function endOf({ bytes }: Tail): string {
+  return bytes.toString("utf8", nextBoundary(bytes, Math.max(0, bytes.length - mostBytes)));
 }

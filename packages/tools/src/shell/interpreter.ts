@@ -1,0 +1,71 @@
+/** Which shell runs the commands, and how it is given one. */
+import { ToolsError } from "../errors.ts";
+import type { ExitStatus, Spawn } from "../platform/spawn.ts";
+import { formatBytes } from "../truncate.ts";
+
+export type Shell = readonly [string, ...string[]];
+
+const bash = ["bash", "--norc", "--noprofile"] as const;
+const sh = ["sh"] as const;
+const found = new WeakMap<Spawn, Promise<Shell>>();
+
+/** bash where there is one, and sh where there is none. Tried once, unless the system had no clear answer. */
+export function findShell(spawn: Spawn, env: Readonly<Record<string, string>>): Promise<Shell> {
+  const known = found.get(spawn);
+  if (known) return known;
+  const answer = tryBash(spawn, env);
+  const search = answer.then(({ shell }) => shell);
+  found.set(spawn, search);
+  const forget = () => found.delete(spawn);
+  answer.then(({ isCertain }) => isCertain || forget(), forget);
+  return search;
+}
+
+async function tryBash(spawn: Spawn, env: Readonly<Record<string, string>>) {
+  const child = await spawn({ argv: [...bash, "-c", "exit 0"], cwd: "/", env });
+  child.stdout.resume();
+  child.stderr.resume();
+  return decideShell(await child.exit);
+}
+
+/**
+ * What an attempt to run bash tells. A system short of processes or descriptors says nothing about bash; a program that
+ * wraps commands may fail for reasons of its own. Pure.
+ */
+export function decideShell(status: ExitStatus): { shell: Shell; isCertain: boolean } {
+  switch (status.kind) {
+    case "exited":
+      if (status.code === 0) return { shell: bash, isCertain: true };
+      return { shell: sh, isCertain: status.code === 126 || status.code === 127 };
+    case "failed": {
+      const isMissing = status.code === "ENOENT" || status.code === "EACCES";
+      return { shell: isMissing ? sh : bash, isCertain: isMissing };
+    }
+    case "signalled":
+      return { shell: bash, isCertain: false };
+  }
+}
+
+/** More than a model writes, and half of what Linux takes in all arguments together. */
+const mostCommandBytes = 1024 * 1024;
+/** Linux takes 128 KB in one argument. */
+const argumentBytes = 120_000;
+/** The same in code points, which have four bytes at most. */
+const parts = /[^]{1,30000}/gu;
+
+/** Puts a command together again. The command sees nothing of it, not even in its line numbers. */
+const join = 's=$IFS; IFS=; eval "IFS=\\$s; unset s; set --; $*"';
+
+/** The arguments that make `shell` run `command`: in parts when it is long, refused when it is too long. Pure. */
+export function argvOf(shell: Shell, command: string): [string, ...string[]] {
+  const bytes = Buffer.byteLength(command);
+  if (bytes <= argumentBytes) return [...shell, "-c", "--", command];
+  if (bytes > mostCommandBytes) throw tooLong(command, `at most ${formatBytes(mostCommandBytes)} can be run`);
+  return [...shell, "-c", "--", join, shell[0], ...(command.match(parts) ?? [])];
+}
+
+export const tooLong = (command: string, why: string): ToolsError =>
+  new ToolsError(
+    "too_large",
+    `The command has ${formatBytes(Buffer.byteLength(command))}; ${why}. Write it to a file and run that.`,
+  );
