@@ -2,7 +2,6 @@
 import type { SessionContext } from "./context.ts";
 import { buildContext, settingsOf } from "./context.ts";
 import type { CompactionEntry, SessionEntry } from "./entry.ts";
-import type { EntryKind } from "./entry-table.ts";
 import type { SessionLog } from "./log.ts";
 
 /** The rows from the root to `leaf`, without damaged ones. `until` ends the walk early, with the row it names first. */
@@ -20,7 +19,7 @@ export const readBranch = (log: SessionLog, leaf: number): Promise<SessionEntry[
 
 /** The part of a branch that matters to the model: from the first entry that the latest compaction kept. */
 export async function readContextBranch(log: SessionLog, leaf: number): Promise<SessionEntry[]> {
-  const compaction = log.table.ancestor(leaf, (kind) => kind === "compaction");
+  const compaction = log.table.ancestor(leaf, "compaction");
   if (compaction < 0) return await readBranch(log, leaf);
   const [entry] = (await log.read([compaction])) as [CompactionEntry];
   const firstKept = await log.find(entry.firstKeptEntryId);
@@ -31,13 +30,11 @@ export async function readContextBranch(log: SessionLog, leaf: number): Promise<
 /** What the model is sent for a leaf. Reads the context and at most two entries more, however long the log is. */
 export async function readContext(log: SessionLog, leaf: number): Promise<SessionContext> {
   const branch = await readContextBranch(log, leaf);
-  const level = log.table.ancestor(leaf, (kind) => kind === "thinking_level_change");
-  const model = log.table.ancestor(leaf, namesModel);
+  const level = log.table.ancestor(leaf, "thinking_level_change");
+  const model = log.table.ancestor(leaf, "model_change", "assistant");
   const choices = await log.read([level, model].filter((row) => row >= 0).sort((a, b) => a - b));
   return { ...buildContext(branch), ...settingsOf(choices) };
 }
-
-const namesModel = (kind: EntryKind) => kind === "model_change" || kind === "assistant";
 
 function isAncestor({ table }: SessionLog, ancestor: number, row: number): boolean {
   let at = row;
@@ -72,7 +69,7 @@ export async function readTree(log: SessionLog, labels: ReadonlyMap<string, stri
       ...(table.isReattached(row) && { reattached: true }),
     };
     nodes.set(row, node);
-    const parent = nodes.get(table.ancestor(table.parent(row), (kind) => kind !== "damaged"));
+    const parent = nodes.get(table.nearestEntry(table.parent(row)));
     (parent?.children ?? roots).push(node);
   }
   return roots;
