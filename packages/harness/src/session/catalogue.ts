@@ -2,11 +2,12 @@
  * What a list of sessions shows, remembered beside them, so that ten thousand are listed without being opened. It mends
  * itself: what it says of a file counts only as long as the file is the one it was written about.
  */
-import { constants, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { type FileSystem, systemCode } from "@tau/tools/platform";
 import { createFileStore } from "./file-store.ts";
-import { listNames, type PlacePorts, writeWhole } from "./place.ts";
+import { readWhole, writeWhole } from "../whole-file.ts";
+import { listNames, type PlacePorts } from "./place.ts";
 import { isSessionFile } from "./session-directory.ts";
 import { describeSession, type SessionInfo } from "./session-info.ts";
 
@@ -104,19 +105,10 @@ async function describe(path: string, ports: PlacePorts): Promise<StoredInfo | n
 
 async function readCatalogue(fs: FileSystem, directory: string): Promise<Map<string, Known>> {
   try {
-    const handle = await fs.open(join(directory, fileName), constants.O_RDONLY);
-    try {
-      const { size } = await handle.stat();
-      const buffer = Buffer.allocUnsafe(size);
-      const read = await handle.read(buffer, 0);
-      const catalogue = JSON.parse(buffer.toString("utf8", 0, read)) as {
-        format?: string;
-        sessions?: [string, Known][];
-      };
-      return new Map(catalogue.format === format ? catalogue.sessions : []);
-    } finally {
-      await handle.close();
-    }
+    const bytes = await readWhole(fs, join(directory, fileName));
+    if (!bytes) return new Map();
+    const catalogue = JSON.parse(bytes.toString("utf8")) as { format?: string; sessions?: [string, Known][] };
+    return new Map(catalogue.format === format ? catalogue.sessions : []);
   } catch (error) {
     // It is only remembered, and can be made again.
     if (systemCode(error) === undefined && !(error instanceof SyntaxError) && !(error instanceof TypeError))
@@ -133,7 +125,7 @@ async function writeCatalogue(
   const path = join(directory, fileName);
   const bytes = Buffer.from(JSON.stringify({ format, sessions: [...known] }));
   try {
-    await writeWhole(fileSystem, { path, draft: `${path}.${ids()}`, bytes });
+    await writeWhole(fileSystem, { path, bytes, ids });
   } catch (error) {
     // A directory that cannot be written can still be listed.
     if (systemCode(error) === undefined) throw error;

@@ -1,8 +1,8 @@
 /** A place where sessions live: a directory, or memory. */
-import { constants } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { type FileSystem, systemCode } from "@tau/tools/platform";
+import { writeWhole } from "../whole-file.ts";
 import type { SessionHeader } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";
@@ -35,8 +35,7 @@ export function directoryPlace(directory: string, ports: PlacePorts): Place {
     newStore: (header) => storeAt(pathOf(header)),
     async createWhole(header, bytes) {
       const path = pathOf(header);
-      await fs.mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeWhole(fs, { path, draft: `${path}.${ids()}`, bytes });
+      await writeWhole(fs, { path, bytes, ids });
       return storeAt(path);
     },
     async find(id) {
@@ -71,34 +70,6 @@ export async function listNames(fs: FileSystem, directory: string): Promise<stri
   } catch (error) {
     if (systemCode(error) === "ENOENT") return [];
     throw error;
-  }
-}
-
-/** Old or new, never neither and never half: a draft beside it takes its place when it is on the disk. */
-export async function writeWhole(
-  fs: FileSystem,
-  { path, draft, bytes }: { path: string; draft: string; bytes: Uint8Array },
-): Promise<void> {
-  try {
-    const handle = await fs.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-    try {
-      await handle.write(bytes);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await fs.rename(draft, path);
-  } catch (error) {
-    await fs.unlink(draft).catch((second: unknown) => {
-      if (systemCode(second) === undefined) throw second;
-    });
-    throw error;
-  }
-  const directory = await fs.open(join(path, ".."), constants.O_RDONLY);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
   }
 }
 

@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
+import { writeWhole } from "../whole-file.ts";
 import type { Durability } from "./append-queue.ts";
 import { listAllSessions, type ListOptions, listSessions } from "./catalogue.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
@@ -18,7 +19,6 @@ import {
   newestSessionFile,
   type Place,
   type PlacePorts,
-  writeWhole,
 } from "./place.ts";
 import { Session, type SessionParts, standingOf, type Standing } from "./session.ts";
 import { checkSessionId, defaultAgentDir, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
@@ -179,7 +179,7 @@ export class SessionManager extends Session {
   /** Writes all that is known to be good to another file: for when its own can no longer be written. */
   async saveAs(path: string): Promise<void> {
     const { fileSystem, ids } = this.#setting;
-    await writeWhole(fileSystem, { path, draft: `${path}.${ids()}`, bytes: await this.#log.bytes() });
+    await writeWhole(fileSystem, { path, bytes: await this.#log.bytes(), ids });
   }
 
   async #branchOff(entryId: string, setting: Setting = this.#setting): Promise<SessionManager> {

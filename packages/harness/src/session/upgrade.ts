@@ -1,10 +1,10 @@
 /** Logs of older versions in today's form. The old file is kept beside the new one. */
 import type { FileSystem } from "@tau/tools/platform";
 import type { Ids } from "@tau/ai";
+import { writeWhole } from "../whole-file.ts";
 import { sessionVersion } from "./entry.ts";
 import { encodeLine } from "./line.ts";
 import { createMigration, migrateHeader, type RawEntry, versionOf } from "./migrate.ts";
-import { writeWhole } from "./place.ts";
 
 export const isOld = (header: { version?: unknown }): boolean => versionOf(header) < sessionVersion;
 
@@ -42,5 +42,5 @@ export async function upgradeFile(
   { fileSystem, ids, bytes }: { fileSystem: FileSystem; ids: Ids; bytes: Buffer },
 ): Promise<void> {
   await fileSystem.link(path, `${path}.old-${ids()}`);
-  await writeWhole(fileSystem, { path, draft: `${path}.${ids()}`, bytes: upgradeBytes(bytes) });
+  await writeWhole(fileSystem, { path, bytes: upgradeBytes(bytes), ids });
 }
