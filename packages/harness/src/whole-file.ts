@@ -2,11 +2,12 @@
 import { constants } from "node:fs";
 import { dirname } from "node:path";
 import type { Ids } from "@tau/ai";
-import { type FileSystem, systemCode } from "@tau/tools/platform";
+import type { FileSystem } from "@tau/tools/platform";
+import { ifThere, makeDirectory, orUndefined, syncDirectory } from "./on-disk.ts";
 
 /** Undefined when there is no such file. */
 export async function readWhole(fs: FileSystem, path: string): Promise<Buffer | undefined> {
-  const handle = await openToRead(fs, path);
+  const handle = await ifThere(fs.open(path, constants.O_RDONLY));
   if (!handle) return undefined;
   try {
     const chunks: Buffer[] = [];
@@ -19,16 +20,6 @@ export async function readWhole(fs: FileSystem, path: string): Promise<Buffer | 
     }
   } finally {
     await handle.close();
-  }
-}
-
-async function openToRead(fs: FileSystem, path: string) {
-  try {
-    return await fs.open(path, constants.O_RDONLY);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw error;
   }
 }
 
@@ -47,7 +38,7 @@ export interface WholeFile {
  */
 export async function writeWhole(fs: FileSystem, { path, bytes, ids, mode = 0o600 }: WholeFile): Promise<void> {
   const draft = `${path}.${ids()}`;
-  await fs.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeDirectory(fs, dirname(path));
   try {
     const handle = await fs.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
     try {
@@ -58,15 +49,8 @@ export async function writeWhole(fs: FileSystem, { path, bytes, ids, mode = 0o60
     }
     await fs.rename(draft, path);
   } catch (error) {
-    await fs.unlink(draft).catch((second: unknown) => {
-      if (systemCode(second) === undefined) throw second;
-    });
+    await orUndefined(fs.unlink(draft));
     throw error;
   }
-  const directory = await fs.open(dirname(path), constants.O_RDONLY);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await syncDirectory(fs, dirname(path));
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentMessage } from "@tau/agent";
@@ -180,4 +180,36 @@ test("a call that a crash interrupted has an unknown outcome, and one that was n
     { toolCallId: "2", isError: true, details: { outcome: "unknown" } },
     { toolCallId: "3", isError: true, details: { outcome: "not_run" } },
   ]);
+});
+
+test("a file of version 1 whose header is fused with its first entry, or lost, is brought up to date once", async () => {
+  const header = '{"type":"session","id":"old","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/x"}';
+  const entries = ["a", "b"].map((text) =>
+    JSON.stringify({ type: "message", timestamp: "2025-01-01T00:00:01.000Z", message: user(text) }),
+  );
+  const files = { fused: `${header}${entries[0]}\n${entries[1]}\n`, lost: `{"type\n${entries.join("\n")}\n` };
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(directory, name, `2025-01-01T00-00-00-000Z_${name}.jsonl`);
+    await mkdir(join(directory, name));
+    await writeFile(path, text);
+    const session = await SessionManager.open(path);
+    expect(await textsOf(session)).toEqual(["a", "b"]);
+    await session.appendMessage(user("c"));
+    await session.close();
+    const again = await SessionManager.open(path);
+    expect(await textsOf(again)).toEqual(["a", "b", "c"]);
+    await again.close();
+    expect((await readdir(join(directory, name))).filter((file) => file.includes(".old-"))).toHaveLength(1);
+  }
+});
+
+test("ids of any kind become eight hex digits, and a source that repeats itself is named", async () => {
+  let count = 0;
+  const counting = await SessionManager.inMemory("/x", { ids: () => `id-${++count}` });
+  const ids = [await counting.appendMessage(user("a")), await counting.appendMessage(user("b"))];
+  expect(new Set(ids).size).toBe(2);
+  expect(ids.every((id) => /^[0-9a-f]{8}$/.test(id))).toBe(true);
+  const stuck = await SessionManager.inMemory("/x", { ids: () => "same" });
+  await stuck.appendMessage(user("a"));
+  await expect(stuck.appendMessage(user("b"))).rejects.toThrow("the same ones again");
 });

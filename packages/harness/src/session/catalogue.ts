@@ -6,6 +6,7 @@ import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { type FileSystem, systemCode } from "@tau/tools/platform";
 import { createFileStore } from "./file-store.ts";
+import { orUndefined } from "../on-disk.ts";
 import { readWhole, writeWhole } from "../whole-file.ts";
 import { listNames, type PlacePorts } from "./place.ts";
 import { isSessionFile } from "./session-directory.ts";
@@ -49,7 +50,7 @@ export async function listSessions(
   await forEach(names, async (name) => {
     options.signal?.throwIfAborted();
     const path = join(directory, name);
-    const stats = await ifThere(fs.stat(path));
+    const stats = await orUndefined(fs.stat(path));
     const before = known.get(name);
     const stamp = stats && stampOf(stats);
     if (stamp !== undefined && before?.stamp === stamp) found.set(name, before);
@@ -129,15 +130,6 @@ async function writeCatalogue(
   } catch (error) {
     // A directory that cannot be written can still be listed.
     if (systemCode(error) === undefined) throw error;
-  }
-}
-
-async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return undefined;
   }
 }
 

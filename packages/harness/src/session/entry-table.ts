@@ -85,9 +85,16 @@ export class EntryTable {
     if (this.kind(row) === "damaged") this.#childless = row;
   }
 
-  /** Where to hang what has lost its parent: on the damaged row that is likely to have been it, else on the last one. */
-  get nearest(): number {
-    return this.#childless >= 0 ? this.#childless : this.#count - 1;
+  /**
+   * Where to hang what has lost its parent: on the damaged row that is likely to have been it, which is known by this id
+   * from now on, else on the last one.
+   */
+  standIn(id: number): number {
+    const row = this.#childless;
+    if (row < 0 || Number.isNaN(id)) return this.#count - 1;
+    this.#ids[row] = id;
+    this.#rows?.set(id, row);
+    return row;
   }
 
   offset = (row: number): number => this.#offsets[row]!;
@@ -114,10 +121,19 @@ export class EntryTable {
     return row;
   }
 
-  /** The latest row of a kind, from `row` up through its parents; -1 when there is none. */
-  ancestor(row: number, isWanted: (kind: EntryKind) => boolean): number {
+  /** The latest row of one of these kinds, from `row` up through its parents; -1 when there is none. */
+  ancestor(row: number, ...wanted: EntryKind[]): number {
+    // A branch may be a hundred thousand rows long.
+    const mask = wanted.reduce((bits, kind) => bits | (1 << kindNumber(kind)), 0);
     let at = row;
-    while (at >= 0 && !isWanted(this.kind(at))) at = this.parent(at);
+    while (at >= 0 && (mask & (1 << (this.#kinds[at]! & 0x7f))) === 0) at = this.#parents[at]!;
+    return at;
+  }
+
+  /** The nearest row that can be read, from `row` up through its parents; -1 when there is none. */
+  nearestEntry(row: number): number {
+    let at = row;
+    while (at >= 0 && this.kind(at) === "damaged") at = this.#parents[at]!;
     return at;
   }
 

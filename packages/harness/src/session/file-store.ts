@@ -1,5 +1,5 @@
 /** A log in a file. Append only; what is not acknowledged may be cut off again, what is never changes. */
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import {
@@ -11,6 +11,7 @@ import {
   systemCode,
 } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
+import { ifThere, makeDirectory, orUndefined, syncDirectory } from "../on-disk.ts";
 import type { AppendOutcome, LogStore } from "./store.ts";
 
 export interface FileStoreOptions {
@@ -79,8 +80,7 @@ class FileStore implements LogStore {
       if (before) return this.#die(before);
       await writing.handle.write(bytes);
       const isSynced = !sync || (await this.sync());
-      if (!isSynced)
-        return this.#die({ kind: "failed", reason: "the disk refused to keep what was written", canRetry: false });
+      if (!isSynced) return this.#die(notKept);
       const end = position + bytes.length;
       const after = await this.#misplaced(writing, end);
       return after ? this.#die(after) : { kind: "appended", position: end };
@@ -110,12 +110,9 @@ class FileStore implements LogStore {
     const { size } = await this.#fs.stat(this.name);
     const aside = await this.#copyAside(await this.read(position, size - position));
     const writing = this.#writing ?? (await this.#openForWriting(size));
-    const overtaken = "kind" in writing ? writing : await this.#misplaced(writing, size);
-    if (overtaken || "kind" in writing) {
-      const text = `The session ${this.name} was changed by something else while it was opened. Open it again.`;
-      throw new HarnessError("overtaken", text);
-    }
+    if ("kind" in writing) throw changedWhileOpening(this.name);
     this.#writing = writing;
+    if (await this.#misplaced(writing, size)) throw changedWhileOpening(this.name);
     await writing.handle.truncate(position);
     await writing.handle.datasync();
     return aside;
@@ -127,7 +124,7 @@ class FileStore implements LogStore {
     try {
       await copy.write(bytes);
       await copy.sync();
-      await this.#syncDirectory(dirname(path));
+      await syncDirectory(this.#fs, dirname(path));
     } catch (error) {
       await orUndefined(this.#fs.unlink(path));
       throw error;
@@ -197,7 +194,7 @@ class FileStore implements LogStore {
 
   async #openForWriting(position: number): Promise<Writing | AppendOutcome> {
     if (position === 0 && !this.#lease) {
-      await this.#makeDirectory(dirname(this.name));
+      await makeDirectory(this.#fs, dirname(this.name));
       const taken = await this.#takeLease();
       if (taken.kind === "busy") return { kind: "overtaken", reason: `process ${taken.holder.pid} writes it` };
     }
@@ -205,7 +202,7 @@ class FileStore implements LogStore {
     try {
       const identity = identityOf(await handle.stat());
       // Without its name on the disk, a file is lost with the power.
-      if (position === 0) await this.#syncDirectory(dirname(this.name));
+      if (position === 0) await syncDirectory(this.#fs, dirname(this.name));
       const read = this.#reading && identityOf(await this.#reading.stat());
       if (read === undefined || read === identity) return { handle, identity };
     } catch (error) {
@@ -216,25 +213,21 @@ class FileStore implements LogStore {
     return { kind: "overtaken", reason: "another file was put in its place" };
   }
 
-  /** A directory is lost with the power, and all that is in it, until the one above it is on the disk. */
-  async #makeDirectory(path: string): Promise<void> {
-    if (await ifThere(this.#fs.stat(path))) return;
-    const above = dirname(path);
-    if (above !== path) await this.#makeDirectory(above);
-    await this.#fs.mkdir(path, { recursive: true, mode: 0o700 });
-    await this.#syncDirectory(above);
-  }
-
   /** Why the log does not end at `position` any more, or is not ours any more; undefined when all is well. */
-  async #misplaced({ handle, identity }: Writing, position: number): Promise<AppendOutcome | undefined> {
-    const [open, named] = await Promise.all([handle.stat(), ifThere(this.#fs.stat(this.name))]);
+  async #misplaced({ identity }: Writing, position: number): Promise<AppendOutcome | undefined> {
+    const named = await ifThere(this.#look());
     if (!named) return { kind: "overtaken", reason: "the file was removed" };
     if (identityOf(named) !== identity) return { kind: "overtaken", reason: "another file was put in its place" };
-    if (open.size === position) return undefined;
+    if (named.size === position) return undefined;
     return {
       kind: "overtaken",
-      reason: `it has ${open.size} bytes where there should be ${position}: somebody else wrote to it`,
+      reason: `it has ${named.size} bytes where there should be ${position}: somebody else wrote to it`,
     };
+  }
+
+  /** Twice with every append, so without the detour over a thread where that can be. */
+  async #look(): Promise<Stats> {
+    return this.#fs.statNow ? this.#fs.statNow(this.name) : await this.#fs.stat(this.name);
   }
 
   /** After a failed write: the log must end where it ended before. */
@@ -242,6 +235,8 @@ class FileStore implements LogStore {
     const code = systemCode(error);
     if (code === undefined) throw error;
     const reason = `${reasons[code] ?? "the disk refused"} (${code})`;
+    if (!this.#writing && code === "ENOENT" && position > 0)
+      return this.#die({ kind: "overtaken", reason: "the file was removed" });
     if (!this.#writing) return { kind: "failed", reason, canRetry: true };
     const { handle } = this.#writing;
     try {
@@ -268,16 +263,19 @@ class FileStore implements LogStore {
     this.#dead ??= outcome;
     return this.#dead;
   }
-
-  async #syncDirectory(path: string): Promise<void> {
-    const directory = await this.#fs.open(path, constants.O_RDONLY);
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
-  }
 }
+
+const notKept: AppendOutcome = {
+  kind: "failed",
+  reason: "the disk refused to keep what was written",
+  canRetry: false,
+};
+
+const changedWhileOpening = (name: string) =>
+  new HarnessError(
+    "overtaken",
+    `The session ${name} was changed by something else while it was opened. Open it again.`,
+  );
 
 const reasons: Record<string, string> = {
   ENOSPC: "the disk is full",
@@ -300,24 +298,3 @@ const mostIndexBytes = 256 * 1024 * 1024;
 const indexPath = (path: string) => `${path}.idx`;
 
 const identityOf = ({ dev, ino }: { dev: number; ino: number }) => `${dev}:${ino}`;
-
-/** Undefined for what is not there. */
-async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    const code = systemCode(error);
-    if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
-    return undefined;
-  }
-}
-
-/** Undefined when the system refuses: for what may be missing. */
-async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return undefined;
-  }
-}

@@ -46,18 +46,21 @@ export function readHex(bytes: Buffer, from: number): number | undefined {
 }
 
 function stringify(value: object): string {
+  let reason = "it is no object";
   try {
-    return JSON.stringify(value);
+    const json: string | undefined = JSON.stringify(value);
+    if (json?.startsWith("{")) return json;
   } catch (error) {
     // A circle, a BigInt, a depth without end, a `toJSON` that throws: an entry with words in it beats none.
-    return JSON.stringify(inWords(value, messageOf(error)));
+    [reason = ""] = messageOf(error).split("\n");
   }
+  return JSON.stringify(inWords(value, reason));
 }
 
 /** How deep a value may be nested to be written as it is. JSON itself gives up at a few thousand. */
 const deepest = 200;
 /** How much of a value is written, in values and in characters: a web of circles has no end. */
-const mostValues = 1_000_000;
+const mostValues = 100_000;
 const mostText = 64 * 1024 * 1024;
 
 /** The fields of a value, with words for those that JSON cannot say. */

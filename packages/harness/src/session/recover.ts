@@ -34,8 +34,10 @@ export function placeEntry(known: Recovered, entry: object, { offset, length }: 
 /** The row's parent is where it should be, or the nearest entry that is known; says whether that is so. */
 function addRow(table: EntryTable, { kind, id, parent }: EntryFacts, { offset, length }: Span): boolean {
   const found = parent === undefined ? -1 : table.find(parent);
-  const isReattached = parent !== undefined && (found < 0 || table.kind(found) === "damaged");
-  const nearest = isReattached && found < 0 ? table.nearest : found;
+  // The first entry may leave unsaid that it hangs on nothing.
+  const isRoot = parent === undefined || (Number.isNaN(parent) && table.count === 0);
+  const isReattached = !isRoot && (found < 0 || table.kind(found) === "damaged");
+  const nearest = isReattached && found < 0 ? table.standIn(parent) : found;
   table.add({ offset, length, parent: nearest, id, kind, isReattached });
   return isReattached;
 }
@@ -73,9 +75,9 @@ export class Recovery implements ScanSink {
       return;
     }
     if (facts?.id === undefined) {
-      if (facts) this.onProblem({ kind: "damaged", line, offset, message: `Line ${line} has no id.` });
+      if (facts) this.onProblem({ kind: "no_id", line, offset, message: `Line ${line} has no id.` });
       const parent = traces?.parent === undefined ? -1 : table.find(traces.parent);
-      const nearest = parent < 0 ? table.nearest : parent;
+      const nearest = parent < 0 ? table.count - 1 : parent;
       table.add({ offset, length, parent: nearest, id: traces?.id, kind: "damaged", isReattached: false });
       return;
     }

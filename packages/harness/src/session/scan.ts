@@ -10,7 +10,7 @@ export interface LineFacts {
   kind: EntryKind | "header";
   /** Undefined for an entry without one. */
   id: number | undefined;
-  /** Undefined for a root. */
+  /** Undefined for a root; not a number for an entry that does not say, which is known by its place alone. */
   parent: number | undefined;
 }
 
@@ -22,6 +22,8 @@ export type ProblemKind =
   | "fused"
   | "invalid_utf8"
   | "no_header"
+  /** An entry without an id: only version 1 had such. */
+  | "no_id"
   /** Its parent is lost; it hangs on the nearest ancestor that is known. */
   | "reattached";
 
@@ -99,9 +101,9 @@ export class Scanner {
     const tail = this.#withRest(Buffer.alloc(0));
     const isWhole = (bytes: Buffer) =>
       readPiece(trimmed(this.#offset === 0 ? withoutMark(bytes) : bytes)).kind === "whole";
-    const whole = [tail, withoutZeros(tail), tail.subarray(0, -1)].find(isWhole);
-    if (whole) this.#take(whole, whole.length);
-    const left = tail.length - (whole?.length ?? 0);
+    const whole = [tail, tail.subarray(0, -1)].find(isWhole) ?? tail.subarray(0, endOfEntries(tail));
+    if (whole.length > 0) this.#take(whole, whole.length);
+    const left = tail.length - whole.length;
     if (left === 0) return;
     const message = `The last line is not whole (${left} bytes): it was never acknowledged.`;
     this.#sink.onProblem({ kind: "torn", line: this.#line, offset: this.#offset, message });
@@ -160,6 +162,12 @@ function partsOf(line: Buffer, piece: Piece): Part[] {
     return { from, bytes, piece: part, isFused: from > 0 && part.kind === "whole" && line[from - 1] !== 0 };
   });
   return parts.some((part) => part.piece.kind === "whole") ? parts : [{ from: 0, bytes: line, piece }];
+}
+
+/** Where the last entry ends of those that can be read from a line that is not whole. */
+function endOfEntries(line: Buffer): number {
+  const last = partsOf(line, readPiece(line)).findLast((part) => part.piece.kind === "whole");
+  return last ? last.from + last.bytes.length : 0;
 }
 
 const entryStart = Buffer.from('{"type":"');
@@ -227,14 +235,14 @@ function readOwn(bytes: Buffer): LineFacts | undefined {
 const has = (bytes: Buffer, at: number, text: string) => bytes.toString("latin1", at, at + text.length) === text;
 
 function parsePiece(bytes: Buffer): Piece {
-  if (bytes.includes(0))
-    return { kind: "damaged", reason: "it holds zeros, as a disk leaves them that lost its power" };
   let text: string;
   let value: unknown;
   try {
     text = bytes.toString("utf8");
     value = JSON.parse(text);
   } catch (error) {
+    if (bytes.includes(0))
+      return { kind: "damaged", reason: "it holds zeros, as a disk leaves them that lost its power" };
     return { kind: "damaged", reason: `it is not JSON (${error instanceof Error ? error.message : String(error)})` };
   }
   const facts = factsOf(value);
@@ -251,14 +259,14 @@ function parsePiece(bytes: Buffer): Piece {
 /** What a parsed line says of itself; undefined when it is no entry. Entries of version 1 have no ids. */
 export function factsOf(value: unknown): LineFacts | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const { type, id = "", parentId = null, message } = value as Record<string, unknown>;
+  const { type, id = "", parentId, message } = value as Record<string, unknown>;
   if (typeof type !== "string" || typeof id !== "string") return undefined;
-  if (parentId !== null && typeof parentId !== "string") return undefined;
+  if (parentId !== undefined && parentId !== null && typeof parentId !== "string") return undefined;
   const role = (message as { role?: unknown } | null | undefined)?.role;
   return {
     kind: type === "session" ? "header" : kindOf(type, role),
     id: id === "" ? undefined : idNumber(id),
-    parent: parentId === null ? undefined : idNumber(parentId),
+    parent: parentId === null ? undefined : parentId === undefined ? Number.NaN : idNumber(parentId),
   };
 }
 
@@ -287,13 +295,6 @@ function leadingBlanks(bytes: Buffer): number {
   let start = 0;
   while (start < bytes.length && isBlank(bytes[start])) start++;
   return start;
-}
-
-/** A disk that lost its power may have left zeros where the end should be. */
-function withoutZeros(bytes: Buffer): Buffer {
-  let end = bytes.length;
-  while (end > 0 && bytes[end - 1] === 0) end--;
-  return bytes.subarray(0, end);
 }
 
 /** Some editors put a byte order mark in front of a file. */

@@ -219,22 +219,37 @@ export class SessionManager extends Session {
 
   static async #open(setting: Setting, store: LogStore): Promise<SessionManager> {
     const log = await SessionLog.open({ ...setting, store });
-    const header = (await log.header()) ?? lostHeader(store.name);
-    if (isOld(header)) return await SessionManager.#openOld(setting, log);
+    try {
+      const header = await log.header();
+      if (!isOld(header, log.problems)) return await SessionManager.#from(setting, log, header);
+      return await SessionManager.#openOld(setting, log);
+    } catch (error) {
+      await log.close();
+      throw error;
+    }
+  }
+
+  static async #from(setting: Setting, log: SessionLog, found: SessionHeader | undefined): Promise<SessionManager> {
+    const header = found ?? lostHeader(setting, log);
     return new SessionManager(setting, { ...setting, log, header }, await standingOf(log, header));
   }
 
   /** Who may write puts today's form in the place of an older log; who may only read sees it so. */
-  static async #openOld(setting: Setting, log: SessionLog): Promise<SessionManager> {
-    const { name: path, readOnly } = log;
-    const bytes = await log.bytes();
+  static async #openOld(setting: Setting, old: SessionLog): Promise<SessionManager> {
+    const { name: path, readOnly } = old;
+    const bytes = upgradeBytes(await old.bytes(), lostHeader(setting, old));
     if (!readOnly) await upgradeFile(path, { ...setting, bytes });
-    await log.close();
-    if (!readOnly) return await SessionManager.#open(setting, createFileStore({ path, ...setting }));
-    const store = createMemoryStore({ name: path });
-    await store.append(upgradeBytes(bytes), { position: 0, sync: false });
-    return await SessionManager.#open({ ...setting, access: "read" }, store);
+    await old.close();
+    const store = readOnly ? await memoryStoreOf(path, bytes) : createFileStore({ path, ...setting });
+    const log = await SessionLog.open({ ...setting, store, ...(readOnly && { access: "read" }) });
+    return await SessionManager.#from(setting, log, await log.header());
   }
+}
+
+async function memoryStoreOf(name: string, bytes: Buffer): Promise<LogStore> {
+  const store = createMemoryStore({ name });
+  await store.append(bytes, { position: 0, sync: false });
+  return store;
 }
 
 type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd" | "initialMessages">;
@@ -269,13 +284,13 @@ function newHeader(
   };
 }
 
-/** Stands in for a header that cannot be read. What it said is lost; what the file's name says is not. */
-const lostHeader = (name: string): SessionHeader => ({
+/** Stands in for a header that cannot be read, or that a crash left unwritten: what the file's name says is not lost. */
+const lostHeader = ({ clock }: Setting, { name, table }: SessionLog): SessionHeader => ({
   type: "session",
   version: sessionVersion,
   id: idInFileName(name),
-  timestamp: new Date(0).toISOString(),
-  cwd: "",
+  timestamp: new Date(table.count === 0 ? clock.now() : 0).toISOString(),
+  cwd: table.count === 0 ? process.cwd() : "",
 });
 
 /** Each entry the child of the one before it, if its own parent is not among them. */

@@ -2,6 +2,7 @@
  * One session, open. Every append is a child of the leaf and becomes the leaf; it resolves with the entry's id when the
  * entry is acknowledged. The names of the methods are pi's.
  */
+import { crc32 } from "node:zlib";
 import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
@@ -113,61 +114,65 @@ export class Session implements SessionNode {
     return this.#leafId === null ? undefined : await this.getEntry(this.#leafId);
   }
 
-  async getEntry(id: string): Promise<SessionEntry | undefined> {
-    const row = await this.#log.find(id);
-    return row < 0 ? undefined : (await this.#log.read([row]))[0];
+  getEntry(id: string): Promise<SessionEntry | undefined> {
+    return this.#log.retrying(async () => {
+      const row = await this.#log.find(id);
+      return row < 0 ? undefined : (await this.#log.read([row]))[0];
+    });
   }
 
   /** What hangs on an entry, or with null what hangs on nothing. */
-  async getChildren(id: string | null): Promise<SessionEntry[]> {
-    const parent = id === null ? -1 : await this.#row(id);
-    return await this.#log.read(this.#log.table.childrenOf(parent));
+  getChildren(id: string | null): Promise<SessionEntry[]> {
+    return this.#log.retrying(async () => {
+      const parent = await this.#row(id);
+      return await this.#log.read(this.#log.table.childrenOf(parent));
+    });
   }
 
   /** From the root to an entry. Default: to the leaf. */
-  async getBranch(fromId: string | null = this.#leafId): Promise<SessionEntry[]> {
-    return await readBranch(this.#log, await this.#row(fromId));
+  getBranch(fromId: string | null = this.#leafId): Promise<SessionEntry[]> {
+    return this.#log.retrying(async () => readBranch(this.#log, await this.#row(fromId)));
   }
 
   /** All entries, in the order they were written. */
-  async getEntries(): Promise<SessionEntry[]> {
-    return await this.#log.read(this.#log.table.entryRows());
+  getEntries(): Promise<SessionEntry[]> {
+    return this.#log.retrying(() => this.#log.read(this.#log.table.entryRows()));
   }
 
   getEntryCount(): number {
     return this.#log.table.entryRows().length;
   }
 
-  async getTree(): Promise<SessionTreeNode[]> {
-    return await readTree(this.#log, await readLabels(this.#log));
+  getTree(): Promise<SessionTreeNode[]> {
+    return this.#log.retrying(async () => readTree(this.#log, await readLabels(this.#log)));
   }
 
   async getLabel(id: string): Promise<string | undefined> {
-    return (await readLabels(this.#log)).get(id);
+    return (await this.getLabels()).get(id);
   }
 
   /** All labels, by the entry they are on. */
   getLabels(): Promise<Map<string, string>> {
-    return readLabels(this.#log);
+    return this.#log.retrying(() => readLabels(this.#log));
   }
 
   getSessionName(): Promise<string | undefined> {
-    return readName(this.#log);
+    return this.#log.retrying(() => readName(this.#log));
   }
 
   /** What the model is sent, and the choices that stand. Costs what is shown, however long the log is. */
-  async buildContext(leafId: string | null = this.#leafId): Promise<SessionContext> {
-    return await readContext(this.#log, await this.#row(leafId));
+  buildContext(leafId: string | null = this.#leafId): Promise<SessionContext> {
+    return this.#log.retrying(async () => readContext(this.#log, await this.#row(leafId)));
   }
 
   /** The entries that the context is made of: a compaction first, then what it kept, then what came after it. */
   async buildContextEntries(leafId: string | null = this.#leafId): Promise<SessionEntry[]> {
-    return contextEntries(await readContextBranch(this.#log, await this.#row(leafId)));
+    return contextEntries(await this.#contextBranch(leafId));
   }
 
   /** The calls that a crash left without a result. */
   async unfinishedCalls(): Promise<UnfinishedCall[]> {
-    return unfinishedCalls(await readContextBranch(this.#log, await this.#row(this.#leafId)));
+    return unfinishedCalls(await this.#contextBranch(this.#leafId));
   }
 
   /** Gives each call that a crash left without a result one that says what is known. Returns the entries' ids. */
@@ -292,6 +297,10 @@ export class Session implements SessionNode {
     return this.#parts.log;
   }
 
+  #contextBranch(leafId: string | null): Promise<SessionEntry[]> {
+    return this.#log.retrying(async () => readContextBranch(this.#log, await this.#row(leafId)));
+  }
+
   #isNew(): boolean {
     return this.#log.table.count === 0;
   }
@@ -322,11 +331,21 @@ export class Session implements SessionNode {
   }
 
   #newId(): string {
-    for (;;) {
-      const id = this.#parts.ids().replaceAll("-", "").slice(0, 8).padEnd(8, "0");
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      const id = shortId(this.#parts.ids());
       if (this.#log.table.find(idNumber(id)) < 0) return id;
     }
+    throw new HarnessError("invalid_input", "The source of ids gives the same ones again and again.");
   }
+}
+
+/** How often an id may be taken already: of four thousand million, by chance never twice in a row. */
+const mostAttempts = 100;
+
+/** Eight hex digits of an id that may be any text. */
+function shortId(id: string): string {
+  const digits = id.replaceAll("-", "").slice(0, 8);
+  return /^[0-9a-f]{8}$/.test(digits) ? digits : crc32(id).toString(16).padStart(8, "0");
 }
 
 const given = ({ details, usage }: SummaryExtras) => ({
@@ -335,7 +354,10 @@ const given = ({ details, usage }: SummaryExtras) => ({
 });
 
 /** Where a session stands that was just opened: after its last entry, or where the person went to last. */
-export async function standingOf(log: SessionLog, header: SessionHeader): Promise<Standing> {
+export const standingOf = (log: SessionLog, header: SessionHeader): Promise<Standing> =>
+  log.retrying(() => lookForStanding(log, header));
+
+async function lookForStanding(log: SessionLog, header: SessionHeader): Promise<Standing> {
   const row = log.table.lastEntry();
   const [entry] = row < 0 ? [] : await log.read([row]);
   const lastActiveAt = Date.parse((entry ?? header).timestamp) || 0;

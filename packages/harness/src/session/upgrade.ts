@@ -1,40 +1,39 @@
 /** Logs of older versions in today's form. The old file is kept beside the new one. */
-import type { FileSystem } from "@tau/tools/platform";
 import type { Ids } from "@tau/ai";
+import type { FileSystem } from "@tau/tools/platform";
 import { writeWhole } from "../whole-file.ts";
-import { sessionVersion } from "./entry.ts";
+import { type SessionHeader, sessionVersion } from "./entry.ts";
 import { encodeLine } from "./line.ts";
 import { createMigration, migrateHeader, type RawEntry, versionOf } from "./migrate.ts";
+import { type ScannedPiece, Scanner, type SessionProblem } from "./scan.ts";
 
-export const isOld = (header: { version?: unknown }): boolean => versionOf(header) < sessionVersion;
+/** Whether a log is of an older version. Without a header, entries without ids tell: only version 1 had such. */
+export const isOld = (header: SessionHeader | undefined, problems: readonly SessionProblem[]): boolean =>
+  header ? versionOf({ ...header }) < sessionVersion : problems.some(({ kind }) => kind === "no_id");
 
-/** The bytes of an older log as today's. What cannot be read stays as it is. Pure. */
-export function upgradeBytes(bytes: Buffer): Buffer {
-  const lines = bytes
-    .toString("utf8")
-    .replace(/^\uFEFF/, "")
-    .split("\n");
-  const version = versionOf((parse(lines[0] ?? "") ?? {}) as { version?: unknown });
-  const migrate = createMigration(version);
-  return Buffer.concat(
-    lines.flatMap((line, at) => {
-      if (line.trim() === "") return [];
-      const value = parse(line);
-      if (!value) return [Buffer.from(`${line}\n`)];
-      return [encodeLine(value.type === "session" ? migrateHeader(value) : migrate(value, at + 1))];
+/** The bytes of an older log as today's, with `lost` for a header that cannot be read. What else cannot stays as it is. */
+export function upgradeBytes(bytes: Buffer, lost: SessionHeader): Buffer {
+  const pieces: ScannedPiece[] = [];
+  const scanner = new Scanner({ onPiece: (piece) => pieces.push(piece), onProblem: () => undefined });
+  scanner.push(bytes);
+  scanner.end();
+  const headerAt = pieces.findIndex(({ facts }) => facts?.kind === "header");
+  const header = headerAt < 0 ? undefined : parse(bytes, pieces[headerAt]!);
+  const migrate = createMigration(header ? versionOf(header) : 1);
+  return Buffer.concat([
+    encodeLine(header ? migrateHeader(header) : lost),
+    ...pieces.flatMap((piece, at) => {
+      if (piece.facts?.kind === "header") return [];
+      const { offset, length } = piece;
+      if (!piece.facts) return [bytes.subarray(offset, offset + length), Buffer.from("\n")];
+      // Entries without ids are known by where they stand, and not by their lines, since two may share one.
+      return [encodeLine(migrate(parse(bytes, piece), at + 1))];
     }),
-  );
+  ]);
 }
 
-function parse(line: string): RawEntry | undefined {
-  try {
-    const value = JSON.parse(line) as RawEntry | null;
-    return typeof value === "object" && typeof value?.type === "string" ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
+const parse = (bytes: Buffer, { offset, length }: ScannedPiece) =>
+  JSON.parse(bytes.toString("utf8", offset, offset + length)) as RawEntry;
 
 /** Puts today's form in the place of an older log. Whoever calls it has the right to write. */
 export async function upgradeFile(
@@ -42,5 +41,5 @@ export async function upgradeFile(
   { fileSystem, ids, bytes }: { fileSystem: FileSystem; ids: Ids; bytes: Buffer },
 ): Promise<void> {
   await fileSystem.link(path, `${path}.old-${ids()}`);
-  await writeWhole(fileSystem, { path, bytes: upgradeBytes(bytes), ids });
+  await writeWhole(fileSystem, { path, bytes, ids });
 }

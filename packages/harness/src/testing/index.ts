@@ -9,3 +9,5 @@ export {
   text,
   thinking,
 } from "@tau/ai/testing";
+export { type CrashFileSystem, type CrashLuck, createCrashFileSystem } from "./crash-file-system.ts";
+export { storeContract, type StoreContractCase } from "./store-contract.ts";

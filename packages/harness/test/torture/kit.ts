@@ -9,8 +9,9 @@ import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentMessage } from "@tau/agent";
+import type { FileSystem, OpenHandle } from "@tau/tools/platform";
 import { build } from "esbuild";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { SessionEntry, SessionHeader } from "../../src/session/entry.ts";
 import { encodeLine } from "../../src/session/line.ts";
 import type { Recovered } from "../../src/session/recover.ts";
@@ -35,17 +36,12 @@ export function randomFrom(start: number = seed): Random {
 }
 export const below = (random: Random, limit: number): number => Math.floor(random() * limit);
 
-const made: string[] = [];
-
-/** A new directory that is gone after the test. */
+/** A new directory that is gone after the test that asks for it. */
 export function scratch(parent: string = tmpdir()): string {
   const path = realpathSync(mkdtempSync(join(parent, "tau-torture-")));
-  made.push(path);
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
-afterEach(() => {
-  for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true });
-});
 
 /** In memory where there is such a place: for tests that are about bytes and not about disks. */
 export const quickScratch = (): string =>
@@ -105,3 +101,25 @@ export async function bundle(name: string, directory: string): Promise<string> {
   });
   return outfile;
 }
+
+/** A file system whose calls go through `around`, which may act before, after, or instead of each. */
+export function around(
+  real: FileSystem,
+  act: (call: string, args: unknown[], go: () => Promise<unknown>, handle: OpenHandle | undefined) => Promise<unknown>,
+): FileSystem {
+  const watch = <T extends object>(target: T, handle?: OpenHandle): T =>
+    new Proxy(target, {
+      get(object, property, receiver) {
+        const value: unknown = Reflect.get(object, property, receiver);
+        if (typeof value !== "function") return value;
+        return async (...args: unknown[]) => {
+          const go = async () => (await Reflect.apply(value, object, args)) as unknown;
+          const result = await act(`${handle ? "handle." : ""}${String(property)}`, args, go, handle);
+          return property === "open" ? watch(result as OpenHandle, result as OpenHandle) : result;
+        };
+      },
+    });
+  return watch({ ...real });
+}
+
+export const systemError = (code: string): Error => Object.assign(new Error(`${code}: injected`), { code });

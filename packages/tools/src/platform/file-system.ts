@@ -2,7 +2,7 @@
  * The lowest port: single calls to a file system. Everything that must survive a failing disk stands on it, so that a
  * test can let any one of its calls fail (see `@tau/tools/testing`).
  */
-import type { Stats } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { copyAttributes } from "./attributes.ts";
 
@@ -26,6 +26,8 @@ export interface FileSystem {
   /** `flags` as in open(2), from `constants` of `node:fs`. */
   open(path: string, flags: number, mode?: number): Promise<OpenHandle>;
   stat(path: string): Promise<Stats>;
+  /** The same at once: for looks that cost less than the detour over a thread. Absent where looking takes long. */
+  statNow?(path: string): Stats;
   lstat(path: string): Promise<Stats>;
   realpath(path: string): Promise<string>;
   readlink(path: string): Promise<string>;
@@ -46,6 +48,7 @@ export const nodeFileSystem: FileSystem = {
     return openHandle(await fs.open(path, flags, mode));
   },
   stat: (path) => fs.stat(path),
+  statNow: (path) => statSync(path),
   lstat: (path) => fs.lstat(path),
   realpath: (path) => fs.realpath(path),
   readlink: (path) => fs.readlink(path),

@@ -34,6 +34,12 @@ export function faultyFileSystem(real: FileSystem, fault?: Fault): FaultyFileSys
       get(object, property, receiver) {
         const value: unknown = Reflect.get(object, property, receiver);
         if (typeof value !== "function") return value;
+        if (property === "statNow") {
+          return (...args: unknown[]) => {
+            check(property);
+            return Reflect.apply(value, object, args) as unknown;
+          };
+        }
         return async (...args: unknown[]) => {
           // A close that fails has closed all the same, here as on a real system.
           if (property === "close") await Reflect.apply(value, object, args);

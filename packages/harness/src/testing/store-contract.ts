@@ -1,0 +1,210 @@
+/**
+ * What every store of a log must do, wherever it keeps its bytes, as cases for any test runner:
+ *
+ *     for (const { name, run } of storeContract("my store", create)) test(name, run);
+ */
+import assert from "node:assert/strict";
+import type { LogStore } from "../session/store.ts";
+
+export interface StoreContractCase {
+  name: string;
+  run: () => Promise<void>;
+}
+
+/** `create` makes a store for the log of this name; several may be made for the same log, and all see the same bytes. */
+export function storeContract(name: string, create: (log: string) => LogStore): StoreContractCase[] {
+  const cases: StoreContractCase[] = [];
+  /** Each case has a log of its own, and all stores are closed when it ends. */
+  const add = (law: string, run: (open: () => LogStore) => Promise<void>) => {
+    const log = `case-${cases.length + 1}`;
+    const opened: LogStore[] = [];
+    const open = () => {
+      const store = create(log);
+      opened.push(store);
+      return store;
+    };
+    const runAndClose = async () => {
+      try {
+        await run(open);
+      } finally {
+        for (const store of opened) await store.close();
+      }
+    };
+    cases.push({ name: `${name}: ${law}`, run: runAndClose });
+  };
+
+  add("a log that nobody has written to is not there, and costs nothing to hold", async (open) => {
+    const store = open();
+    assert.ok(store.name.length > 0);
+    assert.equal(await store.stat(), undefined);
+    assert.equal((await store.acquire()).kind, "held");
+    assert.equal((await store.read(0, 0)).length, 0);
+    assert.equal(await store.readIndex(), undefined);
+    await store.close();
+    assert.equal(await open().stat(), undefined);
+  });
+
+  add("what was appended is there, for this store and for the next, with and without sync", async (open) => {
+    const store = open();
+    await store.acquire();
+    assert.deepEqual(await append(store, "one\n", 0), { kind: "appended", position: 4 });
+    assert.deepEqual(await append(store, "zwö\n", 4, false), { kind: "appended", position: 9 });
+    assert.equal(await store.sync(), true);
+    assert.equal(await textOf(store), "one\nzwö\n");
+    await store.close();
+    const next = open();
+    await next.acquire();
+    assert.equal(await textOf(next), "one\nzwö\n");
+    assert.deepEqual(await append(next, "three\n", 9), { kind: "appended", position: 15 });
+    assert.equal(await textOf(next), "one\nzwö\nthree\n");
+  });
+
+  add("any range can be read, and behind the end there is nothing", async (open) => {
+    const store = open();
+    await append(store, "0123456789\n", 0);
+    for (const [from, length, expected] of [
+      [0, 3, "012"],
+      [4, 5, "45678"],
+      [9, 100, "9\n"],
+      [11, 5, ""],
+      [100, 5, ""],
+      [3, 0, ""],
+    ] as const) {
+      assert.equal((await store.read(from, length)).toString(), expected, `${length} bytes from ${from}`);
+    }
+  });
+
+  add("bytes that were read, and bytes that were appended, are nobody else's", async (open) => {
+    const store = open();
+    const bytes = Buffer.from("mine\n");
+    await store.append(bytes, { position: 0, sync: false });
+    bytes.fill(0);
+    const read = await store.read(0, 5);
+    read.fill(0);
+    assert.equal(await textOf(store), "mine\n");
+  });
+
+  add("a megabyte goes in and comes out in one piece", async (open) => {
+    const store = open();
+    const bytes = Buffer.alloc(1024 * 1024, "0123456789abcdef");
+    assert.equal((await store.append(bytes, { position: 0, sync: true })).kind, "appended");
+    assert.ok((await store.read(0, bytes.length)).equals(bytes));
+    assert.equal((await store.stat())?.size, bytes.length);
+  });
+
+  for (const position of [0, 3, 5, 1000]) {
+    add(`who expects the end at ${position} when it is at 4 has been overtaken, and stays so`, async (open) => {
+      await append(open(), "one\n", 0);
+      const store = open();
+      await store.read(0, 4);
+      const outcome = await append(store, "two\n", position);
+      assert.equal(outcome.kind, "overtaken");
+      assert.ok(outcome.kind === "overtaken" && outcome.reason.length > 0, "it says why");
+      assert.equal((await append(store, "two\n", 4)).kind, "overtaken");
+      assert.equal(await textOf(open()), "one\n");
+    });
+  }
+
+  add("who writes behind another's back is found out, and keeps what they wrote", async (open) => {
+    const holder = open();
+    await holder.acquire();
+    await append(holder, "one\n", 0);
+    assert.equal((await append(open(), "thief\n", 4)).kind, "appended");
+    assert.equal((await append(holder, "two\n", 4)).kind, "overtaken");
+    assert.equal(await textOf(open()), "one\nthief\n");
+  });
+
+  add("of two who begin the same log, one does", async (open) => {
+    const stores = [open(), open()];
+    const kinds = [];
+    for (const store of stores) {
+      const lease = await store.acquire();
+      kinds.push(lease.kind === "busy" ? "busy" : (await append(store, "begun\n", 0)).kind);
+    }
+    assert.equal(kinds[0], "appended");
+    assert.notEqual(kinds[1], "appended");
+    assert.equal(await textOf(open()), "begun\n");
+  });
+
+  add("one may write at a time; who comes second is told who, and comes in when the first has gone", async (open) => {
+    const first = open();
+    await append(first, "one\n", 0);
+    assert.equal((await first.acquire()).kind, "held");
+    assert.equal((await first.acquire()).kind, "held");
+    const second = open();
+    const busy = await second.acquire();
+    assert.equal(busy.kind, "busy");
+    assert.equal(busy.kind === "busy" && busy.holder.pid, process.pid);
+    await second.close();
+    assert.equal((await open().acquire()).kind, "busy");
+    await first.close();
+    const third = open();
+    assert.equal((await third.acquire()).kind, "held");
+    assert.equal((await append(third, "two\n", 4)).kind, "appended");
+  });
+
+  add("what is cut off is set aside, and the log goes on where it was cut", async (open) => {
+    const store = open();
+    await append(store, 'good\n{"torn', 0);
+    const aside = await store.cut(5);
+    assert.ok(aside.length > 0, "it says where the copy is");
+    assert.equal((await store.stat())?.size, 5);
+    assert.deepEqual(await append(store, "next\n", 5), { kind: "appended", position: 10 });
+    assert.equal(await textOf(open()), "good\nnext\n");
+  });
+
+  add("a log that was cut down to nothing can be begun again", async (open) => {
+    const store = open();
+    await append(store, "torn", 0);
+    await store.acquire();
+    await store.cut(0);
+    await store.close();
+    const next = open();
+    await next.acquire();
+    assert.deepEqual(await append(next, "new\n", 0), { kind: "appended", position: 4 });
+    assert.equal(await textOf(next), "new\n");
+  });
+
+  add("a log keeps its identity for as long as it is the same, whoever looks", async (open) => {
+    const store = open();
+    await append(store, "one\n", 0);
+    const before = await store.stat();
+    await append(store, "two\n", 4);
+    const after = await open().stat();
+    assert.equal(before?.size, 4);
+    assert.equal(after?.size, 8);
+    assert.equal(after?.identity, before?.identity);
+    assert.ok(Number.isFinite(after?.modifiedMs));
+  });
+
+  add("an index is what was written last, or nothing", async (open) => {
+    const store = open();
+    await append(store, "one\n", 0);
+    for (const text of ["first", "second"]) {
+      await store.writeIndex(Buffer.from(text));
+      const index = await store.readIndex();
+      assert.ok(index === undefined || index.toString() === text);
+    }
+    assert.equal(await textOf(store), "one\n");
+  });
+
+  add("a closed store writes nothing any more, says so, and may be closed again", async (open) => {
+    const store = open();
+    await append(store, "one\n", 0);
+    await store.close();
+    await store.close();
+    const outcome = await append(store, "two\n", 4);
+    assert.deepEqual(outcome.kind === "failed" && outcome.canRetry, false);
+    assert.equal(await textOf(open()), "one\n");
+  });
+
+  return cases;
+}
+
+const append = (store: LogStore, text: string, position: number, sync = true) =>
+  store.append(Buffer.from(text), { position, sync });
+
+async function textOf(store: LogStore): Promise<string> {
+  const stats = await store.stat();
+  return (await store.read(0, stats?.size ?? 0)).toString();
+}

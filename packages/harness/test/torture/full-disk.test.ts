@@ -1,0 +1,107 @@
+/** A disk that is really full, and a file that may really not grow. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "@tau/ai";
+import { expect, test } from "vitest";
+import { encodeLine } from "../../src/session/line.ts";
+import { recover } from "../../src/session/recover.ts";
+import { SessionManager } from "../../src/session/session-manager.ts";
+import { bundle, header, idsIn, patience, scratch, sessionIds, user } from "./kit.ts";
+
+/** Undefined, with a reason printed, where this is not possible. */
+function mountSmallDisk(): string | undefined {
+  const path = join(scratch(), "disk");
+  mkdirSync(path);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tau-torture", path], { stdio: "pipe" });
+    return path;
+  } catch (error) {
+    console.log(`no disk of 64 KB here, so it is not filled: ${messageOf(error).trim()}`);
+    return undefined;
+  }
+}
+
+test("on a disk of 64 KB, the entry that does not fit is refused in words, and when there is room again it goes on", async ({
+  skip,
+}) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return skip();
+  try {
+    const ballast = join(disk, "ballast");
+    writeFileSync(ballast, Buffer.alloc(16 * 1024));
+    const session = await SessionManager.create("/project", disk);
+    const ids: string[] = [];
+    const fill = async () => {
+      for (;;) ids.push(await session.appendMessage(user("x".repeat(900))));
+    };
+    await expect(fill()).rejects.toMatchObject({
+      code: "write_failed",
+      message: expect.stringContaining("the disk is full (ENOSPC)"),
+    });
+    expect(ids.length).toBeGreaterThan(10);
+    const path = session.getSessionFile()!;
+    expect(recover(readFileSync(path)).problems).toEqual([]);
+    expect(idsIn(readFileSync(path), recover(readFileSync(path)))).toEqual(ids);
+    await expect(session.appendMessage(user("y".repeat(9_000)))).rejects.toThrow("Mend that and try again");
+    rmSync(ballast);
+    ids.push(await session.appendMessage(user("z".repeat(900))));
+    await session.close();
+    const again = await SessionManager.open(path);
+    expect(await sessionIds(again)).toEqual(ids);
+    await again.close();
+  } finally {
+    execFileSync("umount", [disk]);
+  }
+});
+
+test("a torn line on a disk that is full can be read, and is set aside when there is room", async ({ skip }) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return skip();
+  try {
+    const path = join(disk, "2026-01-01T00-00-00-000Z_torture.jsonl");
+    writeFileSync(path, Buffer.concat([encodeLine(header()), Buffer.from('{"torn')]));
+    const ballast = join(disk, "ballast");
+    try {
+      writeFileSync(ballast, Buffer.alloc(128 * 1024));
+    } catch (error) {
+      expect(messageOf(error)).toContain("ENOSPC");
+    }
+    const session = await SessionManager.open(path);
+    expect(session.id).toBe("torture");
+    await expect(session.appendMessage(user("x"))).rejects.toThrow("cannot be written");
+    await session.close();
+    rmSync(ballast);
+    const again = await SessionManager.open(path);
+    await again.appendMessage(user("x"));
+    expect(again.problems).toMatchObject([{ kind: "torn", message: expect.stringContaining("set aside") }]);
+    await again.close();
+  } finally {
+    execFileSync("umount", [disk]);
+  }
+});
+
+test("a file that may not grow is refused in words, and is valid", { timeout: patience(30) }, async ({ skip }) => {
+  const directory = scratch();
+  const script = await bundle("writer", directory);
+  const path = join(directory, "2026-01-01T00-00-00-000Z_torture.jsonl");
+  writeFileSync(path, encodeLine(header()));
+  const limited = spawnSync("prlimit", ["--fsize=65536", process.execPath, script, path, "strict", "forever"], {
+    encoding: "utf8",
+  });
+  if (limited.error) {
+    console.log(`no prlimit here, so no file is kept from growing: ${limited.error.message}`);
+    return skip();
+  }
+  expect(limited.stderr).toContain("the file may not grow any more (EFBIG)");
+  const acknowledged = limited.stdout
+    .split("\n")
+    .filter((line) => line.startsWith("ack "))
+    .map((line) => line.slice(4));
+  const bytes = readFileSync(path);
+  expect(recover(bytes).problems).toEqual([]);
+  expect(idsIn(bytes, recover(bytes))).toEqual(acknowledged);
+  const session = await SessionManager.open(path);
+  await session.appendMessage(user("after"));
+  await session.close();
+});

@@ -1,0 +1,133 @@
+/** Law 5: any prefix of a session file opens, and what is complete in it is there. See `kit.ts` for longer runs. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { encodeLine } from "../../src/session/line.ts";
+import { recover, Recovery } from "../../src/session/recover.ts";
+import { SessionManager } from "../../src/session/session-manager.ts";
+import {
+  below,
+  entry,
+  header,
+  hexId,
+  idsIn,
+  logOf,
+  patience,
+  plainLine,
+  quickScratch,
+  randomFrom,
+  seed,
+  sessionIds,
+  times,
+  user,
+} from "./kit.ts";
+
+/** As short as an entry can be: there are as many prefixes as bytes, and each is read from its beginning. */
+const shortest = (number: number) => ({
+  type: "x",
+  id: number.toString(36),
+  parentId: number === 1 ? null : (number - 1).toString(36),
+});
+/** As short as one of ours can be. */
+const short = (number: number) => ({
+  type: "x",
+  id: hexId(number),
+  parentId: number === 1 ? null : hexId(number - 1),
+  timestamp: "",
+});
+
+/** Where each line ends, without its line feed. */
+const endsOf = (bytes: Buffer) => [...bytes.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at);
+
+for (const [name, count, make, encode] of [
+  ["without checksums", 500, shortest, plainLine],
+  ["with checksums", Math.min(1_000, times(200)), short, encodeLine],
+] as const) {
+  test(
+    `every byte prefix of ${count} entries ${name} gives all that is complete, and names the torn rest`,
+    { timeout: patience(90) },
+    () => {
+      const entries = Array.from({ length: count }, (_unused, at) => make(at + 1));
+      const bytes = Buffer.concat([header("x"), ...entries].map(encode));
+      const [headerEnd = 0, ...ends] = endsOf(bytes);
+      let complete = 0;
+      for (let length = 0; length <= bytes.length; length++) {
+        if (ends[complete] === length) complete++;
+        const prefix = bytes.subarray(0, length);
+        const found = recover(prefix);
+        const { table, problems, end } = found;
+        const lastEnd = complete > 0 ? ends[complete - 1]! : length >= headerEnd ? headerEnd : -1;
+        // A line feed that is missing is no loss.
+        const isTorn = length > lastEnd + 1;
+        const expected = [complete, Number(isTorn), length >= headerEnd, isTorn ? lastEnd + 1 : length];
+        const got = [table.count, problems.length, found.header !== undefined, end];
+        if (got.join() !== expected.join()) expect.fail(`${length} bytes: ${got.join()} for ${expected.join()}`);
+        const [torn] = problems;
+        const line = complete + (lastEnd < 0 ? 1 : 2);
+        if (torn && (torn.kind !== "torn" || torn.offset !== end || torn.line !== line))
+          expect.fail(`${length} bytes: ${JSON.stringify(torn)}`);
+        if (length % 97 === 0) expect(idsIn(prefix, found)).toEqual(entries.slice(0, complete).map(({ id }) => id));
+      }
+      console.log(`${bytes.length + 1} prefixes of ${count} entries ${name}: all that is complete was found`);
+    },
+  );
+}
+
+test("a log that comes in chunks of any size gives what it gives in one", () => {
+  const random = randomFrom();
+  const whole = Buffer.concat([logOf(20), Buffer.from("\r\n\n\0\0\n"), encodeLine(entry(21)), Buffer.from("{torn")]);
+  const expected = recover(whole);
+  for (let run = 0; run < times(200); run++) {
+    const recovery = new Recovery();
+    for (let at = 0; at < whole.length;) {
+      const size = 1 + below(random, run % 2 === 0 ? 7 : 400);
+      recovery.push(whole.subarray(at, at + size));
+      at += size;
+    }
+    const found = recovery.end();
+    expect(found.table.encode().equals(expected.table.encode())).toBe(true);
+    expect({ ...found, table: 0 }).toEqual({ ...expected, table: 0 });
+  }
+});
+
+test(
+  "a session whose file ends anywhere opens, sets the torn rest aside, and goes on cleanly",
+  { timeout: patience(60) },
+  async () => {
+    const bytes = logOf(30);
+    const random = randomFrom();
+    const ids = recover(bytes).table.count === 30 ? idsIn(bytes, recover(bytes)) : [];
+    const ends = endsOf(bytes);
+    const root = quickScratch();
+    let cut = 0;
+    for (let run = 0; run < times(2_000); run++) {
+      const length = run < ends.length ? ends[run]! + (run % 2) : 1 + below(random, bytes.length);
+      const directory = join(root, String(run));
+      mkdirSync(directory);
+      const path = join(directory, "2026-01-01T00-00-00-000Z_torture.jsonl");
+      writeFileSync(path, bytes.subarray(0, length));
+      const session = await SessionManager.open(path);
+      const complete = ends.slice(1).filter((end) => end <= length).length;
+      const [torn] = session.problems;
+      const good = torn?.offset ?? length;
+      expect(await sessionIds(session)).toEqual(ids.slice(0, complete));
+      const fresh = await session.appendMessage(user("after"));
+      await session.close();
+      const after = readFileSync(path);
+      expect(after.subarray(0, good).equals(bytes.subarray(0, good)), `the good part of ${length}`).toBe(true);
+      const asides = readdirSync(directory).filter((name) => name.includes(".torn-"));
+      expect(asides).toHaveLength(torn ? 1 : 0);
+      if (torn) {
+        cut++;
+        expect(torn).toMatchObject({ kind: "torn", message: expect.stringContaining(asides[0]!) });
+        expect(readFileSync(join(directory, asides[0]!)).equals(bytes.subarray(good, length))).toBe(true);
+      }
+      const reread = recover(after);
+      expect(reread.problems).toEqual([]);
+      expect(idsIn(after, reread)).toEqual([...ids.slice(0, complete), fresh]);
+      expect(after.toString().match(/"type":"session"/g)).toHaveLength(1);
+      rmSync(directory, { recursive: true });
+    }
+    console.log(`${times(2_000)} files cut off anywhere (seed ${seed}): ${cut} torn tails set aside`);
+  },
+);
