@@ -27,6 +27,8 @@ const kindNumbers = new Map<string, number>(kinds.map((kind, number) => [kind, n
 const entryTypes = new Set<string>(kinds.slice(kinds.indexOf("model_change"), kinds.indexOf("unknown")));
 const kindNumber = (kind: EntryKind) => kindNumbers.get(kind) ?? 0;
 
+const damaged = kindNumber("damaged");
+
 /** What a line with this type, and for a message this role, is. */
 export function kindOf(type: string, role: unknown): EntryKind {
   if (type === "message") return role === "user" || role === "assistant" || role === "toolResult" ? role : "message";
@@ -82,7 +84,7 @@ export class EntryTable {
 
   #watch(row: number): void {
     if (this.#parents[row] === this.#childless) this.#childless = -1;
-    if (this.kind(row) === "damaged") this.#childless = row;
+    if ((this.#kinds[row]! & 0x7f) === damaged) this.#childless = row;
   }
 
   /**
@@ -190,9 +192,9 @@ export class EntryTable {
     // Columns need their bytes aligned, so they are copied.
     let at = 0;
     const take = (size: number) => {
-      const part = new Uint8Array(size * count);
-      part.set(bytes.subarray(at, (at += part.length)));
-      return part.buffer;
+      const from = bytes.byteOffset + at;
+      at += size * count;
+      return bytes.buffer.slice(from, bytes.byteOffset + at) as ArrayBuffer;
     };
     table.#count = count;
     table.#offsets = new Float64Array(take(8));
