@@ -1,0 +1,172 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { unwrapEvent, wrapEvent } from "./envelope.ts";
+import type { SessionEvent, WireEntry } from "./event.ts";
+import { branchOf, emptyView, reduce, type View, viewOfLog } from "./view.ts";
+
+const reduceAll = (events: readonly SessionEvent[], view: View = emptyView) => events.reduce(reduce, view);
+
+/** What a run may do, drawn; each makes events, and entries as the harness appends them. */
+type Step =
+  | { kind: "turn"; text: string[]; calls: string[]; isCut: boolean }
+  | { kind: "steer"; text: string }
+  | { kind: "navigate"; back: number }
+  | { kind: "name"; name: string }
+  | { kind: "retry" }
+  | { kind: "ask"; isAnswered: boolean };
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    kind: fc.constant("turn" as const),
+    text: fc.array(fc.string(), { maxLength: 4 }),
+    calls: fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 3 }),
+    isCut: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant("steer" as const), text: fc.string() }),
+  fc.record({ kind: fc.constant("navigate" as const), back: fc.nat(6) }),
+  fc.record({ kind: fc.constant("name" as const), name: fc.string() }),
+  fc.record({ kind: fc.constant("retry" as const) }),
+  fc.record({ kind: fc.constant("ask" as const), isAnswered: fc.boolean() }),
+);
+
+/** The events and the log of a run that takes these steps. */
+function play(run: readonly Step[]): { events: SessionEvent[]; entries: WireEntry[] } {
+  const events: SessionEvent[] = [];
+  const entries: WireEntry[] = [];
+  let leafId: string | null = null;
+  const append = (fields: { type: string; [field: string]: unknown }, parentId = leafId) => {
+    const entry = { ...fields, id: String(entries.length + 1), parentId, timestamp: "2026-01-01T00:00:00.000Z" };
+    entries.push(entry);
+    events.push({ type: "entry_appended", entry });
+    leafId = fields["customType"] === "tau.navigated" ? parentId : entry.id;
+  };
+  events.push({ type: "agent_start", sessionId: "s", model: "m", tools: [], thinkingLevel: "off", timestamp: 0 });
+  for (const [turnIndex, step] of run.entries()) {
+    switch (step.kind) {
+      case "turn": {
+        const messageId = `m${turnIndex}`;
+        events.push({ type: "turn_start", turnId: `t${turnIndex}`, turnIndex, messageCount: entries.length });
+        events.push({ type: "message_start", messageId, role: "assistant", model: "m", usage: { inputTokens: 0 } });
+        for (const delta of step.text) events.push({ type: "text_delta", messageId, delta, index: 0 });
+        for (const id of step.calls) {
+          events.push({ type: "toolcall_delta", messageId, toolCallId: id, toolName: "echo", delta: "{}" });
+        }
+        const usage = { inputTokens: 1, outputTokens: 1 };
+        events.push({ type: "message_end", messageId, stopReason: step.isCut ? "aborted" : "end_turn", usage });
+        append({ type: "message", message: { role: "assistant", content: step.text } });
+        for (const toolCallId of step.calls) {
+          events.push({ type: "tool_execution_start", toolCallId, toolName: "echo", input: {}, messageId });
+        }
+        for (const toolCallId of step.calls) {
+          events.push({ type: "tool_execution_update", toolCallId, updateType: "stdout", content: "x" });
+          events.push({ type: "tool_execution_end", toolCallId, success: true, output: "x", durationMs: 1 });
+          append({ type: "message", message: { role: "toolResult", toolCallId } });
+        }
+        events.push({ type: "turn_end", turnId: `t${turnIndex}`, hasToolCalls: false, shouldContinue: false });
+        break;
+      }
+      case "steer":
+        events.push({ type: "queue_changed", steering: [{ id: "q", content: step.text }], followUps: [] });
+        events.push({ type: "queue_changed", steering: [], followUps: [] });
+        append({ type: "message", message: { role: "user", content: step.text } });
+        break;
+      case "navigate":
+        append({ type: "custom", customType: "tau.navigated" }, entries.at(-1 - step.back)?.id ?? null);
+        break;
+      case "name":
+        append({ type: "session_info", name: step.name });
+        break;
+      case "retry":
+        events.push({ type: "retry_scheduled", attempt: 1, maxAttempts: 3, delayMs: 1, reason: "overloaded" });
+        break;
+      case "ask":
+        events.push({
+          type: "approval_requested",
+          approval: { id: `a${turnIndex}`, toolCallId: "a", toolName: "bash", summary: "rm" },
+        });
+        if (step.isAnswered) {
+          events.push({ type: "approval_resolved", approvalId: `a${turnIndex}`, decision: "allowed", by: "person" });
+        }
+    }
+  }
+  const totals = { totalTurns: run.length, totalTokens: 0, durationMs: 0 };
+  events.push({ type: "agent_end", sessionId: "s", ...totals, terminationReason: "no_tool_calls" });
+  return { events, entries };
+}
+
+test("reducing all events of a run equals the state rebuilt from its log, and nothing is live afterwards", () => {
+  fc.assert(
+    fc.property(fc.array(steps, { maxLength: 12 }), (run) => {
+      const { events, entries } = play(run);
+      const seen = reduceAll(events);
+      expect(seen.log).toEqual(viewOfLog(entries).log);
+      expect(seen.live).toEqual({ ...emptyView.live, ended: { reason: "no_tool_calls", detail: undefined } });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("an event is the same behind a wire, and a view is the same when its events crossed one", () => {
+  fc.assert(
+    fc.property(fc.array(steps, { maxLength: 8 }), (run) => {
+      const { events } = play(run);
+      const crossed = events.map((event, seq) => {
+        const sent = JSON.stringify(wrapEvent(event, { sessionId: "s", seq, stateVersion: 1 }));
+        return unwrapEvent(JSON.parse(sent) as Parameters<typeof unwrapEvent>[0])!;
+      });
+      expect(crossed).toEqual(events);
+    }),
+  );
+});
+
+test("no event changes a view that somebody holds", () => {
+  const { events } = play([
+    { kind: "turn", text: ["a", "b"], calls: ["a", "a"], isCut: false },
+    { kind: "navigate", back: 1 },
+    { kind: "ask", isAnswered: true },
+  ]);
+  let view = emptyView;
+  for (const event of events) {
+    const before = structuredClone(view);
+    const next = reduce(view, event);
+    expect(view).toEqual(before);
+    view = next;
+  }
+});
+
+describe("while a run goes on", () => {
+  const { events } = play([{ kind: "turn", text: ["Hel", "lo"], calls: ["1", "1", "2"], isCut: false }]);
+  const until = (type: SessionEvent["type"], nth = 1) => {
+    let count = 0;
+    const at = events.findIndex((event) => event.type === type && ++count === nth);
+    return reduceAll(events.slice(0, at + 1)).live;
+  };
+
+  test("the answer grows delta by delta, and is gone when it has ended", () => {
+    expect(until("text_delta", 2).message).toMatchObject({ id: "m0", text: "Hello", calls: [] });
+    expect(until("toolcall_delta", 3).message?.calls).toEqual([
+      { id: "1", name: "echo", arguments: "{}{}" },
+      { id: "2", name: "echo", arguments: "{}" },
+    ]);
+    expect(until("message_end").message).toBeUndefined();
+  });
+
+  test("each end is of one call, also when two share an id", () => {
+    expect(until("tool_execution_start", 3).tools.map(({ id }) => id)).toEqual(["1", "1", "2"]);
+    expect(until("tool_execution_end").tools.map(({ id }) => id)).toEqual(["1", "2"]);
+    expect(until("tool_execution_end", 3).tools).toEqual([]);
+  });
+
+  test("what comes too late, or from a newer server, changes nothing", () => {
+    const idle = reduceAll(events);
+    expect(reduce(idle, { type: "text_delta", messageId: "m0", delta: "late", index: 0 })).toBe(idle);
+    expect(reduce(idle, { type: "from_the_future" } as unknown as SessionEvent)).toBe(idle);
+  });
+});
+
+test("a branch is walked from the leaf to the root, and a log in a circle does not hang", () => {
+  const entry = (id: string, parentId: string | null): WireEntry => ({ type: "x", id, parentId, timestamp: "" });
+  const { log } = viewOfLog([entry("1", null), entry("2", "1"), entry("3", "1")]);
+  expect(branchOf(log).map(({ id }) => id)).toEqual(["1", "3"]);
+  expect(branchOf(viewOfLog([entry("1", "2"), entry("2", "1")]).log)).toHaveLength(2);
+});
