@@ -54,6 +54,36 @@ export type {
   ThinkingLevelChangeEntry,
   UsageEntry,
 } from "./session/entry.ts";
+export { createExpandPort, type ExpandPortOptions } from "./prompt/expand-port.ts";
+export {
+  type ExpandOptions,
+  type ExpandPort,
+  expandPrompt,
+  type Expansion,
+  type Mentioned,
+  type SkillText,
+} from "./prompt/expand.ts";
+export {
+  buildSystemPrompt,
+  dateOf,
+  firstDifference,
+  type PromptSection,
+  type SystemPrompt,
+  type SystemPromptInput,
+} from "./prompt/system-prompt.ts";
+export type { TextFile } from "./resources/context-files.ts";
+export { listNamedAgents, loadNamedAgent, type NamedAgent, type NamedAgentOptions } from "./resources/named-agent.ts";
+export type { ResourceProblem, ResourceProblemKind } from "./resources/problem.ts";
+export type { PromptTemplate } from "./resources/prompt-templates.ts";
+export {
+  createResourceLoader,
+  type ResourceLoader,
+  type ResourceLoaderOptions,
+  type ResourceName,
+  type Resources,
+} from "./resources/resource-loader.ts";
+export type { Skill } from "./resources/skills.ts";
+export type { ToolChoice, ToolChoices } from "./resources/tools-yaml.ts";
 export type { Durability } from "./session/append-queue.ts";
 export type { ListOptions, ListProgress } from "./session/catalogue.ts";
 export type { SessionTreeNode } from "./session/branch.ts";

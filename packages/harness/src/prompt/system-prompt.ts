@@ -1,0 +1,103 @@
+/**
+ * What a model is told before anything else. It is made of sections: those that never change come first, and what
+ * changes from day to day comes last, so that a provider's cache of the beginning holds. Pure.
+ */
+import type { TextFile } from "../resources/context-files.ts";
+import type { Skill } from "../resources/skills.ts";
+import { enclose, escaped } from "./enclose.ts";
+import { rulesFor, toolLine } from "./tool-lines.ts";
+
+export interface SystemPromptInput {
+  /** Those the model has, in the order in which it is told of them. */
+  tools: readonly { name: string; description: string }[];
+  cwd: string;
+  /** As it is to be shown; see `dateOf`. */
+  date: string;
+  contextFiles?: readonly TextFile[];
+  skills?: readonly Skill[];
+  /** Takes the place of the default text, the list of tools included: a `SYSTEM.md` or an agent's own prompt. */
+  custom?: string;
+  /** Comes after the default text or what takes its place: `APPEND_SYSTEM.md` and its like. */
+  append?: readonly string[];
+}
+
+export interface PromptSection {
+  /** Unique in a prompt. */
+  name: string;
+  text: string;
+}
+
+export interface SystemPrompt {
+  sections: readonly PromptSection[];
+  /** What is sent. */
+  text: string;
+}
+
+export function buildSystemPrompt(input: SystemPromptInput): SystemPrompt {
+  const { tools, custom, append = [], skills = [], contextFiles = [], cwd, date } = input;
+  const sections = [
+    ...(custom === undefined ? defaultSections(tools) : [{ name: "custom", text: custom }]),
+    ...append.map((text, at) => ({ name: at === 0 ? "append" : `append ${at + 1}`, text })),
+    { name: "skills", text: skillsText(skills, tools) },
+    ...contextSections(contextFiles),
+    { name: "environment", text: `Working directory: ${escaped(cwd)}\nDate: ${date}` },
+  ].filter(({ text }) => text.trim() !== "");
+  return { sections, text: sections.map(({ text }) => text.trim()).join("\n\n") };
+}
+
+/** The name of the first section that is not the same: what breaks a provider's cache. Undefined when none does. */
+export function firstDifference(before: SystemPrompt, after: SystemPrompt): string | undefined {
+  const length = Math.max(before.sections.length, after.sections.length);
+  for (let at = 0; at < length; at++) {
+    const [one, other] = [before.sections[at], after.sections[at]];
+    if (one?.name !== other?.name || one?.text !== other?.text) return (other ?? one)!.name;
+  }
+  return undefined;
+}
+
+/** `2026-03-01`, where we are. Without the time of day, which would break the cache with every request. */
+export function dateOf(now: number): string {
+  const date = new Date(now);
+  const digits = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${digits(date.getMonth() + 1)}-${digits(date.getDate())}`;
+}
+
+const identity = `You are tau, an agent that works on a person's computer, mostly on code, with the tools you are given. You look at how things are before you change them, you change what was asked for and nothing else, and you say plainly what you did and what you could not do.`;
+
+function defaultSections(tools: SystemPromptInput["tools"]): PromptSection[] {
+  const lines = tools.map(toolLine);
+  const rules = rulesFor(new Set(tools.map(({ name }) => name)));
+  return [
+    { name: "identity", text: identity },
+    { name: "tools", text: lines.length === 0 ? "" : `Your tools:\n${lines.join("\n")}` },
+    { name: "rules", text: `How you work:\n${rules.map((rule) => `- ${rule}`).join("\n")}` },
+  ];
+}
+
+/** Only what helps to choose one. Without a tool that reads files there is nothing to choose. */
+function skillsText(skills: readonly Skill[], tools: SystemPromptInput["tools"]): string {
+  const reader = ["read", "bash"].find((name) => tools.some((tool) => tool.name === name));
+  const shown = skills.filter(({ disableModelInvocation }) => !disableModelInvocation);
+  if (reader === undefined || shown.length === 0) return "";
+  const intro = `Skills are instructions for special tasks. When a task fits the description of one, read its whole file with ${reader} first, then follow it. Relative paths in it begin at its directory.`;
+  const lines = shown.map(({ name, description, filePath }) =>
+    [
+      "<skill>",
+      `<name>${escaped(name)}</name>`,
+      `<description>${escaped(description)}</description>`,
+      `<location>${escaped(filePath)}</location>`,
+      "</skill>",
+    ].join("\n"),
+  );
+  return `${intro}\n<available_skills>\n${lines.join("\n")}\n</available_skills>`;
+}
+
+/** One section a file, so that a change is named by the file it was made in. */
+function contextSections(files: readonly TextFile[]): PromptSection[] {
+  const intro =
+    "People have written these instructions for work in this place. Follow them; where two disagree, the later one counts.";
+  return files.map(({ path, content }, at) => {
+    const text = enclose("instructions", { path }, content.trim());
+    return { name: `context ${path}`, text: at === 0 ? `${intro}\n\n${text}` : text };
+  });
+}

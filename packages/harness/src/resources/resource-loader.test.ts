@@ -1,0 +1,270 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { faultyFileSystem } from "@tau/tools/testing";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { listNamedAgents, loadNamedAgent } from "./named-agent.ts";
+import { createResourceLoader, type Resources, type ResourceLoaderOptions } from "./resource-loader.ts";
+
+async function directory(files: Record<string, string | Buffer>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), "tau-resources-"));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  await mkdir(join(root, "project"));
+  await write(root, files);
+  return root;
+}
+
+async function write(root: string, files: Record<string, string | Buffer>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), content);
+  }
+}
+
+const open = (root: string, options: Partial<ResourceLoaderOptions> = {}) =>
+  createResourceLoader({
+    cwd: join(root, "project"),
+    agentDir: join(root, "agent"),
+    home: join(root, "home"),
+    ...options,
+  });
+
+const skill = (name: string, description: string) => `---\nname: ${name}\ndescription: ${description}\n---\nDo it.\n`;
+
+/** One line each, from below `root` only. */
+const lines = (
+  { systemPrompt, appendSystemPrompt, contextFiles, skills, promptTemplates }: Resources,
+  root: string,
+) => [
+  `system: ${systemPrompt?.content}`,
+  `append: ${appendSystemPrompt?.content}`,
+  ...contextFiles.filter(({ path }) => path.startsWith(root)).map(({ content }) => `context: ${content}`),
+  ...skills.map(({ name, description }) => `skill ${name}: ${description}`),
+  ...promptTemplates.map(({ name, content }) => `template ${name}: ${content}`),
+];
+
+const everything = {
+  "agent/SYSTEM.md": "my system",
+  "agent/APPEND_SYSTEM.md": "my append",
+  "agent/AGENTS.md": "my context",
+  "agent/skills/a/SKILL.md": skill("a", "mine"),
+  "agent/prompts/p.md": "my p",
+  "home/.agents/skills/b/SKILL.md": skill("b", "shared"),
+  "project/AGENTS.md": "its context",
+  "project/.tau/SYSTEM.md": "its system",
+  "project/.tau/skills/a/SKILL.md": skill("a", "its"),
+  "project/.tau/skills/c/SKILL.md": skill("c", "its"),
+  "project/.agents/skills/d/SKILL.md": skill("d", "its shared"),
+  "project/.tau/prompts/p.md": "its p",
+  "project/.tau/prompts/q.md": "its q",
+};
+
+describe("a resource loader", () => {
+  test("reads the person's and the project's: the project's system prompt wins, names belong to the person", async () => {
+    const root = await directory(everything);
+    const loader = await open(root);
+    expect(lines(loader.resources, root)).toEqual([
+      "system: its system",
+      "append: my append",
+      "context: my context",
+      "context: its context",
+      "skill a: mine",
+      "skill b: shared",
+      "skill c: its",
+      "skill d: its shared",
+      "template p: my p",
+      "template q: its q",
+    ]);
+    expect(loader.problems.map(({ kind, path }) => [kind, path.slice(root.length)])).toEqual([
+      ["collision", "/project/.tau/skills/a/SKILL.md"],
+      ["collision", "/project/.tau/prompts/p.md"],
+    ]);
+  });
+
+  test("without the project reads nothing of it, and its context files only when that is asked for", async () => {
+    const root = await directory(everything);
+    const own = [
+      "system: my system",
+      "append: my append",
+      "context: my context",
+      "skill a: mine",
+      "skill b: shared",
+      "template p: my p",
+    ];
+    expect(lines((await open(root, { includeProject: false })).resources, root)).toEqual(own);
+    const asked = await open(root, { includeProject: false, contextFiles: "all" });
+    expect(lines(asked.resources, root)).toEqual(own.toSpliced(3, 0, "context: its context"));
+    expect(lines((await open(root, { contextFiles: "none" })).resources, root)).not.toContain("context: my context");
+  });
+
+  test("in a home directory does not take the agent directory for a project's", async () => {
+    const root = await directory({ "project/.tau/SYSTEM.md": "mine", "project/.tau/prompts/p.md": "p" });
+    const loader = await open(root, { agentDir: join(root, "project/.tau") });
+    expect([loader.resources.systemPrompt?.content, loader.problems]).toEqual(["mine", []]);
+  });
+
+  test("says what a reload changed, to everybody who asked, and nothing when nothing did", async () => {
+    const root = await directory(everything);
+    const loader = await open(root);
+    const told: (readonly string[])[] = [];
+    const stop = loader.subscribe((changed) => told.push(changed));
+    const before = loader.resources;
+    expect(await loader.reload()).toEqual([]);
+    expect(loader.resources).toBe(before);
+    await write(root, { "project/AGENTS.md": "changed", "project/.tau/prompts/q.md": "changed" });
+    expect(await loader.reload()).toEqual(["contextFiles", "promptTemplates"]);
+    expect(lines(loader.resources, root)).toContain("context: changed");
+    expect(lines(before, root)).toContain("context: its context");
+    stop();
+    await rm(join(root, "project/.tau/SYSTEM.md"));
+    expect(await loader.reload()).toEqual(["systemPrompt"]);
+    expect(loader.resources.systemPrompt?.content).toBe("my system");
+    expect(told).toEqual([["contextFiles", "promptTemplates"]]);
+  });
+
+  test("keeps the last good content of what was damaged, lets go of what was removed, and forgets no problem", async () => {
+    const root = await directory(everything);
+    const loader = await open(root);
+    const before = lines(loader.resources, root);
+    const damaged = ["project/AGENTS.md", "project/.tau/SYSTEM.md", "agent/APPEND_SYSTEM.md", "agent/prompts/p.md"];
+    await write(root, Object.fromEntries(damaged.map((name) => [name, Buffer.from([0])])));
+    await write(root, { "agent/skills/a/SKILL.md": "---\nname: [\n---\n" });
+    expect(await loader.reload()).toEqual([]);
+    expect(await loader.reload()).toEqual([]);
+    expect(lines(loader.resources, root)).toEqual(before);
+    const named = new Set(loader.problems.map(({ path }) => path.slice(root.length + 1)));
+    expect([...damaged, "agent/skills/a/SKILL.md"].filter((name) => !named.has(name))).toEqual([]);
+    await rm(join(root, "agent/skills"), { recursive: true });
+    expect(await loader.reload()).toEqual(["skills"]);
+    expect(lines(loader.resources, root)).toContain("skill a: its");
+  });
+
+  test("tells everybody when one listener fails, and stays usable", async () => {
+    const root = await directory({});
+    const loader = await open(root);
+    let told = 0;
+    loader.subscribe(() => {
+      throw new Error("broken listener");
+    });
+    loader.subscribe(() => told++);
+    await write(root, { "agent/SYSTEM.md": "one" });
+    await expect(loader.reload()).rejects.toThrow("broken listener");
+    expect([told, loader.resources.systemPrompt?.content]).toEqual([1, "one"]);
+    expect(await loader.reload()).toEqual([]);
+  });
+
+  test("never mixes two reloads: the last state of the files is what stays", async () => {
+    const root = await directory({ "agent/prompts/p.md": "p" });
+    let release = () => {};
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    let isHeld = false;
+    const fileSystem: FileSystem = {
+      ...nodeFileSystem,
+      async readdir(path) {
+        // Only the first reload waits here, with the old text in its hands.
+        if (isHeld && path === join(root, "agent/prompts")) {
+          isHeld = false;
+          await gate;
+        }
+        return await nodeFileSystem.readdir(path);
+      },
+    };
+    const loader = await open(root, { fileSystem });
+    await write(root, { "agent/SYSTEM.md": "one" });
+    isHeld = true;
+    const first = loader.reload();
+    await vi.waitFor(() => expect(isHeld).toBe(false));
+    await write(root, { "agent/SYSTEM.md": "two" });
+    let isSecondDone = false;
+    const second = loader.reload().then(() => (isSecondDone = true));
+    for (let tick = 0; tick < 500 && !isSecondDone; tick++) await new Promise((resolve) => setImmediate(resolve));
+    release();
+    await Promise.all([first, second]);
+    expect(loader.resources.systemPrompt?.content).toBe("two");
+  });
+
+  test("survives every failing call to the disk", async () => {
+    const root = await directory(everything);
+    const clean = faultyFileSystem(nodeFileSystem);
+    await open(root, { fileSystem: clean });
+    for (let at = 1; at <= clean.calls.length; at++) {
+      const loader = await open(root, { fileSystem: faultyFileSystem(nodeFileSystem, { at }) });
+      expect(loader.resources.contextFiles.length).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe("a named agent", () => {
+  const files = {
+    "agent/agents/reviewer/system-prompt.md": "You review.\n",
+    "agent/agents/reviewer/tools.yaml": "tools: [read, grep]\n",
+    "agent/agents/reviewer/resources/skills/a/SKILL.md": skill("a", "the reviewer's"),
+    "agent/agents/reviewer/resources/prompts/p.md": "the reviewer's p",
+    "agent/agents/plain/notes": "",
+  };
+
+  test("has its own prompt, tools, skills and templates", async () => {
+    const root = await directory({ ...everything, ...files });
+    const agentDir = join(root, "agent");
+    const agent = await loadNamedAgent(agentDir, "reviewer");
+    expect(agent.tools.only).toEqual(["read", "grep"]);
+    expect(agent.problems).toEqual([]);
+    const loader = await open(root, { agentName: "reviewer" });
+    const all = lines(loader.resources, root);
+    expect(all).toEqual(
+      expect.arrayContaining(["system: You review.", "skill a: the reviewer's", "template p: the reviewer's p"]),
+    );
+    expect(await listNamedAgents(agentDir)).toEqual(["plain", "reviewer"]);
+  });
+
+  test("is read again with the rest, and one that vanished stays what it was", async () => {
+    const root = await directory(files);
+    const loader = await open(root, { agentName: "reviewer", knownTools: ["read"] });
+    expect(loader.problems.map(({ line, key }) => [line, key])).toEqual([[1, "tools.grep"]]);
+    await write(root, { "agent/agents/reviewer/tools.yaml": "tools: { bash: false }\n" });
+    expect(await loader.reload()).toEqual(["agent"]);
+    expect(loader.resources.agent?.tools.tools).toEqual([{ name: "bash", enabled: false, options: {} }]);
+    await write(root, { "agent/agents/reviewer/system-prompt.md": "You look.\n" });
+    expect(await loader.reload()).toEqual(["agent", "systemPrompt"]);
+    await rm(join(root, "agent/agents/reviewer"), { recursive: true });
+    await loader.reload();
+    expect(loader.resources.systemPrompt?.content).toBe("You look.");
+    expect(loader.problems.map(({ message }) => message)).toEqual([expect.stringContaining("It stays what it was.")]);
+    await expect(open(root, { agentName: "reviewer" })).rejects.toMatchObject({ code: "invalid_input" });
+  });
+
+  test("without files of its own is the usual one", async () => {
+    const root = await directory(files);
+    const agent = await loadNamedAgent(join(root, "agent"), "plain");
+    expect([agent.systemPrompt, agent.tools.only, agent.tools.tools.length, agent.resourcesDir]).toEqual([
+      undefined,
+      undefined,
+      0,
+      undefined,
+    ]);
+  });
+
+  test("whose tools.yaml is damaged keeps the tools it had, or has none", async () => {
+    const root = await directory(files);
+    const agentDir = join(root, "agent");
+    const before = await loadNamedAgent(agentDir, "reviewer");
+    await write(root, {
+      "agent/agents/reviewer/tools.yaml": "tools: [read",
+      "agent/agents/reviewer/system-prompt.md": Buffer.from([0]),
+    });
+    const after = await loadNamedAgent(agentDir, "reviewer", { lastGood: before });
+    expect([after.tools, after.systemPrompt]).toEqual([before.tools, before.systemPrompt]);
+    expect(after.problems).toHaveLength(2);
+    expect((await loadNamedAgent(agentDir, "reviewer")).tools.only).toEqual([]);
+  });
+
+  test("that is not there, or whose name leads elsewhere, is refused with words", async () => {
+    const root = await directory(files);
+    const agentDir = join(root, "agent");
+    await expect(loadNamedAgent(agentDir, "reviwer")).rejects.toThrow(/no agent "reviwer"\. Did you mean "reviewer"\?/);
+    for (const name of ["..", "../agents/reviewer", "", ".hidden", "a/b", "x".repeat(65)]) {
+      await expect(loadNamedAgent(agentDir, name)).rejects.toMatchObject({ code: "invalid_input" });
+    }
+  });
+});

@@ -1,0 +1,161 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { nodeFileSystem } from "@tau/tools/platform";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { loadSkills, projectSkillDirectories, readSkill, type Skill } from "./skills.ts";
+
+async function directory(files: Record<string, string>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), "tau-skills-"));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), content);
+  }
+  return root;
+}
+
+const skill = (name: string, description = `Does ${name}.`) =>
+  `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n`;
+
+const load = async (root: string, roots = [""], lastGood?: ReadonlyMap<string, Skill>) => {
+  const request = { fileSystem: nodeFileSystem, roots: roots.map((one) => join(root, one)) };
+  const { value, problems } = await loadSkills({ ...request, ...(lastGood && { lastGood }) });
+  return { skills: value, problems: problems.map(({ message }) => message.replaceAll(root, "")) };
+};
+
+test("skills are found at any depth, sorted by name; what is below a skill belongs to it", async () => {
+  const root = await directory({
+    "tools/pdf/SKILL.md": skill("pdf"),
+    "tools/pdf/inner/SKILL.md": skill("inner"),
+    "audit/SKILL.md": skill("audit"),
+    "node_modules/x/SKILL.md": skill("x"),
+    ".hidden/SKILL.md": skill("hidden"),
+    "README.md": "no skill",
+  });
+  await symlink(root, join(root, "tools/circle"));
+  const { skills, problems } = await load(root);
+  expect(problems).toEqual([]);
+  expect(skills).toEqual([
+    {
+      name: "audit",
+      description: "Does audit.",
+      filePath: join(root, "audit/SKILL.md"),
+      baseDir: join(root, "audit"),
+      disableModelInvocation: false,
+    },
+    expect.objectContaining({ name: "pdf" }),
+  ]);
+});
+
+describe("a skill against the rules is named with its file and line, and the others keep working:", () => {
+  test.each<[string, string, string]>([
+    [
+      "a",
+      "# no front matter",
+      "/bad/a/SKILL.md:1: there is no front matter. Begin with lines of --- around name and description. The skill is left out.",
+    ],
+    [
+      "a",
+      "---\nname: a\n---\n",
+      "/bad/a/SKILL.md:1: `description` is missing. Say in it what the skill does and when to use it. The skill is left out.",
+    ],
+    [
+      "a",
+      "---\nname: a\n# why\ndescription: 7\n---\n",
+      "/bad/a/SKILL.md:4: `description` is missing. Say in it what the skill does and when to use it. The skill is left out.",
+    ],
+    [
+      "a",
+      "---\nname: a\ndescription: Use when: always\n---\n",
+      "/bad/a/SKILL.md:3: this is not valid YAML: Nested mappings are not allowed in compact mappings. Put a text with a colon or other signs into quotes.",
+    ],
+    ["a", "---\n- name\n---\n", "/bad/a/SKILL.md:2: front matter is made of lines like `name: value`."],
+    [
+      "a",
+      skill("Big Name"),
+      '/bad/a/SKILL.md:2: the name "Big Name" may have only lowercase letters, digits and hyphens. The skill is left out.',
+    ],
+    ["a", skill("-a"), '/bad/a/SKILL.md:2: the name "-a" may not begin or end with a hyphen. The skill is left out.'],
+    [
+      "a",
+      skill("a--b"),
+      '/bad/a/SKILL.md:2: the name "a--b" may not have two hyphens in a row. The skill is left out.',
+    ],
+    [
+      "a",
+      skill("x".repeat(65)),
+      `/bad/a/SKILL.md:2: the name "${"x".repeat(65)}" has 65 characters; at most 64 are allowed. The skill is left out.`,
+    ],
+    [
+      "a",
+      "---\nname: a\ndescription: *nowhere\n---\n",
+      "/bad/a/SKILL.md:3: this is not valid YAML: Unresolved alias (the anchor must be set before the alias): nowhere. Put a text with a colon or other signs into quotes.",
+    ],
+  ])("in %s, %j", async (name, text, expected) => {
+    const root = await directory({ [`bad/${name}/SKILL.md`]: text, "good/SKILL.md": skill("good") });
+    const { skills, problems } = await load(root);
+    expect(problems).toEqual([expected]);
+    expect(skills.map((one) => one.name)).toEqual(["good"]);
+  });
+});
+
+test("what only others would refuse is said, and the skill is there", async () => {
+  const root = await directory({
+    "one/SKILL.md": skill("other"),
+    "two/SKILL.md": "---\r\ndescription: >\r\n  Two\r\n  lines.\r\n---\r\nText\r\n",
+    "long/SKILL.md": skill("long", "d".repeat(1_025)),
+  });
+  const { skills, problems } = await load(root);
+  expect(skills.map(({ name, description }) => [name, description.length])).toEqual([
+    ["long", 1_024],
+    ["other", 11],
+    ["two", 10],
+  ]);
+  expect(problems).toEqual([
+    "/long/SKILL.md:3: `description` has 1025 characters; 1024 are used. Shorten it.",
+    "/one/SKILL.md:2: the name other is not that of its directory, one. Other agents may refuse it; rename one.",
+    "/two/SKILL.md:1: `name` is missing; it is called two after its directory. Add it.",
+  ]);
+});
+
+test("of two skills with one name the first root's wins, and the other is named", async () => {
+  const root = await directory({ "own/a/SKILL.md": skill("a", "mine"), "project/a/SKILL.md": skill("a", "theirs") });
+  const { skills, problems } = await load(root, ["own", "project"]);
+  expect(skills.map(({ description }) => description)).toEqual(["mine"]);
+  expect(problems).toEqual([
+    "/project/a/SKILL.md: the skill a is left out: /own/a/SKILL.md has the same name and was found first. Rename one of them.",
+  ]);
+  expect((await load(root, ["own", "own"])).problems).toEqual([]);
+});
+
+test("a skill that was damaged keeps what it said before", async () => {
+  const root = await directory({ "a/SKILL.md": skill("a") });
+  const { skills } = await load(root);
+  await writeFile(join(root, "a/SKILL.md"), "---\nname: [\n---\n");
+  const again = await load(root, [""], new Map(skills.map((one) => [one.filePath, one])));
+  expect(again.skills).toEqual(skills);
+  expect(again.problems).toHaveLength(1);
+});
+
+test("its instructions are read when they are needed, without the front matter", async () => {
+  const root = await directory({ "a/SKILL.md": skill("a") });
+  const [found] = (await load(root)).skills;
+  await writeFile(found!.filePath, `${skill("a")}Newer.\n`);
+  expect(await readSkill(nodeFileSystem, found!)).toEqual({ value: "# a\nNewer.", problems: [] });
+  await rm(found!.filePath);
+  const gone = await readSkill(nodeFileSystem, found!);
+  expect([gone.value, gone.problems.map(({ kind }) => kind)]).toEqual([undefined, ["unreadable"]]);
+});
+
+test("a project's shared skills are looked for up to the top of its repository, and nowhere else without one", async () => {
+  const root = await directory({ "repo/.git/HEAD": "", "repo/a/b/x": "", "plain/a/x": "" });
+  const names = async (cwd: string) =>
+    (await projectSkillDirectories(nodeFileSystem, join(root, cwd))).map((path) => path.slice(root.length));
+  expect(await names("repo/a/b")).toEqual([
+    "/repo/a/b/.agents/skills",
+    "/repo/a/.agents/skills",
+    "/repo/.agents/skills",
+  ]);
+  expect(await names("plain/a")).toEqual(["/plain/a/.agents/skills"]);
+});

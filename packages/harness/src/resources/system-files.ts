@@ -1,0 +1,38 @@
+/** `SYSTEM.md` takes the place of the default system prompt, `APPEND_SYSTEM.md` adds to whichever there is. */
+import { join } from "node:path";
+import type { FileSystem } from "@tau/tools/platform";
+import type { Loaded, TextFile } from "./context-files.ts";
+import { readText } from "./read-text.ts";
+
+export const systemFileName = "SYSTEM.md";
+export const appendSystemFileName = "APPEND_SYSTEM.md";
+
+const mostBytes = 128 * 1024;
+
+export interface SystemFileRequest {
+  fileSystem: FileSystem;
+  /** The first of them that is there is taken; they are not combined. */
+  paths: readonly string[];
+  lastGood?: ReadonlyMap<string, TextFile>;
+}
+
+/** An empty file says nothing, so it replaces nothing. */
+export async function loadSystemFile({
+  fileSystem,
+  paths,
+  lastGood,
+}: SystemFileRequest): Promise<Loaded<TextFile | undefined>> {
+  const problems = [];
+  for (const path of paths) {
+    const outcome = await readText(fileSystem, path, mostBytes);
+    if (outcome.kind === "missing") continue;
+    if (outcome.problem) problems.push(outcome.problem);
+    const file = outcome.kind === "text" ? { path, content: outcome.text.trim() } : lastGood?.get(path);
+    if (file && file.content !== "") return { value: file, problems };
+  }
+  return { value: undefined, problems };
+}
+
+/** Where a file of this name may be: the project's own comes before the person's. */
+export const systemFilePaths = (name: string, directories: readonly (string | undefined)[]): string[] =>
+  directories.flatMap((directory) => (directory === undefined ? [] : [join(directory, name)]));
