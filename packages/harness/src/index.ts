@@ -1,3 +1,18 @@
+export type {
+  ApiKeyOutcome,
+  AuthStorageOptions,
+  CredentialInfo,
+  GetApiKeyOptions,
+  ModelsKey,
+} from "./auth/auth-options.ts";
+export { AuthStorage } from "./auth/auth-storage.ts";
+export type { ApiKeyCredential, Credential, OAuthCredential } from "./auth/credential.ts";
+export type { AuthFailure, AuthFailureKind, AuthNotice } from "./auth/failure.ts";
+export type { KeyChain } from "./auth/key-chain.ts";
+export type { KeySource } from "./auth/key-choice.ts";
+export type { LoginEvent, LoginInteraction } from "./auth/login-interaction.ts";
+export { loginMethods, type LoginMethod, type LoginOptions, type LoginOutcome } from "./auth/login.ts";
+export { type BrowserLogin, type DeviceLogin, type OAuthProvider, oauthProviders } from "./auth/oauth-providers.ts";
 export type { Summariser } from "./compaction/ask.ts";
 export {
   type BranchSummaryRequest,

@@ -4,6 +4,7 @@ import * as root from "../src/index.ts";
 
 test("the root exports these values and no others", () => {
   expect(Object.keys(root).sort()).toEqual([
+    "AuthStorage",
     "HarnessError",
     "MemoryLog",
     "Session",
@@ -31,6 +32,8 @@ test("the root exports these values and no others", () => {
     "importSession",
     "listNamedAgents",
     "loadNamedAgent",
+    "loginMethods",
+    "oauthProviders",
     "planCompaction",
     "recover",
     "resolveCompactionSettings",

@@ -1,0 +1,61 @@
+/** What a storage of credentials is given and gives. */
+import type { Clock, Ids } from "@tau/ai";
+import type { FileSystem } from "@tau/tools/platform";
+import type { Credential } from "./credential.ts";
+import type { AuthFailure, AuthNotice } from "./failure.ts";
+import type { KeyChain } from "./key-chain.ts";
+import type { KeySource } from "./key-choice.ts";
+import type { KeyCommands } from "./key-command.ts";
+import type { OAuthProvider } from "./oauth-providers.ts";
+
+/** A variable of the environment. */
+export type Env = (name: string) => string | undefined;
+
+/** A key in the models file. */
+export interface ModelsKey {
+  /** As written: a key, `$VAR`, `${VAR}` or `!command`. */
+  key: string;
+  /** The base URL that stands beside it. Default: the provider's own hosts. */
+  host?: string;
+  /** Whether it is from the person's own file, so that a command may run. Default false. */
+  isOwn?: boolean;
+}
+
+export interface AuthStorageOptions {
+  /** Told what is wrong with a file and what was done about it. The same is not told twice in a row. */
+  onNotice?: (notice: AuthNotice) => void;
+  /** The key that the models file has for a provider. */
+  modelsKey?: (provider: string) => ModelsKey | undefined | Promise<ModelsKey | undefined>;
+  /** The hosts of a provider. Default: those of its models. */
+  hostsOf?: (provider: string) => readonly string[];
+  /** Keeps secrets instead of the file. */
+  keyChain?: KeyChain;
+  /** Besides those that are built in; the same id replaces one. */
+  oauthProviders?: readonly OAuthProvider[];
+  /** Default: those of the process, so that each command runs once. */
+  commands?: KeyCommands;
+  env?: Env;
+  fileSystem?: FileSystem;
+  clock?: Clock;
+  ids?: Ids;
+}
+
+export type ApiKeyOutcome =
+  | { kind: "found"; key: string; source: KeySource }
+  /** There is none for this provider, or none for this host. */
+  | { kind: "none"; reason: string }
+  /** There is one, and it cannot be had now. */
+  | { kind: "failed"; source: KeySource; failure: AuthFailure };
+
+export interface GetApiKeyOptions {
+  /** Where the key will be sent: a host or a base URL. Without it any host is allowed: for asking, not for sending. */
+  host?: string;
+  signal?: AbortSignal;
+}
+
+/** Without anything secret. */
+export interface CredentialInfo {
+  provider: string;
+  type: Credential["type"];
+  source: "explicit" | "stored";
+}

@@ -1,0 +1,343 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { AuthStorageOptions } from "./auth-options.ts";
+import { AuthStorage } from "./auth-storage.ts";
+import type { Credential } from "./credential.ts";
+import type { AuthNotice } from "./failure.ts";
+import type { KeyChain } from "./key-chain.ts";
+import { createKeyCommands } from "./key-command.ts";
+
+const canary = "sk-fake-canary";
+const host = "https://api.anthropic.com";
+
+function start(options: AuthStorageOptions & { variables?: Record<string, string> } = {}) {
+  const root = mkdtempSync(join(tmpdir(), "tau-auth-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const directory = join(root, "agent");
+  const file = join(directory, "auth.json");
+  const notices: AuthNotice[] = [];
+  const env = (name: string) => options.variables?.[name];
+  const open = () => AuthStorage.create(directory, { env, onNotice: (each) => notices.push(each), ...options });
+  const write = (text: string, mode = 0o600) => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeFileSync(file, text);
+    chmodSync(file, mode);
+  };
+  return { root, directory, file, notices, open, storage: open(), write, text: () => readFileSync(file, "utf8") };
+}
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+const apiKey = (key: string): Credential => ({ type: "api_key", key });
+
+describe("the file", () => {
+  test("asking where there is nothing makes nothing", async () => {
+    const { storage, root, notices } = start();
+    expect(await storage.get("anthropic")).toBeUndefined();
+    expect(await storage.list()).toEqual([]);
+    expect(await storage.has("anthropic")).toBe(false);
+    expect(await storage.remove("anthropic").then(() => readdirSync(root))).toEqual(["agent"]);
+    expect(notices).toEqual([]);
+  });
+
+  test("what is set is there for others, and only its owner may read it", async () => {
+    const { storage, open, directory, file } = start();
+    await storage.set("anthropic", apiKey(canary));
+    await storage.set("x", { type: "oauth", access: "a", refresh: "r", expires: 5, accountId: "7" });
+    expect(await open().get("x")).toEqual({ type: "oauth", access: "a", refresh: "r", expires: 5, accountId: "7" });
+    expect(await open().list()).toEqual([
+      { provider: "anthropic", type: "api_key", source: "stored" },
+      { provider: "x", type: "oauth", source: "stored" },
+    ]);
+    expect([modeOf(file), modeOf(directory)]).toEqual(["600", "700"]);
+    expect(await storage.remove("x")).toBe(true);
+    expect(await storage.remove("x")).toBe(false);
+    expect(await open().get("x")).toBeUndefined();
+  });
+
+  test("a file and a directory that others may read are made private, and somebody says so once", async () => {
+    const { storage, directory, file, write, notices } = start();
+    write(JSON.stringify({ anthropic: apiKey(canary) }), 0o644);
+    chmodSync(directory, 0o755);
+    expect(await storage.getApiKey("anthropic", { host })).toMatchObject({ kind: "found", key: canary });
+    await storage.get("anthropic");
+    expect([modeOf(file), modeOf(directory)]).toEqual(["600", "700"]);
+    expect(notices.map(({ kind, path }) => [kind, path])).toEqual([
+      ["permissions", directory],
+      ["permissions", file],
+    ]);
+  });
+
+  test("the directory of a file that was given by its own name is not touched", async () => {
+    const { directory, file, write } = start();
+    write("{}", 0o640);
+    chmodSync(directory, 0o755);
+    await AuthStorage.create(file).get("x");
+    expect([modeOf(file), modeOf(directory)]).toEqual(["600", "755"]);
+  });
+
+  test("a link to the file stays a link", async () => {
+    const { storage, directory, file, root } = start();
+    mkdirSync(directory);
+    const real = join(root, "elsewhere.json");
+    writeFileSync(real, "{}", { mode: 0o600 });
+    symlinkSync(real, file);
+    await storage.set("x", apiKey("k"));
+    expect(JSON.parse(readFileSync(real, "utf8"))).toEqual({ x: apiKey("k") });
+  });
+
+  test("what this version does not know is kept as it is", async () => {
+    const { storage, write, text } = start();
+    const unknown = {
+      future: { type: "passkey", blob: [1, { two: 3 }] },
+      odd: 7,
+      anthropic: { type: "api_key", key: "k", label: "work", env: { A: "b" } },
+    };
+    // A byte order mark, as some editors write it.
+    write(`\uFEFF${JSON.stringify(unknown)}`);
+    await storage.set("x", apiKey("k"));
+    expect(JSON.parse(text())).toEqual({ ...unknown, x: apiKey("k") });
+    expect(await storage.get("anthropic")).toEqual(unknown.anthropic);
+  });
+
+  test("any set of providers and keys comes back, whatever they are called", async () => {
+    const { storage, open } = start();
+    const names = fc.oneof(fc.constantFrom("__proto__", "constructor", "toString"), fc.string({ minLength: 1 }));
+    const credentials = fc.dictionary(
+      names.filter((name) => name.trim() !== ""),
+      fc.string(),
+      { maxKeys: 4 },
+    );
+    await fc.assert(
+      fc.asyncProperty(credentials, async (keys) => {
+        const wanted = Object.entries(keys);
+        for (const { provider } of await storage.list()) await storage.remove(provider);
+        for (const [name, key] of wanted) await storage.set(name, apiKey(key));
+        for (const [name, key] of wanted) expect(await open().get(name)).toEqual(apiKey(key));
+        expect((await open().list()).map(({ provider }) => provider)).toEqual(wanted.map(([name]) => name).sort());
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test.each([
+    ["cut off", `{\n  "anthropic": { "type": "api_key",\n    "key": "${canary}`, 3],
+    ["not JSON", `{\n  "anthropic": ${canary}\n}`, 2],
+    ["a list", `[]`, 1],
+    ["with a comment", `// mine\n{}`, 1],
+  ])(
+    "one that is %s is told of with its line, stays as it is, and its last good state counts",
+    async (_name, bad, line) => {
+      const { storage, write, notices, text, file, directory } = start();
+      await storage.set("anthropic", apiKey(canary));
+      write(bad);
+      expect(await storage.getApiKey("anthropic", { host })).toMatchObject({ kind: "found", key: canary });
+      expect(notices).toMatchObject([{ kind: "damaged", path: file, line }]);
+      await expect(storage.set("x", apiKey("k"))).rejects.toMatchObject({ code: "write_failed" });
+      await expect(storage.remove("anthropic")).rejects.toThrow(`line ${line}`);
+      expect(text()).toBe(bad);
+      expect(readdirSync(directory).sort()).toEqual(["auth.json", "auth.json.lease"]);
+      const refusal: unknown = await storage.set("x", apiKey("k")).catch((error: unknown) => error);
+      expect(JSON.stringify(notices) + inspect(refusal, { depth: 9 })).not.toContain(canary);
+      write(JSON.stringify({ x: apiKey("k") }));
+      await storage.set("y", apiKey("k"));
+      expect((await storage.list()).map(({ provider }) => provider)).toEqual(["x", "y"]);
+    },
+  );
+
+  test("one that cannot be read is told of, and the environment still counts", async () => {
+    const { storage, directory, file, notices } = start({ variables: { ANTHROPIC_API_KEY: "env" } });
+    mkdirSync(join(directory, "auth.json"), { recursive: true });
+    expect(await storage.getApiKey("anthropic", { host })).toMatchObject({ key: "env", source: "environment" });
+    expect(notices.at(-1)).toMatchObject({ kind: "unreadable", path: file });
+    await expect(storage.set("x", apiKey("k"))).rejects.toMatchObject({ code: "write_failed" });
+  });
+
+  test("an entry that cannot be used is told of with file, line and key; nothing else is used in its place", async () => {
+    const { storage, write, notices, file } = start({ variables: { ANTHROPIC_API_KEY: "env" } });
+    write(
+      `{\n  "anthropic": {\n    "type": "api_key",\n    "key": ["${canary}"]\n  },\n  "x": { "type": "api_key", "key": "k" }\n}`,
+    );
+    expect(await storage.getApiKey("anthropic", { host })).toMatchObject({
+      kind: "failed",
+      failure: { kind: "damaged" },
+    });
+    expect(notices).toMatchObject([{ kind: "bad_entry", path: file, line: 4, key: "anthropic.key" }]);
+    expect(JSON.stringify(notices)).not.toContain(canary);
+    expect(await storage.get("x")).toEqual(apiKey("k"));
+  });
+
+  test.each([
+    ["", apiKey("k")],
+    ["x", { type: "oauth", access: canary, refresh: "r", expires: "soon" }],
+    ["x", { type: "other", key: canary }],
+    ["x", { type: "api_key", key: 7 }],
+  ])("a credential that no one could use is a mistake of the program: %j %j", async (provider, credential) => {
+    const { storage } = start();
+    const refusal: unknown = await storage.set(provider, credential as Credential).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ name: "HarnessError", code: "invalid_input" });
+    expect(inspect(refusal)).not.toContain(canary);
+  });
+});
+
+describe("which key is used", () => {
+  test("explicit comes before stored, stored before the models file, that before the environment", async () => {
+    let models: { key: string } | undefined = { key: "of-models" };
+    const { storage } = start({ variables: { ANTHROPIC_API_KEY: "of-env" }, modelsKey: () => models });
+    await storage.set("anthropic", apiKey("of-file"));
+    storage.setRuntimeApiKey("anthropic", "$explicit!");
+    const found = () => storage.getApiKey("anthropic", { host });
+    expect(await found()).toEqual({ kind: "found", key: "$explicit!", source: "explicit" });
+    storage.removeRuntimeApiKey("anthropic");
+    expect(await found()).toEqual({ kind: "found", key: "of-file", source: "stored" });
+    await storage.remove("anthropic");
+    expect(await found()).toEqual({ kind: "found", key: "of-models", source: "models" });
+    models = undefined;
+    expect(await found()).toEqual({ kind: "found", key: "of-env", source: "environment" });
+    expect(await storage.getApiKey("openai", { host })).toMatchObject({ kind: "none" });
+  });
+
+  test("a key for another host is passed over, and the reason names the first that was", async () => {
+    const proxy = "https://proxy.corp.example/v1";
+    let models: { key: string; host: string } | undefined = { key: "of-models", host: proxy };
+    const { storage } = start({ variables: { ANTHROPIC_API_KEY: "of-env" }, modelsKey: () => models });
+    await storage.set("anthropic", apiKey(canary));
+    expect(await storage.getApiKey("anthropic", { host: proxy })).toMatchObject({ key: "of-models" });
+    models = undefined;
+    const outcome = await storage.getApiKey("anthropic", { host: proxy });
+    expect(outcome).toMatchObject({ kind: "none", reason: expect.stringMatching(/api\.anthropic\.com.*proxy\.corp/) });
+    expect(JSON.stringify(outcome)).not.toContain(canary);
+    await storage.set("anthropic", { ...apiKey("for-proxy"), host: "proxy.corp.example" });
+    expect(await storage.getApiKey("anthropic", { host: proxy })).toMatchObject({ key: "for-proxy" });
+    expect(await storage.getApiKey("anthropic", { host })).toMatchObject({ key: "of-env" });
+    expect(await storage.getApiKey("anthropic")).toMatchObject({ key: "for-proxy" });
+  });
+
+  test("a provider whose host nobody knows has a key for the host that is named with it", async () => {
+    const { storage, open } = start();
+    await storage.set("mine", apiKey("k"));
+    expect(await storage.getApiKey("mine", { host: "a.example" })).toMatchObject({ kind: "none" });
+    const { storage: told } = start({ hostsOf: () => ["http://192.0.2.1:8000/v1"] });
+    await told.set("mine", apiKey("k"));
+    expect(await told.getApiKey("mine", { host: "http://192.0.2.1:8000" })).toMatchObject({ key: "k" });
+    await storage.set("mine", { ...apiKey("k"), host: "https://a.example/v1" });
+    expect(await open().getApiKey("mine", { host: "a.example" })).toMatchObject({ key: "k" });
+  });
+
+  test("variables of the entry come before those of the process", async () => {
+    const { storage } = start({ variables: { A: "outer", B: "b" } });
+    await storage.set("x", { type: "api_key", key: "$A-${B}", env: { A: "inner" } });
+    expect(await storage.getApiKey("x")).toMatchObject({ key: "inner-b" });
+    await storage.set("anthropic", { type: "api_key", env: { ANTHROPIC_API_KEY: "of-entry" } });
+    expect(await storage.getApiKey("anthropic", { host })).toMatchObject({ key: "of-entry", source: "environment" });
+  });
+
+  test("a stored key that cannot be had is a failure, and no other is used in its place", async () => {
+    const { storage, file } = start({ variables: { ANTHROPIC_API_KEY: "of-env" } });
+    await storage.set("anthropic", apiKey("$NOT_SET"));
+    const outcome = await storage.getApiKey("anthropic", { host });
+    expect(outcome).toMatchObject({ kind: "failed", source: "stored", failure: { kind: "missing_variable" } });
+    expect(JSON.stringify(outcome)).toContain(file);
+  });
+
+  test("commands run from the person's own files, and from nowhere else", async () => {
+    const commands = createKeyCommands();
+    let isOwn = false;
+    const { storage } = start({ commands, modelsKey: () => ({ key: "!echo from-models", isOwn }) });
+    await storage.set("x", apiKey("!echo from-file"));
+    expect(await storage.getApiKey("x")).toMatchObject({ key: "from-file" });
+    expect(await storage.getApiKey("y")).toMatchObject({ kind: "failed", failure: { kind: "command" } });
+    isOwn = true;
+    expect(await storage.getApiKey("y")).toMatchObject({ key: "from-models" });
+    const memory = AuthStorage.inMemory({ x: apiKey("!echo no") });
+    expect(await memory.getApiKey("x")).toMatchObject({ kind: "failed", failure: { kind: "command" } });
+  });
+
+  test("asking whether there is a key runs nothing", async () => {
+    const { storage, root } = start();
+    await storage.set("x", apiKey(`!touch '${join(root, "ran")}'`));
+    expect([await storage.has("x"), (await storage.list()).length]).toEqual([true, 1]);
+    expect(readdirSync(root)).not.toContain("ran");
+  });
+});
+
+test("in memory the same rules hold and nothing is written", async () => {
+  const storage = AuthStorage.inMemory({ anthropic: apiKey("k") });
+  await storage.set("x", apiKey("y"));
+  expect(await storage.getApiKey("anthropic", { host })).toMatchObject({ key: "k" });
+  expect((await storage.list()).map(({ provider }) => provider)).toEqual(["anthropic", "x"]);
+  expect(() => AuthStorage.inMemory({ x: { type: "nothing" } as never })).toThrow("type");
+});
+
+describe("with a key chain", () => {
+  function fakeChain() {
+    const kept = new Map<string, string>();
+    let isLocked = false;
+    const at = (service: string, account: string) => {
+      if (isLocked) throw new Error(`locked; ${[...kept.values()].join()}`);
+      return `${service}|${account}`;
+    };
+    const chain: KeyChain = {
+      get: async (service, account) => kept.get(at(service, account)),
+      set: async (service, account, secret) => void kept.set(at(service, account), secret),
+      delete: async (service, account) => void kept.delete(at(service, account)),
+    };
+    return { kept, chain, lock: (value: boolean) => void (isLocked = value) };
+  }
+
+  test("secrets are in the chain, and the file only says so", async () => {
+    const { chain, kept } = fakeChain();
+    const { storage, text, open } = start({ keyChain: chain });
+    await storage.set("anthropic", apiKey(canary));
+    expect(JSON.parse(text())).toEqual({ anthropic: { type: "api_key", keyChain: true } });
+    expect(await open().getApiKey("anthropic", { host })).toMatchObject({ kind: "found", key: canary });
+    expect(kept.size).toBe(1);
+    await storage.remove("anthropic");
+    expect([kept.size, JSON.parse(text())]).toEqual([0, {}]);
+  });
+
+  test("a chain that is locked, empty or not there is a failure that says so, without a secret", async () => {
+    const { chain, kept, lock } = fakeChain();
+    const { storage, directory, text } = start({ keyChain: chain });
+    await storage.set("anthropic", apiKey(canary));
+    const before = text();
+    lock(true);
+    const outcomes: unknown[] = [await storage.getApiKey("anthropic", { host })];
+    outcomes.push(await storage.set("x", apiKey(canary)).catch((error: unknown) => error));
+    expect(text()).toBe(before);
+    lock(false);
+    kept.clear();
+    outcomes.push(await storage.getApiKey("anthropic", { host }));
+    outcomes.push(await AuthStorage.create(directory).getApiKey("anthropic", { host }));
+    for (const each of [0, 2, 3]) expect(outcomes[each]).toMatchObject({ failure: { kind: "key_chain" } });
+    expect(outcomes[1]).toMatchObject({ code: "write_failed" });
+    expect(inspect(outcomes, { depth: 9, showHidden: true })).not.toContain(canary);
+  });
+});
+
+test("a storage shows nothing of what it holds", async () => {
+  const { storage } = start({ modelsKey: () => ({ key: canary }) });
+  storage.setRuntimeApiKey("a", canary);
+  await storage.set("b", apiKey(canary));
+  await storage.getApiKey("b");
+  const memory = AuthStorage.inMemory({ c: apiKey(canary) });
+  for (const each of [storage, memory]) {
+    expect(`${String(each)}${JSON.stringify(each)}${inspect(each, { depth: 9, showHidden: true })}`).not.toContain(
+      canary,
+    );
+    expect(JSON.stringify(await each.list())).not.toContain(canary);
+  }
+});

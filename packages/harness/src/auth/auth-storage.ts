@@ -1,0 +1,249 @@
+/** Who may use which provider: keys and logins, where each comes from, and where each may go. */
+import { join, resolve } from "node:path";
+import { type Clock, findEnvKeys, systemClock, systemIds } from "@tau/ai";
+import { nodeFileSystem } from "@tau/tools/platform";
+import { HarnessError } from "../errors.ts";
+import { defaultAgentDir } from "../session/session-directory.ts";
+import type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, Env, GetApiKeyOptions } from "./auth-options.ts";
+import { type AuthStore, createMemoryAuthStore } from "./auth-store.ts";
+import { type Credential, isRecord, parseCredential } from "./credential.ts";
+import { type AuthNotice, failed } from "./failure.ts";
+import { FileAuthStore } from "./file-auth-store.ts";
+import { chooseKey, type KeyCandidate } from "./key-choice.ts";
+import { type KeyCommands, keyCommands } from "./key-command.ts";
+import { ownHosts, providerHosts } from "./key-host.ts";
+import { checkedKey, type KeyValue, resolveKey } from "./key-value.ts";
+import { login, type LoginOptions, type LoginOutcome } from "./login.ts";
+import type { LoginInteraction } from "./login-interaction.ts";
+import { checkOAuthProvider, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
+import { type Keeping, readCredential, type Stored, withCredential, withoutCredential } from "./stored-credential.ts";
+import { TokenKeeper } from "./token-keeper.ts";
+
+interface Explicit {
+  key: string;
+  host?: string;
+}
+
+export class AuthStorage {
+  readonly #store: AuthStore;
+  readonly #keeping: Keeping;
+  readonly #options: AuthStorageOptions & { env: Env; clock: Clock; notify: (notice: AuthNotice) => void };
+  readonly #commands: KeyCommands | undefined;
+  readonly #tokens: TokenKeeper;
+  readonly #explicit = new Map<string, Explicit>();
+  readonly #providers = new Map<string, OAuthProvider>();
+
+  private constructor(store: AuthStore, parts: Parts, options: AuthStorageOptions) {
+    const { commands, notify } = parts;
+    const { env = (name) => process.env[name], clock = systemClock, keyChain: chain } = options;
+    this.#store = store;
+    this.#options = { ...options, env, clock, notify };
+    this.#commands = commands;
+    this.#keeping = { service: `tau ${store.name}`, ...(chain && { chain }) };
+    const providerOf = (id: string) => this.#providers.get(id);
+    this.#tokens = new TokenKeeper({ store, keeping: this.#keeping, clock, providerOf, notify });
+    for (const provider of [...oauthProviders, ...(options.oauthProviders ?? [])]) this.registerOAuthProvider(provider);
+  }
+
+  /**
+   * Credentials in `auth.json` of a directory, or in a file whose name ends with `.json`. Nothing is read before
+   * something is asked for. The directory is made private too if it was given as one.
+   */
+  static create(place: string = defaultAgentDir(), options: AuthStorageOptions = {}): AuthStorage {
+    const ownsDirectory = !place.endsWith(".json");
+    const path = resolve(ownsDirectory ? join(place, "auth.json") : place);
+    const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds, commands = keyCommands } = options;
+    const notify = tellOnce(options.onNotice);
+    const store = new FileAuthStore({ path, ownsDirectory, fileSystem, clock, ids, notify });
+    return new AuthStorage(store, { commands, notify }, options);
+  }
+
+  /** Credentials that are gone when the process is. Commands are not run: they belong in a person's own file. */
+  static inMemory(credentials: Record<string, Credential> = {}, options: AuthStorageOptions = {}): AuthStorage {
+    const entries = Object.entries(credentials).map(([provider, credential]): [string, Credential] => [
+      provider,
+      checkedCredential(provider, credential),
+    ]);
+    const store = createMemoryAuthStore(new Map(entries));
+    return new AuthStorage(store, { commands: undefined, notify: tellOnce(options.onNotice) }, options);
+  }
+
+  /** What is stored for a provider, with its secrets as they are written. Undefined where nothing usable is. */
+  async get(provider: string): Promise<Credential | undefined> {
+    const stored = await this.#stored(provider);
+    return stored.kind === "credential" ? stored.credential : undefined;
+  }
+
+  /** Replaces what is stored for a provider. See `literalKey` for a key that is to be taken as it is. */
+  async set(provider: string, credential: Credential): Promise<void> {
+    const checked = checkedCredential(provider, credential);
+    await this.#store.change(async (entries) => {
+      const change = { provider, credential: checked, keeping: this.#keeping };
+      return { result: undefined, entries: await withCredential(entries, change) };
+    });
+  }
+
+  /** Says whether there was anything. */
+  async remove(provider: string): Promise<boolean> {
+    return await this.#store.change(async (entries) => {
+      if (!entries.has(provider)) return { result: false };
+      return { result: true, entries: await withoutCredential(entries, provider, this.#keeping) };
+    });
+  }
+
+  /** What is stored or was given for this process, by provider. Runs nothing. */
+  async list(): Promise<CredentialInfo[]> {
+    const found = new Map<string, CredentialInfo>();
+    for (const [provider, entry] of await this.#store.read()) {
+      const type = (entry as { type?: unknown } | null)?.type;
+      if (type === "api_key" || type === "oauth") found.set(provider, { provider, type, source: "stored" });
+    }
+    for (const provider of this.#explicit.keys()) {
+      found.set(provider, { provider, type: "api_key", source: "explicit" });
+    }
+    return [...found.values()].sort((a, b) => (a.provider < b.provider ? -1 : 1));
+  }
+
+  /** Whether a key is to be expected from anywhere. Runs nothing and asks nobody. */
+  async has(provider: string): Promise<boolean> {
+    return (await this.#candidates(provider)).some((candidate) => !("failure" in candidate));
+  }
+
+  /** A key for this process alone, before all others. It is taken as it is. */
+  setRuntimeApiKey(provider: string, key: string, host?: string): void {
+    this.#explicit.set(provider, { key, ...(host !== undefined && { host }) });
+  }
+
+  removeRuntimeApiKey(provider: string): void {
+    this.#explicit.delete(provider);
+  }
+
+  /**
+   * The key for a request: given explicitly, else stored, else of the models file, else of the environment. A key for
+   * another host is passed over; one that is there and fails is not, so that nobody is billed by surprise. Ask before
+   * each request: an access token that ends is renewed here.
+   */
+  async getApiKey(provider: string, options: GetApiKeyOptions = {}): Promise<ApiKeyOutcome> {
+    const choice = chooseKey(provider, await this.#candidates(provider), options.host);
+    if (choice.kind === "none") return choice;
+    const { source } = choice.candidate;
+    const value = await this.#valueOf(provider, choice.candidate, options.signal);
+    return value.kind === "value" ? { kind: "found", key: value.value, source } : { ...value, source };
+  }
+
+  registerOAuthProvider(provider: OAuthProvider): void {
+    checkOAuthProvider(provider);
+    this.#providers.set(provider.id, provider);
+  }
+
+  getOAuthProviders(): OAuthProvider[] {
+    return [...this.#providers.values()];
+  }
+
+  /** Logs in and stores the tokens. Nothing is stored, and what was stored stays, unless it says `done`. */
+  async login(id: string, interaction: LoginInteraction, options: LoginOptions = {}): Promise<LoginOutcome> {
+    const provider = this.#providers.get(id);
+    if (!provider) {
+      const known = [...this.#providers.keys()].join(", ");
+      throw new HarnessError("invalid_input", `There is no login for ${JSON.stringify(id)}. Known are: ${known}.`);
+    }
+    try {
+      // Before somebody goes through a login whose outcome could not be kept.
+      await this.#store.change(async () => ({ result: undefined }));
+      const outcome = await login(provider, interaction, { ...options, clock: this.#options.clock });
+      if (outcome.kind === "failed") return outcome;
+      await this.set(id, { type: "oauth", ...outcome.tokens });
+      return { kind: "done" };
+    } catch (error) {
+      if (error instanceof HarnessError && error.code === "write_failed") return failed("storage", error.message);
+      throw error;
+    }
+  }
+
+  async #stored(provider: string): Promise<Stored> {
+    const stored = await readCredential(await this.#store.read(), provider, this.#keeping);
+    if (stored.kind !== "bad") return stored;
+    const place = await this.#store.place(provider, stored.field);
+    const where = [place.path, place.line === undefined ? undefined : `line ${place.line}`].filter(Boolean).join(", ");
+    const message = `${where === "" ? "" : `${where}: `}${place.key} should be ${stored.wanted}. Correct it, or log in again.`;
+    this.#options.notify({ kind: "bad_entry", message, ...place });
+    return failed("damaged", message);
+  }
+
+  /** In the order in which they count. */
+  async #candidates(provider: string): Promise<KeyCandidate[]> {
+    const { env, modelsKey, hostsOf } = this.#options;
+    const known = hostsOf ? ownHosts(hostsOf(provider)) : providerHosts(provider, env);
+    const boundTo = (host: string | undefined, usual = known) => (host === undefined ? usual : ownHosts([host]));
+    const found: KeyCandidate[] = [];
+    const explicit = this.#explicit.get(provider);
+    if (explicit) found.push({ source: "explicit", hosts: boundTo(explicit.host), literal: explicit.key });
+    const stored = await this.#stored(provider);
+    if (stored.kind === "failed") found.push({ source: "stored", hosts: undefined, failure: stored.failure });
+    if (stored.kind === "credential") {
+      const { credential } = stored;
+      const usual = credential.type === "oauth" ? this.#providers.get(provider)?.hosts : undefined;
+      const hosts = boundTo(credential.host, usual ? ownHosts(usual) : known);
+      // An entry may hold only variables, for a provider that needs no key or has it elsewhere.
+      if (credential.type === "oauth" || credential.key) found.push({ source: "stored", hosts, credential });
+    }
+    const models = await modelsKey?.(provider);
+    if (models) found.push({ source: "models", hosts: boundTo(models.host), written: models });
+    const around = stored.kind === "credential" ? envOf(stored.credential, env) : env;
+    const variable = findEnvKeys(provider, around)?.[0];
+    if (variable !== undefined) found.push({ source: "environment", hosts: known, literal: around(variable) ?? "" });
+    return found;
+  }
+
+  async #valueOf(provider: string, candidate: KeyCandidate, signal: AbortSignal | undefined): Promise<KeyValue> {
+    const { env } = this.#options;
+    const subject = `the key of ${provider}`;
+    const run = this.#commands && { run: this.#commands };
+    if ("failure" in candidate) return { kind: "failed", failure: candidate.failure };
+    if ("literal" in candidate) return checkedKey(candidate.literal, subject);
+    if ("written" in candidate) {
+      const { key, isOwn = false } = candidate.written;
+      return await resolveKey(key, { subject: `${subject} in the models file`, env, ...(isOwn && run) });
+    }
+    const { credential } = candidate;
+    if (credential.type === "oauth") return await this.#tokens.fresh(provider, credential, signal);
+    return await resolveKey(credential.key ?? "", {
+      subject: `${subject} in ${this.#store.name}`,
+      env: envOf(credential, env),
+      ...run,
+    });
+  }
+}
+
+/** What an entry sets itself comes before what the process was started with. */
+const envOf =
+  ({ env: own }: Credential, env: Env): Env =>
+  (name) => {
+    const value = isRecord(own) && Object.hasOwn(own, name) ? own[name] : env(name);
+    return typeof value === "string" ? value : undefined;
+  };
+
+interface Parts {
+  /** Absent where commands must not run. */
+  commands: KeyCommands | undefined;
+  notify: (notice: AuthNotice) => void;
+}
+
+/** Files are read for each question; a person is told once. */
+function tellOnce(tell: ((notice: AuthNotice) => void) | undefined): (notice: AuthNotice) => void {
+  const last = new Map<string, string>();
+  return (notice) => {
+    const about = `${notice.kind} ${notice.path} ${notice.key}`;
+    if (last.get(about) === notice.message) return;
+    last.set(about, notice.message);
+    tell?.(notice);
+  };
+}
+
+function checkedCredential(provider: string, value: Credential): Credential {
+  if (provider.trim() === "") throw new HarnessError("invalid_input", "A credential needs the name of a provider.");
+  const parsed = parseCredential(value);
+  if (parsed.kind === "good") return parsed.credential;
+  const field = parsed.field === undefined ? provider : `${provider}.${parsed.field}`;
+  throw new HarnessError("invalid_input", `The credential ${field} should be ${parsed.wanted}.`);
+}

@@ -1,0 +1,49 @@
+/** Where credentials are kept, and one change at a time. */
+import type { AuthEntries } from "./auth-file.ts";
+import type { AuthNotice } from "./failure.ts";
+
+/** What a change makes of the entries. Without `entries` all stays as it is. */
+export interface Change<T> {
+  result: T;
+  entries?: AuthEntries;
+}
+
+/** `read` never fails: what cannot be read is told in a notice, and the last that could be read counts. */
+export interface AuthStore {
+  /** For messages. */
+  readonly name: string;
+  read(): Promise<AuthEntries>;
+  /**
+   * Nobody else, in no other process, changes the entries while `work` runs, and it sees the latest. Rejects with a
+   * `HarnessError` when they cannot be read or written; then they are as they were.
+   */
+  change<T>(work: (entries: AuthEntries) => Promise<Change<T>>): Promise<T>;
+  /** Where an entry is, for messages. */
+  place(provider: string, field?: string): Promise<Pick<AuthNotice, "path" | "line" | "key">>;
+}
+
+export function createMemoryAuthStore(initial: AuthEntries): AuthStore {
+  let current = initial;
+  const inTurn = createTurns();
+  return {
+    name: "memory",
+    read: async () => current,
+    change: (work) =>
+      inTurn(async () => {
+        const { result, entries } = await work(current);
+        current = entries ?? current;
+        return result;
+      }),
+    place: async (provider, field) => ({ key: field === undefined ? provider : `${provider}.${field}` }),
+  };
+}
+
+/** One after another, whatever becomes of those before. */
+export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work);
+    last = Promise.allSettled([mine]);
+    return mine;
+  };
+}

@@ -1,0 +1,145 @@
+/** The two ways in which servers speak of device codes. Pure. */
+import { type Failed, failed } from "./failure.ts";
+import type { OAuthAnswer, OAuthPost } from "./oauth-post.ts";
+import { type DeviceLogin, isSafeUrl, type OAuthProvider } from "./oauth-providers.ts";
+import { errorCode, readTokens, type Tokens } from "./oauth-tokens.ts";
+
+/** A device that waits for its owner. */
+export interface DeviceStart {
+  kind: "started";
+  /** Secret. */
+  deviceCode: string;
+  /** What the person types. */
+  userCode: string;
+  verificationUrl: string;
+  /** The same with the code in it. */
+  completeUrl?: string;
+  intervalMs: number;
+  lifetimeMs: number;
+}
+
+export type DevicePoll =
+  | { kind: "pending" }
+  | { kind: "slow_down" }
+  | { kind: "tokens"; tokens: Tokens }
+  /** To be exchanged like a browser's. */
+  | { kind: "code"; fields: Record<string, string> }
+  | Failed;
+
+export interface DeviceDialect {
+  start(): OAuthPost;
+  readStart(answer: OAuthAnswer): DeviceStart | Failed;
+  poll(started: DeviceStart): OAuthPost;
+  readPoll(answer: OAuthAnswer, nowMs: number): DevicePoll;
+}
+
+/** What the standard says when a server does not. */
+const defaultSeconds = 5;
+const longestSeconds = 15 * 60;
+
+export function deviceDialect(provider: OAuthProvider, device: DeviceLogin): DeviceDialect {
+  return device.dialect === "standard" ? standard(provider, device) : openai(provider, device);
+}
+
+function standard(provider: OAuthProvider, device: DeviceLogin): DeviceDialect {
+  const { clientId: client_id, format = "form" } = provider;
+  const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+  return {
+    start: () => ({ url: device.startUrl, format, fields: { client_id, scope: provider.scopes.join(" ") } }),
+    readStart: (answer) =>
+      startOf(provider, answer, {
+        deviceCode: answer.json?.["device_code"],
+        verificationUrl: answer.json?.["verification_uri"],
+      }),
+    poll: ({ deviceCode: device_code }) => ({
+      url: provider.tokenUrl,
+      format,
+      fields: { grant_type, device_code, client_id },
+    }),
+    readPoll: (answer, nowMs) =>
+      answer.status === 200 ? readTokens(answer, { provider, nowMs }) : refusal(provider, answer),
+  };
+}
+
+function openai(provider: OAuthProvider, device: DeviceLogin & { dialect: "openai" }): DeviceDialect {
+  return {
+    start: () => ({ url: device.startUrl, format: "json", fields: { client_id: provider.clientId } }),
+    readStart: (answer) =>
+      startOf(provider, answer, {
+        deviceCode: answer.json?.["device_auth_id"],
+        verificationUrl: device.verificationUrl,
+      }),
+    poll: ({ deviceCode: device_auth_id, userCode: user_code }) => ({
+      url: device.pollUrl,
+      format: "json",
+      fields: { device_auth_id, user_code },
+    }),
+    readPoll(answer) {
+      const { status, json } = answer;
+      // It has no word for "not yet".
+      if (status === 403 || status === 404) return { kind: "pending" };
+      if (status !== 200) return refusal(provider, answer);
+      const [code, code_verifier] = [json?.["authorization_code"], json?.["code_verifier"]];
+      if (typeof code !== "string" || typeof code_verifier !== "string") return garbage(provider);
+      return { kind: "code", fields: { code, code_verifier, redirect_uri: device.redirectUrl } };
+    },
+  };
+}
+
+function startOf(
+  provider: OAuthProvider,
+  { status, json }: OAuthAnswer,
+  { deviceCode, verificationUrl }: { deviceCode: unknown; verificationUrl: unknown },
+): DeviceStart | Failed {
+  if (status !== 200) {
+    return failed("server", `${provider.name} gives no device code now (HTTP ${status}). Try the browser instead.`);
+  }
+  const userCode = json?.["user_code"];
+  const completeUrl = json?.["verification_uri_complete"];
+  if (typeof deviceCode !== "string" || deviceCode === "" || !isShowable(userCode) || !isUrl(verificationUrl)) {
+    return garbage(provider);
+  }
+  return {
+    kind: "started",
+    deviceCode,
+    userCode,
+    verificationUrl: new URL(verificationUrl).href,
+    ...(isUrl(completeUrl) && { completeUrl: new URL(completeUrl).href }),
+    intervalMs: secondsIn(json?.["interval"], defaultSeconds) * 1000,
+    lifetimeMs: secondsIn(json?.["expires_in"], longestSeconds) * 1000,
+  };
+}
+
+/** Between one second and a quarter of an hour. Some servers write numbers as text. */
+function secondsIn(value: unknown, usual: number): number {
+  const seconds = typeof value === "string" ? Number(value) : value;
+  const isGood = typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 1;
+  return isGood ? Math.min(seconds, longestSeconds) : usual;
+}
+
+/** It is shown in a terminal. */
+const isShowable = (code: unknown): code is string => typeof code === "string" && /^[\w -]{1,64}$/.test(code);
+const isUrl = (value: unknown): value is string => typeof value === "string" && isSafeUrl(value);
+
+function refusal(provider: OAuthProvider, answer: OAuthAnswer): DevicePoll {
+  switch (errorCode(answer.json)) {
+    case "authorization_pending":
+    case "deviceauth_authorization_pending":
+      return { kind: "pending" };
+    case "slow_down":
+      return { kind: "slow_down" };
+    case "expired_token":
+      return expired(provider);
+    case "access_denied":
+      return failed("denied", `The login to ${provider.name} was refused in the browser.`);
+    default:
+      // A server that is overloaded for a moment should not end what a person is in the middle of.
+      return answer.status >= 500 || answer.status === 429 ? { kind: "slow_down" } : garbage(provider, answer.status);
+  }
+}
+
+export const expired = ({ name }: OAuthProvider): Failed =>
+  failed("expired", `The code for ${name} was not entered in time. Start again for a new one.`);
+
+const garbage = ({ name }: OAuthProvider, status = 200) =>
+  failed("server", `${name} answered (HTTP ${status}) with something unexpected. Try the browser instead.`);

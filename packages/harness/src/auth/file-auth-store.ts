@@ -1,0 +1,132 @@
+/** Credentials in a file that several processes share: read whole, replaced whole, changed under a lease. */
+import { dirname } from "node:path";
+import { type Clock, type Ids, sleep } from "@tau/ai";
+import { acquireLease, type FileSystem, type Lease, systemCode } from "@tau/tools/platform";
+import { HarnessError } from "../errors.ts";
+import { readWhole, writeWhole } from "../whole-file.ts";
+import { type AuthEntries, encodeAuthFile, lineOfEntry, parseAuthFile } from "./auth-file.ts";
+import { type AuthStore, type Change, createTurns } from "./auth-store.ts";
+import type { AuthNotice } from "./failure.ts";
+import { tighten } from "./permissions.ts";
+
+export interface FileAuthStoreOptions {
+  path: string;
+  /** Whether the directory is ours alone, so that its mode may be changed. */
+  ownsDirectory: boolean;
+  fileSystem: FileSystem;
+  clock: Clock;
+  ids: Ids;
+  notify: (notice: AuthNotice) => void;
+}
+
+/** Longer than a refresh may take, which is done under the lease. */
+const longestWaitMs = 60_000;
+const firstPauseMs = 5;
+const longestPauseMs = 200;
+
+type Read = { kind: "good"; entries: AuthEntries } | { kind: "bad"; notice: AuthNotice };
+
+export class FileAuthStore implements AuthStore {
+  readonly name: string;
+  readonly #options: FileAuthStoreOptions;
+  readonly #inTurn = createTurns();
+  #lastGood: AuthEntries = new Map();
+
+  constructor(options: FileAuthStoreOptions) {
+    this.name = options.path;
+    this.#options = options;
+  }
+
+  async read(): Promise<AuthEntries> {
+    const read = await this.#read();
+    if (read.kind === "bad") this.#options.notify(read.notice);
+    return this.#lastGood;
+  }
+
+  change<T>(work: (entries: AuthEntries) => Promise<Change<T>>): Promise<T> {
+    return this.#inTurn(() => this.#change(work));
+  }
+
+  async place(provider: string, field?: string): Promise<Pick<AuthNotice, "path" | "line" | "key">> {
+    const text = await this.#text();
+    const line = text === undefined ? undefined : await lineOfEntry(text, provider, field);
+    const key = field === undefined ? provider : `${provider}.${field}`;
+    return { path: this.name, key, ...(line !== undefined && { line }) };
+  }
+
+  async #read(): Promise<Read> {
+    const { path, fileSystem, ownsDirectory, notify } = this.#options;
+    try {
+      for (const each of ownsDirectory ? [dirname(path), path] : [path]) {
+        const notice = await tighten(fileSystem, each);
+        if (notice) notify(notice);
+      }
+      const parsed = await parseAuthFile((await this.#text()) ?? "");
+      if (parsed.kind === "good") {
+        this.#lastGood = parsed.entries;
+        return parsed;
+      }
+      const message = `${path} is damaged: line ${parsed.line} is not valid JSON. It stays as it is; correct that line, or move the file away and log in again.`;
+      return { kind: "bad", notice: { kind: "damaged", message, path, line: parsed.line } };
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === undefined) throw error;
+      const message = `${path} could not be read (${code}). Check that it is a file that you may read.`;
+      return { kind: "bad", notice: { kind: "unreadable", message, path } };
+    }
+  }
+
+  async #text(): Promise<string | undefined> {
+    return (await readWhole(this.#options.fileSystem, this.#options.path))?.toString("utf8");
+  }
+
+  async #change<T>(work: (entries: AuthEntries) => Promise<Change<T>>): Promise<T> {
+    const { fileSystem, ids } = this.#options;
+    try {
+      const path = await this.#realPath();
+      const lease = await this.#lease(`${path}.lease`);
+      try {
+        const read = await this.#read();
+        if (read.kind === "bad") throw new HarnessError("write_failed", read.notice.message);
+        const { result, entries } = await work(read.entries);
+        if (entries) {
+          await writeWhole(fileSystem, { path, bytes: encodeAuthFile(entries), ids });
+          this.#lastGood = entries;
+        }
+        return result;
+      } finally {
+        await lease.release();
+      }
+    } catch (error) {
+      const code = systemCode(error);
+      if (error instanceof HarnessError || code === undefined) throw error;
+      throw new HarnessError("write_failed", `${this.name} could not be written (${code}). It is as it was.`);
+    }
+  }
+
+  /** A link stays a link: what it leads to is replaced. Makes missing directories. */
+  async #realPath(): Promise<string> {
+    const { path, fileSystem } = this.#options;
+    try {
+      return await fileSystem.realpath(path);
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw error;
+      await fileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      return path;
+    }
+  }
+
+  async #lease(path: string): Promise<Lease> {
+    const { clock, fileSystem, ids } = this.#options;
+    const deadlineMs = clock.monotonic() + longestWaitMs;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      const outcome = await acquireLease(path, { fileSystem, ids });
+      if (outcome.kind === "held") return outcome.lease;
+      if (clock.monotonic() > deadlineMs) {
+        const message = `${this.name} is being changed by process ${outcome.holder.pid}, which does not finish. End it and try again.`;
+        throw new HarnessError("write_failed", message);
+      }
+      await sleep(clock, pauseMs);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "@tau/ai";
+import { expect, onTestFinished, test } from "vitest";
+import { createKeyCommands } from "./key-command.ts";
+
+function scratch(): string {
+  const directory = mkdtempSync(join(tmpdir(), "tau-command-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+test("a command runs once, also for those who ask at once, and what it prints is trimmed", async () => {
+  const run = createKeyCommands();
+  const file = join(scratch(), "runs");
+  const command = `echo x >> '${file}'; printf ' sk-fake \\n\\n'`;
+  const both = await Promise.all([run(command, "the key"), run(command, "the key")]);
+  expect([...both, await run(command, "the key")]).toEqual(
+    Array.from({ length: 3 }, () => ({ kind: "value", value: "sk-fake" })),
+  );
+  expect(readFileSync(file, "utf8")).toBe("x\n");
+});
+
+test("a command that failed runs again at the next question", async () => {
+  const run = createKeyCommands();
+  const file = join(scratch(), "unlocked");
+  const command = `cat '${file}' || { echo fake > '${file}'; exit 3; }`;
+  expect(await run(command, "the key")).toMatchObject({ failure: { kind: "command" } });
+  expect(await run(command, "the key")).toEqual({ kind: "value", value: "fake" });
+});
+
+test.each([
+  ["fails", "echo canary; echo canary >&2; exit 3", "ended with code 3"],
+  ["does not exist", "canary-no-such-program", "ended with code 127"],
+  ["is empty", "", "could not be started"],
+  ["no shell can be given", "echo canary\u0000", "could not be started"],
+  ["no shell can be given, by its length", `: ${"canary".repeat(100_000)}`, "could not be started"],
+  ["prints nothing", "true # canary", "one line"],
+  ["prints two lines", "echo canary; echo canary", "one line"],
+  ["prints without end", "yes canary", "far more"],
+])("a command that %s is a failure that says nothing of what it is or printed", async (_name, command, text) => {
+  const outcome = await createKeyCommands()(command, "the key of x");
+  expect(outcome).toMatchObject({
+    kind: "failed",
+    failure: { kind: "command", message: expect.stringContaining(text) },
+  });
+  expect(JSON.stringify(outcome)).not.toContain("canary");
+  expect(JSON.stringify(outcome)).toMatch(/the key of x/i);
+});
+
+test("a command that hangs is ended with all it started", async () => {
+  const file = join(scratch(), "pid");
+  // Time is short for the limit alone.
+  const run = createKeyCommands({ clock: systemClock, timeoutMs: 300 });
+  const outcome = await run(`sleep 60 & echo $! > '${file}'; wait`, "the key of x");
+  expect(outcome).toMatchObject({ failure: { message: expect.stringContaining("0.3 s") } });
+  const pid = Number(readFileSync(file, "utf8"));
+  await expect.poll(() => isRunning(pid)).toBe(false);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // One that is ended but not yet waited for has no memory any more.
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch (error) {
+    expect(["ESRCH", "ENOENT"]).toContain((error as NodeJS.ErrnoException).code);
+    return false;
+  }
+}

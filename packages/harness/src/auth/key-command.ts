@@ -1,0 +1,99 @@
+/** Commands that print a key, such as those of a password store. Each is run once and its answer kept in memory. */
+import { spawn } from "node:child_process";
+import { type Clock, systemClock } from "@tau/ai";
+import { type Failed, failed } from "./failure.ts";
+import { capital, checkedKey, type KeyValue } from "./key-value.ts";
+
+export interface KeyCommandsOptions {
+  clock?: Clock;
+  /** Default 10,000. */
+  timeoutMs?: number;
+}
+
+/** Runs a command, unless it has given its key already. A failure is not kept: a vault may be unlocked meanwhile. */
+export type KeyCommands = (command: string, subject: string) => Promise<KeyValue>;
+
+const mostBytes = 64 * 1024;
+
+export function createKeyCommands({ clock = systemClock, timeoutMs = 10_000 }: KeyCommandsOptions = {}): KeyCommands {
+  const known = new Map<string, Promise<KeyValue>>();
+  return async (command, subject) => {
+    const running = known.get(command) ?? run(command, { subject, clock, timeoutMs });
+    known.set(command, running);
+    const outcome = await running;
+    if (outcome.kind === "failed" && known.get(command) === running) known.delete(command);
+    return outcome;
+  };
+}
+
+/** Those of this process. */
+export const keyCommands: KeyCommands = createKeyCommands();
+
+interface Running {
+  subject: string;
+  clock: Clock;
+  timeoutMs: number;
+}
+
+/** Neither the command nor what it says goes into a message: both may hold the key. */
+function run(command: string, { subject, clock, timeoutMs }: Running): Promise<KeyValue> {
+  const who = `The command for ${subject}`;
+  const advice = "Run it in a terminal to see why.";
+  const ownGroup = process.platform !== "win32";
+  return new Promise((resolve) => {
+    const child = start(command, ownGroup);
+    if (!child) return resolve(failed("command", `${who} could not be started. ${advice}`));
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (outcome: KeyValue) => {
+      cancel();
+      resolve(outcome);
+    };
+    const stop = (outcome: Failed) => {
+      end(child.pid, ownGroup);
+      child.stdout.destroy();
+      settle(outcome);
+    };
+    const cancel = clock.setTimer(timeoutMs, () =>
+      stop(failed("command", `${who} did not end within ${timeoutMs / 1000} s and was stopped. ${advice}`)),
+    );
+    child.stdout.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > mostBytes) stop(failed("command", `${who} prints far more than a key. ${advice}`));
+      else chunks.push(chunk);
+    });
+    child.once("error", () => settle(failed("command", `${who} could not be started. ${advice}`)));
+    child.once("close", (code, signal) => {
+      const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
+      if (code !== 0) return settle(failed("command", `${who} ${how}. ${advice}`));
+      const key = checkedKey(Buffer.concat(chunks).toString("utf8"), subject);
+      const problem = `${capital(subject)} is not what its command prints: one line is expected. ${advice}`;
+      settle(key.kind === "value" ? key : failed("command", problem));
+    });
+  });
+}
+
+/** Undefined for what no shell can be given. The error then quotes the command, so it goes no further. */
+function start(command: string, ownGroup: boolean) {
+  try {
+    return spawn(command, {
+      shell: true,
+      stdio: ["ignore", "pipe", "ignore"],
+      detached: ownGroup,
+      windowsHide: true,
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return undefined;
+  }
+}
+
+function end(pid: number | undefined, ownGroup: boolean): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(ownGroup ? -pid : pid, "SIGKILL");
+  } catch (error) {
+    // It has ended meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}

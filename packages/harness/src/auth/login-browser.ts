@@ -1,0 +1,144 @@
+/** Login through a browser: authorization code with PKCE, brought back by the browser or pasted by the person. */
+import { sleep, systemClock } from "@tau/ai";
+import { type CallbackServer, openCallbackServer } from "./callback-server.ts";
+import { type Failed, failed } from "./failure.ts";
+import { type OAuthPorts, post } from "./oauth-post.ts";
+import type { BrowserLogin, OAuthProvider } from "./oauth-providers.ts";
+import { readTokens, type TokenOutcome } from "./oauth-tokens.ts";
+import type { LoginInteraction } from "./login-interaction.ts";
+import { type AuthorizationAnswer, parsePasted } from "./pasted-code.ts";
+import { type Attempt, isSameState, newAttempt } from "./pkce.ts";
+
+/** How long somebody may take to log in. */
+const patienceMs = 15 * 60_000;
+
+export interface BrowserRequest {
+  provider: OAuthProvider;
+  browser: BrowserLogin;
+  interaction: LoginInteraction;
+  /** The person pastes the code: no server is opened. */
+  isPasted: boolean;
+}
+
+export async function loginWithBrowser(request: BrowserRequest, ports: OAuthPorts): Promise<TokenOutcome> {
+  const { provider, browser, interaction, isPasted } = request;
+  const attempt = newAttempt();
+  const server = isPasted ? undefined : await openCallbackServer(browser.redirect, attempt.state);
+  try {
+    if (!server && !interaction.paste) return noWayBack(provider, browser);
+    const redirectUrl = redirectOf(browser, server, isPasted);
+    interaction.notify({ type: "auth_url", url: authorizeUrl(provider, browser, { attempt, redirectUrl }) });
+    const answer = await waitForAnswer({ interaction, server }, ports);
+    if (answer.kind === "failed") return answer;
+    const code = checkedCode(answer, provider, attempt);
+    if (code.kind === "failed") return code;
+    const state = browser.sendsState ? { state: attempt.state } : {};
+    return await exchangeCode(
+      provider,
+      { code: code.code, code_verifier: attempt.verifier, redirect_uri: redirectUrl, ...state },
+      ports,
+    );
+  } finally {
+    server?.close();
+  }
+}
+
+function noWayBack({ name }: OAuthProvider, { redirect }: BrowserLogin): Failed {
+  const port = redirect.port === 0 ? "A port" : `Port ${redirect.port}`;
+  return failed("unsupported", `${port} on this machine could not be opened for ${name}. Free it, and try again.`);
+}
+
+/** Where nobody listens the address is still that of a listener: the person copies it from the browser's window. */
+function redirectOf(browser: BrowserLogin, server: CallbackServer | undefined, isPasted: boolean): string {
+  const { host = "localhost", port, path } = browser.redirect;
+  if (isPasted && browser.pasteRedirectUrl !== undefined) return browser.pasteRedirectUrl;
+  return server?.redirectUrl ?? `http://${host}:${port}${path}`;
+}
+
+export function authorizeUrl(
+  { clientId, scopes }: OAuthProvider,
+  { authorizeUrl: address, parameters = {} }: BrowserLogin,
+  { attempt, redirectUrl }: { attempt: Omit<Attempt, "verifier">; redirectUrl: string },
+): string {
+  const url = new URL(address);
+  const all = {
+    ...parameters,
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: redirectUrl,
+    scope: scopes.join(" "),
+    code_challenge: attempt.challenge,
+    code_challenge_method: "S256",
+    state: attempt.state,
+  };
+  for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+type Answer = ({ kind: "answer" } & AuthorizationAnswer) | Failed;
+
+/** The browser, the person, the clock or a cancel: whoever is first. The others are told to stop. */
+async function waitForAnswer(
+  { interaction, server }: { interaction: LoginInteraction; server: CallbackServer | undefined },
+  { clock = systemClock, signal }: OAuthPorts,
+): Promise<Answer> {
+  const over = new AbortController();
+  const stop = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+  const ways: Promise<Answer>[] = [
+    sleep(clock, patienceMs, stop).then((end) =>
+      end === "elapsed"
+        ? failed("expired", "Nobody logged in for 15 minutes. Start again when you are ready.")
+        : cancelled(),
+    ),
+  ];
+  if (server) ways.push(server.answer.then((answer) => ({ kind: "answer", ...answer })));
+  if (interaction.paste) ways.push(pasted(interaction, stop));
+  try {
+    return await Promise.race(ways);
+  } finally {
+    over.abort();
+    // A prompt that is told to stop may reject; nobody waits for it any more.
+    void Promise.allSettled(ways);
+  }
+}
+
+const cancelled = () => failed("aborted", "The login was cancelled.");
+
+async function pasted(interaction: LoginInteraction, stop: AbortSignal): Promise<Answer> {
+  const text = await interaction.paste?.(stop);
+  return text === undefined ? cancelled() : { kind: "answer", ...parsePasted(text) };
+}
+
+function checkedCode(
+  { code, state, error }: AuthorizationAnswer,
+  { name }: OAuthProvider,
+  attempt: Attempt,
+): { kind: "code"; code: string } | Failed {
+  if (state !== undefined && !isSameState(state, attempt.state)) {
+    return failed(
+      "wrong_state",
+      "What was pasted belongs to another login. Start again, and paste what that one gives.",
+    );
+  }
+  if (error === "access_denied") return failed("denied", `The login to ${name} was refused in the browser.`);
+  if (error !== undefined) return failed("server", `${name} did not let the login finish. Try again.`);
+  if (code === undefined) return failed("server", "There is no code in what was pasted. Paste the whole address.");
+  return { kind: "code", code };
+}
+
+export async function exchangeCode(
+  provider: OAuthProvider,
+  fields: Record<string, string>,
+  ports: OAuthPorts,
+): Promise<TokenOutcome> {
+  const { tokenUrl: url, clientId, format = "form" } = provider;
+  const all = { grant_type: "authorization_code", client_id: clientId, ...fields };
+  const answer = await post({ url, fields: all, format }, ports);
+  if (answer.kind === "failed") return answer;
+  const outcome = readTokens(answer, { provider, nowMs: (ports.clock ?? systemClock).now() });
+  if (outcome.kind === "tokens" || outcome.failure.kind !== "login_required") return outcome;
+  return failed(
+    "login_required",
+    `${provider.name} did not accept the code: it is good once, and not for long. Start again.`,
+  );
+}

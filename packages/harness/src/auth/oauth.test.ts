@@ -1,0 +1,136 @@
+import { expect, test } from "vitest";
+import { deviceDialect } from "./device-dialects.ts";
+import { authorizeUrl } from "./login-browser.ts";
+import { checkOAuthProvider, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
+import { isDue, readTokens } from "./oauth-tokens.ts";
+import { challengeOf, isSameState, newAttempt } from "./pkce.ts";
+
+const provider = (id: string): OAuthProvider => {
+  const found = oauthProviders.find((each) => each.id === id);
+  if (!found) throw new Error(`no ${id}`);
+  return found;
+};
+const answer = (status: number, json?: Record<string, unknown>) => ({ kind: "answer" as const, status, json });
+
+test("the providers that are built in are sound", () => {
+  for (const each of oauthProviders) expect(() => checkOAuthProvider(each)).not.toThrow();
+  expect(oauthProviders.map(({ id }) => id)).toEqual(["anthropic", "openai-codex"]);
+});
+
+test("Anthropic is asked as it expects", () => {
+  const anthropic = provider("anthropic");
+  const attempt = { state: "the-state", challenge: "the-challenge" };
+  const url = new URL(
+    authorizeUrl(anthropic, anthropic.browser!, { attempt, redirectUrl: "http://localhost:1/callback" }),
+  );
+  expect(url.origin + url.pathname).toBe("https://claude.ai/oauth/authorize");
+  expect(Object.fromEntries(url.searchParams)).toEqual({
+    code: "true",
+    response_type: "code",
+    client_id: anthropic.clientId,
+    redirect_uri: "http://localhost:1/callback",
+    scope: anthropic.scopes.join(" "),
+    code_challenge: "the-challenge",
+    code_challenge_method: "S256",
+    state: "the-state",
+  });
+});
+
+test("the challenge is that of the example in RFC 7636", () => {
+  expect(challengeOf("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")).toBe(
+    "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+  );
+});
+
+test("no two attempts share anything, and verifiers are as long as the standard asks for", () => {
+  const [a, b] = [newAttempt(), newAttempt()];
+  expect(new Set([a.state, a.verifier, a.challenge, b.state, b.verifier, b.challenge]).size).toBe(6);
+  expect(a.verifier).toMatch(/^[\w-]{43}$/);
+  expect([isSameState(a.state, a.state), isSameState(a.state, b.state), isSameState("", a.state)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});
+
+test("a token of a ChatGPT account brings the account's id along", () => {
+  const claims = { "https://api.openai.com/auth": { chatgpt_account_id: "acc-1" } };
+  const access_token = `x.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.y`;
+  const read = (token: string) =>
+    readTokens(answer(200, { access_token: token, refresh_token: "r", expires_in: 10 }), {
+      provider: provider("openai-codex"),
+      nowMs: 1_000,
+    });
+  const tokens = { access: access_token, refresh: "r", expires: 11_000, expires_in: 10 };
+  expect(read(access_token)).toEqual({ kind: "tokens", tokens: { ...tokens, accountId: "acc-1" } });
+  expect(read("not-a-jwt")).toMatchObject({ kind: "tokens", tokens: { access: "not-a-jwt" } });
+});
+
+test("a server that gives no new refresh token leaves the old one, and no lifetime is an hour", () => {
+  const outcome = readTokens(answer(200, { access_token: "a" }), {
+    provider: provider("anthropic"),
+    nowMs: 0,
+    refresh: "old",
+  });
+  expect(outcome).toEqual({
+    kind: "tokens",
+    tokens: { access: "a", refresh: "old", expires: 3_600_000, expires_in: 3_600 },
+  });
+});
+
+test.each([
+  [400, { error: "invalid_grant" }, "login_required"],
+  [401, undefined, "login_required"],
+  [400, { error: { code: "refresh_token_reused", message: "canary" } }, "login_required"],
+  [400, { error: "invalid_request", error_description: "canary" }, "server"],
+  [429, { error: "canary" }, "server"],
+  [302, undefined, "server"],
+])("a refusal with HTTP %i and %j is %s", (status, json, kind) => {
+  const outcome = readTokens(answer(status, json), { provider: provider("anthropic"), nowMs: 0 });
+  expect(outcome).toMatchObject({ failure: { kind } });
+  expect(JSON.stringify(outcome)).not.toContain("canary");
+});
+
+test("a token is due five minutes before its end, or a fifth of its life where that is less", () => {
+  const rows = [
+    [{ expires: 1_000_000 }, 699_999, false],
+    [{ expires: 1_000_000 }, 700_000, true],
+    [{ expires: 1_000_000, expires_in: 100 }, 979_999, false],
+    [{ expires: 1_000_000, expires_in: 100 }, 980_000, true],
+  ] as const;
+  for (const [token, now, due] of rows) expect([token, now, isDue(token, now)]).toEqual([token, now, due]);
+});
+
+test("OpenAI's device codes end in a code that is exchanged", () => {
+  const codex = provider("openai-codex");
+  const dialect = deviceDialect(codex, codex.device!);
+  expect(dialect.start()).toMatchObject({ format: "json", fields: { client_id: codex.clientId } });
+  const started = dialect.readStart(answer(200, { device_auth_id: "d", user_code: "AB-12", interval: "7" }));
+  expect(started).toMatchObject({ kind: "started", userCode: "AB-12", intervalMs: 7_000, lifetimeMs: 900_000 });
+  if (started.kind === "failed") throw new Error("not started");
+  expect(dialect.poll(started).fields).toEqual({ device_auth_id: "d", user_code: "AB-12" });
+  expect(dialect.readPoll(answer(403), 0)).toEqual({ kind: "pending" });
+  expect(dialect.readPoll(answer(404), 0)).toEqual({ kind: "pending" });
+  expect(dialect.readPoll(answer(400, { error: { code: "slow_down" } }), 0)).toEqual({ kind: "slow_down" });
+  expect(dialect.readPoll(answer(200, { authorization_code: "c", code_verifier: "v" }), 0)).toEqual({
+    kind: "code",
+    fields: { code: "c", code_verifier: "v", redirect_uri: "https://auth.openai.com/deviceauth/callback" },
+  });
+  expect(dialect.readPoll(answer(200, {}), 0)).toMatchObject({ kind: "failed" });
+});
+
+test.each([
+  ["an address that a browser should not open", { verification_uri: "file:///etc/passwd" }],
+  ["an address without encryption", { verification_uri: "http://example.com" }],
+  ["a code that would paint the terminal", { user_code: "\u001b[2J" }],
+  ["no device code", { device_code: 7 }],
+])("a device login with %s is refused", (_name, change) => {
+  const standard = {
+    ...provider("anthropic"),
+    device: { dialect: "standard" as const, startUrl: "https://a.example" },
+  };
+  const good = { device_code: "d", user_code: "AB", verification_uri: "https://a.example/device" };
+  const dialect = deviceDialect(standard, standard.device);
+  expect(dialect.readStart(answer(200, good))).toMatchObject({ kind: "started", intervalMs: 5_000 });
+  expect(dialect.readStart(answer(200, { ...good, ...change }))).toMatchObject({ failure: { kind: "server" } });
+});

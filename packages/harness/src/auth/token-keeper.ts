@@ -1,0 +1,141 @@
+/** Access tokens that are good now. One that ends is renewed once, however many ask and in however many processes. */
+import type { Clock } from "@tau/ai";
+import { HarnessError } from "../errors.ts";
+import type { AuthStore, Change } from "./auth-store.ts";
+import type { OAuthCredential } from "./credential.ts";
+import { type AuthFailure, type AuthNotice, failed } from "./failure.ts";
+import type { KeyValue } from "./key-value.ts";
+import { post } from "./oauth-post.ts";
+import type { OAuthProvider } from "./oauth-providers.ts";
+import { isDue, readTokens, type TokenOutcome } from "./oauth-tokens.ts";
+import { type Keeping, readCredential, withCredential } from "./stored-credential.ts";
+
+export interface TokenKeeperOptions {
+  store: AuthStore;
+  keeping: Keeping;
+  clock: Clock;
+  providerOf: (id: string) => OAuthProvider | undefined;
+  notify: (notice: AuthNotice) => void;
+}
+
+/** Renewed, but not on the disk: the server has forgotten what is stored there. */
+interface Unsaved {
+  /** The access token that is stored. */
+  replaces: string;
+  credential: OAuthCredential;
+}
+
+interface Renewed {
+  value: KeyValue;
+  /** Whether the file holds what is used, once the change is made. */
+  isStored: boolean;
+}
+
+export class TokenKeeper {
+  readonly #options: TokenKeeperOptions;
+  readonly #renewing = new Map<string, Promise<KeyValue>>();
+  readonly #unsaved = new Map<string, Unsaved>();
+
+  constructor(options: TokenKeeperOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A token that is good now. `signal` ends the waiting, not the renewal: the server may have taken back the old tokens
+   * already, so its answer has to be stored.
+   */
+  async fresh(id: string, stored: OAuthCredential, signal?: AbortSignal): Promise<KeyValue> {
+    let renewing = this.#renewing.get(id);
+    if (!renewing) {
+      const isStored = this.#latest(id, stored) === stored;
+      if (isStored && !isDue(stored, this.#options.clock.now())) return { kind: "value", value: stored.access };
+      renewing = this.#renew(id).finally(() => this.#renewing.delete(id));
+      this.#renewing.set(id, renewing);
+    }
+    return await orAborted(renewing, signal);
+  }
+
+  #latest(id: string, stored: OAuthCredential): OAuthCredential {
+    const unsaved = this.#unsaved.get(id);
+    return unsaved?.replaces === stored.access ? unsaved.credential : stored;
+  }
+
+  async #renew(id: string): Promise<KeyValue> {
+    const { store, notify } = this.#options;
+    try {
+      const { value, isStored } = await store.change((entries) => this.#change(id, entries));
+      if (isStored) this.#unsaved.delete(id);
+      return value;
+    } catch (error) {
+      if (!(error instanceof HarnessError)) throw error;
+      const unsaved = this.#unsaved.get(id);
+      if (!unsaved) return failed("storage", `The token for ${id} could not be renewed. ${error.message}`);
+      const message = `The new token for ${id} is used but could not be stored. ${error.message} Mend that, or log in again later.`;
+      notify({ kind: "not_saved", message, path: store.name, key: id });
+      return { kind: "value", value: unsaved.credential.access };
+    }
+  }
+
+  /** Nobody else changes the entries meanwhile, so nobody else asks the server. */
+  async #change(id: string, entries: ReadonlyMap<string, unknown>): Promise<Change<Renewed>> {
+    const { keeping, clock } = this.#options;
+    const stored = await readCredential(entries, id, keeping);
+    if (stored.kind !== "credential" || stored.credential.type !== "oauth") {
+      const value = failed("login_required", `Somebody logged out of ${id} meanwhile. Log in again: /login ${id}`);
+      return { result: { value, isStored: true } };
+    }
+    const replaces = stored.credential.access;
+    let credential = this.#latest(id, stored.credential);
+    if (isDue(credential, clock.now())) {
+      const outcome = await this.#ask(id, credential);
+      if (outcome.kind === "failed") {
+        const value = this.#afterFailure(id, credential, outcome.failure);
+        return { result: { value, isStored: credential.access === replaces } };
+      }
+      credential = { ...credential, ...outcome.tokens };
+    }
+    const result: Renewed = { value: { kind: "value", value: credential.access }, isStored: true };
+    if (credential.access === replaces) return { result };
+    this.#unsaved.set(id, { replaces, credential });
+    return { result, entries: await withCredential(entries, { provider: id, credential, keeping }) };
+  }
+
+  async #ask(id: string, { refresh: refresh_token }: OAuthCredential): Promise<TokenOutcome> {
+    const { clock, providerOf } = this.#options;
+    const provider = providerOf(id);
+    if (!provider) return failed("unsupported", `It is not known how to log in to ${id}. Register its OAuth provider.`);
+    if (refresh_token === "") {
+      return failed("login_required", `The login to ${provider.name} is over. Log in again: /login ${id}`);
+    }
+    const { tokenUrl: url, clientId: client_id, format = "form" } = provider;
+    const answer = await post(
+      { url, format, fields: { grant_type: "refresh_token", refresh_token, client_id } },
+      { clock },
+    );
+    if (answer.kind === "failed") return answer;
+    return readTokens(answer, { provider, nowMs: clock.now(), refresh: refresh_token });
+  }
+
+  /** What is stored stays. It is used as long as it is good, since that may be longer than the trouble lasts. */
+  #afterFailure(id: string, { access, expires }: OAuthCredential, failure: AuthFailure): KeyValue {
+    if (this.#options.clock.now() >= expires) return { kind: "failed", failure };
+    const message = `The token for ${id} ends soon and could not be renewed. ${failure.message}`;
+    this.#options.notify({ kind: "refresh_failed", message, path: this.#options.store.name, key: id });
+    return { kind: "value", value: access };
+  }
+}
+
+async function orAborted(work: Promise<KeyValue>, signal: AbortSignal | undefined): Promise<KeyValue> {
+  if (!signal) return await work;
+  const stopped = failed("aborted", "It was cancelled.");
+  if (signal.aborted) return stopped;
+  const done = new AbortController();
+  const abort = new Promise<KeyValue>((resolve) =>
+    signal.addEventListener("abort", () => resolve(stopped), { once: true, signal: done.signal }),
+  );
+  try {
+    return await Promise.race([work, abort]);
+  } finally {
+    done.abort();
+  }
+}

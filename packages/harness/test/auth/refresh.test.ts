@@ -1,0 +1,246 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "@tau/ai";
+import { createFakeClock } from "@tau/ai/testing";
+import { nodeFileSystem } from "@tau/tools/platform";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { AuthStorage } from "../../src/auth/auth-storage.ts";
+import { canary, startAuthorizationServer } from "./authorization-server.ts";
+import { scratch, setup, storedLogin } from "./kit.ts";
+
+const hour = 3_600_000;
+
+async function start(expiresInMs: number, extra: Parameters<typeof setup>[0] = {}) {
+  const clock = createFakeClock();
+  const server = await startAuthorizationServer();
+  const options = { clock, oauthProviders: [server.provider()], ...extra };
+  const kit = setup(options);
+  kit.write({ other: { type: "api_key", key: "k" }, ...storedLogin(server, clock.now() + expiresInMs) });
+  return { clock, server, options, ...kit };
+}
+
+const keyOf = async (storage: AuthStorage, signal?: AbortSignal) => {
+  const outcome = await storage.getApiKey("here", signal ? { signal } : {});
+  if (outcome.kind === "found") return outcome.key;
+  return outcome.kind === "failed" ? outcome.failure.kind : outcome.kind;
+};
+
+describe("one process", () => {
+  test("a token that is good is used as it is, and nobody is asked", async () => {
+    const { storage, server } = await start(hour);
+    expect(await keyOf(storage)).toBe("access-first");
+    expect(server.grants).toEqual([]);
+  });
+
+  test("a token is renewed some minutes before it ends, and what else was stored stays", async () => {
+    const { storage, server, clock, read } = await start(hour);
+    await clock.advance(hour - 5 * 60_000 - 1);
+    expect(await keyOf(storage)).toBe("access-first");
+    await clock.advance(1);
+    const key = await keyOf(storage);
+    expect(key).toContain(canary);
+    expect(server.grants).toEqual(["refresh_token"]);
+    expect(read()["here"]).toMatchObject({ type: "oauth", access: key, note: "kept", expires: clock.now() + hour });
+    expect(read()["here"]?.refresh).toContain(canary);
+    expect(read()["other"]).toEqual({ type: "api_key", key: "k" });
+  });
+
+  test("a token that ends during a long answer is fresh at the next call", async () => {
+    const { storage, clock, server } = await start(-1);
+    const keys: string[] = [];
+    for (let call = 0; call < 3; call++) {
+      keys.push(await keyOf(storage));
+      // The answer takes longer than the token lives.
+      await clock.advance(2 * hour);
+    }
+    expect(new Set(keys).size).toBe(3);
+    expect(server.grants).toHaveLength(3);
+  });
+
+  test("a token that lives a minute is not renewed at every call", async () => {
+    const { storage, server, clock } = await start(-1);
+    server.lifetime = 60;
+    const first = await keyOf(storage);
+    await clock.advance(47_000);
+    expect(await keyOf(storage)).toBe(first);
+    await clock.advance(1_000);
+    expect(await keyOf(storage)).not.toBe(first);
+    expect(server.grants).toHaveLength(2);
+  });
+
+  test("any number of calls at once, by any number of storages, make one request", async () => {
+    const { storage, server, directory, options } = await start(-1, { clock: systemClock });
+    const second = AuthStorage.create(directory, { oauthProviders: options.oauthProviders });
+    const keys = await Promise.all([storage, storage, second, storage, second].map((each) => keyOf(each)));
+    expect(new Set(keys).size).toBe(1);
+    expect(keys[0]).toContain(canary);
+    expect(server.grants).toEqual(["refresh_token"]);
+  });
+
+  test("a cancelled call does not stop the renewal, whose answer is stored", async () => {
+    const { storage, server, read } = await start(-1);
+    const cancel = new AbortController();
+    server.beforeRefresh = async () => cancel.abort();
+    expect(await keyOf(storage, cancel.signal)).toBe("aborted");
+    const key = await keyOf(storage);
+    expect(key).toContain(canary);
+    expect(read()["here"]?.access).toBe(key);
+    expect(server.grants).toEqual(["refresh_token"]);
+  });
+
+  test("a refused renewal says to log in again and leaves what is stored", async () => {
+    const { storage, server, file } = await start(-1);
+    const before = readFileSync(file, "utf8");
+    server.refreshTokens.clear();
+    const outcome = await storage.getApiKey("here");
+    expect(outcome).toMatchObject({ kind: "failed", source: "stored", failure: { kind: "login_required" } });
+    expect(JSON.stringify(outcome)).toContain("/login here");
+    expect(JSON.stringify(outcome)).not.toMatch(/canary|refresh-first|access-first/);
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+
+  test.each([
+    ["garbage", { status: 200, body: canary }],
+    ["nothing", { status: 200, body: "" }],
+    ["far too much", { status: 200, body: canary.repeat(100_000) }],
+    ["an error", { status: 500, body: canary }],
+  ])("a server that answers %s leaves what is stored, and is asked again at the next call", async (_name, raw) => {
+    const { storage, server, file } = await start(-1);
+    const before = readFileSync(file, "utf8");
+    server.raw = raw;
+    expect(await keyOf(storage)).toBe("server");
+    expect(readFileSync(file, "utf8")).toBe(before);
+    server.raw = undefined;
+    expect(await keyOf(storage)).toContain(canary);
+  });
+
+  test("while a token is good, a server that is down costs a notice and nothing else", async () => {
+    const { storage, server, notices, clock } = await start(60_000);
+    await server.close();
+    expect(await keyOf(storage)).toBe("access-first");
+    expect(notices).toMatchObject([{ kind: "refresh_failed", key: "here" }]);
+    await clock.advance(60_000);
+    expect(await keyOf(storage)).toBe("network");
+    expect(JSON.stringify(notices)).not.toMatch(/canary|refresh-first|access-first/);
+  });
+
+  test("who logs out during a renewal is logged out", async () => {
+    const { storage, server, read } = await start(-1);
+    let removing: Promise<boolean> | undefined;
+    server.beforeRefresh = async () => void (removing = storage.remove("here"));
+    await keyOf(storage);
+    expect(await removing).toBe(true);
+    expect(read()["here"]).toBeUndefined();
+    expect(await keyOf(storage)).toBe("none");
+  });
+
+  test("new tokens that the disk refuses are used by this process, and stored as soon as it takes them", async () => {
+    let isFull = false;
+    const refuse = () => Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
+    const fileSystem = {
+      ...nodeFileSystem,
+      rename: (from: string, to: string) =>
+        isFull && to.endsWith("auth.json") ? refuse() : nodeFileSystem.rename(from, to),
+    };
+    const { storage, server, clock, notices, read } = await start(-1, { fileSystem });
+    isFull = true;
+    const key = await keyOf(storage);
+    expect(key).toContain(canary);
+    expect(notices).toMatchObject([{ kind: "not_saved", key: "here" }]);
+    expect(await keyOf(storage)).toBe(key);
+    expect(read()["here"]?.access).toBe("access-first");
+    await clock.advance(hour);
+    // Not even a server in trouble makes us forget what only we know.
+    server.raw = { status: 500, body: "" };
+    expect(await keyOf(storage)).toBe("server");
+    server.raw = undefined;
+    const next = await keyOf(storage);
+    expect(next).not.toBe(key);
+    isFull = false;
+    expect(await keyOf(storage)).toBe(next);
+    expect(read()["here"]?.access).toBe(next);
+    expect(server.grants).toHaveLength(2);
+  });
+
+  test("a login of a provider that nobody registered is used while it is good", async () => {
+    const { storage, clock } = await start(hour, { oauthProviders: [] });
+    expect(await keyOf(storage)).toBe("access-first");
+    await clock.advance(hour);
+    expect(await keyOf(storage)).toBe("unsupported");
+  });
+});
+
+describe("several processes", () => {
+  let script: string;
+  let built: string;
+  beforeAll(async () => {
+    built = mkdtempSync(join(tmpdir(), "tau-asker-"));
+    script = join(built, "asker.mjs");
+    await build({
+      entryPoints: [join(import.meta.dirname, "asker.ts")],
+      outfile: script,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      conditions: ["@tau/source"],
+      logLevel: "silent",
+      external: ["google-auth-library"],
+    });
+  });
+  afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+  /** Starts them all, lets them go at once, and gives what each said. */
+  async function together(argumentLists: string[][]): Promise<string[]> {
+    const children = argumentLists.map((args) => spawn(process.execPath, [script, ...args], { stdio: "pipe" }));
+    onTestFinished(() => children.forEach((child) => void child.kill("SIGKILL")));
+    const said = children.map(listen);
+    await Promise.all(said.map(({ ready }) => ready));
+    for (const child of children) child.stdin.write("go\n");
+    return await Promise.all(said.map(({ rest }) => rest));
+  }
+
+  function listen(child: ChildProcess) {
+    let [text, errors] = ["", ""];
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (errors += chunk));
+    const ended = once(child, "close").then(() => {
+      expect(errors).toBe("");
+      return text.replace("ready\n", "");
+    });
+    const ready = new Promise<void>((resolve) => {
+      child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+        if (text.includes("ready\n")) resolve();
+      });
+      child.once("close", () => resolve());
+    });
+    return { ready, rest: ended };
+  }
+
+  test("three processes that need a new token at once make one request, and all have the same token", async () => {
+    const server = await startAuthorizationServer();
+    const { directory, write, read } = setup();
+    write(storedLogin(server, 1_000));
+    server.beforeRefresh = () => new Promise((resolve) => setTimeout(resolve, 150));
+    const said = await together(Array.from({ length: 3 }, () => [directory, server.url, "key"]));
+    const token = read()["here"]?.access;
+    expect(token).toContain(canary);
+    expect(said.map((line) => JSON.parse(line) as unknown)).toEqual(
+      Array.from({ length: 3 }, () => ({ kind: "found", key: token, source: "stored" })),
+    );
+    expect(server.grants).toEqual(["refresh_token"]);
+  });
+
+  test("what two processes store at once is all there, and nobody else may read it", async () => {
+    const directory = scratch();
+    chmodSync(directory, 0o700);
+    await together(["a", "b"].map((name) => [directory, "", "set", name, "12"]));
+    const storage = AuthStorage.create(directory);
+    const wanted = ["a", "b"].flatMap((name) => Array.from({ length: 12 }, (_unused, at) => `${name}-${at}`));
+    expect((await storage.list()).map(({ provider }) => provider)).toEqual(wanted.sort());
+    expect((await nodeFileSystem.stat(join(directory, "auth.json"))).mode & 0o777).toBe(0o600);
+  });
+});
