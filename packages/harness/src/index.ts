@@ -69,6 +69,26 @@ export type {
   ThinkingLevelChangeEntry,
   UsageEntry,
 } from "./session/entry.ts";
+export {
+  chooseDefault,
+  type DefaultChoice,
+  type DefaultModel,
+  defaultModels,
+  defaultProviderOrder,
+} from "./models/defaults.ts";
+export type { Preference } from "./models/match.ts";
+export {
+  type CreateModelRegistryOptions,
+  type HasKey,
+  type InMemoryModelRegistryOptions,
+  ModelRegistry,
+  type ModelRegistryOptions,
+  type RequestHeaders,
+  type ResolveValue,
+} from "./models/model-registry.ts";
+export { describeProblem, type ModelsProblem } from "./models/models-file.ts";
+export { type ModelResolution, resolveModel, type ResolvePreference } from "./models/resolve.ts";
+export { type ModelScope, type ScopedModel, scopeModels, type ScopeProblem } from "./models/scope.ts";
 export { createExpandPort, type ExpandPortOptions } from "./prompt/expand-port.ts";
 export {
   type ExpandOptions,

@@ -1,0 +1,115 @@
+/** The models of each provider with what `models.json` says of them: the same question gives the same object. */
+import { didYouMean, getApiProvider, getApiProviders, type Model } from "@tau/ai";
+import { keyOf } from "./fields.ts";
+import type { ModelsProblem } from "./models-file.ts";
+import { type BuiltModel, built, mostLike, overridden } from "./overlay.ts";
+import type { ModelEntry, ProviderConfig } from "./schema.ts";
+
+/** The models there are without the file. */
+export interface BaseModels {
+  /** Every provider that has models. */
+  providers(): string[];
+  list(provider: string): readonly Model[];
+  /** One of those that are listed. */
+  find(provider: string, id: string): Model | undefined;
+  /** What is assumed of any id where a server has whatever was loaded into it; undefined for other providers. */
+  assumed(provider: string, id: string): Model | undefined;
+}
+
+export class ConfiguredModels {
+  readonly #base: BaseModels;
+  readonly #configs: ReadonlyMap<string, ProviderConfig>;
+  readonly #overridden = new WeakMap<Model, Model>();
+  readonly #built = new WeakMap<ModelEntry, { like: Model | undefined; result: BuiltModel }>();
+
+  constructor(base: BaseModels, configs: ReadonlyMap<string, ProviderConfig>) {
+    this.#base = base;
+    this.#configs = configs;
+  }
+
+  providers(): string[] {
+    return [...new Set([...this.#base.providers(), ...this.#configs.keys()])];
+  }
+
+  list(provider: string): Model[] {
+    const base = this.#base.list(provider);
+    const config = this.#configs.get(provider);
+    if (!config) return [...base];
+    const models = new Map(base.map((model) => [model.id, this.#override(model, config)]));
+    for (const entry of config.models ?? []) {
+      const result = this.#build(provider, entry, config);
+      if (result.kind === "built") models.set(entry.id, result.model);
+    }
+    return [...models.values()];
+  }
+
+  /** Also a model that is not listed, where the server has any, unless `isListed`. */
+  find(provider: string, id: string, isListed = false): Model | undefined {
+    const config = this.#configs.get(provider);
+    const entry = config?.models?.find((each) => each.id === id);
+    const described = config && entry ? this.#build(provider, entry, config) : undefined;
+    if (described?.kind === "built") return described.model;
+    const model = this.#base.find(provider, id) ?? (isListed ? undefined : this.#base.assumed(provider, id));
+    return model && config ? this.#override(model, config) : model;
+  }
+
+  /** What the file says that comes to nothing, as things are now: what it refers to may be added later. */
+  problems(file: string): ModelsProblem[] {
+    return [...this.#configs].flatMap(([provider, config]) => [
+      ...this.#emptyProvider(file, provider, config),
+      ...this.#entryProblems(file, provider, config),
+      ...this.#overrideProblems(file, provider, config),
+    ]);
+  }
+
+  #override(model: Model, config: ProviderConfig): Model {
+    const known = this.#overridden.get(model) ?? overridden(model, config);
+    this.#overridden.set(model, known);
+    return known;
+  }
+
+  #build(provider: string, entry: ModelEntry, config: ProviderConfig): BuiltModel {
+    const like = mostLike(entry.id, this.#base.list(provider));
+    const known = this.#built.get(entry);
+    if (known && known.like === like) return known.result;
+    const assumed = this.#base.assumed(provider, entry.id);
+    const result = built(entry, config, { provider, like, assumed });
+    this.#built.set(entry, { like, result });
+    return result;
+  }
+
+  #emptyProvider(file: string, provider: string, { models = [], line }: ProviderConfig): ModelsProblem[] {
+    if (models.length > 0 || this.#base.list(provider).length > 0 || this.#base.assumed(provider, "any")) return [];
+    const hint = didYouMean(provider, this.#base.providers());
+    const message = `There is no such provider, and no models are described for it.${hint}`;
+    return [{ file, line, key: keyOf(["providers", provider]), message }];
+  }
+
+  #entryProblems(file: string, provider: string, config: ProviderConfig): ModelsProblem[] {
+    return (config.models ?? []).flatMap((entry, at) => {
+      const place = { file, line: entry.line, key: keyOf(["providers", provider, "models", at]) };
+      const result = this.#build(provider, entry, config);
+      if (result.kind === "incomplete") {
+        const message = `The model ${JSON.stringify(entry.id)} is left out: a provider of your own needs ${JSON.stringify(result.missing)}.`;
+        return [{ ...place, message }];
+      }
+      const { api } = result.model;
+      if (getApiProvider(api)) return [];
+      const known = getApiProviders().map((each) => each.api);
+      const hint = didYouMean(api, known) || ` There are ${known.join(", ")}.`;
+      return [{ ...place, message: `Nothing speaks the API ${JSON.stringify(api)}.${hint}` }];
+    });
+  }
+
+  #overrideProblems(file: string, provider: string, { modelOverrides, line }: ProviderConfig): ModelsProblem[] {
+    // What a local server has is not known before it is asked.
+    if (!modelOverrides || this.#base.assumed(provider, "any")) return [];
+    const ids = this.#base.list(provider).map(({ id }) => id);
+    return [...modelOverrides.keys()]
+      .filter((id) => !ids.includes(id))
+      .map((id) => {
+        const key = keyOf(["providers", provider, "modelOverrides", id]);
+        return { file, line, key, message: `${provider} has no such model to override.${didYouMean(id, ids)}` };
+      });
+  }
+}

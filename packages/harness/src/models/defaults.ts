@@ -1,0 +1,113 @@
+/** Which model is used when nobody names one. */
+import type { Model } from "@tau/ai";
+import type { Preference } from "./match.ts";
+import { referenceOf, type ResolvePreference, resolveModel } from "./resolve.ts";
+
+/**
+ * The providers in the order in which they are preferred, each with the model that is used when none is named. Makers
+ * come before those who serve other people's models.
+ */
+const table: readonly (readonly [provider: string, model: string])[] = [
+  ["anthropic", "claude-opus-5-5"],
+  ["openai", "gpt-6-sol"],
+  ["openai-codex", "gpt-6-sol"],
+  ["google", "gemini-3.1-pro-preview"],
+  ["xai", "grok-4.7"],
+  ["deepseek", "deepseek-v4-pro"],
+  ["moonshotai", "kimi-k3"],
+  ["moonshotai-cn", "kimi-k3"],
+  ["kimi-coding", "kimi-for-coding"],
+  ["zai", "glm-5.3"],
+  ["zai-coding-cn", "glm-5.3"],
+  ["mistral", "devstral-medium-latest"],
+  ["minimax", "MiniMax-M3"],
+  ["minimax-cn", "MiniMax-M3"],
+  ["meta", "muse-spark-1.3"],
+  ["xiaomi", "mimo-v2.6-pro"],
+  ["xiaomi-token-plan-ams", "mimo-v2.6-pro"],
+  ["xiaomi-token-plan-cn", "mimo-v2.6-pro"],
+  ["xiaomi-token-plan-sgp", "mimo-v2.6-pro"],
+  ["qwen-token-plan", "qwen3.8-max"],
+  ["qwen-token-plan-cn", "qwen3.8-max"],
+  ["qwen-token-plan-individual", "qwen3.8-max"],
+  ["ant-ling", "Ring-2.6-1T"],
+  ["github-copilot", "claude-opus-5.5"],
+  ["google-vertex", "gemini-3.1-pro-preview"],
+  ["azure-openai-responses", "gpt-5.4"],
+  ["cerebras", "gpt-oss-120b"],
+  ["groq", "openai/gpt-oss-120b"],
+  ["amazon-bedrock", "us.anthropic.claude-opus-4-6-v1"],
+  ["opencode", "kimi-k2.6"],
+  ["opencode-go", "kimi-k3"],
+  ["fireworks", "accounts/fireworks/models/kimi-k3"],
+  ["together", "moonshotai/Kimi-K3"],
+  ["baseten", "moonshotai/Kimi-K3"],
+  ["nvidia", "moonshotai/kimi-k3"],
+  ["huggingface", "moonshotai/Kimi-K2.6"],
+  ["openrouter", "moonshotai/kimi-k2.6"],
+  ["vercel-ai-gateway", "zai/glm-5.1"],
+  ["cloudflare-workers-ai", "@cf/zai-org/glm-5.3"],
+  ["cloudflare-ai-gateway", "workers-ai/@cf/zai-org/glm-5.3"],
+];
+
+/** The order of the table. */
+export const defaultProviderOrder: readonly string[] = table.map(([provider]) => provider);
+
+/** By provider. */
+export const defaultModels: ReadonlyMap<string, string> = new Map(table);
+
+/** What settings say about it. */
+export interface DefaultChoice {
+  /** Any reference to a model; with `defaultProvider`, one of its models. */
+  defaultModel?: string;
+  defaultProvider?: string;
+}
+
+export type DefaultModel =
+  | {
+      kind: "resolved";
+      model: Model;
+      because: "settings" | "provider" | "first";
+      /** What the settings ask for could not be had, and why. */
+      notice?: string;
+    }
+  | { kind: "none"; message: string };
+
+/**
+ * What the settings name, if it can be used; else the usual model of the first provider that can be used; else the
+ * first model of one that can.
+ */
+export function chooseDefault(
+  models: readonly Model[],
+  { defaultModel, defaultProvider }: DefaultChoice,
+  preference: ResolvePreference = {},
+): DefaultModel {
+  const { hasKey = () => true } = preference;
+  const spec = [defaultProvider, defaultModel].filter((part) => part !== undefined && part !== "").join("/");
+  const named = spec === "" ? undefined : resolveModel(spec, models, preference);
+  if (named?.kind === "resolved" && hasKey(named.model.provider))
+    return { kind: "resolved", model: named.model, because: "settings" };
+  const notice = named && (named.kind === "resolved" ? `There is no key for ${named.model.provider}.` : named.message);
+  const fallback = withoutSettings(models, preference);
+  if (!fallback) return { kind: "none", message: notice ? `${notice} ${howToConnect}` : howToConnect };
+  return {
+    kind: "resolved",
+    ...fallback,
+    ...(notice && { notice: `${notice} ${referenceOf(fallback.model)} is used instead.` }),
+  };
+}
+
+function withoutSettings(models: readonly Model[], { hasKey = () => true, providerOrder }: Preference) {
+  const usable = models.filter(({ provider }) => hasKey(provider));
+  const order = [...(providerOrder ?? defaultProviderOrder), ...defaultProviderOrder];
+  for (const provider of order) {
+    const model = usable.find((each) => each.provider === provider && each.id === defaultModels.get(provider));
+    if (model) return { model, because: "provider" as const };
+  }
+  const first = usable[0];
+  return first && { model: first, because: "first" as const };
+}
+
+const howToConnect =
+  "No model can be used yet. Set a key in the environment (such as ANTHROPIC_API_KEY or OPENAI_API_KEY), log in, " +
+  "start a local server (Ollama, LM Studio, llama.cpp or vLLM), or describe a provider in models.json.";

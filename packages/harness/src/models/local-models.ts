@@ -1,0 +1,106 @@
+/** What the local servers serve, as they said when they were last asked. */
+import { type Clock, type Failure, listLocalModels, type LocalProvider, type Model } from "@tau/ai";
+
+export const localProviders = ["ollama", "lmstudio", "llamacpp", "vllm"] as const satisfies readonly LocalProvider[];
+
+export const isLocalProvider = (provider: string): provider is LocalProvider =>
+  (localProviders as readonly string[]).includes(provider);
+
+/** One server to be asked. */
+export interface LocalServerAddress {
+  provider: LocalProvider;
+  /** Default: the server's usual place. */
+  baseUrl?: string;
+  apiKey?: string;
+}
+
+export interface LocalModelsOptions {
+  clock: Clock;
+  /** How long a server may take to answer. */
+  timeoutMs: number;
+  /** For how long an answer counts, also that nobody is there. */
+  maxAgeMs: number;
+}
+
+interface Known {
+  askedAtMs: number;
+  baseUrl: string | undefined;
+  models: readonly Model[];
+  failure?: Failure;
+}
+
+export class LocalModels {
+  readonly #options: LocalModelsOptions;
+  readonly #known = new Map<LocalProvider, Known>();
+  readonly #asking = new Map<LocalProvider, Promise<boolean>>();
+  readonly #closed = new AbortController();
+
+  constructor(options: LocalModelsOptions) {
+    this.#options = options;
+  }
+
+  /** The servers that have models. */
+  providers(): LocalProvider[] {
+    return [...this.#known].flatMap(([provider, { models }]) => (models.length > 0 ? [provider] : []));
+  }
+
+  list(provider: string): readonly Model[] {
+    return (isLocalProvider(provider) && this.#known.get(provider)?.models) || [];
+  }
+
+  /** Why a server could not be asked. A server that is not running is no problem, only not there. */
+  failure(provider: LocalProvider): Failure | undefined {
+    return this.#known.get(provider)?.failure;
+  }
+
+  /**
+   * Asks the servers, all at once, and says whether anything changed. One that was asked a short while ago is not asked
+   * again, unless it moved or `isForced`. Never rejects for a server.
+   */
+  async ask(servers: readonly LocalServerAddress[], isForced = false): Promise<boolean> {
+    const changed = await Promise.all(servers.map((server) => this.#askOnce(server, isForced)));
+    return changed.includes(true);
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #askOnce(server: LocalServerAddress, isForced: boolean): Promise<boolean> {
+    const { provider, baseUrl } = server;
+    const known = this.#known.get(provider);
+    const ageMs = known ? this.#options.clock.monotonic() - known.askedAtMs : Number.POSITIVE_INFINITY;
+    const running = this.#asking.get(provider);
+    if (running) return running;
+    if (!isForced && known && known.baseUrl === baseUrl && ageMs < this.#options.maxAgeMs)
+      return Promise.resolve(false);
+    const asking = this.#ask(server).finally(() => this.#asking.delete(provider));
+    this.#asking.set(provider, asking);
+    return asking;
+  }
+
+  async #ask({ provider, baseUrl, apiKey }: LocalServerAddress): Promise<boolean> {
+    const { clock, timeoutMs } = this.#options;
+    const { models, failure } = await listLocalModels(provider, {
+      clock,
+      timeoutMs,
+      signal: this.#closed.signal,
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(apiKey !== undefined && { apiKey }),
+    });
+    if (this.#closed.signal.aborted) return false;
+    const before = this.#known.get(provider);
+    // A server that is too busy to answer still has its models; one that is not there has none.
+    const stays = failure !== undefined && failure.kind !== "network" && before?.baseUrl === baseUrl;
+    const now = keepSame(before?.models ?? [], stays ? (before?.models ?? []) : models);
+    this.#known.set(provider, { askedAtMs: clock.monotonic(), baseUrl, models: now, ...(failure && { failure }) });
+    return now !== before?.models && (now.length > 0 || (before?.models.length ?? 0) > 0);
+  }
+}
+
+/** The models that were known, as long as they are what they were: who compares them by identity sees no change. */
+function keepSame(before: readonly Model[], now: readonly Model[]): readonly Model[] {
+  if (now === before) return before;
+  const kept = now.map((model) => before.find((old) => JSON.stringify(old) === JSON.stringify(model)) ?? model);
+  return kept.length === before.length && kept.every((model, at) => model === before[at]) ? before : kept;
+}
