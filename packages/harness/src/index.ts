@@ -140,3 +140,12 @@ export type { SessionInfo } from "./session/session-info.ts";
 export { type NewSession, SessionManager, type SessionManagerOptions } from "./session/session-manager.ts";
 export type { AppendOutcome, LogStore } from "./session/store.ts";
 export type { UnfinishedCall } from "./session/unfinished-calls.ts";
+export { settingsReference, settingsSchema } from "./settings/reference.ts";
+export type { Settings, SettingsInput } from "./settings/schema.ts";
+export {
+  type SettingsChange,
+  type SettingsListener,
+  SettingsManager,
+  type SettingsManagerOptions,
+} from "./settings/settings-manager.ts";
+export { formatSettingsProblem, type SettingsProblem, type SettingsScope } from "./settings/standing.ts";

@@ -1,0 +1,236 @@
+/** Another process saves, as editors do. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFakeClock } from "@tau/ai/testing";
+import { build } from "esbuild";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { type SettingsChange, SettingsManager } from "./settings-manager.ts";
+import { formatSettingsProblem } from "./standing.ts";
+
+function house({ isEmpty = false } = {}) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-reload-")));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const agentDir = join(root, "agent");
+  const cwd = join(root, "project");
+  mkdirSync(cwd);
+  const global = join(agentDir, "settings.json");
+  const project = join(cwd, ".tau", "settings.json");
+  if (!isEmpty) {
+    mkdirSync(agentDir);
+    mkdirSync(join(cwd, ".tau"));
+    writeFileSync(global, '{ "theme": "first" }');
+    writeFileSync(project, "{}");
+  }
+  return { root, agentDir, cwd, global, project };
+}
+
+async function watched(cwd: string, agentDir: string) {
+  const manager = await SettingsManager.create(cwd, agentDir);
+  const changes: SettingsChange[] = [];
+  manager.subscribe((change) => changes.push(change));
+  onTestFinished(() => manager.close());
+  return { manager, changes };
+}
+
+/** Runs what it is sent, with `file` and `text(theme)` at hand. */
+const editorScript = `
+  const fs = require("node:fs"), path = require("node:path");
+  const text = (theme) => JSON.stringify({ theme }, null, 2) + " ".repeat(20_000);
+  const wait = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  process.on("message", ({ file, script }) => {
+    new Function("fs", "path", "text", "wait", "file", script)(fs, path, text, wait, file);
+    process.send("done");
+  });
+`;
+let editor: ChildProcess;
+beforeAll(() => {
+  editor = spawn(process.execPath, ["-e", editorScript], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+});
+afterAll(() => void editor.kill("SIGKILL"));
+
+/** Does something with a file in another process. */
+async function elsewhere(file: string, script: string): Promise<void> {
+  const done = once(editor, "message", { signal: AbortSignal.timeout(5_000) });
+  editor.send({ file, script });
+  expect((await done)[0]).toBe("done");
+}
+
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 10 });
+
+const saves = {
+  "renames a new file over it": `fs.writeFileSync(file + "~", text("saved")); fs.renameSync(file + "~", file);`,
+  "truncates and writes it": `fs.writeFileSync(file, text("saved"));`,
+  "truncates, waits, and writes it in two halves": `
+    const handle = fs.openSync(file, "w"), whole = text("saved");
+    wait(60); fs.writeSync(handle, whole.slice(0, 9)); wait(60); fs.writeSync(handle, whole.slice(9));`,
+  "moves it away and writes a new one": `fs.renameSync(file, file + ".bak"); wait(60); fs.writeFileSync(file, text("saved"));`,
+  "saves twice in 10 ms": `
+    fs.writeFileSync(file, text("almost")); wait(8);
+    fs.writeFileSync(file + "~", text("saved")); fs.renameSync(file + "~", file);`,
+  "replaces its directory": `
+    const directory = path.dirname(file);
+    fs.renameSync(directory, directory + "-old"); fs.mkdirSync(directory); fs.writeFileSync(file, text("saved"));`,
+};
+
+test.each(Object.entries(saves))(
+  "an editor that %s is seen, and again, and nothing broken is ever seen",
+  async (_how, script) => {
+    const { cwd, agentDir, global, project } = house();
+    const { manager, changes } = await watched(cwd, agentDir);
+    await elsewhere(global, script);
+    await soon(() => expect(manager.get().theme).toBe("saved"));
+    // What replaced the file is watched as well.
+    await elsewhere(global, script.replaceAll("saved", "again").replaceAll("-old", "-older"));
+    await soon(() => expect(manager.get().theme).toBe("again"));
+    await elsewhere(project, script.replaceAll("saved", "project"));
+    await soon(() => expect(manager.get().theme).toBe("project"));
+    for (const { settings, problems } of changes) {
+      expect(problems).toEqual([]);
+      expect(settings.theme).toMatch(/^(saved|almost|again|project)$/);
+    }
+  },
+);
+
+test("files and directories that come later are seen, and that they are gone", async () => {
+  const { cwd, agentDir, global, project } = house({ isEmpty: true });
+  const { manager, changes } = await watched(cwd, agentDir);
+  const make = `fs.mkdirSync(path.dirname(file), { recursive: true }); fs.writeFileSync(file, text("made"));`;
+  await elsewhere(project, make);
+  await soon(() => expect(manager.get().theme).toBe("made"));
+  await elsewhere(project, `fs.rmSync(path.dirname(file), { recursive: true });`);
+  await soon(() => expect(manager.get().theme).toBe("system"));
+  await elsewhere(project, make);
+  await soon(() => expect(manager.get().theme).toBe("made"));
+  await elsewhere(global, make.replace("made", "own"));
+  await soon(() => expect(manager.getGlobal()).toEqual({ theme: "own" }));
+  expect(changes.flatMap(({ changed }) => changed)).toEqual(["theme", "theme", "theme"]);
+});
+
+test("what a link points to is watched, also when it is replaced", async () => {
+  const { root, cwd, agentDir, global } = house();
+  const dotfiles = join(root, "dotfiles");
+  mkdirSync(dotfiles);
+  writeFileSync(join(dotfiles, "tau.json"), "{}");
+  rmSync(global);
+  symlinkSync(join(dotfiles, "tau.json"), global);
+  const { manager } = await watched(cwd, agentDir);
+  for (const [how, script] of Object.entries(saves)) {
+    if (how === "replaces its directory") continue;
+    await elsewhere(join(dotfiles, "tau.json"), script.replaceAll("saved", how));
+    await soon(() => expect(manager.get().theme).toBe(how));
+  }
+});
+
+test("a file that stays broken is told after a while, the last good value stays, and mending it is seen", async () => {
+  const { cwd, agentDir, global } = house();
+  const { manager, changes } = await watched(cwd, agentDir);
+  await elsewhere(global, `fs.writeFileSync(file, '{ "theme": "bro');`);
+  await soon(() => expect(changes).toHaveLength(1));
+  expect(changes[0]?.changed).toEqual([]);
+  expect(changes[0]?.problems.map(formatSettingsProblem)).toEqual([
+    `${global}:1:12: A text does not end. Close it with a double quote, on the same line.`,
+  ]);
+  expect(manager.get().theme).toBe("first");
+  await elsewhere(global, `fs.writeFileSync(file, text("mended"));`);
+  await soon(() => expect(manager.get().theme).toBe("mended"));
+  expect(manager.problems).toEqual([]);
+});
+
+test("time is the clock's: nothing is read before it is quiet, and broken is told only when it stays", async () => {
+  const { cwd, agentDir, global } = house();
+  const clock = createFakeClock();
+  const manager = await SettingsManager.create(cwd, agentDir, { clock });
+  onTestFinished(() => manager.close());
+  const problems: number[] = [];
+  manager.subscribe((change) => problems.push(change.problems.length));
+  await clock.advance(30);
+  // Behind the first look of the watch.
+  await manager.reload();
+  writeFileSync(global, "{");
+  await soon(() => expect(clock.waiting).toBe(1));
+  await clock.advance(30);
+  // Once it was looked at, there is the timer of the second look.
+  await soon(() => expect(clock.waiting).toBe(1));
+  await clock.advance(499);
+  expect(problems).toEqual([]);
+  await clock.advance(1);
+  await soon(() => expect(problems).toEqual([1]));
+});
+
+test("a listener that fails is told and does not keep the others from being called", async () => {
+  const manager = SettingsManager.inMemory();
+  const themes: string[] = [];
+  manager.subscribe(() => {
+    throw new Error("no");
+  });
+  const stop = manager.subscribe(({ settings }) => themes.push(settings.theme));
+  await manager.update("global", { theme: "a" });
+  stop();
+  await manager.update("global", { theme: "b" });
+  expect(themes).toEqual(["a"]);
+  expect(manager.problems.map(({ message }) => message)).toEqual(["A listener for settings failed: no"]);
+});
+
+test("after closing nothing is told and no timer is left", async () => {
+  const { cwd, agentDir, global } = house();
+  const clock = createFakeClock();
+  const manager = await SettingsManager.create(cwd, agentDir, { clock });
+  let calls = 0;
+  manager.subscribe(() => calls++);
+  await clock.advance(30);
+  // Behind the first look of the watch.
+  await manager.reload();
+  writeFileSync(global, "{");
+  await soon(() => expect(clock.waiting).toBe(1));
+  await clock.advance(30);
+  await soon(() => expect(clock.waiting).toBe(1));
+  writeFileSync(global, "{ ");
+  // One for what has just happened, and one for the second look.
+  await soon(() => expect(clock.waiting).toBe(2));
+  await manager.close();
+  expect(clock.waiting).toBe(0);
+  await clock.advance(10_000);
+  expect(calls).toBe(0);
+});
+
+test("processes that change different settings at once lose nothing, and each sees what the others did", async () => {
+  const { root, cwd, agentDir, global } = house();
+  writeFileSync(global, '{\n  // keep me\n  "theme": "first"\n}\n');
+  const script = join(root, "updater.mjs");
+  await build({
+    stdin: {
+      contents: `
+        import { SettingsManager } from "./settings-manager.ts";
+        const [cwd, agentDir, name] = process.argv.slice(2);
+        const manager = await SettingsManager.create(cwd, agentDir);
+        for (let at = 0; at < 8; at++) await manager.update("global", { shellEnv: { [name + at]: "x" }, budgets: { turns: at } });
+      `,
+      resolveDir: import.meta.dirname,
+      loader: "ts",
+    },
+    outfile: script,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    conditions: ["@tau/source"],
+    mainFields: ["module", "main"],
+    external: ["google-auth-library"],
+    logLevel: "silent",
+  });
+  const { manager } = await watched(cwd, agentDir);
+  const names = ["A", "B", "C"];
+  const ends = names.map(
+    (name) =>
+      once(spawn(process.execPath, [script, cwd, agentDir, name], { stdio: "inherit" }), "exit") as Promise<
+        [number | null]
+      >,
+  );
+  expect((await Promise.all(ends)).map(([code]) => code)).toEqual([0, 0, 0]);
+  const expected = names.flatMap((name) => Array.from({ length: 8 }, (_unused, at) => `${name}${at}`));
+  await soon(() => expect(Object.keys(manager.get().shellEnv).sort()).toEqual(expected));
+  expect(readFileSync(global, "utf8")).toContain("// keep me");
+  expect(manager.get().theme).toBe("first");
+});

@@ -1,0 +1,91 @@
+import { validateToolArguments } from "@tau/ai";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { checkSettings } from "./check.ts";
+import { settingsReference, settingsSchema } from "./reference.ts";
+import { settingsTable, type SettingNode } from "./schema.ts";
+
+function leaves(node: SettingNode, path: string[] = []): string[] {
+  if (node.kind !== "group") return [path.join(".")];
+  return Object.entries(node.fields).flatMap(([name, field]) => leaves(field, [...path, name]));
+}
+
+test("the page has one row for each setting, with its type, its default and who may set it", () => {
+  const page = settingsReference();
+  for (const name of leaves(settingsTable)) expect(page.split(`\n| \`${name}\` |`)).toHaveLength(2);
+  expect(page).toContain("| `retry.maxRetries` | `number` | `3` | always | How often to try again. |");
+  expect(page).toContain('| `steeringMode` | `"all" \\| "one-at-a-time"` | `"one-at-a-time"` | always |');
+  expect(page).toMatch(/\| `shellPath` \| `string` \| {2}\| when trusted \|/);
+  expect(page).toContain("| `compaction.models` | `Record<string, { enabled, reserveTokens, keepRecentTokens }>` |");
+  // Every row has the cells of the head.
+  const rows = page.split("\n").filter((line) => line.startsWith("|"));
+  expect(new Set(rows.map((row) => row.replaceAll("\\|", "").split("|").length))).toEqual(new Set([7]));
+});
+
+test("each setting says what it does in a sentence", () => {
+  const visit = (node: SettingNode): void => {
+    expect(node.description).toMatch(/^[A-Z].*\.$/);
+    if (node.kind === "group") Object.values(node.fields).forEach(visit);
+  };
+  visit(settingsTable);
+});
+
+test("an editor with the schema and tau agree on what is a mistake", () => {
+  // Without the defaults, which this validation would fill in.
+  const parameters = JSON.parse(
+    JSON.stringify(settingsSchema(), (key, value: unknown) => (key === "default" ? undefined : value)),
+  ) as Record<string, unknown>;
+  const tool = { name: "settings", description: "", parameters };
+  const isValid = (value: Record<string, unknown>): boolean => {
+    try {
+      const read: unknown = validateToolArguments(tool, {
+        type: "toolCall",
+        id: "1",
+        name: "settings",
+        arguments: value,
+      });
+      // Such a validation mends what it can. What had to be mended was not valid.
+      return JSON.stringify(read) === JSON.stringify(value);
+    } catch {
+      return false;
+    }
+  };
+  const value = fc.constantFrom<unknown>(
+    0,
+    3,
+    1.5,
+    -1,
+    true,
+    null,
+    "all",
+    "none",
+    "high",
+    "x",
+    "",
+    [],
+    ["a"],
+    [1],
+    [""],
+    {},
+  );
+  const name = fc.constantFrom(
+    ...leaves(settingsTable),
+    "retry",
+    "them",
+    "retry.maxRetrys",
+    "shellEnv.A",
+    "shellEnv.__proto__",
+  );
+  fc.assert(
+    fc.property(name, value, (path, any) => {
+      const settings = path
+        .split(".")
+        .reduceRight<unknown>(
+          (inner, key) => JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(inner)}}`),
+          any,
+        ) as Record<string, unknown>;
+      expect(isValid(settings)).toBe(checkSettings(settings, { trusted: true }).mistakes.length === 0);
+    }),
+    { numRuns: 600 },
+  );
+});

@@ -1,0 +1,111 @@
+/** The table of settings, as a page for people and as a schema for editors. Pure. */
+import { type SettingNode, type ProjectMaySet, settingsTable } from "./schema.ts";
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** A JSON Schema of settings files, for editors: completion, descriptions, and mistakes as they are typed. */
+export function settingsSchema(): JsonSchema {
+  const { properties, ...rest } = schemaOf(settingsTable) as { properties: object };
+  const pointer = { type: "string", description: "Where an editor finds this schema." };
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "tau settings",
+    ...rest,
+    type: "object",
+    // Editors of the VS Code family read these two: the files are JSON with comments.
+    allowComments: true,
+    allowTrailingCommas: true,
+    properties: { $schema: pointer, ...properties },
+  };
+}
+
+function schemaOf(node: SettingNode): JsonSchema {
+  const { description } = node;
+  switch (node.kind) {
+    case "setting": {
+      const { default: standard } = node;
+      return { description, ...(standard !== undefined && { default: standard }), ...orNull(node.shape.schema) };
+    }
+    case "group": {
+      const properties = Object.entries(node.fields).map(([name, field]) => [name, schemaOf(field)] as const);
+      const fields = Object.fromEntries(properties);
+      return { description, type: ["object", "null"], additionalProperties: false, properties: fields };
+    }
+    case "map": {
+      // Inside a map nothing is filled in, so that the defaults of the entries say nothing.
+      const entries = withoutDefaults(schemaOf(node.of)) as JsonSchema;
+      const propertyNames = { not: { enum: ["__proto__", "constructor", "prototype"] } };
+      return { description, type: ["object", "null"], propertyNames, additionalProperties: entries };
+    }
+  }
+}
+
+/** Null stands for the default. */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: choices } = schema;
+  return {
+    ...schema,
+    ...(typeof type === "string" && { type: [type, "null"] }),
+    ...(Array.isArray(choices) && { enum: [...(choices as unknown[]), null] }),
+  };
+}
+
+function withoutDefaults(schema: unknown): unknown {
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return schema;
+  const rest = Object.entries(schema).filter(([name]) => name !== "default");
+  return Object.fromEntries(rest.map(([name, value]) => [name, withoutDefaults(value)]));
+}
+
+const introduction = `# Settings
+
+<!-- Generated from the table of settings. -->
+
+Settings are JSON with comments, in two files: \`settings.json\` in tau's own directory (\`~/.tau\`, or where \`TAU_DIR\`
+points) and \`.tau/settings.json\` in a project. The project's win over your own, and those over the defaults. Objects are
+merged, lists are replaced, and \`null\` is the default again. Changes count at once. A mistake is reported with its file, line and
+name, and costs only the setting it is in.
+
+A project's settings may set what is marked "always" below. The rest would execute something, send something elsewhere,
+or loosen what you decided: it is ignored, with a notice, until you trust the project.
+`;
+
+/** The reference page of all settings, in Markdown. */
+export function settingsReference(): string {
+  const rows = rowsOf(settingsTable, []);
+  const head = ["| setting | type | default | a project may set it | |", "| --- | --- | --- | --- | --- |"];
+  return `${[introduction, ...head, ...rows].join("\n")}\n`;
+}
+
+function rowsOf(node: SettingNode, path: readonly string[]): string[] {
+  const name = path.join(".");
+  switch (node.kind) {
+    case "setting": {
+      const standard = node.default === undefined ? "" : code(JSON.stringify(node.default));
+      return [row({ name, type: node.shape.type, standard, project: node.project, description: node.description })];
+    }
+    case "group": {
+      const rows = Object.entries(node.fields).flatMap(([field, inner]) => rowsOf(inner, [...path, field]));
+      const about = { name, type: "object", standard: "", project: "", description: node.description } as const;
+      return path.length === 0 ? rows : [row(about), ...rows];
+    }
+    case "map": {
+      const type = node.of.kind === "group" ? `{ ${Object.keys(node.of.fields).join(", ")} }` : node.of.shape.type;
+      const description = `${node.description} By ${node.by}.`;
+      return [row({ name, type: `Record<string, ${type}>`, standard: "", project: node.project, description })];
+    }
+  }
+}
+
+interface Row {
+  name: string;
+  type: string;
+  standard: string;
+  project: ProjectMaySet | "";
+  description: string;
+}
+
+const row = ({ name, type, standard, project, description }: Row): string =>
+  `| ${[code(name), code(type), standard, project, description].join(" | ")} |`;
+
+/** A bar would end the cell. */
+const code = (content: string): string => `\`${content.replaceAll("|", "\\|")}\``;

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { resolveCompactionSettings } from "../compaction/settings.ts";
+import { resolveSettings, type SettingsLayer } from "./resolve.ts";
+import type { SettingsInput } from "./schema.ts";
+
+const place = { directory: "/home/ann/.tau", cwd: "/project", home: "/home/ann" };
+const projectPlace = { ...place, directory: "/project/.tau" };
+
+const resolve = (global: SettingsInput, project: SettingsInput = {}) => {
+  const layers: SettingsLayer[] = [
+    { values: global, place },
+    { values: project, place: projectPlace },
+  ];
+  return resolveSettings(layers);
+};
+
+describe("what counts", () => {
+  test("without settings it is the defaults, all of them", () => {
+    expect(resolve({})).toEqual({
+      defaultProvider: undefined,
+      defaultModel: undefined,
+      defaultThinkingLevel: "medium",
+      thinkingBudgets: { minimal: 1024, low: 1024, medium: 8192, high: 32_768 },
+      enabledModels: undefined,
+      transport: "auto",
+      retry: { enabled: true, maxRetries: 3, baseDelayMs: 2000 },
+      compaction: { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000, models: {} },
+      pruning: { enabled: true, keepRecentTokens: 40_000 },
+      budgets: { tokens: undefined, cost: undefined, turns: undefined, timeMs: undefined },
+      steeringMode: "one-at-a-time",
+      followUpMode: "one-at-a-time",
+      sessionDir: undefined,
+      durability: "strict",
+      tools: { allowed: undefined, excluded: [] },
+      shellPath: undefined,
+      shellCommandPrefix: undefined,
+      shellEnv: {},
+      extensions: [],
+      skills: [],
+      prompts: [],
+      enableSkillCommands: true,
+      images: { autoResize: true, blockImages: false },
+      otel: { enabled: true },
+      hideThinkingBlock: false,
+      theme: "system",
+    });
+  });
+
+  test("the defaults of compaction are those of compaction", () => {
+    const model = { provider: "a", id: "b", contextWindow: 1_000_000 };
+    const { compaction } = resolve({});
+    expect(resolveCompactionSettings(compaction, model)).toEqual(resolveCompactionSettings({}, model));
+  });
+
+  test("the project's wins over the person's, setting by setting", () => {
+    const { retry, theme } = resolve(
+      { retry: { maxRetries: 5, enabled: false }, theme: "a" },
+      { retry: { maxRetries: 7 } },
+    );
+    expect(retry).toEqual({ enabled: false, maxRetries: 7, baseDelayMs: 2000 });
+    expect(theme).toBe("a");
+  });
+
+  test("lists are replaced, also by an empty one", () => {
+    expect(resolve({ enabledModels: ["a", "b"] }, { enabledModels: ["c"] }).enabledModels).toEqual(["c"]);
+    expect(resolve({ enabledModels: ["a"] }, { enabledModels: [] }).enabledModels).toEqual([]);
+  });
+
+  test("null is the default again, whatever is below it", () => {
+    expect(resolve({ theme: "a" }, { theme: null }).theme).toBe("system");
+    expect(resolve({ theme: null }).theme).toBe("system");
+  });
+
+  test("maps are merged by name, and null takes out a name, or all below it", () => {
+    const global = { compaction: { models: { a: { reserveTokens: 1, enabled: true }, b: { reserveTokens: 2 } } } };
+    const models = (project: SettingsInput) => resolve(global, project).compaction.models;
+    expect(models({ compaction: { models: { a: { reserveTokens: 3 }, c: {} } } })).toEqual({
+      a: { reserveTokens: 3, enabled: true },
+      b: { reserveTokens: 2 },
+      c: {},
+    });
+    expect(models({ compaction: { models: { a: null } } })).toEqual({ b: { reserveTokens: 2 } });
+    expect(models({ compaction: { models: { a: { enabled: null } } } })).toEqual({
+      a: { reserveTokens: 1 },
+      b: { reserveTokens: 2 },
+    });
+    expect(models({ compaction: { models: null } })).toEqual({});
+    expect(resolve({ shellEnv: { A: "1", B: "" } }, { shellEnv: { A: "2" } }).shellEnv).toEqual({ A: "2", B: "" });
+  });
+
+  test("paths are those of the file they are written in", () => {
+    expect(resolve({ skills: ["s", "~/t", "/u"] }).skills).toEqual(["/home/ann/.tau/s", "/home/ann/t", "/u"]);
+    expect(resolve({}, { skills: ["s"] }).skills).toEqual(["/project/.tau/s"]);
+    expect(resolve({ sessionDir: "logs" }).sessionDir).toBe("/project/logs");
+    expect(resolve({ shellPath: "zsh" }).shellPath).toBe("zsh");
+    expect(resolve({ shellPath: "~/bin/zsh" }).shellPath).toBe("/home/ann/bin/zsh");
+  });
+
+  test("a level called none is off", () => {
+    expect(resolve({ defaultThinkingLevel: "none" as "off" }).defaultThinkingLevel).toBe("off");
+  });
+
+  test("it is frozen all the way down and shares nothing with what it was made of", () => {
+    const models = ["a"];
+    const settings = resolve({ enabledModels: models, compaction: { models: { a: { enabled: true } } } });
+    models.push("b");
+    expect(settings.enabledModels).toEqual(["a"]);
+    for (const part of [settings, settings.enabledModels, settings.compaction.models["a"], settings.skills]) {
+      expect(Object.isFrozen(part)).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,324 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { withEveryFault } from "@tau/tools/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { HarnessError } from "../errors.ts";
+import type { SettingsInput } from "./schema.ts";
+import { SettingsManager } from "./settings-manager.ts";
+import { formatSettingsProblem } from "./standing.ts";
+
+/** A person's directory and a project, gone after the test. */
+function house() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-settings-")));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const agentDir = join(root, "agent");
+  const cwd = join(root, "project");
+  mkdirSync(agentDir);
+  mkdirSync(join(cwd, ".tau"), { recursive: true });
+  return {
+    root,
+    agentDir,
+    cwd,
+    global: join(agentDir, "settings.json"),
+    project: join(cwd, ".tau", "settings.json"),
+    open: (options = {}) => SettingsManager.create(cwd, agentDir, options),
+  };
+}
+
+const told = (manager: SettingsManager) => manager.problems.map(formatSettingsProblem);
+
+describe("reading", () => {
+  test("without any files there are the defaults and no problems, and nothing is written", async () => {
+    const { root, open, agentDir, cwd } = house();
+    rmSync(agentDir, { recursive: true });
+    rmSync(join(cwd, ".tau"), { recursive: true });
+    const manager = await open();
+    expect(manager.get().retry).toEqual({ enabled: true, maxRetries: 3, baseDelayMs: 2000 });
+    expect(manager.problems).toEqual([]);
+    expect(readdirSync(root, { recursive: true })).toEqual(["project"]);
+  });
+
+  test("both files count, comments and trailing commas are welcome", async () => {
+    const { global, project, open } = house();
+    writeFileSync(global, '// mine\n{ "theme": "dark", "retry": { "maxRetries": 5, }, }');
+    writeFileSync(project, '\uFEFF{ "retry": { "baseDelayMs": 1 } } /* end */');
+    const manager = await open();
+    expect(manager.get().retry).toEqual({ enabled: true, maxRetries: 5, baseDelayMs: 1 });
+    expect(manager.getGlobal()).toEqual({ theme: "dark", retry: { maxRetries: 5 } });
+    expect(manager.getProject()).toEqual({ retry: { baseDelayMs: 1 } });
+    expect(manager.problems).toEqual([]);
+    expect(Object.isFrozen(manager.getGlobal().retry)).toBe(true);
+  });
+
+  test("each mistake is told with its file, line, column and key, and the rest counts", async () => {
+    const { global, project, open } = house();
+    writeFileSync(global, '{\n  "theme": "dark",\n  "retry": {\n    "maxRetrys": 1 },\r\n  "theme": "light"\n}');
+    writeFileSync(project, '{\n\t"shellPath": "./evil", "hideThinkingBlock": 1 }');
+    const manager = await open();
+    expect(manager.problems[0]).toEqual({
+      kind: "unknown_setting",
+      scope: "global",
+      file: global,
+      line: 4,
+      column: 5,
+      key: "retry.maxRetrys",
+      message: 'There is no setting "retry.maxRetrys". Did you mean "maxRetries"?',
+    });
+    expect(told(manager).slice(1)).toEqual([
+      `${global}:5:3: theme is set more than once. The last one counts.`,
+      `${project}:2:2: A project may not set shellPath before it is trusted, so this is ignored. Your own settings can set it.`,
+      `${project}:2:25: hideThinkingBlock is 1. It has to be true or false.`,
+    ]);
+    expect(manager.get().theme).toBe("light");
+    expect(manager.get().shellPath).toBeUndefined();
+  });
+
+  test("a project that is trusted may set everything", async () => {
+    const { project, open } = house();
+    writeFileSync(project, '{ "shellPath": "zsh", "skills": ["s"] }');
+    const manager = await open({ projectTrusted: true });
+    expect(manager.get().shellPath).toBe("zsh");
+    expect(manager.get().skills).toEqual([join(project, "..", "s")]);
+    expect(manager.problems).toEqual([]);
+  });
+
+  test("where both would be the same file it is the person's, once", async () => {
+    const { root } = house();
+    mkdirSync(join(root, ".tau"));
+    writeFileSync(join(root, ".tau", "settings.json"), '{ "shellPath": "zsh", "them": 1 }');
+    const manager = await SettingsManager.create(root, join(root, ".tau"));
+    expect(manager.get().shellPath).toBe("zsh");
+    expect(manager.problems).toHaveLength(1);
+    await expect(manager.update("project", { theme: "a" })).rejects.toThrow("holds your own settings");
+  });
+
+  test("the names of the language are names in a file too", async () => {
+    const { global, open } = house();
+    writeFileSync(global, '{ "__proto__": { "theme": "a" }, "shellEnv": { "__proto__": "x", "A": "1" } }');
+    const manager = await open();
+    expect(manager.get().theme).toBe("system");
+    expect(manager.get().shellEnv).toEqual({ A: "1" });
+    expect(manager.problems.map(({ key }) => key)).toEqual(["__proto__", "shellEnv.__proto__"]);
+  });
+});
+
+describe("a damaged file", () => {
+  const whole = '{ // note\n "theme": "dark", "retry": { "maxRetries": 5 }, "enabledModels": ["ä/*"] }';
+
+  test("cut at any byte never throws, keeps the last good value, and says where it is broken", async () => {
+    const { global, open } = house();
+    const bytes = Buffer.from(whole);
+    writeFileSync(global, bytes);
+    const manager = await open();
+    const good = manager.get();
+    for (let length = bytes.length - 1; length >= 0; length--) {
+      writeFileSync(global, bytes.subarray(0, length));
+      await manager.reload();
+      expect(manager.get()).toBe(good);
+      expect(manager.problems).toHaveLength(1);
+      const [problem] = manager.problems;
+      expect(problem?.kind).toMatch(/^(damaged|unreadable)$/);
+      expect(problem?.message).toMatch(/^[A-Z].*\.$/);
+      expect((await open()).get().theme).toBe("system");
+    }
+    writeFileSync(global, bytes);
+    await manager.reload();
+    expect(manager.problems).toEqual([]);
+  });
+
+  test.each([
+    ["[]", "1:1: Settings are an object: write them in braces."],
+    ["", "1:1: The file is empty. Write {} for no settings, or remove it."],
+    ['{\n "a": 1\n "b": 2 }', "3:2: A comma is missing before this."],
+    ["{\n theme: 1 }", "2:2: This is not JSON. Names and texts stand in double quotes."],
+    [`{"a":${"[".repeat(65)}`, "1:69: This is nested more than 64 levels deep."],
+    ['{"a": "\\x"}', "1:7: A backslash in a text has to be written twice."],
+  ])("%j is explained", async (text, message) => {
+    const { global, open } = house();
+    writeFileSync(global, text);
+    expect(told(await open())).toEqual([`${global}:${message}`]);
+  });
+
+  test("nesting without end does not bring down the parser", async () => {
+    const { global, open } = house();
+    writeFileSync(global, `{"a":${"[".repeat(100_000)}`);
+    expect((await open()).problems).toMatchObject([{ kind: "damaged", line: 1, column: 69 }]);
+  });
+
+  test("what is no file, too large or not UTF-8 is told and never waited for", async () => {
+    const { global, project, open } = house();
+    mkdirSync(global);
+    symlinkSync("/dev/null", project);
+    expect(told(await open())).toEqual([
+      `${global}:1:1: It cannot be read: it is not a file.`,
+      `${project}:1:1: It cannot be read: it is not a file.`,
+    ]);
+    rmSync(global, { recursive: true });
+    rmSync(project);
+    writeFileSync(global, Buffer.alloc(2 ** 20 + 1, 32));
+    writeFileSync(project, Buffer.from([0x7b, 0xff, 0x7d]));
+    expect(told(await open())).toEqual([
+      `${global}:1:1: It cannot be read: it has 1048577 bytes, and at most 1048576 are read.`,
+      `${project}:1:1: It cannot be read: it is not UTF-8.`,
+    ]);
+  });
+
+  test("is not changed by an update, which says what to do", async () => {
+    const { global, open } = house();
+    writeFileSync(global, '{ "theme": ');
+    const manager = await open();
+    const error: unknown = await manager.update("global", { theme: "a" }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(HarnessError);
+    expect(String(error)).toContain(
+      `${global}:1:12: A value is missing here. Mend the file first; it was not changed.`,
+    );
+    expect(readFileSync(global, "utf8")).toBe('{ "theme": ');
+  });
+
+  test("a value that becomes wrong stays what it was", async () => {
+    const { global, open } = house();
+    writeFileSync(global, '{ "retry": { "maxRetries": 5 } }');
+    const manager = await open();
+    writeFileSync(global, '{ "retry": { "maxRetries": "six" }, "theme": "new" }');
+    await manager.reload();
+    expect(manager.get().retry.maxRetries).toBe(5);
+    expect(manager.get().theme).toBe("new");
+  });
+});
+
+describe("updating", () => {
+  test("writes a new file that only its owner reads, and makes its directory", async () => {
+    const { agentDir, global, open } = house();
+    rmSync(agentDir, { recursive: true });
+    const manager = await open();
+    await manager.update("global", { retry: { maxRetries: 7 } });
+    expect(readFileSync(global, "utf8")).toBe('{\n  "retry": {\n    "maxRetries": 7\n  }\n}\n');
+    expect(statSync(global).mode & 0o777).toBe(0o600);
+    expect(manager.get().retry.maxRetries).toBe(7);
+  });
+
+  test("keeps comments, mode and everything else, and leaves no rubbish behind", async () => {
+    const { cwd, project, open } = house();
+    writeFileSync(project, '{\n  // why\n  "theme": "a", "retry": 5\n}\n');
+    chmodSync(project, 0o640);
+    await (await open()).update("project", { theme: "b" });
+    expect(readFileSync(project, "utf8")).toBe('{\n  // why\n  "theme": "b", "retry": 5\n}\n');
+    expect(statSync(project).mode & 0o777).toBe(0o640);
+    expect(readdirSync(join(cwd, ".tau"))).toEqual(["settings.json"]);
+  });
+
+  test("null is written, undefined takes out", async () => {
+    const { global, open } = house();
+    writeFileSync(global, '{ "theme": "a", "transport": "sse" }');
+    const manager = await open();
+    await manager.update("global", { theme: null, transport: undefined });
+    expect(manager.getGlobal()).toEqual({ theme: null });
+    expect(manager.get().theme).toBe("system");
+  });
+
+  test("a change that is a mistake changes nothing", async () => {
+    const { global, open } = house();
+    const manager = await open();
+    const change = (scope: "global" | "project", changes: object) => manager.update(scope, changes as SettingsInput);
+    await expect(change("global", { them: "a" })).rejects.toThrow('There is no setting "them". Did you mean "theme"?');
+    await expect(change("global", { them: undefined })).rejects.toThrow('There is no setting "them"');
+    await expect(change("global", { theme: 1 })).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(change("project", { shellPath: "x" })).rejects.toThrow("before it is trusted");
+    expect(existsSync(global)).toBe(false);
+  });
+
+  test("many at once are all there afterwards, also from several managers", async () => {
+    const { open } = house();
+    const managers = await Promise.all([open(), open(), open()]);
+    const names = Array.from({ length: 12 }, (_unused, at) => `V${at}`);
+    await Promise.all(
+      names.map((name, at) => managers[at % 3]!.update("global", { shellEnv: { [name]: String(at) } })),
+    );
+    const { shellEnv } = (await open()).get();
+    expect(Object.keys(shellEnv).sort()).toEqual(names.sort());
+  });
+
+  test("a link is followed, but not out of the project", async () => {
+    const { root, global, project, open } = house();
+    const dotfiles = join(root, "dotfiles.json");
+    writeFileSync(dotfiles, "{}");
+    symlinkSync(dotfiles, global);
+    symlinkSync(dotfiles, project);
+    const manager = await open();
+    await manager.update("global", { theme: "a" });
+    expect(lstatSync(global).isSymbolicLink()).toBe(true);
+    expect(readFileSync(dotfiles, "utf8")).toContain('"theme": "a"');
+    await expect(manager.update("project", { theme: "b" })).rejects.toThrow("outside of the project");
+    expect(readFileSync(dotfiles, "utf8")).toContain('"theme": "a"');
+  });
+
+  test("what an editor saves in the last moment is merged, not lost", async () => {
+    const { global, open } = house();
+    writeFileSync(global, '{ "theme": "a" }');
+    let saves = 0;
+    const fileSystem: FileSystem = {
+      ...nodeFileSystem,
+      async open(path, flags, mode) {
+        // The draft is being written: everything has been read.
+        const isDraft = path.startsWith(`${global}.`) && !path.includes(".lease");
+        if (isDraft && saves++ < 2) writeFileSync(global, `{ "theme": "saved ${saves}" }`);
+        return await nodeFileSystem.open(path, flags, mode);
+      },
+    };
+    const manager = await open({ fileSystem });
+    await manager.update("global", { hideThinkingBlock: true });
+    expect(manager.getGlobal()).toEqual({ theme: "saved 2", hideThinkingBlock: true });
+    expect(readdirSync(join(global, ".."))).toEqual(["settings.json"]);
+  });
+
+  test("whichever call to the disk fails, the file is the old or the new, and the answer says which", async () => {
+    await withEveryFault(nodeFileSystem, async (fileSystem) => {
+      const { global, open } = house();
+      writeFileSync(global, '{ "theme": "old" }');
+      const manager = await open({ fileSystem });
+      const error: unknown = await manager.update("global", { theme: "new" }).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      const theme = (JSON.parse(readFileSync(global, "utf8")) as { theme: string }).theme;
+      if (error === undefined) expect(theme).toBe("new");
+      else expect(error).toMatchObject({ name: "HarnessError", code: "write_failed" });
+      expect(theme).toMatch(/^(old|new)$/);
+      await (await open()).update("global", { theme: "after" });
+      expect((await open()).get().theme).toBe("after");
+    });
+  });
+});
+
+describe("in memory", () => {
+  test("settings work as in a file", async () => {
+    const manager = SettingsManager.inMemory({ theme: "a", retry: { maxRetries: 1 } });
+    expect(manager.get().retry).toEqual({ enabled: true, maxRetries: 1, baseDelayMs: 2000 });
+    const seen: string[][] = [];
+    manager.subscribe(({ changed }) => seen.push([...changed]));
+    await manager.update("project", { theme: "b", shellPath: "zsh" });
+    await manager.update("global", { theme: "c" });
+    expect(manager.get().theme).toBe("b");
+    expect(seen).toEqual([["shellPath", "theme"]]);
+    await manager.close();
+  });
+
+  test("a mistake is the caller's", () => {
+    expect(() => SettingsManager.inMemory({ them: "a" } as SettingsInput)).toThrow(HarnessError);
+  });
+});
