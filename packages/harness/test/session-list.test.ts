@@ -76,6 +76,8 @@ test("what is no session, or cannot be read, does not hide the others", async ()
   const found = await SessionManager.list("/a", undefined, { agentDir });
   expect(found).toMatchObject([{ firstMessage: "one" }]);
   expect(await SessionManager.list("/nowhere", undefined, { agentDir })).toEqual([]);
+  await writeFile(join(agentDir, "sessions", "stray"), "");
+  expect(await SessionManager.listAll({ agentDir })).toHaveLength(1);
 });
 
 test("a list that takes long tells how far it is, and can be stopped", async () => {

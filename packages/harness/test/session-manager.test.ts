@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentMessage } from "@tau/agent";
@@ -203,13 +203,159 @@ test("a file of version 1 whose header is fused with its first entry, or lost, i
   }
 });
 
-test("ids of any kind become eight hex digits, and a source that repeats itself is named", async () => {
+test("ids of any kind become eight hex digits, also those that begin with the time or repeat", async () => {
   let count = 0;
-  const counting = await SessionManager.inMemory("/x", { ids: () => `id-${++count}` });
-  const ids = [await counting.appendMessage(user("a")), await counting.appendMessage(user("b"))];
-  expect(new Set(ids).size).toBe(2);
-  expect(ids.every((id) => /^[0-9a-f]{8}$/.test(id))).toBe(true);
-  const stuck = await SessionManager.inMemory("/x", { ids: () => "same" });
-  await stuck.appendMessage(user("a"));
-  await expect(stuck.appendMessage(user("b"))).rejects.toThrow("the same ones again");
+  for (const ids of [
+    () => `id-${++count}`,
+    () => "same",
+    () => `0199f0aa-1111-7222-8333-${String(++count).padStart(12, "0")}`,
+  ]) {
+    const session = await SessionManager.inMemory("/x", { ids });
+    const given = [await session.appendMessage(user("a")), await session.appendMessage(user("b"))];
+    expect(new Set(given).size).toBe(2);
+    expect(given.every((id) => /^[0-9a-f]{8}$/.test(id))).toBe(true);
+  }
+});
+
+describe("a call that was started", () => {
+  const crashed = async () => {
+    const session = await SessionManager.inMemory();
+    await session.appendMessage(user("go"));
+    const call = { type: "toolCall", id: "1", name: "bash", arguments: {} };
+    const answer = await session.appendMessage({
+      role: "assistant",
+      content: [call, null],
+      stopReason: "toolUse",
+    } as unknown as AgentMessage);
+    await session.appendCallStarted("1", "bash");
+    return { session, answer };
+  };
+
+  test("is unknown also for who goes back to its answer, or branches off there", async () => {
+    const { session, answer } = await crashed();
+    await session.navigate(answer);
+    expect(await session.unfinishedCalls()).toMatchObject([{ hasStarted: true }]);
+    const branch = await session.branchSession(session.id, answer);
+    expect(await branch.unfinishedCalls()).toMatchObject([{ hasStarted: true }]);
+  });
+
+  test("gets one outcome, however often it is asked for", async () => {
+    const { session } = await crashed();
+    await Promise.all([session.settleUnfinishedCalls(), session.settleUnfinishedCalls()]);
+    expect((await session.buildContext()).messages.filter(({ role }) => role === "toolResult")).toHaveLength(1);
+  });
+});
+
+test("what is done without waiting is done in the order it was asked for", async () => {
+  const session = await SessionManager.inMemory();
+  const first = await session.appendMessage(user("a"));
+  await session.appendMessage(user("b"));
+  await Promise.all([session.navigate(first), session.appendMessage(user("c")), session.appendLabelChange(first, "x")]);
+  expect(await textsOf(session)).toEqual(["a", "c"]);
+});
+
+test("where an entry goes is decided by the session, whatever the entry says", async () => {
+  const session = await SessionManager.inMemory();
+  const first = await session.appendMessage(user("a"));
+  const foreign = { type: "message", id: "ffffffff", parentId: "eeeeeeee", timestamp: "long ago", message: user("b") };
+  const second = await session.append(foreign as unknown as Parameters<typeof session.append>[0]);
+  expect(await session.getEntry(second)).toMatchObject({ id: second, parentId: first });
+  expect(second).not.toBe("ffffffff");
+  await expect(session.append({ type: "session" } as never)).rejects.toThrow("cannot be appended");
+  await expect(session.navigate(undefined as never)).rejects.toThrow("has no entry");
+  expect(await session.getEntry(undefined as never)).toBeUndefined();
+});
+
+test("lines that somebody wrote by hand without care cost no more than themselves", async () => {
+  const path = join(directory, "2026-01-01T00-00-00-000Z_odd.jsonl");
+  const time = '"timestamp":"2026-01-01T00:00:00.000Z"';
+  const lines = [
+    `{"type":"session","version":3,"id":"odd",${time},"cwd":"/x"}`,
+    `{"type":"message","id":"00000001","parentId":null,${time},"message":{"role":"user"}}`,
+    `{"type":"message","id":"00000002","parentId":"00000001",${time},"message":{"role":"user","content":"kept"}}`,
+    `{"type":"context_edit","id":"00000003","parentId":"00000002",${time},"targetId":"00000002"}`,
+    `{"type":"session_info","id":"00000004","parentId":"00000003",${time},"name":5}`,
+    `{"type":"compaction","id":"00000005","parentId":"00000004",${time},"summary":"s","tokensBefore":1}`,
+    `{"type":"message","id":"00000006","parentId":"00000005",${time},"message":{"role":"assistant","content":"text"}}`,
+  ];
+  await writeFile(path, `${lines.join("\n")}\n`);
+  const session = await SessionManager.open(path);
+  expect((await session.buildContext()).messages.map(({ role }) => role)).toEqual(["compactionSummary", "assistant"]);
+  expect((await session.buildContext("00000003")).messages).toMatchObject([{ content: [] }, { content: "kept" }]);
+  expect(await session.unfinishedCalls()).toEqual([]);
+  expect(await session.getSessionName()).toBeUndefined();
+  await session.close();
+  expect(await SessionManager.list("/x", directory)).toMatchObject([{ id: "odd", firstMessage: "", messageCount: 3 }]);
+});
+
+test("what is copied or exported hangs together where a line in the middle is lost", async () => {
+  const session = await SessionManager.create("/project", directory);
+  const path = session.getSessionFile()!;
+  for (const text of ["a", "b", "c"]) await session.appendMessage(user(text));
+  await session.close();
+  const bytes = (await readFile(path, "utf8")).split("\n");
+  bytes[2] = bytes[2]!.slice(0, -20);
+  await writeFile(path, bytes.join("\n"));
+  const damaged = await SessionManager.open(path, { access: "read" });
+  const { entries, leafId } = await damaged.exportSource();
+  expect(entries.map(({ parentId }) => parentId)).toEqual([null, entries[0]!.id]);
+  expect(leafId).toBe(entries[1]!.id);
+  const fork = await SessionManager.forkFrom(path, "/other", join(directory, "forks"));
+  expect(await textsOf(fork)).toEqual(["a", "c"]);
+  expect(fork.problems).toEqual([]);
+  await fork.close();
+  await damaged.close();
+});
+
+test("a session is saved only to a new file, and only whole", async () => {
+  const session = await SessionManager.create("/project", directory);
+  await session.appendMessage(user("a"));
+  const precious = join(directory, "precious.txt");
+  await writeFile(precious, "mine");
+  await expect(session.saveAs(precious)).rejects.toThrow("exists already");
+  await session.saveAs(join(directory, "copy.jsonl"));
+  await writeFile(session.getSessionFile()!, "");
+  await expect(session.saveAs(join(directory, "empty.jsonl"))).rejects.toMatchObject({ code: "overtaken" });
+  await session.close();
+  const copy = await SessionManager.open(join(directory, "copy.jsonl"));
+  expect(await textsOf(copy)).toEqual(["a"]);
+  await copy.close();
+});
+
+test("a session is found by its real path, by its id after a renaming, and its id is taken once", async () => {
+  const session = await SessionManager.create("/project", directory, { id: "mine" });
+  await session.appendMessage(user("a"));
+  const link = join(directory, "link");
+  await symlink(session.getSessionFile()!, link);
+  const second = await SessionManager.open(link);
+  expect(second.readOnly).toMatchObject({ reason: "held" });
+  await second.close();
+  await expect(session.createSession({ id: "mine" })).rejects.toThrow("already");
+  await session.close();
+  await rename(session.getSessionFile()!, join(directory, "renamed.jsonl"));
+  expect(await SessionManager.findById("/project", "mine", directory)).toBe(join(directory, "renamed.jsonl"));
+});
+
+test("going on takes a session of this directory, and no file that is none", async () => {
+  const other = await SessionManager.create("/other", directory);
+  await other.appendMessage(user("other"));
+  await other.close();
+  await mkdir(join(directory, "directory.jsonl"));
+  await symlink(join(directory, "nowhere"), join(directory, "dangling.jsonl"));
+  const binary = join(directory, "binary.jsonl");
+  await writeFile(binary, Buffer.alloc(3_000, 7));
+  const session = await SessionManager.continueRecent("/project", directory);
+  expect(session.getEntryCount()).toBe(0);
+  await session.close();
+  expect(await readFile(binary)).toEqual(Buffer.alloc(3_000, 7));
+});
+
+test("a deep directory has sessions too, and a name that no other directory has", async () => {
+  const agentDir = join(directory, "agent");
+  const deep = (end: string) => `/${"very-long-name/".repeat(30)}${end}`;
+  const session = await SessionManager.create(deep("a"), undefined, { agentDir });
+  await session.appendMessage(user("a"));
+  await session.close();
+  expect(await SessionManager.list(deep("a"), undefined, { agentDir })).toHaveLength(1);
+  expect(await SessionManager.list(deep("b"), undefined, { agentDir })).toEqual([]);
 });

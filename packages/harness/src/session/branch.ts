@@ -3,6 +3,7 @@ import type { SessionContext } from "./context.ts";
 import { buildContext, settingsOf } from "./context.ts";
 import type { CompactionEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
+import { startedCalls } from "./unfinished-calls.ts";
 
 /** The rows from the root to `leaf`, without damaged ones. `until` ends the walk early, with the row it names first. */
 export function branchRows({ table }: SessionLog, leaf: number, until = -1): number[] {
@@ -22,7 +23,8 @@ export async function readContextBranch(log: SessionLog, leaf: number): Promise<
   const compaction = log.table.ancestor(leaf, "compaction");
   if (compaction < 0) return await readBranch(log, leaf);
   const [entry] = (await log.read([compaction])) as [CompactionEntry];
-  const firstKept = await log.find(entry.firstKeptEntryId);
+  // A log is read without being checked: what names no entry has kept none.
+  const firstKept = typeof entry.firstKeptEntryId === "string" ? await log.find(entry.firstKeptEntryId) : -1;
   const isOnBranch = firstKept >= 0 && isAncestor(log, firstKept, compaction);
   return await log.read(branchRows(log, leaf, isOnBranch ? firstKept : compaction));
 }
@@ -75,6 +77,31 @@ export async function readTree(log: SessionLog, labels: ReadonlyMap<string, stri
   return roots;
 }
 
+/** All entries in the order of the log, each with the parent that it really hangs on where its own is lost. */
+export async function readAll(log: SessionLog): Promise<SessionEntry[]> {
+  const { table } = log;
+  const rows = table.entryRows();
+  const entries = await log.read(rows);
+  const ids = new Map(rows.map((row, at) => [row, entries[at]!.id]));
+  return entries.map((entry, at) => {
+    const row = rows[at]!;
+    if (!table.isReattached(row)) return entry;
+    return { ...entry, parentId: ids.get(table.nearestEntry(table.parent(row))) ?? null };
+  });
+}
+
+/**
+ * The calls of the last answer on a branch that are known to have been started. The journal is searched below the
+ * answer on every branch: who goes back to the answer itself has not made undone what was done.
+ */
+export async function readStartedCalls(log: SessionLog, branch: readonly SessionEntry[]): Promise<Set<string>> {
+  const answer = branch.findLast((entry) => entry.type === "message" && entry.message?.role === "assistant");
+  const row = answer ? await log.find(answer.id) : -1;
+  if (row < 0) return new Set();
+  const below = log.table.rowsOf("custom").filter((at) => at > row && isAncestor(log, row, at));
+  return startedCalls(await log.read(below));
+}
+
 /** The labels that stand, by the entry they are on. */
 export async function readLabels(log: SessionLog): Promise<Map<string, string>> {
   const labels = new Map<string, string>();
@@ -89,5 +116,6 @@ export async function readLabels(log: SessionLog): Promise<Map<string, string>> 
 /** The latest name that was given, if it was not taken away. */
 export async function readName(log: SessionLog): Promise<string | undefined> {
   const [entry] = await log.read(log.table.rowsOf("session_info").slice(-1));
-  return (entry?.type === "session_info" && entry.name?.trim()) || undefined;
+  const name: unknown = entry?.type === "session_info" ? entry.name : undefined;
+  return (typeof name === "string" && name.trim()) || undefined;
 }

@@ -9,7 +9,7 @@ import { createFileStore } from "./file-store.ts";
 import { orUndefined } from "../on-disk.ts";
 import { readWhole, writeWhole } from "../whole-file.ts";
 import { listNames, type PlacePorts } from "./place.ts";
-import { isSessionFile } from "./session-directory.ts";
+import { idInFileName, isSessionFile } from "./session-directory.ts";
 import { describeSession, type SessionInfo } from "./session-info.ts";
 
 /** Called now and then while sessions are looked at that were not known. */
@@ -89,8 +89,9 @@ export async function listAllSessions(
 ): Promise<SessionInfo[]> {
   const all: SessionInfo[] = [];
   for (const name of await listNames(ports.fileSystem, root)) {
-    const sessions = await listSessions(join(root, name), ports, options);
-    for (const session of sessions) all.push(session);
+    // What lies between the directories, or may not be looked into, hides nothing else.
+    const sessions = await orUndefined(listSessions(join(root, name), ports, options));
+    for (const session of sessions ?? []) all.push(session);
   }
   return all.sort(lastUsedFirst);
 }
@@ -106,11 +107,21 @@ async function describe(path: string, ports: PlacePorts): Promise<StoredInfo | n
     const { path: _known, created, modified, ...info } = described;
     return { ...info, created: created.getTime(), modified: modified.getTime() };
   } catch (error) {
-    // One that cannot be opened must not hide the others.
-    if (systemCode(error) === undefined) throw error;
-    return null;
+    // One that cannot be opened must not hide the others; one that can, but not understood, is listed by its name.
+    return systemCode(error) === undefined ? strangeInfo(path) : null;
   }
 }
+
+const strangeInfo = (path: string): StoredInfo => ({
+  id: idInFileName(path),
+  cwd: "",
+  parentId: null,
+  branchPoint: null,
+  created: 0,
+  modified: 0,
+  messageCount: 0,
+  firstMessage: "",
+});
 
 async function readCatalogue(fs: FileSystem, directory: string): Promise<Map<string, Known>> {
   try {

@@ -61,6 +61,19 @@ test("an edited entry is hidden or shown with other content, and the latest edit
   );
   expect(buildContext(branch).messages).toMatchObject([{ role: "user", content: "y" }]);
   expect(texts(branch.slice(0, 2))).toHaveLength(2);
+  const ran: NewEntry = {
+    type: "message",
+    message: {
+      role: "bashExecution",
+      command: "env",
+      output: "SECRET=1",
+      cancelled: false,
+      truncated: false,
+      timestamp: 1,
+    },
+  };
+  const hidden = branchOf(ran, edited("1", { content: "(left out)" }));
+  expect(JSON.stringify(convertToLlm(buildContext(hidden).messages))).not.toContain("SECRET");
 });
 
 test("the latest choice of model counts, and an answer names its own", () => {

@@ -95,7 +95,8 @@ function withContent(message: AgentMessage | undefined): AgentMessage | undefine
 function edit(message: AgentMessage, edit: ContextEditEntry | undefined): AgentMessage | undefined {
   if (!edit) return message;
   if (edit.replacement === null) return undefined;
-  const { content } = edit.replacement;
+  const content = edit.replacement?.content;
+  if (content === undefined) return message;
   switch (message.role) {
     case "assistant":
     case "toolResult":
@@ -106,6 +107,11 @@ function edit(message: AgentMessage, edit: ContextEditEntry | undefined): AgentM
     case "user":
     case "custom":
       return { ...message, content };
+    case "bashExecution":
+    case "branchSummary":
+    case "compactionSummary":
+      // They have no content of their own to be replaced, so they become what a model would have seen of them.
+      return { role: "user", content, timestamp: message.timestamp };
     default:
       return message;
   }

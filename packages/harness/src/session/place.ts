@@ -52,17 +52,6 @@ export async function findSessionFile(fs: FileSystem, directory: string, id: str
   return name === undefined ? undefined : join(directory, name);
 }
 
-/** The session that was written last; undefined when there is none. */
-export async function newestSessionFile(fs: FileSystem, directory: string): Promise<string | undefined> {
-  const paths = (await listNames(fs, directory)).filter(isSessionFile).map((name) => join(directory, name));
-  let newest: { path: string; mtimeMs: number } | undefined;
-  for (const path of paths) {
-    const { mtimeMs } = await fs.stat(path);
-    if (!newest || mtimeMs >= newest.mtimeMs) newest = { path, mtimeMs };
-  }
-  return newest?.path;
-}
-
 /** The names in a directory; none when it does not exist. */
 export async function listNames(fs: FileSystem, directory: string): Promise<string[]> {
   try {

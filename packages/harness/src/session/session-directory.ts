@@ -1,6 +1,7 @@
 /** Where sessions are and what their files are called. */
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { crc32 } from "node:zlib";
 import { HarnessError } from "../errors.ts";
 
 /** `TAU_DIR`, else `.tau` in the person's home. */
@@ -11,8 +12,20 @@ export function sessionDirectory(cwd: string, agentDir: string = defaultAgentDir
   const name = resolve(cwd)
     .replace(/^[/\\]/, "")
     .replace(/[/\\:]/g, "-");
-  return join(sessionsRoot(agentDir), `--${name}--`);
+  return join(sessionsRoot(agentDir), `--${shortened(name)}--`);
 }
+
+/** The longest name that every file system takes has 255 bytes; of a longer one the end is kept, which tells most. */
+function shortened(name: string): string {
+  if (Buffer.byteLength(name) <= longestName) return name;
+  const end = Buffer.from(name)
+    .subarray(-longestName + 20)
+    .toString("utf8")
+    .replaceAll("\uFFFD", "");
+  return `${crc32(name).toString(16).padStart(8, "0")}-${end}`;
+}
+
+const longestName = 200;
 
 export const sessionsRoot = (agentDir: string): string => join(agentDir, "sessions");
 

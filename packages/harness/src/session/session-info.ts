@@ -66,10 +66,11 @@ function headerInfo(path: string, header: SessionHeader | undefined) {
 }
 
 function textOf(entry: SessionEntry | undefined): string {
-  if (entry?.type !== "message" || entry.message.role !== "user") return "";
-  const { content } = entry.message;
-  const text =
-    typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+  if (entry?.type !== "message" || entry.message?.role !== "user") return "";
+  // A log is read without being checked, and one odd line must not spoil a list.
+  const content: unknown = entry.message.content;
+  const parts = Array.isArray(content) ? (content as ({ text?: unknown } | null)[]) : [{ text: content }];
+  const text = parts.map((part) => (typeof part?.text === "string" ? part.text : "")).join(" ");
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > longestFirstMessage ? `${line.slice(0, longestFirstMessage).toWellFormed()}…` : line;
 }

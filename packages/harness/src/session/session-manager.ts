@@ -2,8 +2,9 @@
 import type { AgentMessage } from "@tau/agent";
 import { dirname, resolve } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
+import { ifThere } from "../on-disk.ts";
 import { writeWhole } from "../whole-file.ts";
 import type { Durability } from "./append-queue.ts";
 import { listAllSessions, type ListOptions, listSessions } from "./catalogue.ts";
@@ -11,15 +12,11 @@ import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.t
 import { createFileStore } from "./file-store.ts";
 import { encodeLine } from "./line.ts";
 import { SessionLog } from "./log.ts";
+import { recover } from "./recover.ts";
+import { readStartedCalls } from "./branch.ts";
+import { type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
 import { createMemoryStore } from "./memory-store.ts";
-import {
-  directoryPlace,
-  findSessionFile,
-  memoryPlace,
-  newestSessionFile,
-  type Place,
-  type PlacePorts,
-} from "./place.ts";
+import { directoryPlace, findSessionFile, memoryPlace, type Place, type PlacePorts } from "./place.ts";
 import { Session, type SessionParts, standingOf, type Standing } from "./session.ts";
 import { checkSessionId, defaultAgentDir, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
 import type { SessionInfo } from "./session-info.ts";
@@ -76,18 +73,21 @@ export class SessionManager extends Session {
 
   /** The session in a file. Opens for reading only when another process writes it; `readOnly` then says which. */
   static async open(path: string, options: SessionManagerOptions = {}): Promise<SessionManager> {
-    const setting = settingOf(options, dirname(path));
-    const store = createFileStore({ path, ...setting });
-    if (await store.stat()) return await SessionManager.#open(setting, store);
-    throw new HarnessError("session_not_found", `There is no session at ${path}.`);
+    // By its real path: two names of one file would have two locks.
+    const real = await ifThere((options.fileSystem ?? nodeFileSystem).realpath(resolve(path)));
+    if (real === undefined) throw new HarnessError("session_not_found", `There is no session at ${path}.`);
+    const setting = settingOf(options, dirname(real));
+    return await SessionManager.#open(setting, createFileStore({ path: real, ...setting }));
   }
 
   /** The session of this directory that was used last, or a new one. */
   static async continueRecent(cwd: string, sessionDir?: string, options: CreateOptions = {}): Promise<SessionManager> {
     const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
-    const recent = await newestSessionFile(options.fileSystem ?? nodeFileSystem, directory);
-    if (recent === undefined) return await SessionManager.create(cwd, directory, options);
-    return await SessionManager.open(recent, options);
+    const known = await listSessions(directory, portsOf(options));
+    // Other directories may have the same name here, or share the place.
+    const recent = known.find((session) => session.cwd === resolve(cwd));
+    if (!recent) return await SessionManager.create(cwd, directory, options);
+    return await SessionManager.open(recent.path, options);
   }
 
   /** A session that is gone when the process is. */
@@ -106,8 +106,9 @@ export class SessionManager extends Session {
     const setting = settingOf(options, sessionDir ?? sessionDirectory(cwd, options.agentDir));
     const source = await SessionManager.open(sourcePath, { ...options, access: "read" });
     try {
-      const header = newHeader(setting, { parentId: source.id, parentSession: sourcePath, ...options, cwd });
-      return await SessionManager.#copy(setting, header, await source.getEntries());
+      const origin = { parentId: source.id, parentSession: resolve(sourcePath) };
+      const header = newHeader(setting, { ...origin, ...options, cwd });
+      return await SessionManager.#copy(setting, header, (await source.exportSource()).entries);
     } finally {
       await source.close();
     }
@@ -120,8 +121,7 @@ export class SessionManager extends Session {
     sessionDir?: string,
     options: SessionManagerOptions = {},
   ): Promise<string | undefined> {
-    const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
-    return await findSessionFile(options.fileSystem ?? nodeFileSystem, directory, id);
+    return await findFile(sessionDir ?? sessionDirectory(cwd, options.agentDir), id, portsOf(options));
   }
 
   /** The sessions of a directory, the one that was used last first. */
@@ -130,8 +130,10 @@ export class SessionManager extends Session {
     sessionDir?: string,
     options: SessionManagerOptions & ListOptions = {},
   ): Promise<SessionInfo[]> {
-    const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
-    return await listSessions(directory, portsOf(options), options);
+    if (sessionDir !== undefined) return await listSessions(sessionDir, portsOf(options), options);
+    const found = await listSessions(sessionDirectory(cwd, options.agentDir), portsOf(options), options);
+    // Another directory may have the same name here.
+    return found.filter((session) => session.cwd === "" || session.cwd === resolve(cwd));
   }
 
   /** The sessions of all directories, the one that was used last first. */
@@ -176,10 +178,21 @@ export class SessionManager extends Session {
     }
   }
 
-  /** Writes all that is known to be good to another file: for when its own can no longer be written. */
+  /**
+   * Writes the session to a new file: for when its own can no longer be written. Refuses a file that exists, and says so
+   * when something that was acknowledged cannot be read any more.
+   */
   async saveAs(path: string): Promise<void> {
     const { fileSystem, ids } = this.#setting;
-    await writeWhole(fileSystem, { path, bytes: await this.#log.bytes(), ids });
+    if (await ifThere(fileSystem.stat(path))) {
+      throw new HarnessError("invalid_input", `${path} exists already. Choose another name.`);
+    }
+    const bytes = await this.#log.bytes();
+    if (recover(bytes).table.entryRows().length < this.getEntryCount()) {
+      const text = `The session ${this.id} cannot be saved to ${path}: entries are missing from its log, which something else has changed.`;
+      throw new HarnessError("overtaken", text);
+    }
+    await writeWhole(fileSystem, { path, bytes, ids });
   }
 
   async #branchOff(entryId: string, setting: Setting = this.#setting): Promise<SessionManager> {
@@ -187,7 +200,11 @@ export class SessionManager extends Session {
     const file = this.getSessionFile();
     const origin = { parentId: this.id, branchPoint: entryId, ...(file !== undefined && { parentSession: file }) };
     const header = newHeader(setting, { cwd: this.getCwd(), ...origin });
-    const copy = await SessionManager.#copy(setting, header, branch);
+    const copy = await SessionManager.#copy(setting, header, chained(branch));
+    // What was begun below the branch point was begun, whoever goes on from here.
+    for (const { call, hasStarted } of await this.#unfinishedAt(branch)) {
+      if (hasStarted) await copy.appendCallStarted(call.id, call.name);
+    }
     // A label may have been given on another branch.
     const known = await copy.getLabels();
     const labels = await this.getLabels();
@@ -198,22 +215,33 @@ export class SessionManager extends Session {
     return copy;
   }
 
+  async #unfinishedAt(branch: readonly SessionEntry[]): Promise<UnfinishedCall[]> {
+    return unfinishedCalls(branch, await readStartedCalls(this.#log, branch));
+  }
+
   async #storeOf(sessionId: string): Promise<LogStore> {
-    const store = await this.#setting.place.find(sessionId);
+    const { place } = this.#setting;
+    const store = await place.find(sessionId);
     if (store) return store;
+    // Its file may have been renamed.
+    const path = place.directory && (await findFile(place.directory, sessionId, this.#setting));
+    if (path) return createFileStore({ path, ...this.#setting });
     const where = this.getSessionDir() ?? "memory";
     throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(sessionId)} in ${where}.`);
   }
 
   static async #make(setting: Setting, params: NewSession & { cwd: string }): Promise<SessionManager> {
     const header = newHeader(setting, params);
+    if (params.id !== undefined && (await setting.place.find(params.id))) {
+      throw new HarnessError("invalid_input", `There is a session ${JSON.stringify(params.id)} already.`);
+    }
     const log = await SessionLog.open({ ...setting, store: setting.place.newStore(header) });
     const standing = { leafId: null, lastActiveAt: Date.parse(header.timestamp) };
     return new SessionManager(setting, { ...setting, log, header }, standing);
   }
 
   static async #copy(setting: Setting, header: SessionHeader, entries: SessionEntry[]): Promise<SessionManager> {
-    const bytes = Buffer.concat([header, ...linked(entries)].map(encodeLine));
+    const bytes = Buffer.concat([header, ...entries].map(encodeLine));
     return await SessionManager.#open(setting, await setting.place.createWhole(header, bytes));
   }
 
@@ -238,12 +266,29 @@ export class SessionManager extends Session {
   static async #openOld(setting: Setting, old: SessionLog): Promise<SessionManager> {
     const { name: path, readOnly } = old;
     const bytes = upgradeBytes(await old.bytes(), lostHeader(setting, old));
-    if (!readOnly) await upgradeFile(path, { ...setting, bytes });
+    const isUpgraded = !readOnly && (await couldUpgrade(path, { ...setting, bytes }));
     await old.close();
-    const store = readOnly ? await memoryStoreOf(path, bytes) : createFileStore({ path, ...setting });
-    const log = await SessionLog.open({ ...setting, store, ...(readOnly && { access: "read" }) });
+    const store = isUpgraded ? createFileStore({ path, ...setting }) : await memoryStoreOf(path, bytes);
+    const log = await SessionLog.open({ ...setting, store, ...(!isUpgraded && { access: "read" }) });
     return await SessionManager.#from(setting, log, await log.header());
   }
+}
+
+/** On a full or read-only disk an old session can still be read. */
+async function couldUpgrade(path: string, parts: Parameters<typeof upgradeFile>[1]): Promise<boolean> {
+  try {
+    await upgradeFile(path, parts);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** The file of a session: by its name, or, where that was changed, by what is in it. */
+async function findFile(directory: string, id: string, ports: PlacePorts): Promise<string | undefined> {
+  const named = await findSessionFile(ports.fileSystem, directory, id);
+  return named ?? (await listSessions(directory, ports)).find((session) => session.id === id)?.path;
 }
 
 async function memoryStoreOf(name: string, bytes: Buffer): Promise<LogStore> {
@@ -277,7 +322,7 @@ function newHeader(
     version: sessionVersion,
     id,
     timestamp: new Date(clock.now()).toISOString(),
-    cwd: resolve(cwd),
+    cwd: cwd ? resolve(cwd) : "",
     ...(parentSession !== undefined && { parentSession }),
     ...(parentId && { parentId }),
     ...(branchPoint && { branchPoint }),
@@ -293,15 +338,6 @@ const lostHeader = ({ clock }: Setting, { name, table }: SessionLog): SessionHea
   cwd: table.count === 0 ? process.cwd() : "",
 });
 
-/** Each entry the child of the one before it, if its own parent is not among them. */
-function linked(entries: readonly SessionEntry[]): SessionEntry[] {
-  const known = new Set<string>();
-  let previous: string | null = null;
-  return entries.map((entry) => {
-    const isKnown = entry.parentId === null || known.has(entry.parentId);
-    const copy = isKnown ? entry : { ...entry, parentId: previous };
-    known.add(entry.id);
-    previous = entry.id;
-    return copy;
-  });
-}
+/** A branch as a line: each entry the child of the one before it, also where one in between is lost. */
+const chained = (branch: readonly SessionEntry[]): SessionEntry[] =>
+  branch.map((entry, at) => ({ ...entry, parentId: branch[at - 1]?.id ?? null }));

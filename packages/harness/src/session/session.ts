@@ -6,13 +6,16 @@ import { crc32 } from "node:zlib";
 import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
+import type { ExportSource } from "../export/source.ts";
 import {
   branchRows,
   readBranch,
   readContext,
+  readAll,
   readContextBranch,
   readLabels,
   readName,
+  readStartedCalls,
   readTree,
   type SessionTreeNode,
 } from "./branch.ts";
@@ -20,6 +23,7 @@ import { contextEntries, type SessionContext } from "./context.ts";
 import {
   type ContextEditEntry,
   customTypes,
+  type EntryBase,
   type NewEntry,
   type SessionEntry,
   type SessionHeader,
@@ -116,7 +120,7 @@ export class Session implements SessionNode {
 
   getEntry(id: string): Promise<SessionEntry | undefined> {
     return this.#log.retrying(async () => {
-      const row = await this.#log.find(id);
+      const row = typeof id === "string" ? await this.#log.find(id) : -1;
       return row < 0 ? undefined : (await this.#log.read([row]))[0];
     });
   }
@@ -171,16 +175,33 @@ export class Session implements SessionNode {
   }
 
   /** The calls that a crash left without a result. */
-  async unfinishedCalls(): Promise<UnfinishedCall[]> {
-    return unfinishedCalls(await this.#contextBranch(this.#leafId));
+  unfinishedCalls(): Promise<UnfinishedCall[]> {
+    return this.#log.retrying(async () => {
+      const branch = await readContextBranch(this.#log, await this.#row(this.#leafId));
+      return unfinishedCalls(branch, await readStartedCalls(this.#log, branch));
+    });
   }
 
   /** Gives each call that a crash left without a result one that says what is known. Returns the entries' ids. */
-  async settleUnfinishedCalls(): Promise<string[]> {
-    const outcomes = outcomesOf(await this.unfinishedCalls(), this.#parts.clock.now());
-    const ids: string[] = [];
-    for (const outcome of outcomes) ids.push(await this.appendMessage(outcome));
-    return ids;
+  settleUnfinishedCalls(): Promise<string[]> {
+    return this.#inTurn(async () => {
+      const outcomes = outcomesOf(await this.unfinishedCalls(), this.#parts.clock.now());
+      const ids: string[] = [];
+      for (const message of outcomes) {
+        this.#leafId = await this.#write({ type: "message", message }, this.#leafId);
+        ids.push(this.#leafId);
+      }
+      return ids;
+    });
+  }
+
+  /** The session as a plain value, for `exportHtml` and its like. */
+  exportSource(): Promise<ExportSource> {
+    return this.#log.retrying(async () => {
+      const name = await readName(this.#log);
+      const entries = await readAll(this.#log);
+      return { header: this.getHeader(), entries, leafId: this.#leafId, ...(name !== undefined && { name }) };
+    });
   }
 
   /** Summaries are no messages of their own: see `appendCompaction` and `branchWithSummary`. */
@@ -241,15 +262,13 @@ export class Session implements SessionNode {
   }
 
   /** Puts a label on an entry; without one, takes it away. */
-  async appendLabelChange(targetId: string, label: string | undefined): Promise<string> {
-    await this.#row(targetId);
-    return await this.append({ type: "label", targetId, ...(label && { label }) });
+  appendLabelChange(targetId: string, label: string | undefined): Promise<string> {
+    return this.#appendAbout(targetId, { type: "label", targetId, ...(label && { label }) });
   }
 
   /** Hides an entry from the model (null), or shows it other content. */
-  async appendContextEdit(targetId: string, replacement: ContextEditEntry["replacement"]): Promise<string> {
-    await this.#row(targetId);
-    return await this.append({ type: "context_edit", targetId, replacement });
+  appendContextEdit(targetId: string, replacement: ContextEditEntry["replacement"]): Promise<string> {
+    return this.#appendAbout(targetId, { type: "context_edit", targetId, replacement: replacement ?? null });
   }
 
   /** Says that a call is about to be executed, so that after a crash its outcome is known to be unknown. */
@@ -259,8 +278,8 @@ export class Session implements SessionNode {
 
   /** Goes to an entry, or with null before the first. The next entry hangs on it; nothing is copied or removed. */
   async navigate(entryId: string | null): Promise<void> {
-    if (entryId !== null) await this.#row(entryId);
     await this.#inTurn(async () => {
+      await this.#row(entryId);
       // So that whoever opens the session next stands here too.
       if (!this.readOnly && !this.#isNew())
         await this.#write({ type: "custom", customType: customTypes.navigated }, entryId);
@@ -270,13 +289,21 @@ export class Session implements SessionNode {
 
   /** Goes to an entry and says there what was tried on the branch that is left. */
   async branchWithSummary(entryId: string | null, summary: string, extras: SummaryExtras = {}): Promise<string> {
-    if (entryId !== null) await this.#row(entryId);
     return await this.#inTurn(async () => {
+      await this.#row(entryId);
       const entry: NewEntry = { type: "branch_summary", fromId: this.#leafId ?? "root", summary, ...given(extras) };
       return (this.#leafId = await this.#write(entry, entryId));
     });
   }
 
+  #appendAbout(targetId: string, entry: NewEntry): Promise<string> {
+    return this.#inTurn(async () => {
+      await this.#row(targetId);
+      return (this.#leafId = await this.#write(entry, this.#leafId));
+    });
+  }
+
+  /** Where it goes, when, and under which id is decided here, whatever the entry says. */
   append(entry: NewEntry): Promise<string> {
     return this.#inTurn(async () => (this.#leafId = await this.#write(entry, this.#leafId)));
   }
@@ -307,7 +334,7 @@ export class Session implements SessionNode {
 
   async #row(id: string | null): Promise<number> {
     if (id === null) return -1;
-    const row = await this.#log.find(id);
+    const row = typeof id === "string" ? await this.#log.find(id) : -1;
     if (row >= 0) return row;
     throw new HarnessError("unknown_entry", `The session ${this.id} has no entry ${JSON.stringify(id)}.`);
   }
@@ -322,7 +349,16 @@ export class Session implements SessionNode {
     const { log, header, clock } = this.#parts;
     const id = this.#newId();
     const now = clock.now();
-    const { type, ...rest } = entry;
+    const {
+      type,
+      id: _id,
+      parentId: _parentId,
+      timestamp: _timestamp,
+      ...rest
+    } = entry as NewEntry & Partial<EntryBase>;
+    if (typeof type !== "string" || (type as string) === "session") {
+      throw new HarnessError("invalid_input", `An entry of the type ${JSON.stringify(type)} cannot be appended.`);
+    }
     const full = { type, id, parentId, timestamp: new Date(now).toISOString(), ...rest } as SessionEntry;
     if (full.type === "compaction" && full.firstKeptEntryId === "") full.firstKeptEntryId = id;
     await log.append(this.#isNew() ? [header, full] : [full]);
@@ -331,21 +367,21 @@ export class Session implements SessionNode {
   }
 
   #newId(): string {
-    for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      const id = shortId(this.#parts.ids());
+    for (let attempt = 0; ; attempt++) {
+      const id = shortId(this.#parts.ids(), attempt);
       if (this.#log.table.find(idNumber(id)) < 0) return id;
     }
-    throw new HarnessError("invalid_input", "The source of ids gives the same ones again and again.");
   }
 }
 
-/** How often an id may be taken already: of four thousand million, by chance never twice in a row. */
-const mostAttempts = 100;
-
-/** Eight hex digits of an id that may be any text. */
-function shortId(id: string): string {
+/**
+ * Eight hex digits of an id that may be any text: its first ones at the first attempt, and then others, since ids may
+ * begin with the time, or repeat.
+ */
+function shortId(id: string, attempt: number): string {
   const digits = id.replaceAll("-", "").slice(0, 8);
-  return /^[0-9a-f]{8}$/.test(digits) ? digits : crc32(id).toString(16).padStart(8, "0");
+  if (attempt === 0 && /^[0-9a-f]{8}$/.test(digits)) return digits;
+  return crc32(`${id} ${attempt}`).toString(16).padStart(8, "0");
 }
 
 const given = ({ details, usage }: SummaryExtras) => ({

@@ -14,17 +14,17 @@ export interface CallStarted {
   toolName: string;
 }
 
-/** The calls of the last answer on a branch that have no result. Pure. */
-export function unfinishedCalls(branch: readonly SessionEntry[]): UnfinishedCall[] {
+/** The calls of the last answer on a branch that have no result; `started` are those that had begun. Pure. */
+export function unfinishedCalls(branch: readonly SessionEntry[], started: ReadonlySet<string>): UnfinishedCall[] {
   const at = branch.findLastIndex((entry) => entry.type === "message" && entry.message?.role === "assistant");
   const answer = at < 0 ? undefined : branch[at];
   if (answer?.type !== "message" || answer.message.role !== "assistant") return [];
   // An answer that failed or was cut has none of its calls executed.
   if (answer.message.stopReason === "error" || answer.message.stopReason === "aborted") return [];
-  const after = branch.slice(at + 1);
-  const finished = new Set(after.map(resultId));
-  const started = new Set(after.map(startedId));
-  const calls = (answer.message.content ?? []).filter((block) => block.type === "toolCall");
+  const finished = new Set(branch.slice(at + 1).map(resultId));
+  const content: unknown = answer.message.content;
+  const blocks = Array.isArray(content) ? (content as (ToolCall | null)[]) : [];
+  const calls = blocks.filter((block) => block?.type === "toolCall") as ToolCall[];
   return calls.filter(({ id }) => !finished.has(id)).map((call) => ({ call, hasStarted: started.has(call.id) }));
 }
 
@@ -46,6 +46,10 @@ const notRunText = "This call was not executed: the program ended before it was 
 
 const resultId = (entry: SessionEntry) =>
   entry.type === "message" && entry.message?.role === "toolResult" ? entry.message.toolCallId : undefined;
+
+/** The calls that a journal says were started. Pure. */
+export const startedCalls = (journal: readonly SessionEntry[]): Set<string> =>
+  new Set(journal.flatMap((entry) => startedId(entry) ?? []));
 
 const startedId = (entry: SessionEntry) =>
   entry.type === "custom" && entry.customType === customTypes.callStarted

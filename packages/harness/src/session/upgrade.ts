@@ -1,6 +1,7 @@
 /** Logs of older versions in today's form. The old file is kept beside the new one. */
 import type { Ids } from "@tau/ai";
 import type { FileSystem } from "@tau/tools/platform";
+import { orUndefined } from "../on-disk.ts";
 import { writeWhole } from "../whole-file.ts";
 import { type SessionHeader, sessionVersion } from "./entry.ts";
 import { encodeLine } from "./line.ts";
@@ -40,6 +41,12 @@ export async function upgradeFile(
   path: string,
   { fileSystem, ids, bytes }: { fileSystem: FileSystem; ids: Ids; bytes: Buffer },
 ): Promise<void> {
-  await fileSystem.link(path, `${path}.old-${ids()}`);
-  await writeWhole(fileSystem, { path, bytes, ids });
+  const kept = `${path}.old-${ids()}`;
+  await fileSystem.link(path, kept);
+  try {
+    await writeWhole(fileSystem, { path, bytes, ids });
+  } catch (error) {
+    await orUndefined(fileSystem.unlink(kept));
+    throw error;
+  }
 }
