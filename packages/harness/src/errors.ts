@@ -9,11 +9,7 @@ export type HarnessErrorCode =
   /** The disk refused. What was acknowledged is safe. */
   | "write_failed"
   | "unknown_entry"
-  | "invalid_input"
-  /** A summary could not be made; the session is as it was. */
-  | "summary_failed"
-  | "nothing_to_compact"
-  | "aborted";
+  | "invalid_input";
 
 /** What the harness throws on purpose. */
 export class HarnessError extends Error {
