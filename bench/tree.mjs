@@ -16,7 +16,7 @@ export const needle = "needleInTheHaystack";
 export const rareEnding = ".config.ts";
 
 /** Lets ripgrep see what the tools let it see. */
-export const bareOptions = ["--no-config", "--hidden", "--no-require-git", "--glob=!.git"];
+export const bareOptions = ["--no-config", "--hidden", "--no-require-git", "--no-ignore-dot", "--glob=!.git"];
 
 /** Names, among those that are not ignored. A `--glob` would bring back what `.gitignore` excludes: another result. */
 export const bareNames = (glob) => [`--type-add=wanted:${glob}`, "--type=wanted"];

@@ -30,6 +30,11 @@ export interface ToolsOptions {
   outputDirectory?: string;
   /** How much of the machine a command with all it starts may take. */
   limits?: Partial<Limits>;
+  /**
+   * What holds the processes of a command. Default: a pid namespace, where one works. In one, root cannot mount, and an
+   * ordinary user cannot become another: `sudo` fails. `best effort` leaves both, and lets commands read our environment.
+   */
+  containment?: "pid namespace" | "best effort";
   clock?: Clock;
   ids?: Ids;
 }
@@ -62,10 +67,13 @@ export interface Tools {
   dispose(): Promise<void>;
 }
 
+/** One for all sets of tools: what is known of the system, and the watchdog, are then shared too. */
+const defaultSpawn = createSpawn();
+
 /** Dispose of what it returns when the session ends: jobs live until then. */
 export function createTools(options: ToolsOptions): Tools {
-  const { cwd, files = createFiles(), spawn = createSpawn(), clock = systemClock, ids = systemIds } = options;
-  const { env, outputDirectory, limits } = options;
+  const { cwd, files = createFiles(), spawn = defaultSpawn, clock = systemClock, ids = systemIds } = options;
+  const { env, outputDirectory, limits, containment = "pid namespace" } = options;
   const queue = processQueue;
   const snapshots = createSnapshots();
   const jobs = createJobs({ clock });
@@ -86,6 +94,7 @@ export function createTools(options: ToolsOptions): Tools {
       ...(env && { env }),
       ...(outputDirectory !== undefined && { outputDirectory }),
       ...(limits && { limits }),
+      ...(containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
     }),
     jobs: createJobsTool({ jobs }),
     grep: createGrepTool(searching),

@@ -223,6 +223,23 @@ describe("a match that failed", () => {
     );
   });
 
+  test("says of one line that it differs, and of a long one from where on", async () => {
+    expect(
+      await failure("first\nconst value = compute(alpha, beta);\nlast\n", "const value = compute(alpha, gamma);"),
+    ).toContain("Line 2 (line 2 is similar)");
+    const long = `const table = [${"1, ".repeat(500)}2];`;
+    const message = await failure(`first\n${long}\nlast\n`, long.replace("2]", "3]"));
+    expect(message).toContain(`Line 2 differs, in line 2 from column ${long.indexOf("2]") + 1} on:`);
+  });
+
+  test("a long text that repeats itself is found to be ambiguous at once", () => {
+    const source = "ab".repeat(2 * 1024 ** 2);
+    const started = performance.now();
+    expect(() => planEdits(source, one(source.slice(0, -2_000), "x"), "file")).toThrow(/is in file 2 times/);
+    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(() => planEdits("aaa", one("aa", "x"), "file")).toThrow(/is in file 2 times/);
+  });
+
   test("says so when only the indentation differs", async () => {
     const message = await failure(source.join("\n"), "const sum = a + b;\nreturn sum;");
     expect(message).toContain("Lines 2-3 differ only in white space:\n2:   const sum");

@@ -11,12 +11,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createEditTool } from "../src/files/edit.ts";
 import { createFileQueue } from "../src/files/file-queue.ts";
 import { createFiles, type Files, type Guard } from "../src/platform/files.ts";
-import { nodeFileSystem } from "../src/platform/file-system.ts";
+import { type FileSystem, nodeFileSystem, type OpenHandle } from "../src/platform/file-system.ts";
+import { leftBy, nameTemporary } from "../src/platform/leftover.ts";
+import { thisProcess } from "../src/platform/running.ts";
 import { withEveryFault } from "../src/testing/faults.ts";
 import { directFileSystem } from "./direct-file-system.ts";
 import { scratch } from "./scratch.ts";
@@ -32,6 +35,78 @@ describe("writing whole files", () => {
     expect(await files.writeWhole(path, bytes("two"))).toEqual({ realPath: path, created: false });
     expect(readFileSync(path, "utf8")).toBe("two");
     expect(readdirSync(join(root, "a/b"))).toEqual(["c.txt"]);
+  });
+
+  test("what a killed process left is removed by the next write beside it, and what others write is not", async () => {
+    const root = scratch();
+    const ours = await thisProcess();
+    const dead = { ...ours, pid: spawnSync("true").pid };
+    const kept = [
+      nameTemporary(ours, "living"),
+      nameTemporary({ ...dead, bootId: "another-machine" }, "far"),
+      ".tau-old.tmp",
+      ".tau-1.2.3.txt",
+    ];
+    for (const name of [...kept, nameTemporary(dead, "dead")]) writeFileSync(join(root, name), "");
+    const files = createFiles();
+    await files.writeWhole(join(root, "f"), bytes("one"));
+    expect(readdirSync(root).sort()).toEqual([...kept, "f"].sort());
+    writeFileSync(join(root, nameTemporary(dead, "later")), "");
+    await files.writeWhole(join(root, "f"), bytes("two"));
+    expect(readdirSync(root)).toHaveLength(kept.length + 2);
+  });
+
+  test("the name of a temporary file tells who writes it", async () => {
+    const root = scratch();
+    let left = "";
+    const rename = async (from: string) => {
+      left = basename(from);
+      throw Object.assign(new Error("EIO"), { code: "EIO" });
+    };
+    const files = createFiles({ fileSystem: { ...nodeFileSystem, rename } });
+    await expect(files.writeWhole(join(root, "f"), bytes("x"))).rejects.toMatchObject({ code: "failed" });
+    expect(leftBy(left, await thisProcess())).toEqual(await thisProcess());
+  });
+
+  test("a port that maps paths names what is open itself, and nothing is asked of /proc", async () => {
+    const root = scratch();
+    mkdirSync(join(root, "sub"));
+    writeFileSync(join(root, "sub/f"), "one");
+    const opened = new Map<OpenHandle, string>();
+    const asked: string[] = [];
+    // What is at /remote for others is below the root here.
+    const below = (path: string) => {
+      asked.push(path);
+      return join(root, path.replace(/^\/remote/, ""));
+    };
+    const mapped: FileSystem = {
+      ...nodeFileSystem,
+      async open(path, flags, mode) {
+        const handle = await nodeFileSystem.open(below(path), flags, mode);
+        opened.set(handle, path);
+        return handle;
+      },
+      pathOf: async (handle) => opened.get(handle)!,
+      stat: (path) => nodeFileSystem.stat(below(path)),
+      lstat: (path) => nodeFileSystem.lstat(below(path)),
+      async realpath(path) {
+        await nodeFileSystem.stat(below(path));
+        return path;
+      },
+      readdir: (path) => nodeFileSystem.readdir(below(path)),
+      mkdir: (path, options) => nodeFileSystem.mkdir(below(path), options),
+      rename: (from, to) => nodeFileSystem.rename(below(from), below(to)),
+      unlink: (path) => nodeFileSystem.unlink(below(path)),
+    };
+    const guarded: string[] = [];
+    const files = createFiles({ fileSystem: mapped, guard: (path) => void guarded.push(path) });
+    expect((await files.readWhole("/remote/sub/f", 100)).realPath).toBe("/remote/sub/f");
+    expect(await files.writeWhole("/remote/new/g", bytes("two"))).toEqual({ realPath: "/remote/new/g", created: true });
+    expect(readFileSync(join(root, "new/g"), "utf8")).toBe("two");
+    expect((await files.stat("/remote/sub"))?.isDirectory()).toBe(true);
+    expect((await files.list("/remote/sub")).map(({ name }) => name)).toEqual(["f"]);
+    expect(guarded.every((path) => path.startsWith("/remote"))).toBe(true);
+    expect(asked.filter((path) => path.startsWith("/proc"))).toEqual([]);
   });
 
   test("keeps the mode, and a link stays a link", async () => {

@@ -17,6 +17,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFiles } from "../src/platform/files.ts";
 import { createSpawn, type RunningProcess, type SpawnRequest } from "../src/platform/spawn.ts";
+import { isWithin } from "../src/platform/within.ts";
 import { createFindTool } from "../src/search/find.ts";
 import { createGrepTool, type GrepOptions } from "../src/search/grep.ts";
 import { createRecordParser, type SearchRecord } from "../src/search/records.ts";
@@ -101,6 +102,38 @@ describe("what is found", () => {
     });
     const expected = [".hidden/x", "secret.txt", "sub/build/x.txt", "sub/keep.log"].map((path) => `${path}:1: needle`);
     expect((await grep(cwd, { pattern: "needle" })).text.split("\n")).toEqual(expected);
+  });
+
+  test("what is above a repository hides nothing in it, and only .gitignore hides anything", async () => {
+    const outer = tree({
+      ".gitignore": "*\n",
+      "repo/.git/HEAD": "",
+      "repo/.gitignore": "*.log\n",
+      "repo/a.txt": "needle",
+      "repo/sub/b.txt": "needle",
+      "repo/sub/b.log": "needle",
+      "repo/.ignore": "c.txt\n",
+      "repo/.rgignore": "d.txt\n",
+      "repo/c.txt": "needle",
+      "repo/d.txt": "needle",
+      "worktree/.git": "gitdir: elsewhere",
+      "worktree/a.txt": "needle",
+      "plain/a.txt": "needle",
+    });
+    const shown = async (path: string) => (await grep(join(outer, path), { pattern: "needle" })).text.split("\n");
+    expect(await shown("repo")).toEqual(["a.txt", "c.txt", "d.txt", "sub/b.txt"].map((path) => `${path}:1: needle`));
+    expect(await shown("repo/sub")).toEqual(["b.txt:1: needle"]);
+    expect(await shown("worktree")).toEqual(["a.txt:1: needle"]);
+    expect(await shown("plain")).toEqual(['No matches for "needle".']);
+  });
+
+  test("a guard that hides what is above leaves a search as it is", async () => {
+    const cwd = tree({ ".gitignore": "*.log", "a.log": "needle", "a.txt": "needle" });
+    const guard = (path: string) => {
+      if (!isWithin(cwd, path)) throw new Error("outside");
+    };
+    const { text } = await grep(cwd, { pattern: "needle" }, { files: createFiles({ guard }) });
+    expect(text).toBe("a.txt:1: needle");
   });
 
   test("a glob chooses among the files that are not ignored, and brings none of those back", async () => {
@@ -391,8 +424,25 @@ describe("limits", () => {
     await clock.advance(1);
     expect(await outcome).toMatchObject({
       code: "timeout",
-      message: "Nothing was found within 20 s. Narrow path or glob, or simplify the pattern.",
+      message: "Nothing was found; stopped after 20 s. Narrow path or glob, or simplify the pattern.",
     });
+  });
+
+  test.runIf(process.platform === "linux")("one that takes too much memory is ended, with what it found", async () => {
+    const cwd = tree({ "a.txt": "needle" });
+    endless(join(cwd, "hole"));
+    const clock = createFakeClock();
+    const { spawn, children, started } = watchedSpawn();
+    const running = grep(cwd, { pattern: "needle" }, { spawn, clock, memoryLimitBytes: 1_024 });
+    await started;
+    await new Promise((resolve) => children[0]!.stdout.once("data", resolve));
+    await clock.advance(100);
+    expect(await running).toEqual({
+      text: "a.txt:1: needle\n\n[Stopped at 1.0 KB of memory: a line is huge; there may be more. Narrow path or glob.]",
+      details: { path: cwd, matches: 1, stoppedBy: "memory" },
+    });
+    expect(isAlive(children[0]!.pid!)).toBe(false);
+    expect(clock.waiting).toBe(0);
   });
 
   test("a pattern that would take other engines for ever is answered at once", async () => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { unifiedDiff } from "../src/files/diff.ts";
 import { applyHunks, changedBlocks, type Hunk, refuseOverlaps, sortHunks } from "../src/hashline/apply.ts";
-import { newLines, parseAnchor, renderHeader, renderRow } from "../src/hashline/format.ts";
+import { newLines, parseAnchor, renderHeader, renderRow, stripTag } from "../src/hashline/format.ts";
 import { parseEdit } from "../src/hashline/hashline-edit.ts";
 import { parsePatch } from "../src/hashline/patch-text.ts";
 import { createSnapshots } from "../src/hashline/snapshots.ts";
@@ -84,10 +84,17 @@ describe("spellings", () => {
     }
   });
 
-  test("tags pasted into new text are stripped when all lines have one", () => {
-    expect(newLines("12#ZP:a\n13#KT:\n")).toEqual(["a", ""]);
-    expect(newLines(["12#ZP:a", "plain"])).toEqual(["12#ZP:a", "plain"]);
-    expect(newLines("#1:x")).toEqual(["#1:x"]);
+  test("a tag pasted into new text is stripped where it is of what follows or of what was shown, line by line", () => {
+    const [first, empty, blank] = [renderRow(12, "a"), renderRow(13, ""), renderRow(14, "  x  ")];
+    const unseen = () => false;
+    const strip = (lines: string[], wasShown: (number: number, tag: string) => boolean = unseen) =>
+      lines.map((line) => stripTag(line, wasShown));
+    expect(strip([first, "plain", "", empty, blank])).toEqual(["a", "plain", "", "", "  x  "]);
+    const tag = lineTag("hello") === "ZP" ? "PZ" : "ZP";
+    expect(strip([`1#${tag}:hello`, "#1:x"])).toEqual([`1#${tag}:hello`, "#1:x"]);
+    // A line that was changed behind the tag it was shown with.
+    const wasShown = (number: number, shown: string) => number === 1 && shown === tag;
+    expect(strip([`1#${tag}:hello`, `2#${tag}:hello`], wasShown)).toEqual(["hello", `2#${tag}:hello`]);
   });
 
   test("new text is a string or lines, and nothing is no line", () => {

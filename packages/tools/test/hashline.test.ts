@@ -59,6 +59,22 @@ const errorOf = async (work: Promise<unknown>): Promise<Error> => {
 };
 
 describe("hashline_edit", () => {
+  test("rows that were pasted between new lines lose their tags, and what only looks like one stays", async () => {
+    const { edit, read, content } = desk({ f: letters("abc") });
+    read();
+    const row = (line: number, text: string) => `${anchor(line, text)}:${text}`;
+    const odd = `7#${lineTag("other") === lineTag("hello") ? lineTag("third") : lineTag("other")}:hello`;
+    await edit([
+      {
+        op: "replace",
+        pos: anchor(1, "a"),
+        end: anchor(2, "b"),
+        lines: [row(1, "a"), "new", `${anchor(2, "b")}:changed`, odd],
+      },
+    ]);
+    expect(content()).toBe(`a\nnew\nchanged\n${odd}\nc\n`);
+  });
+
   test("replaces, inserts and deletes by the numbers that were shown, and shows what came of it", async () => {
     const { edit, read, content, cwd } = desk({ f: letters("abcdef") });
     read();

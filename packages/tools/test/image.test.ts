@@ -11,6 +11,7 @@ import { describe, expect, test } from "vitest";
 import { imageSizeOf } from "../src/files/image-size.ts";
 import { isWholeImage } from "../src/files/image-whole.ts";
 import { createReadTool } from "../src/files/read.ts";
+import { limitMemory } from "../src/files/wasm-memory.ts";
 import { type ImageType, imageTypeOf } from "../src/files/sniff.ts";
 import { createFiles } from "../src/platform/files.ts";
 import { scratch } from "./scratch.ts";
@@ -196,6 +197,75 @@ describe("what is refused", () => {
   test("a damaged one is refused in words", async () => {
     await expect(show(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))).rejects.toThrow(/damaged/);
     await expect(show(claiming(3_000, 10))).rejects.toThrow(/cannot be decoded/);
+  });
+});
+
+const short = (value: number) => [value >> 8, value & 255];
+const segment = (marker: number, body: readonly number[]) => [0xff, marker, ...short(body.length + 2), ...body];
+const frame = (side: number) => segment(0xc0, [8, ...short(side), ...short(side), 1, 1, 0x11, 0]);
+
+/** A grey JPEG of many pixels in few bytes, with `before` between its beginning and the first segment. */
+function greyJpeg(side: number, before: readonly number[]): Buffer {
+  const table = (kind: number) => segment(0xc4, [kind << 4, 1, ...Array<number>(15).fill(0), 0]);
+  const quantities = segment(0xdb, [0, ...Array<number>(64).fill(1)]);
+  const scan = segment(0xda, [1, 1, 0, 0, 63, 0]);
+  const head = [0xff, 0xd8, ...before, ...quantities, ...frame(side), ...table(0), ...table(1), ...scan];
+  const blocks = Math.ceil(side / 8) ** 2;
+  return Buffer.concat([Buffer.from(head), Buffer.alloc(Math.ceil(blocks / 4) + 8), Buffer.of(0xff, 0xd9)]);
+}
+
+describe("a header that lies", () => {
+  /** Holds a frame that only those see who take what stands before it for a segment. */
+  const fake = [...segment(0xef, [...frame(10), 0, 0, 0, 0])];
+
+  test.each([
+    ["a marker that is none", [0xff, 0x00, ...short(6), ...fake]],
+    ["a restart", [0xff, 0xd0, ...short(6), ...fake]],
+    ["an end", [0xff, 0xd9, ...short(6), ...fake]],
+    ["a length that is too small", [0xff, 0xe0, ...short(1), ...fake]],
+    ["something between the segments", [0, ...fake]],
+  ])("%s before the data of a jpeg is damage, and nothing is decoded", async (_name, before) => {
+    const bytes = greyJpeg(20, before);
+    expect(imageSizeOf(bytes, "image/jpeg")).toBeUndefined();
+    expect(isWholeImage(bytes, "image/jpeg")).toBe(false);
+  });
+
+  test("of two frames of a jpeg the larger counts, wherever it stands", () => {
+    expect(imageSizeOf(greyJpeg(9_000, frame(10)), "image/jpeg")).toEqual({ width: 9_000, height: 9_000 });
+    expect(imageSizeOf(greyJpeg(10, frame(9_000)), "image/jpeg")).toEqual({ width: 9_000, height: 9_000 });
+  });
+
+  test("a picture inside that is larger than the one announced meets the decoder's limit", async () => {
+    const inner = Buffer.from(draw(1, 1).get_bytes_webp()).subarray(12);
+    expect(inner.toString("latin1", 0, 4)).toBe("VP8L");
+    const side = 16_384 - 1;
+    inner.writeUInt32LE(((inner.readUInt32LE(9) & 0xf0000000) | side | (side << 14)) >>> 0, 9);
+    const outer = Buffer.alloc(18);
+    outer.write("VP8X");
+    outer.writeUInt32LE(10, 4);
+    // Too long to go out as it is, too flat to be made much of.
+    outer.writeUIntLE(3_000 - 1, 12, 3);
+    outer.writeUIntLE(10 - 1, 15, 3);
+    const body = Buffer.concat([Buffer.from("WEBP"), outer, inner]);
+    const head = Buffer.from("RIFF\0\0\0\0", "latin1");
+    head.writeUInt32LE(body.length, 4);
+    const before = process.memoryUsage.rss();
+    let peak = 0;
+    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 10);
+    await expect(show(Buffer.concat([head, body]))).rejects.toThrow(/damaged image: it cannot be decoded/);
+    clearInterval(watch);
+    expect(peak - before).toBeLessThan(1_200 * 1024 ** 2);
+  }, 60_000);
+
+  test("a module that does not tell its memory in the plain way is not run", () => {
+    const head = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+    expect([...limitMemory(Uint8Array.of(...head, 1, 1, 0, 5, 3, 1, 0, 2, 10, 1, 0), 16_384)]).toEqual([
+      ...head,
+      ...Buffer.from("01 01 00 05 06 01 01 02 80 80 01 0a 01 00".replaceAll(" ", ""), "hex"),
+    ]);
+    for (const memory of [[], [5, 4, 1, 1, 2, 9], [5, 1, 0]]) {
+      expect(() => limitMemory(Uint8Array.of(...head, ...memory), 16_384)).toThrow(/does not say/);
+    }
   });
 });
 

@@ -1,11 +1,13 @@
-import { fork } from "node:child_process";
+import { fork, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { nodeFileSystem } from "../src/platform/file-system.ts";
 import { acquireLease, type Lease, type LeaseHolder } from "../src/platform/lease.ts";
+import { compare, thisProcess, verdictOn } from "../src/platform/running.ts";
 import { withEveryFault } from "../src/testing/faults.ts";
 import { beforeEachCall, directFileSystem, takeTurns } from "./direct-file-system.ts";
 import { scratch } from "./scratch.ts";
@@ -121,43 +123,32 @@ test("in whatever order rivals act, and wherever they die, never do two who live
 
 test("processes that are killed at any call give way to others, and never do two hold it", async () => {
   const directory = scratch();
-  const script = join(directory, "contender.mjs");
-  await build({
-    stdin: {
-      resolveDir: import.meta.dirname,
-      loader: "ts",
-      contents: `
-        import { appendFileSync } from "node:fs";
-        import { nodeFileSystem } from "../src/platform/file-system.ts";
-        import { acquireLease } from "../src/platform/lease.ts";
-        import { beforeEachCall } from "./direct-file-system.ts";
-        const [path, log, death] = process.argv.slice(2);
-        const end = () => process.kill(process.pid, "SIGKILL");
-        let calls = 0;
-        const fileSystem = beforeEachCall(nodeFileSystem, async () => {
-          if (++calls === Number(death)) end();
-        });
-        for (let taken = 0; taken < 10;) {
-          const outcome = await acquireLease(path, { fileSystem });
-          if (outcome.kind === "busy") { await new Promise((resolve) => setTimeout(resolve, 1)); continue; }
-          const { generation } = outcome.lease;
-          appendFileSync(log, "in " + generation + "\\n");
-          await new Promise((resolve) => setImmediate(resolve));
-          if (calls > 0.8 * Number(death)) { appendFileSync(log, "die " + generation + "\\n"); end(); }
-          appendFileSync(log, "out " + generation + "\\n");
-          await outcome.lease.release();
-          taken++;
-        }
-      `,
-    },
-    outfile: script,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    conditions: ["@tau/source"],
-    logLevel: "silent",
-    external: ["google-auth-library"],
-  });
+  const script = await bundle(
+    join(directory, "contender.mjs"),
+    `
+      import { appendFileSync } from "node:fs";
+      import { nodeFileSystem } from "../src/platform/file-system.ts";
+      import { acquireLease } from "../src/platform/lease.ts";
+      import { beforeEachCall } from "./direct-file-system.ts";
+      const [path, log, death] = process.argv.slice(2);
+      const end = () => process.kill(process.pid, "SIGKILL");
+      let calls = 0;
+      const fileSystem = beforeEachCall(nodeFileSystem, async () => {
+        if (++calls === Number(death)) end();
+      });
+      for (let taken = 0; taken < 10;) {
+        const outcome = await acquireLease(path, { fileSystem });
+        if (outcome.kind === "busy") { await new Promise((resolve) => setTimeout(resolve, 1)); continue; }
+        const { generation } = outcome.lease;
+        appendFileSync(log, "in " + generation + "\\n");
+        await new Promise((resolve) => setImmediate(resolve));
+        if (calls > 0.8 * Number(death)) { appendFileSync(log, "die " + generation + "\\n"); end(); }
+        appendFileSync(log, "out " + generation + "\\n");
+        await outcome.lease.release();
+        taken++;
+      }
+    `,
+  );
   const [path, log] = [join(directory, "lease"), join(directory, "log")];
   writeFileSync(log, "");
   const run = (death: number) => {
@@ -190,3 +181,111 @@ test("processes that are killed at any call give way to others, and never do two
   }
   expect(steps.filter((step) => step.startsWith("out")).length).toBeGreaterThanOrEqual(6 * 10);
 }, 60_000);
+
+async function bundle(outfile: string, contents: string): Promise<string> {
+  await build({
+    stdin: { resolveDir: import.meta.dirname, loader: "ts", contents },
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    conditions: ["@tau/source"],
+    logLevel: "silent",
+    external: ["google-auth-library"],
+  });
+  return outfile;
+}
+
+const isolate = ["--pid", "--fork", "--kill-child"];
+const cannotIsolate = spawnSync("unshare", [...isolate, "--mount-proc", "true"], { encoding: "utf8" });
+const skipped = cannotIsolate.status !== 0;
+if (skipped) console.log(`Leases across pid namespaces are not tested: unshare fails here. ${cannotIsolate.stderr}`);
+
+/** A process in a pid namespace of its own that tries to take the lease, says what came of it, and lives on. */
+async function contendIsolated(script: string, path: string, options: readonly string[]) {
+  const child = spawn("unshare", [...isolate, ...options, process.execPath, script, path], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  // When its output is closed, the process inside is gone too.
+  const closed = once(child, "close");
+  const end = async () => {
+    child.kill("SIGKILL");
+    await closed;
+  };
+  onTestFinished(end);
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  return { outcome: JSON.parse(line.toString()) as { kind: string; advice?: string }, end };
+}
+
+const isolated = `
+  import { acquireLease } from "../src/platform/lease.ts";
+  const outcome = await acquireLease(process.argv[2]);
+  console.log(JSON.stringify(outcome));
+  setInterval(() => {}, 60_000);
+`;
+
+for (const options of [["--mount-proc"], []]) {
+  test.skipIf(skipped)(
+    `a holder outside of a pid namespace is not robbed from inside (${options.join()})`,
+    async () => {
+      const directory = scratch();
+      const script = await bundle(join(directory, "isolated.mjs"), isolated);
+      const path = join(directory, "lease");
+      const ours = await take(path);
+      const { outcome } = await contendIsolated(script, path, options);
+      expect(outcome).toMatchObject({ kind: "busy", advice: expect.stringContaining(`remove ${path}`) });
+      expect(await ours.isHeld()).toBe(true);
+    },
+  );
+
+  test.skipIf(skipped)(`a holder inside is not robbed from outside or beside (${options.join()})`, async () => {
+    const directory = scratch();
+    const script = await bundle(join(directory, "isolated.mjs"), isolated);
+    const path = join(directory, "lease");
+    const holder = await contendIsolated(script, path, options);
+    expect(holder.outcome.kind).toBe("held");
+    expect((await acquireLease(path)).kind).toBe("busy");
+    expect((await contendIsolated(script, path, ["--mount-proc"])).outcome.kind).toBe("busy");
+    await holder.end();
+    const after = await acquireLease(path);
+    // Only who sees every process can tell that it has ended; others are told what to do.
+    if ((await thisProcess()).pidNamespace === "pid:[4026531836]") expect(after.kind).toBe("held");
+    else expect(after).toMatchObject({ kind: "busy", advice: expect.stringContaining("remove") });
+  });
+}
+
+test.skipIf(process.platform !== "linux")("a holder that has ended and is not yet buried is dead", async () => {
+  const directory = scratch();
+  const path = join(directory, "lease");
+  const script = await bundle(join(directory, "isolated.mjs"), isolated);
+  // The shell becomes a program that never asks after its children.
+  const parent = spawn("sh", ["-c", '"$0" "$1" "$2" & echo $!; exec sleep 60', process.execPath, script, path]);
+  onTestFinished(() => void parent.kill("SIGKILL"));
+  let said = "";
+  for await (const chunk of parent.stdout) {
+    said += String(chunk);
+    if (said.includes("}")) break;
+  }
+  const pid = Number.parseInt(said, 10);
+  expect(await acquireLease(path)).toMatchObject({ kind: "busy", holder: { pid } });
+  process.kill(pid, "SIGKILL");
+  await vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z "));
+  expect((await acquireLease(path)).kind).toBe("held");
+});
+
+test("numbers of processes are compared only where they mean the same", async () => {
+  const ours = { pid: 5, startTime: "9", bootId: "b", pidNamespace: "pid:[1]" };
+  const places = [
+    [ours, ours, "here"],
+    [{ ...ours, pidNamespace: "pid:[2]" }, ours, "in another namespace"],
+    [{ pid: 5, startTime: "9", bootId: "b" }, ours, "here"],
+    [{ ...ours, bootId: "c", pidNamespace: "pid:[2]" }, ours, "before this boot"],
+    // Somebody who sees no /proc knows neither boot nor namespace.
+    [{ ...ours, bootId: "", pidNamespace: "" }, ours, "unknown"],
+    [ours, { ...ours, bootId: "", pidNamespace: "" }, "unknown"],
+    [ours, { ...ours, pidNamespace: "" }, "unknown"],
+    [{ ...ours, bootId: "", pidNamespace: "" }, { ...ours, bootId: "", pidNamespace: "" }, "here"],
+  ] as const;
+  for (const [mark, us, place] of places) expect(compare(mark, us)).toBe(place);
+  expect(await verdictOn(await thisProcess())).toBe("running");
+});

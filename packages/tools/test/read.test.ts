@@ -191,3 +191,13 @@ test("looking for a far line stops when it is told to", async () => {
   const range = { offset: 1e9, maxLines: 1, maxBytes: 1, signal: abort.signal };
   await expect(readLines(file, range)).rejects.toMatchObject({ code: "aborted" });
 });
+
+test("a file that begins as a text and goes on otherwise is refused where that would be shown", async () => {
+  const text = "a line of text\n".repeat(1_000);
+  const cwd = withFile(`${text}\0binary\n`);
+  expect((await read(cwd, { path: "file.txt", limit: 10 })).text).toContain("a line of text");
+  await expect(read(cwd, { path: "file.txt", offset: 1_000 })).rejects.toMatchObject({
+    code: "binary",
+    message: expect.stringMatching(/^file\.txt is a binary file/) as string,
+  });
+});

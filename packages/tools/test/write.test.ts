@@ -40,7 +40,9 @@ describe("writing", () => {
     writeFileSync(join(cwd, "script"), "a long old content");
     chmodSync(join(cwd, "script"), 0o750);
     symlinkSync("script", join(cwd, "link"));
-    expect((await write(cwd, "link", "new\n")).text).toBe("Replaced the content of link: 1 line (4 B).");
+    expect((await write(cwd, "link", "new\n")).text).toBe(
+      `Replaced the content of link (${join(cwd, "script")}): 1 line (4 B).`,
+    );
     expect(readFileSync(join(cwd, "script"), "utf8")).toBe("new\n");
     expect(statSync(join(cwd, "script")).mode & 0o7777).toBe(0o750);
     expect(lstatSync(join(cwd, "link")).isSymbolicLink()).toBe(true);
@@ -71,6 +73,26 @@ describe("writing", () => {
     await write(cwd, "it's.txt", "new");
     expect(readdirSync(cwd)).toHaveLength(2);
     expect(readFileSync(join(cwd, "it’s.txt"), "utf8")).toBe("other");
+  });
+
+  test("a name that is there with its letters composed otherwise is that file's", async () => {
+    const cwd = scratch();
+    const [composed, taken] = ["caf\u00e9.txt", "cafe\u0301.txt"];
+    writeFileSync(join(cwd, taken), "old");
+    const { text } = await write(cwd, composed, "new");
+    expect(text).toBe(`Replaced the content of ${composed} (${join(cwd, taken)}): 1 line (3 B).`);
+    expect(readdirSync(cwd)).toEqual([taken]);
+    await write(cwd, "\u00fcber.txt", "x");
+    expect(readdirSync(cwd)).toContain("\u00fcber.txt");
+  });
+
+  test("a URL is no path", async () => {
+    const cwd = scratch();
+    await expect(write(cwd, "file:///etc/x", "x")).rejects.toMatchObject({
+      code: "invalid_input",
+      message: "file:///etc/x is a URL. Give a path, without file:// before it.",
+    });
+    expect(readdirSync(cwd)).toEqual([]);
   });
 
   test("a call that was aborted writes nothing", async () => {

@@ -2,20 +2,27 @@
 import { ToolsError } from "../errors.ts";
 
 /** What an aborted call rejects with; its cause is the reason that was given. */
-export const abortedBy = (signal: AbortSignal): ToolsError =>
-  new ToolsError("aborted", "The call was aborted.", { cause: signal.reason });
+export const abortedBy = (signal: AbortSignal, words = "The call was aborted."): ToolsError =>
+  new ToolsError("aborted", words, { cause: signal.reason });
 
 /** Throws when the call was given up. */
 export function refuseAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortedBy(signal);
 }
 
-/** Settles as `work` does, or rejects as soon as the call is given up. Whoever does the work has to end it too. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/**
+ * Settles as `work` does, or rejects as soon as the call is given up: also while a port works that does not answer.
+ * Whoever does the work has to end it too. `words` are asked for when it is given up.
+ */
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  words?: () => string | undefined,
+): Promise<T> {
   if (!signal) return await work;
   let onAbort = () => {};
   const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(abortedBy(signal));
+    onAbort = () => reject(abortedBy(signal, words?.()));
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
   });

@@ -1,8 +1,8 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { type Static, Type } from "typebox";
-import { refuseAborted } from "./abort.ts";
+import { unlessAborted } from "./abort.ts";
 import { summarise } from "./diff.ts";
-import { aloneWith, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
+import { aloneWith, type BeginWriting, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
 import { parseJson } from "./json-argument.ts";
 import { applyChanges, planEdits, type PlannedEdit } from "./match.ts";
 import { resolveExisting } from "./path.ts";
@@ -40,19 +40,20 @@ export function createEditTool({
     parameters,
     prepareArguments,
     async execute(_id, { path: given, edits }, signal) {
-      refuseAborted(signal);
-      const path = await resolveExisting(files, cwd, given);
-      const change = async (realPath: string): Promise<AgentToolResult<EditDetails>> => {
+      const path = await unlessAborted(resolveExisting(files, cwd, given), signal);
+      const change = async (realPath: string, beginWriting: BeginWriting): Promise<AgentToolResult<EditDetails>> => {
         const { source, stamp } = await readTextFile(files, realPath, given);
         const planned = planEdits(source, edits, given);
         const changes = planned.map(({ change }) => change);
         const summary = summarise(source, changes, given);
-        refuseAborted(signal);
+        beginWriting();
         await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
         const text = present(given, planned, summary.firstChangedLine);
         return { content: [{ type: "text", text }], details: { path, ...summary } };
       };
-      return await aloneWith({ files, queue }, path, signal, (realPath) => unlessOvertaken(() => change(realPath)));
+      return await aloneWith({ files, queue }, path, signal, (realPath, beginWriting) =>
+        unlessOvertaken(() => change(realPath, beginWriting)),
+      );
     },
   };
 }

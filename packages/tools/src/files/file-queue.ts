@@ -1,7 +1,7 @@
 /** Work on one file waits for earlier work on it, so that calls of one parallel batch never interleave. */
 import { ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
-import { refuseAborted } from "./abort.ts";
+import { refuseAborted, unlessAborted } from "./abort.ts";
 
 export interface FileQueue {
   /**
@@ -41,20 +41,40 @@ export interface EditorPorts {
   queue: FileQueue;
 }
 
+/** Asked for right before the first write. Throws when the call was given up: nothing may begin then. */
+export type BeginWriting = () => void;
+
 /**
- * Runs `work` alone on the file that `path` leads to. Nothing begins after `signal` was aborted while waiting: a change
- * that comes after its call was given up would surprise everybody.
+ * Runs `work`, and gives up waiting for it as soon as `signal` is aborted. A change that comes after its call was given
+ * up would surprise everybody, so none begins then; one that has begun goes on, and whoever waited is told of it.
  */
+export async function untilWriting<T>(
+  signal: AbortSignal | undefined,
+  work: (beginWriting: BeginWriting) => Promise<T>,
+): Promise<T> {
+  let isWriting = false;
+  const beginWriting = () => {
+    refuseAborted(signal);
+    isWriting = true;
+  };
+  return await unlessAborted(work(beginWriting), signal, () =>
+    isWriting ? "The call was aborted while it was writing. Look whether the change is there." : undefined,
+  );
+}
+
+/** Runs `work` alone on the file that `path` leads to. It keeps others waiting until it has ended, also when aborted. */
 export async function aloneWith<T>(
   { files, queue }: EditorPorts,
   path: string,
   signal: AbortSignal | undefined,
-  work: (realPath: string) => Promise<T>,
+  work: (realPath: string, beginWriting: BeginWriting) => Promise<T>,
 ): Promise<T> {
-  const realPath = await files.realPath(path, "write");
-  return await queue.run(realPath, async () => {
-    refuseAborted(signal);
-    return await work(realPath);
+  return await untilWriting(signal, async (beginWriting) => {
+    const realPath = await files.realPath(path, "write");
+    return await queue.run(realPath, async () => {
+      refuseAborted(signal);
+      return await work(realPath, beginWriting);
+    });
   });
 }
 

@@ -34,21 +34,45 @@ function readBmp(view: DataView): ImageSize {
   return { width: Math.abs(view.getInt32(18, true)), height: Math.abs(view.getInt32(22, true)) };
 }
 
-/** Walks over the segments to the frame's header. */
+/** Walks over the segments to the picture's data. Of several frames the largest counts: decoders differ in which they take. */
 function readJpeg(view: DataView): ImageSize | undefined {
-  for (let at = 2; ;) {
-    if (view.getUint8(at) !== 0xff) return undefined;
-    const marker = view.getUint8(at + 1);
-    // Fill bytes, and markers that stand alone.
-    if (marker === 0xff) at += 1;
-    else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) at += 2;
-    else if (isFrame(marker)) return { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
-    else at += 2 + view.getUint16(at + 2);
+  let largest: ImageSize | undefined;
+  for (const { marker, at } of jpegSegments(view)) {
+    if (!isFrame(marker)) continue;
+    const size = { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
+    if (!largest || size.width * size.height > largest.width * largest.height) largest = size;
   }
+  return largest;
 }
 
 const isFrame = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+
+/**
+ * The segments of a JPEG up to the picture's data, which is the last. `at` is where one begins. Throws a RangeError for
+ * whatever is no segment: decoders skip such things in ways of their own, and would then see another picture than we do.
+ */
+export function* jpegSegments(view: DataView): Generator<{ marker: number; at: number }> {
+  for (let at = 2; ;) {
+    const marker = view.getUint8(at + 1);
+    if (view.getUint8(at) !== 0xff) throw new RangeError("no marker");
+    // Any number of these may stand before a marker.
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    const length = view.getUint16(at + 2);
+    if (!hasLength(marker) || length < 2) throw new RangeError("no segment");
+    yield { marker, at };
+    if (marker === dataMarker) return;
+    at += 2 + length;
+  }
+}
+
+const dataMarker = 0xda;
+
+/** Not those that stand alone: they have no business before the data. */
+const hasLength = (marker: number) => marker >= 0xc0 && (marker < 0xd0 || marker > 0xd9);
 
 function readWebp(view: DataView): ImageSize | undefined {
   switch (view.getUint32(12)) {

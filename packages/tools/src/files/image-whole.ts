@@ -2,6 +2,7 @@
  * Whether an image is all there, by its structure: one that is goes out as it is, without being decoded. Providers refuse
  * a conversation that holds a broken one. Pure.
  */
+import { jpegSegments } from "./image-size.ts";
 import type { ImageType } from "./sniff.ts";
 
 /** False also for what is merely odd: the decoder judges that. */
@@ -43,12 +44,9 @@ function walkPng(view: DataView): boolean {
 
 /** From segment to segment up to the picture's data, which only the end's marker can follow. */
 function walkJpeg(view: DataView): boolean {
-  for (let at = 2; ;) {
-    if (view.getUint8(at) !== 0xff) return false;
-    const marker = view.getUint8(at + 1);
-    if (marker === 0xda) return endsAfter(view, at + 2);
-    at += marker === 0xff ? 1 : 2 + view.getUint16(at + 2);
-  }
+  let last = 0;
+  for (const { at } of jpegSegments(view)) last = at;
+  return endsAfter(view, last + 2);
 }
 
 const endsAfter = ({ buffer, byteOffset, byteLength }: DataView, at: number) =>

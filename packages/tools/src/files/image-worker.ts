@@ -10,6 +10,7 @@ import type { Clock } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
 import { createFileQueue } from "./file-queue.ts";
+import { limitMemory } from "./wasm-memory.ts";
 
 export interface ShrinkRequest {
   bytes: Uint8Array;
@@ -35,8 +36,10 @@ export interface ShrinkLimits {
 type Answer = SmallImage | "too large";
 
 const timeLimitMs = 20_000;
-/** The thread's own heap; pixels lie outside, and how many there may be is decided by the image's header. */
+/** The thread's own heap; pixels lie outside of it. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
+/** A gigabyte for the decoder: twice of what an image needs whose header is true. Headers can lie. */
+const mostPages = 16_384;
 
 /** One at a time, whoever asks: two would take twice the memory. */
 const decoders = createFileQueue();
@@ -53,9 +56,9 @@ export async function shrinkImage(request: ShrinkRequest, limits: ShrinkLimits):
 
 async function runWorker(request: ShrinkRequest, { clock, signal, path }: ShrinkLimits): Promise<Answer> {
   const decoder = createRequire(import.meta.url).resolve("@silvia-odwyer/photon-node");
-  const worker = new Worker(`(${work.toString()})(require)`, {
+  const worker = new Worker(`(${work.toString()})(require, ${limitMemory.toString()})`, {
     eval: true,
-    workerData: { ...request, decoder } satisfies WorkerData,
+    workerData: { ...request, decoder, mostPages } satisfies WorkerData,
     resourceLimits,
   });
   let cancelTimer = () => {};
@@ -83,15 +86,27 @@ async function runWorker(request: ShrinkRequest, { clock, signal, path }: Shrink
 interface WorkerData extends ShrinkRequest {
   /** The path of the decoder's module. */
   decoder: string;
+  /** Of the decoder's memory. */
+  mostPages: number;
+}
+
+/** What Node has and its types do not tell of. */
+interface WithWebAssembly {
+  WebAssembly: { Module: new (bytes: Uint8Array) => object };
 }
 
 /**
  * Smaller and smaller, first without loss, then with, until it fits. The thread gets this function as text, so it uses
  * nothing from outside of it: sources are not files that a thread could load, and a bundle has no file for it.
  */
-function work(load: (name: string) => unknown): void {
+function work(load: (name: string) => unknown, limit: typeof limitMemory): void {
   const { parentPort, workerData } = load("node:worker_threads") as typeof Threads;
-  const { bytes, longestSide, mostBytes, decoder } = workerData as WorkerData;
+  const { bytes, longestSide, mostBytes, decoder, mostPages } = workerData as WorkerData;
+  const { WebAssembly } = globalThis as unknown as WithWebAssembly;
+  const { Module } = WebAssembly;
+  WebAssembly.Module = new Proxy(Module, {
+    construct: (_target, [module]: [Uint8Array]) => new Module(limit(module, mostPages)),
+  });
   const photon = load(decoder) as typeof Photon;
   const answer = (): Answer => {
     const original = photon.PhotonImage.new_from_byteslice(bytes);

@@ -1,10 +1,10 @@
 import { join, relative } from "node:path";
-import type { AgentTool } from "@tau/agent";
-import { Type } from "typebox";
+import type { AgentTool, AgentToolResult } from "@tau/agent";
+import { type Static, Type } from "typebox";
 import { systemCode, ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import { keepHead } from "../truncate.ts";
-import { refuseAborted } from "./abort.ts";
+import { refuseAborted, unlessAborted } from "./abort.ts";
 import { showName } from "./name.ts";
 import { resolveExisting } from "./path.ts";
 
@@ -25,31 +25,31 @@ type Entry = Awaited<ReturnType<Files["list"]>>[number];
 
 /** Lists a directory. */
 export function createLsTool({ cwd, files }: { cwd: string; files: Files }): AgentTool<typeof parameters, LsDetails> {
+  const list = async (
+    { path: given = ".", limit = defaultLimit }: Static<typeof parameters>,
+    signal: AbortSignal | undefined,
+  ): Promise<AgentToolResult<LsDetails>> => {
+    const path = await resolveExisting(files, cwd, given);
+    const entries = (await files.list(path)).sort(byName);
+    const lines: string[] = [];
+    for (const entry of entries.slice(0, limit)) {
+      refuseAborted(signal);
+      lines.push(await describe(files, path, entry));
+    }
+    const { text, shownLines, by } = keepHead(lines.join("\n"), { maxLines: limit });
+    const shown = lines.length === 0 ? 0 : shownLines;
+    const total = entries.length;
+    return {
+      content: [{ type: "text", text: present(text, { shown, total, isCut: by !== undefined }) }],
+      details: { path, shownEntries: shown, totalEntries: total },
+    };
+  };
   return {
     name: "ls",
     label: "List",
     description: "List a directory, dotfiles included. Directories end in /, links show where they lead.",
     parameters,
-    async execute(_id, { path: given = ".", limit = defaultLimit }, signal) {
-      const path = await resolveExisting(files, cwd, given);
-      const entries = (await files.list(path)).sort(byName);
-      const lines: string[] = [];
-      for (const entry of entries.slice(0, limit)) {
-        refuseAborted(signal);
-        lines.push(await describe(files, path, entry));
-      }
-      const { text, shownLines, by } = keepHead(lines.join("\n"), { maxLines: limit });
-      const shownEntries = lines.length === 0 ? 0 : shownLines;
-      return {
-        content: [
-          {
-            type: "text",
-            text: present(text, { shown: shownEntries, total: entries.length, isCut: by !== undefined }),
-          },
-        ],
-        details: { path, shownEntries, totalEntries: entries.length },
-      };
-    },
+    execute: (_id, args, signal) => unlessAborted(list(args, signal), signal),
   };
 }
 

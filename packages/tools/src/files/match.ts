@@ -136,26 +136,32 @@ function planEdit(views: Views, edit: TextEdit, label: string, name: string): Pl
 /** Exact matches or, if there are none, loose ones. Line breaks never matter, since reading does not show them. */
 function findSpots(views: Views, oldText: string): Spot[] {
   const wanted = foldBreaks(oldText).text;
-  const exact = search(views.breaks(), unfolded(wanted), false);
+  const exact = search(views.breaks(), unfolded(wanted), { isLoose: false, isWhole: oldText.includes("\r") });
   // Who writes carriage returns means them, where that leads anywhere.
   const literal = oldText.includes("\r")
     ? exact.filter(({ start, end }) => views.source.slice(start, end) === oldText)
     : [];
   if (literal.length > 0) return literal;
   if (exact.length > 0) return exact;
-  const inside = search(views.loose(), foldLoosely(wanted, { keepsEnd: true }), true);
+  const inside = search(views.loose(), foldLoosely(wanted, { keepsEnd: true }), { isLoose: true, isWhole: false });
   if (inside.length > 0) return inside;
-  return search(views.loose(), foldLoosely(wanted, { keepsEnd: false }), true).flatMap(toLineEnd);
+  const atEnds = search(views.loose(), foldLoosely(wanted, { keepsEnd: false }), { isLoose: true, isWhole: true });
+  return atEnds.flatMap(toLineEnd);
 }
 
-function search(folded: Folded, needle: Folded, isLoose: boolean): Spot[] {
+/**
+ * `isWhole`: all spots, since they are chosen among. Otherwise two that overlap are enough to know that it is not unique,
+ * and the rest are only counted: a long text that repeats itself would be compared all over for every step of one.
+ */
+function search(folded: Folded, needle: Folded, { isLoose, isWhole }: { isLoose: boolean; isWhole: boolean }): Spot[] {
   const spots: Spot[] = [];
   const length = needle.text.length;
   if (length === 0) return spots;
-  for (let unit = folded.text.indexOf(needle.text); unit >= 0; unit = folded.text.indexOf(needle.text, unit + 1)) {
+  for (let unit = folded.text.indexOf(needle.text); unit >= 0;) {
     const [start, end] = [startOf(folded, unit), endOf(folded, unit + length - 1)];
     spots.push({ start, end, folded, unit, needle, isLoose });
     if (spots.length === mostSpots) break;
+    unit = folded.text.indexOf(needle.text, unit + (isWhole || spots.length < 2 ? 1 : length));
   }
   return spots;
 }

@@ -8,6 +8,7 @@ const mostShownLength = 200;
 const mostLines = 200_000;
 const mostWantedLines = 200;
 const mostComparedLength = 300;
+const mostKeyLength = 1_000;
 /** How much of the words must be the same for a line to be similar. */
 const leastLikeness = 0.4;
 
@@ -42,7 +43,7 @@ function excerpt(lines: readonly string[], first: number, height: number): strin
 
 /** What two lines must share to be the same but for white space. */
 function key(line: string): string {
-  const text = line.slice(0, 1_000).trim();
+  const text = line.slice(0, mostKeyLength).trim();
   return isAscii(text) ? text : foldLoosely(text, { keepsEnd: false }).text.trim();
 }
 
@@ -79,9 +80,23 @@ function compareAt(
 ): string {
   const differing = keys.flatMap((text, at) => (key(lines[first + at] ?? "") === text ? [] : [first + at + 1]));
   const range = rangeOf(first, wanted.length, lines.length);
-  if (differing.length === 0) return `${range} differ only in white space`;
-  const named = differing.slice(0, 10).join(", ");
-  return `${range} differ at ${named}${differing.length > 10 ? " and further on" : ""}`;
+  const differ = range.startsWith("Lines") ? `${range} differ` : `${range} differs`;
+  if (differing.length > 0) {
+    if (wanted.length === 1) return differ;
+    return `${differ} at ${differing.slice(0, 10).join(", ")}${differing.length > 10 ? " and further on" : ""}`;
+  }
+  // Of long lines only the beginnings are known to be the same.
+  const long = wanted.findIndex((line, at) => line.length > mostKeyLength && line.trim() !== lines[first + at]!.trim());
+  if (long < 0) return `${differ} only in white space`;
+  return `${differ}, in line ${first + long + 1} from column ${columnOf(lines[first + long]!, wanted[long]!)} on`;
+}
+
+/** Where a line begins to differ from the one that was wanted, 1-based; indentation does not matter. */
+function columnOf(line: string, wanted: string): number {
+  const [indented, text] = [line.trimStart(), wanted.trimStart()];
+  let at = 0;
+  while (at < indented.length && indented[at] === text[at]) at++;
+  return line.length - indented.length + at + 1;
 }
 
 function rangeOf(first: number, height: number, total: number): string {

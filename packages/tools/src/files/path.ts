@@ -16,6 +16,9 @@ function absolute(cwd: string, path: string): string {
   if (path === "" || path.includes("\0")) {
     throw new ToolsError("invalid_input", `${JSON.stringify(path)} cannot be a path.`);
   }
+  if (/^file:\/\//i.test(path)) {
+    throw new ToolsError("invalid_input", `${path.slice(0, 200)} is a URL. Give a path, without file:// before it.`);
+  }
   if (path === "~") return homedir();
   if (path.startsWith("~/")) return join(homedir(), path.slice(2));
   return isAbsolute(path) ? resolve(path) : resolve(cwd, path);
@@ -43,8 +46,19 @@ async function isThere(files: Files, path: string): Promise<boolean> {
   }
 }
 
-/** The path of something that may not exist yet. `@types/x.ts` is meant as it stands where there is an `@types`. */
+/**
+ * The path of something that may not exist yet. `@types/x.ts` is meant as it stands where there is an `@types`, and a
+ * file whose name is there with its letters composed otherwise is the one that is meant.
+ */
 export async function resolveNew(files: Files, cwd: string, given: string): Promise<string> {
+  const path = await literalOrMentioned(files, cwd, given);
+  const composed = new Set([path, path.normalize("NFC"), path.normalize("NFD")]);
+  if (composed.size === 1) return path;
+  for (const spelling of composed) if (await isThere(files, spelling)) return spelling;
+  return path;
+}
+
+async function literalOrMentioned(files: Files, cwd: string, given: string): Promise<string> {
   if (!given.startsWith("@")) return resolvePath(cwd, given);
   const isLiteral = await isThere(files, absolute(cwd, given.split("/", 1)[0]!));
   return isLiteral ? absolute(cwd, given) : resolvePath(cwd, given);

@@ -1,17 +1,18 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { type Clock, systemClock } from "@tau/ai";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { ToolsError } from "../errors.ts";
 import { mostHashlineBytes } from "../hashline/edit-files.ts";
 import { showHashline } from "../hashline/show.ts";
 import { createSnapshots, type Snapshots } from "../hashline/snapshots.ts";
 import type { Files, ReadableFile } from "../platform/files.ts";
 import { countLines, formatBytes, mostBytes, mostLines } from "../truncate.ts";
+import { unlessAborted } from "./abort.ts";
 import { type LineWindow, readLines } from "./lines.ts";
 import { resolveExisting } from "./path.ts";
 import { mostImageFileBytes, prepareImage } from "./image.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
-import { headBytes, type ImageType, imageTypeOf, refuseBinary } from "./sniff.ts";
+import { headBytes, type ImageType, imageTypeOf, refuseBinary, refuseZeros } from "./sniff.ts";
 
 const parameters = Type.Object({
   path: Type.String(),
@@ -42,25 +43,31 @@ export function createReadTool({
   /** Remembers what was shown with anchors; share it with the hashline tools. */
   snapshots?: Snapshots;
 }): AgentTool<typeof parameters, ReadDetails> {
+  const read = async (
+    { path: given, offset = 1, limit = mostLines, hashline = false }: Static<typeof parameters>,
+    signal: AbortSignal | undefined,
+  ): Promise<AgentToolResult<ReadDetails>> => {
+    const path = await resolveExisting(files, cwd, given);
+    const file = await files.openRead(path);
+    try {
+      const image = await sniff(file, given);
+      if (image) return await showImage(files, file, image, { path, clock, signal });
+      if (hashline) return await showAnchors({ files, snapshots }, { path, given }, { offset, limit });
+      const maxLines = Math.min(limit, mostLines);
+      const window = await readLines(file, { offset, maxLines, maxBytes: mostBytes, signal });
+      // A file may begin as a text does and go on otherwise.
+      for (const line of window.lines) refuseZeros(line, given, file.size);
+      return present(window, path, offset);
+    } finally {
+      await file.close();
+    }
+  };
   return {
     name: "read",
     label: "Read",
     description: `Read a text file or an image. Shows up to ${mostLines} lines or ${mostBytes / 1024} KB; use offset and limit for the rest.`,
     parameters,
-    async execute(_id, { path: given, offset = 1, limit = mostLines, hashline = false }, signal) {
-      const path = await resolveExisting(files, cwd, given);
-      const file = await files.openRead(path);
-      try {
-        const image = await sniff(file, given);
-        if (image) return await showImage(files, file, image, { path, clock, signal });
-        if (hashline) return await showAnchors({ files, snapshots }, { path, given }, { offset, limit });
-        const maxLines = Math.min(limit, mostLines);
-        const window = await readLines(file, { offset, maxLines, maxBytes: mostBytes, signal });
-        return present(window, path, offset);
-      } finally {
-        await file.close();
-      }
-    },
+    execute: (_id, args, signal) => unlessAborted(read(args, signal), signal),
   };
 }
 

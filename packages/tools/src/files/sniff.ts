@@ -35,17 +35,19 @@ export const headBytes = 8_192;
 /** UTF-16 has a zero in every other byte of ordinary text; a byte order mark gives it away. */
 const isUtf16 = (head: Uint8Array): boolean => startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff]);
 
-/** A zero byte never occurs in text that tools can show or edit. */
-const isBinary = (head: Uint8Array): boolean => head.includes(0);
-
 /** Throws for bytes that are no text; `name` is what messages call the file. */
 export function refuseBinary(bytes: Uint8Array, name: string, size = bytes.length): void {
   if (isUtf16(bytes)) {
     throw new ToolsError("binary", `${name} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);
   }
-  if (!isBinary(bytes)) return;
-  throw new ToolsError(
-    "binary",
-    `${name} is a binary file (${formatBytes(size)}). Use a program that knows its format.`,
-  );
+  if (bytes.includes(0)) throw binary(name, size);
 }
+
+/** The same for what has been read of a file already. */
+export function refuseZeros(text: string, name: string, size: number): void {
+  if (text.includes("\0")) throw binary(name, size);
+}
+
+/** A zero byte never occurs in text that tools can show or edit. */
+const binary = (name: string, size: number) =>
+  new ToolsError("binary", `${name} is a binary file (${formatBytes(size)}). Use a program that knows its format.`);

@@ -1,7 +1,10 @@
+import { resolve } from "node:path";
 import type { AgentTool } from "@tau/agent";
 import { Type } from "typebox";
 import { countBreaks, countLines, formatBytes } from "../truncate.ts";
+import { unlessAborted } from "./abort.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";
+import { showName } from "./name.ts";
 import { resolveNew } from "./path.ts";
 
 const parameters = Type.Object({ path: Type.String(), content: Type.String() });
@@ -26,19 +29,29 @@ export function createWriteTool({
     description: "Create a file or replace its whole content. Creates missing directories.",
     parameters,
     async execute(_id, { path: given, content }, signal) {
-      const path = await resolveNew(files, cwd, given);
+      const path = await unlessAborted(resolveNew(files, cwd, given), signal);
       const bytes = Buffer.from(content);
-      const isNew = await aloneWith({ files, queue }, path, signal, async (realPath) => {
-        const { created } = await files.writeWhole(realPath, bytes);
-        return created;
-      });
+      const { realPath, created: isNew } = await aloneWith(
+        { files, queue },
+        path,
+        signal,
+        async (target, beginWriting) => {
+          beginWriting();
+          return await files.writeWhole(target, bytes);
+        },
+      );
       const lines = lineCount(content);
       const what = `${countLines(lines)} (${formatBytes(bytes.length)})`;
-      const text = isNew ? `Created ${given}: ${what}.` : `Replaced the content of ${given}: ${what}.`;
+      const name = nameOf(given, { cwd, realPath });
+      const text = isNew ? `Created ${name}: ${what}.` : `Replaced the content of ${name}: ${what}.`;
       return { content: [{ type: "text", text }], details: { path, bytes: bytes.length, lines, isNew } };
     },
   };
 }
+
+/** Where it was written is said where that is not what was given: behind a link, or under another spelling. */
+const nameOf = (given: string, { cwd, realPath }: { cwd: string; realPath: string }): string =>
+  resolve(cwd, given) === realPath ? given : `${given} (${showName(realPath)})`;
 
 /** The break after the last line does not begin another one. */
 const lineCount = (text: string): number => countBreaks(text) + (text === "" || text.endsWith("\n") ? 0 : 1);

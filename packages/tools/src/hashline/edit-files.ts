@@ -2,7 +2,13 @@
 import { ToolsError } from "../errors.ts";
 import { refuseAborted } from "../files/abort.ts";
 import { unifiedDiff } from "../files/diff.ts";
-import { type EditorPorts, type FileQueue, unlessOvertaken } from "../files/file-queue.ts";
+import {
+  type BeginWriting,
+  type EditorPorts,
+  type FileQueue,
+  unlessOvertaken,
+  untilWriting,
+} from "../files/file-queue.ts";
 import { mostBytes } from "../truncate.ts";
 import { applyHunks, changedBlocks, type Hunk, refuseOverlaps } from "./apply.ts";
 import { type LineEdit, planEdits, type Refusal } from "./plan.ts";
@@ -49,10 +55,12 @@ export async function editFiles(
   targets: readonly FileEdits[],
   signal?: AbortSignal,
 ): Promise<{ text: string; changes: HashlineChange[] }> {
-  return await inOrder(ground.queue, targets.map(({ realPath }) => realPath).sort(), async () => {
+  const realPaths = targets.map(({ realPath }) => realPath).sort();
+  const work = async (beginWriting: BeginWriting) => {
+    refuseAborted(signal);
     const prepared = await unlessOvertaken(async () => {
       const ready = await prepareAll(ground, targets);
-      refuseAborted(signal);
+      beginWriting();
       await writeAll(ground.files, ready.filter(isChanged));
       return ready;
     });
@@ -62,7 +70,8 @@ export async function editFiles(
       (count) => `${count} more files were edited.`,
     );
     return { text, changes: shown.map(({ change }) => change) };
-  });
+  };
+  return await untilWriting(signal, (beginWriting) => inOrder(ground.queue, realPaths, () => work(beginWriting)));
 }
 
 const isChanged = ({ before, after }: Prepared) => !before.text.equals(after.text);

@@ -29,20 +29,23 @@ export function parseAnchor(given: string): Anchor {
   return { line: Number(line), tag: tag.toUpperCase() };
 }
 
-const rowShape = new RegExp(`^\\d+#${lineTagPattern}:`);
+const rowShape = new RegExp(`^(\\d{1,9})#(${lineTagPattern}):(.*)$`, "s");
 
-/** New text copied together with its tags loses them. All lines that say anything must have one: one may be meant. */
-export function stripTags(lines: readonly string[]): string[] {
-  const telling = lines.filter((line) => line.trim() !== "");
-  const isCopied = telling.length > 0 && telling.every((line) => rowShape.test(line));
-  return isCopied ? lines.map((line) => line.replace(rowShape, "")) : [...lines];
+/**
+ * New text that was copied with its tag loses it, also where it was changed after the tag. Any other tag is no tag, and
+ * meant as it stands. `wasShown`: whether a line was shown with this number and tag.
+ */
+export function stripTag(line: string, wasShown: (number: number, tag: string) => boolean): string {
+  const [, number, tag, content] = rowShape.exec(line) ?? [];
+  if (tag === undefined || content === undefined) return line;
+  return lineTag(content) === tag || wasShown(Number(number), tag) ? content : line;
 }
 
 /** New text as lines: a string may hold several, and a line break at its end only ends the last. */
 export function newLines(given: string | readonly string[] | null): string[] {
   if (given === null) return [];
   const texts = typeof given === "string" ? [given] : given;
-  const lines = texts.flatMap((text) => {
+  return texts.flatMap((text) => {
     const parts = text
       .toWellFormed()
       .split("\n")
@@ -50,5 +53,4 @@ export function newLines(given: string | readonly string[] | null): string[] {
     if (parts.length > 1 && parts.at(-1) === "") parts.pop();
     return parts;
   });
-  return stripTags(lines);
 }

@@ -1,6 +1,7 @@
 import type { AgentTool } from "@tau/agent";
 import { type Static, Type } from "typebox";
 import { ToolsError } from "../errors.ts";
+import { unlessAborted } from "../files/abort.ts";
 import { parseJson } from "../files/json-argument.ts";
 import { resolveExisting } from "../files/path.ts";
 import { editFiles, type HashlineChange, type HashlineGround } from "./edit-files.ts";
@@ -42,8 +43,8 @@ export function createHashlineEditTool({
     prepareArguments,
     async execute(_id, { path: given, edits }, signal) {
       const parsed = edits.map((edit, at) => parseEdit(edit, `edit ${at + 1}`));
-      const path = await resolveExisting(ground.files, cwd, given);
-      const realPath = await ground.files.realPath(path);
+      const path = await unlessAborted(resolveExisting(ground.files, cwd, given), signal);
+      const realPath = await unlessAborted(ground.files.realPath(path), signal);
       const { text, changes } = await editFiles(ground, [{ given, path, realPath, edits: parsed }], signal);
       return { content: [{ type: "text", text }], details: changes[0]! };
     },

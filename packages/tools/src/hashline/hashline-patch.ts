@@ -1,6 +1,7 @@
 import type { AgentTool } from "@tau/agent";
 import { Type } from "typebox";
 import { ToolsError } from "../errors.ts";
+import { unlessAborted } from "../files/abort.ts";
 import { resolveExisting } from "../files/path.ts";
 import { editFiles, type FileEdits, type HashlineChange, type HashlineGround } from "./edit-files.ts";
 import { type PatchSection, parsePatch } from "./patch-text.ts";
@@ -24,7 +25,7 @@ export function createHashlinePatchTool({
     parameters,
     async execute(_id, { patch }, signal) {
       const targets = new Map<string, FileEdits>();
-      for (const section of parsePatch(patch)) await add(section, targets);
+      for (const section of parsePatch(patch)) await unlessAborted(add(section, targets), signal);
       const { text, changes } = await editFiles(ground, [...targets.values()], signal);
       return { content: [{ type: "text", text }], details: { files: changes } };
     },

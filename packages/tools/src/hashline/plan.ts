@@ -1,6 +1,6 @@
 /** From edits that name lines as they were shown to hunks on the text of now, or to the reason why not. Pure. */
 import { type Hunk, sortHunks } from "./apply.ts";
-import type { Anchor } from "./format.ts";
+import { type Anchor, stripTag } from "./format.ts";
 import { createRelocator, mostEffort, type Relocator } from "./recover.ts";
 import { isOf, linesOfVersion, type Version } from "./snapshots.ts";
 import { fileTagOf, lineTag } from "./tags.ts";
@@ -53,7 +53,8 @@ type Placed =
   | { kind: "failed"; reason: string; spot: Span; code?: "invalid_input" };
 
 /** All edits or none: whichever cannot be placed for certain refuses them all. */
-export function planEdits(input: PlanInput): Plan {
+export function planEdits(given: PlanInput): Plan {
+  const input = { ...given, edits: withoutTags(given) };
   const now = stateOf(input);
   const placed = input.edits.map((edit) => place(edit, input, now));
   const failed = placed.filter((one) => one.kind === "failed");
@@ -71,6 +72,16 @@ export function planEdits(input: PlanInput): Plan {
     hunks: sortHunks(ready.flatMap((one) => one.hunks)),
     notes: ready.flatMap((one) => one.note ?? []),
   };
+}
+
+/** Tags that were pasted into new text go. */
+function withoutTags({ edits, versions }: PlanInput): LineEdit[] {
+  const wasShown = (number: number, tag: string) =>
+    versions.some(({ shown }) => {
+      const line = shown[number - 1];
+      return line !== undefined && lineTag(line) === tag;
+    });
+  return edits.map((edit) => ({ ...edit, lines: edit.lines.map((line) => stripTag(line, wasShown)) }));
 }
 
 /** What is worked out once for all edits, since it takes a look at the whole text. */

@@ -37,6 +37,12 @@ export interface FileSystem {
   link(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
   /**
+   * The real path of an open file, as this port names it. For ports that map paths or reach another machine, where our
+   * own system's names for open files say nothing. Absent, Linux is asked through /proc/self/fd. With it, names are
+   * looked up again instead of being held: what is swapped between two calls is then for the port to notice.
+   */
+  pathOf?(handle: OpenHandle): Promise<string>;
+  /**
    * Gives `to` the access list and the extended attributes of `from`, and says whether there were any; what cannot be
    * kept is lost. Absent where there are no such things, or nothing can be done about them.
    */

@@ -64,6 +64,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     guard: options.guard ?? (() => undefined),
     ids: options.ids ?? systemIds,
     plain: new Set(),
+    swept: new Set(),
   };
   return {
     openRead: (path) => explaining(path, () => openRead(ground, path)),
@@ -109,7 +110,7 @@ const isStream = (realPath: string) => /\/proc\/kmsg$|\/trace_pipe(_raw)?$/.test
 const asName = 0o10000000;
 
 async function statOf(ground: Ground, path: string): Promise<Stats | undefined> {
-  if (!holdsDirectories) {
+  if (!holdsDirectories(ground)) {
     const realPath = await lookUp(ground, path, "read");
     await ask(ground.guard, realPath, "read");
     return await unlessMissing(ground.fs.lstat(realPath));

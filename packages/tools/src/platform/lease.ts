@@ -4,20 +4,15 @@
  * Each change of hands raises the generation: who was overtaken can tell.
  */
 import { constants } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { type Ids, systemIds } from "@tau/ai";
 import { systemCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "./file-system.ts";
+import { type ProcessMark, thisProcess, verdictOn } from "./running.ts";
 
-/** Who holds a lease. */
-export interface LeaseHolder {
+/** Who holds a lease: a process, or nobody when its `pid` is 0. */
+export interface LeaseHolder extends ProcessMark {
   /** Unique for each time a lease is taken. */
   id: string;
-  pid: number;
-  /** Tells this start of the process from another with the same number; empty where the system does not say. */
-  startTime: string;
-  /** Tells this start of the machine from another; empty where the system does not say. */
-  bootId: string;
   generation: number;
 }
 
@@ -29,14 +24,24 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-export type LeaseOutcome = { kind: "held"; lease: Lease } | { kind: "busy"; holder: LeaseHolder };
+export type LeaseOutcome = { kind: "held"; lease: Lease } | Busy;
+
+export interface Busy {
+  kind: "busy";
+  holder: LeaseHolder;
+  /** For people: what to do where nobody can see whether the holder still runs. Absent where that can be seen. */
+  advice?: string;
+}
 
 export interface LeaseOptions {
   /** Default: the real one. */
   fileSystem?: FileSystem;
   /** Default: the system's. */
   ids?: Ids;
-  /** Whether a holder is still running. Default: by its process, its start time and the machine's boot. */
+  /**
+   * Whether a holder is still running. Default: by its process, its start time, its pid namespace and the machine's
+   * boot; one that runs where we cannot look counts as running.
+   */
   isAlive?: (holder: LeaseHolder) => Promise<boolean>;
 }
 
@@ -47,13 +52,22 @@ export async function acquireLease(path: string, options: LeaseOptions = {}): Pr
   const id = (options.ids ?? systemIds)();
   for (;;) {
     const holder = await readHolder(fs, path);
-    if (holder && (await isAlive(holder))) return { kind: "busy", holder };
+    if (holder && (await isAlive(holder))) return await busy(path, holder);
     const mine: LeaseHolder = { ...(await thisProcess()), id, generation: (holder?.generation ?? 0) + 1 };
     const claim = await claimGeneration(fs, path, mine, isAlive);
-    if (claim.kind === "busy") return claim;
+    if (claim.kind === "busy") return await busy(path, claim.holder);
     if (claim.kind === "again" || !(await useClaim(fs, path, claim, mine))) continue;
     return { kind: "held", lease: createLease(fs, path, mine) };
   }
+}
+
+const isRunning = async (holder: LeaseHolder) => (await verdictOn(holder)) !== "gone";
+
+/** Nothing but a person can tell whether a container that is not seen from here has ended. */
+async function busy(path: string, holder: LeaseHolder): Promise<Busy> {
+  if ((await verdictOn(holder)) !== "unseen") return { kind: "busy", holder };
+  const advice = `It is held by process ${holder.pid} of another container or pid namespace, which cannot be seen from here. If that has ended, remove ${path} and ${path}.claim-*.`;
+  return { kind: "busy", holder, advice };
 }
 
 function createLease(fs: FileSystem, path: string, mine: LeaseHolder): Lease {
@@ -173,9 +187,9 @@ const nobody: LeaseHolder = { id: "", pid: 0, startTime: "", bootId: "", generat
 function parseHolder(text: string): LeaseHolder {
   try {
     const holder = JSON.parse(text) as Partial<LeaseHolder> | null;
-    const { id, pid, generation, startTime = "", bootId = "" } = holder ?? {};
+    const { id, pid, generation, startTime = "", bootId = "", pidNamespace = "" } = holder ?? {};
     if (typeof id !== "string" || typeof pid !== "number" || typeof generation !== "number") return nobody;
-    return { id, pid, generation, startTime, bootId };
+    return { id, pid, generation, startTime, bootId, pidNamespace };
   } catch (error) {
     if (error instanceof SyntaxError) return nobody;
     throw error;
@@ -187,45 +201,5 @@ async function removeIfThere(fs: FileSystem, path: string): Promise<void> {
     await fs.unlink(path);
   } catch (error) {
     if (systemCode(error) !== "ENOENT") throw error;
-  }
-}
-
-let known: Omit<LeaseHolder, "id" | "generation"> | undefined;
-
-/** What does not change for as long as we run. */
-async function thisProcess(): Promise<Omit<LeaseHolder, "id" | "generation">> {
-  known ??= { pid: process.pid, startTime: await startTimeOf(process.pid), bootId: await readBootId() };
-  return known;
-}
-
-async function isRunning(holder: LeaseHolder): Promise<boolean> {
-  if (holder.pid <= 0) return false;
-  if (holder.bootId !== (await thisProcess()).bootId) return false;
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if (systemCode(error) === "ESRCH") return false;
-    // It is there and belongs to somebody else.
-    if (systemCode(error) !== "EPERM") throw error;
-  }
-  return holder.startTime === (await startTimeOf(holder.pid));
-}
-
-/** When a process was started, in the kernel's own count. Empty where there is no /proc. */
-async function startTimeOf(pid: number): Promise<string> {
-  const stat = await readText(`/proc/${pid}/stat`);
-  // The name before it may hold anything, also spaces and brackets, so counting starts behind its last bracket.
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
-}
-
-const readBootId = async () => (await readText("/proc/sys/kernel/random/boot_id")).trim();
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === "ENOENT" || code === "ESRCH" || code === "ENOTDIR") return "";
-    throw error;
   }
 }

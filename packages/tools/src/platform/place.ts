@@ -14,10 +14,12 @@ export interface Ground {
   readonly ids: Ids;
   /** States of files that are known to have no attributes beyond mode and owner. */
   readonly plain: Set<string>;
+  /** Directories that were looked through for what killed writes left. */
+  readonly swept: Set<string>;
 }
 
 /** Linux names an open file, and opens names beneath a directory that is held. Elsewhere names are looked up again. */
-export const holdsDirectories = process.platform === "linux";
+export const holdsDirectories = ({ fs }: Ground): boolean => process.platform === "linux" && !fs.pathOf;
 
 /** Opens what `path` leads to. Who may not look there learns nothing from a failure, not even that nothing is there. */
 export async function open(ground: Ground, path: string, flags: number, access: Access): Promise<OpenHandle> {
@@ -51,8 +53,10 @@ export async function lookUp(ground: Ground, path: string, access: Access): Prom
 }
 
 /** Where an open file really is, however it was reached. */
-export async function pathOfHandle({ fs }: Ground, handle: OpenHandle, path: string): Promise<string> {
-  if (holdsDirectories) {
+export async function pathOfHandle(ground: Ground, handle: OpenHandle, path: string): Promise<string> {
+  const { fs } = ground;
+  if (fs.pathOf) return await fs.pathOf(handle);
+  if (holdsDirectories(ground)) {
     const named = await fs.readlink(`/proc/self/fd/${handle.fd}`);
     // Of what was removed meanwhile the system tells a name that it does not have: nobody could judge it by that.
     if (!named.endsWith(" (deleted)") || (await handle.stat()).nlink > 0) return named;
@@ -111,7 +115,7 @@ export async function openDirectory(ground: Ground, path: string): Promise<HeldD
 
 async function hold(ground: Ground, handle: OpenHandle, path: string): Promise<HeldDirectory> {
   const realPath = await pathOfHandle(ground, handle, path);
-  return { handle, realPath, path: holdsDirectories ? `/proc/self/fd/${handle.fd}` : realPath };
+  return { handle, realPath, path: holdsDirectories(ground) ? `/proc/self/fd/${handle.fd}` : realPath };
 }
 
 /** Closes `handle` when `work` fails; otherwise whoever gets the result does. */

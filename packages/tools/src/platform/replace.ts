@@ -5,7 +5,9 @@ import { systemCode, ToolsError } from "../errors.ts";
 import { kindOf, unlessMissing } from "./explain.ts";
 import type { OpenHandle } from "./file-system.ts";
 import { ask } from "./guard.ts";
+import { leftBy, nameTemporary } from "./leftover.ts";
 import { changed, type Ground, type HeldDirectory, lookUp, makeDirectories, openNearest } from "./place.ts";
+import { thisProcess, verdictOn } from "./running.ts";
 
 export async function writeWhole(ground: Ground, path: string, bytes: Uint8Array, ifUnchanged: string | undefined) {
   const target = await lookUp(ground, path, "write");
@@ -13,6 +15,8 @@ export async function writeWhole(ground: Ground, path: string, bytes: Uint8Array
   const { existing, directory } = await openForWriting(ground, target, path);
   try {
     await replace(ground, directory, { name, bytes, existing, ifUnchanged });
+    // The file is written, whatever becomes of the rubbish.
+    await Promise.allSettled([sweep(ground, directory)]);
     return { realPath: target, created: existing === undefined };
   } finally {
     await directory.handle.close();
@@ -53,7 +57,7 @@ async function replace(
 ): Promise<void> {
   const { fs } = ground;
   const path = join(directory.path, name);
-  const temporary = join(directory.path, `.tau-${ground.ids()}.tmp`);
+  const temporary = join(directory.path, nameTemporary(await thisProcess(), ground.ids()));
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   // Until it belongs to whom it will belong to, only we may look into it.
   const handle = await fs.open(temporary, flags, existing ? 0o600 : 0o666);
@@ -75,6 +79,19 @@ async function replace(
   }
   await syncDirectory(directory.handle);
   if (isPlain) await rememberPlain(ground, path);
+}
+
+const mostSwept = 1_000;
+
+/** Removes what killed writes left beside a file. Once for each directory: looking through a large one takes its time. */
+async function sweep({ fs, swept }: Ground, { path, realPath }: HeldDirectory): Promise<void> {
+  if (swept.has(realPath) || swept.size >= mostSwept) return;
+  swept.add(realPath);
+  const ours = await thisProcess();
+  for (const { name } of await fs.readdir(path)) {
+    const mark = leftBy(name, ours);
+    if (mark && (await verdictOn(mark)) === "gone") await unlessMissing(fs.unlink(join(path, name)));
+  }
 }
 
 /** Some file systems cannot do it, and need not. */

@@ -1,6 +1,7 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { Type } from "typebox";
 import { ToolsError } from "../errors.ts";
+import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
 import { formatBytes, keepHead, mostBytes } from "../truncate.ts";
 import { parseGlob, typeArgs } from "./glob.ts";
@@ -48,7 +49,7 @@ export function createFindTool({ cwd, files, ...options }: FindOptions): AgentTo
         );
       }
       const glob = parseGlob(pattern);
-      const root = await openRoot({ files, cwd }, path);
+      const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
       if (!root.isDirectory) throw new ToolsError("not_a_directory", `${path} is a file, not a directory.`);
       const found = createFirstNames(glob, Math.min(limit, mostNames));
       // Without a target, names come without the root in front of them.
@@ -57,13 +58,13 @@ export function createFindTool({ cwd, files, ...options }: FindOptions): AgentTo
         found.push(chunk);
         return false;
       };
-      const end = await searcher.run({ args, cwd: root.cwd, signal, onOutput });
+      const end = await searcher.run({ args, cwd: root.cwd, isInRepository: root.isInRepository, signal, onOutput });
       if (end.kind === "refused") throw new ToolsError("invalid_input", `ripgrep refuses the search: ${end.reason}`);
-      const seconds = `${searcher.timeLimitMs / 1_000} s`;
-      if (end.kind === "timeout" && found.total === 0) {
-        throw new ToolsError("timeout", `Nothing was found within ${seconds}. Narrow path.`);
+      const cut = end.kind === "timeout" || end.kind === "memory" ? searcher.describe(end.kind) : undefined;
+      if (cut !== undefined && found.total === 0) {
+        throw new ToolsError("timeout", `Nothing was found; stopped ${cut}. Narrow path.`);
       }
-      const stopped = end.kind === "timeout" ? `[Stopped after ${seconds}; there may be more. Narrow path.]` : "";
+      const stopped = cut === undefined ? "" : `[Stopped ${cut}; there may be more. Narrow path.]`;
       return present(found, { root, pattern, notices: [stopped, describeUnread(end.unread, root.show)] });
     },
   };

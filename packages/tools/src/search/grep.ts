@@ -2,13 +2,13 @@ import { join } from "node:path";
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { Type } from "typebox";
 import { ToolsError } from "../errors.ts";
-import { refuseAborted } from "../files/abort.ts";
+import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
 import { countLines, formatBytes, keepHead, mostBytes, mostLines } from "../truncate.ts";
 import { type Glob, parseGlob, typeArgs } from "./glob.ts";
 import { createMatches, type Matches, mostColumns } from "./matches.ts";
 import { createRecordParser } from "./records.ts";
-import { createSearcher, type Search, type SearchEnd, type SearchOptions } from "./ripgrep.ts";
+import { createSearcher, type Search, type SearchEnd, type Searcher, type SearchOptions } from "./ripgrep.ts";
 import { inside, openRoot, type SearchRoot } from "./root.ts";
 import { describeUnread } from "./unread.ts";
 
@@ -27,7 +27,7 @@ export interface GrepDetails {
   /** Matching lines that are shown. */
   matches: number;
   /** Why there may be more; undefined when everything is shown. */
-  stoppedBy?: "limit" | "size" | "time";
+  stoppedBy?: "limit" | "size" | "time" | "memory";
 }
 
 export interface GrepOptions extends SearchOptions {
@@ -48,13 +48,14 @@ export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTo
     parameters,
     async execute(_id, { path = ".", glob: globText, context = 0, limit = 100, ...query }, signal) {
       refusePattern(query);
-      const root = await openRoot({ files, cwd }, path);
+      const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
       const chosen = choose(globText, root);
       const matches = createMatches({ limit, context });
       const parser = createRecordParser();
       const search: Search = {
         args: [...argsOf(query, context, limit), ...chosen.args, "--", root.target],
         cwd: root.cwd,
+        isInRepository: root.isInRepository,
         signal,
         onOutput(chunk) {
           for (const record of parser.push(chunk)) {
@@ -65,9 +66,8 @@ export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTo
       };
       const end = await searcher.run(search);
       if (end.kind === "refused") throw refusal(end.reason, query.literal);
-      refuseAborted(signal);
-      const refused = await refusedFiles(files, root, matches.paths());
-      return present(matches, end, { root, pattern: query.pattern, timeLimitMs: searcher.timeLimitMs, refused });
+      const refused = await unlessAborted(refusedFiles(files, root, matches.paths()), signal);
+      return present(matches, end, { root, pattern: query.pattern, searcher, refused });
     },
   };
 }
@@ -163,23 +163,26 @@ function adviceOn(reason: string, literal: boolean): string[] {
   return isSyntax ? ["Set literal: true to search for the pattern as plain text."] : [];
 }
 
+/** Why there may be more than was found. */
+const endings = { done: undefined, enough: undefined, timeout: "time", memory: "memory" } as const;
+
 function present(
   matches: Matches,
   end: Exclude<SearchEnd, { kind: "refused" }>,
   {
     root,
     pattern,
-    timeLimitMs,
+    searcher,
     refused,
-  }: { root: SearchRoot; pattern: string; timeLimitMs: number; refused: ReadonlySet<string> },
+  }: { root: SearchRoot; pattern: string; searcher: Searcher; refused: ReadonlySet<string> },
 ): AgentToolResult<GrepDetails> {
   const { lines, binary, hasCutLines, stoppedBy } = matches.result(root.show, refused);
   const shown = keepHead(lines.map(({ text }) => text).join("\n"));
-  const seconds = `${timeLimitMs / 1_000} s`;
-  if (end.kind === "timeout" && lines.length === 0) {
+  const stopped = end.kind === "timeout" || end.kind === "memory" ? searcher.describe(end.kind) : undefined;
+  if (stopped !== undefined && lines.length === 0) {
     throw new ToolsError(
-      "timeout",
-      `Nothing was found within ${seconds}. Narrow path or glob, or simplify the pattern.`,
+      end.kind === "memory" ? "too_large" : "timeout",
+      `Nothing was found; stopped ${stopped}. Narrow path or glob, or simplify the pattern.`,
     );
   }
   const count = lines.slice(0, shown.shownLines).filter(({ isMatch }) => isMatch).length;
@@ -193,7 +196,7 @@ function present(
       `[${count} ${count === 1 ? "match" : "matches"} shown; there are more. Raise limit, or narrow pattern, path or glob.]`,
     );
   }
-  if (end.kind === "timeout") notices.push(`[Stopped after ${seconds}; there may be more. Narrow path or glob.]`);
+  if (stopped !== undefined) notices.push(`[Stopped ${stopped}; there may be more. Narrow path or glob.]`);
   if (refused.size > 0) notices.push(`[Matches in ${countFiles(refused.size)} that may not be read are left out.]`);
   if (hasCutLines) notices.push(`[Lines are cut after ${mostColumns} characters. See them whole with read.]`);
   if (binary.count > 0) {
@@ -201,7 +204,7 @@ function present(
     notices.push(`[Binary files match too, and are not shown: ${binary.names.join(", ")}${others}]`);
   }
   notices.push(describeUnread(end.unread, root.show));
-  const reason = shown.by ? "size" : (stoppedBy ?? (end.kind === "timeout" ? "time" : undefined));
+  const reason = shown.by ? "size" : (stoppedBy ?? endings[end.kind]);
   return {
     content: [{ type: "text", text: [shown.text, notices.filter(Boolean).join("\n")].filter(Boolean).join("\n\n") }],
     details: { path: root.path, matches: count, ...(reason && { stoppedBy: reason }) },

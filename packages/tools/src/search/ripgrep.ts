@@ -1,8 +1,10 @@
 /** Running ripgrep: found when it is first needed, ended as soon as nobody wants to know more. */
 import { type Clock, systemClock } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
-import { abortedBy, refuseAborted } from "../files/abort.ts";
-import type { ExitStatus, Spawn } from "../platform/spawn.ts";
+import { abortedBy, refuseAborted, unlessAborted } from "../files/abort.ts";
+import { formatBytes } from "../truncate.ts";
+import type { ExitStatus, RunningProcess, Spawn } from "../platform/spawn.ts";
+import { watchMemory } from "./memory.ts";
 import { type Complaints, createComplaints, type Unread } from "./unread.ts";
 
 /** Says where ripgrep's binary is. Rejects when there is none. */
@@ -17,6 +19,8 @@ export interface SearchOptions {
   clock?: Clock;
   /** A search that takes longer is ended. Default 20,000. */
   timeLimitMs?: number;
+  /** A search that takes more memory is ended; only on Linux, and not behind a wrapper. Default 1 Gi. */
+  memoryLimitBytes?: number;
   /** Default: the binary from npm. */
   locate?: LocateRipgrep;
 }
@@ -24,12 +28,18 @@ export interface SearchOptions {
 /** How searches are run, with nothing left open. */
 export interface Searcher {
   run(search: Search): Promise<SearchEnd>;
-  readonly timeLimitMs: number;
+  /** For the model: when a search was ended. */
+  describe(end: "timeout" | "memory"): string;
 }
 
 export interface Search {
   args: readonly string[];
   cwd: string;
+  /**
+   * Whether `cwd` belongs to a repository. There, what is above the repository's root counts for nothing; elsewhere,
+   * `.gitignore` counts all the same.
+   */
+  isInRepository: boolean;
   signal: AbortSignal | undefined;
   /** Gets the output as it comes. True ends the search: enough has been seen. */
   onOutput: (chunk: Buffer) => boolean;
@@ -37,7 +47,7 @@ export interface Search {
 
 export type SearchEnd =
   /** It went through, or as far as it was wanted or allowed to. */
-  | { kind: "done" | "enough" | "timeout"; unread: Unread }
+  | { kind: "done" | "enough" | "timeout" | "memory"; unread: Unread }
   /** It did not begin: ripgrep refused what it was asked, for this reason. */
   | { kind: "refused"; reason: string };
 
@@ -46,7 +56,8 @@ const always = [
   "--no-config",
   "--no-ignore-messages",
   "--no-ignore-global",
-  "--no-require-git",
+  // Of all ignore files the model is told of one kind.
+  "--no-ignore-dot",
   "--hidden",
   "--glob=!.git",
   "--color=never",
@@ -59,28 +70,40 @@ export function createSearcher({
   spawn,
   clock = systemClock,
   timeLimitMs = 20_000,
+  memoryLimitBytes = 1024 ** 3,
   locate = locateRipgrep,
 }: SearchOptions): Searcher {
-  return { timeLimitMs, run: (search) => run({ spawn, clock, timeLimitMs, locate }, search) };
+  return {
+    run: (search) => run({ spawn, clock, timeLimitMs, memoryLimitBytes, locate }, search),
+    describe: (end) =>
+      end === "timeout"
+        ? `after ${timeLimitMs / 1_000} s`
+        : `at ${formatBytes(memoryLimitBytes)} of memory: a line is huge`,
+  };
 }
 
 async function run(options: Required<SearchOptions>, search: Search): Promise<SearchEnd> {
   const { signal } = search;
   refuseAborted(signal);
-  const program = await whereabouts(options.locate);
-  const child = await options.spawn({ argv: [program, ...always, ...search.args], cwd: search.cwd, env: {} });
-  let stopped: "enough" | "timeout" | "aborted" | undefined;
+  const program = await unlessAborted(whereabouts(options.locate), signal);
+  const args = [...always, ...(search.isInRepository ? [] : ["--no-require-git"]), ...search.args];
+  const child = await startUnlessAborted(options.spawn({ argv: [program, ...args], cwd: search.cwd, env: {} }), signal);
+  let stopped: "enough" | "timeout" | "memory" | "aborted" | undefined;
   const stop = (why: NonNullable<typeof stopped>) => {
     if (stopped) return;
     stopped = why;
-    child.signal("SIGKILL");
-    child.stdout.destroy();
-    child.stderr.destroy();
+    end(child);
   };
   const onAbort = () => stop("aborted");
   if (signal?.aborted) onAbort();
   signal?.addEventListener("abort", onAbort, { once: true });
   const cancelTimer = options.clock.setTimer(options.timeLimitMs, () => stop("timeout"));
+  const cancelWatch = watchMemory({
+    pid: child.pid,
+    maxBytes: options.memoryLimitBytes,
+    clock: options.clock,
+    onTooMuch: () => stop("memory"),
+  });
   const complaints = createComplaints();
   child.stderr.on("data", (chunk: Buffer) => complaints.push(chunk));
   const outputEnded = new Promise<unknown>((resolve) => child.stdout.once("close", resolve));
@@ -96,10 +119,30 @@ async function run(options: Required<SearchOptions>, search: Search): Promise<Se
   });
   const [status] = await Promise.all([child.exit, outputEnded, errorsEnded]);
   cancelTimer();
+  cancelWatch();
   signal?.removeEventListener("abort", onAbort);
   if (failure) throw failure.error;
   if (stopped === "aborted") throw abortedBy(signal!);
   return stopped ? { kind: stopped, unread: complaints.unread } : endOf(status, complaints);
+}
+
+/** What is started too late is ended as soon as it is there. */
+async function startUnlessAborted(
+  starting: Promise<RunningProcess>,
+  signal: AbortSignal | undefined,
+): Promise<RunningProcess> {
+  try {
+    return await unlessAborted(starting, signal);
+  } catch (error) {
+    if (signal?.aborted) starting.then(end, () => undefined);
+    throw error;
+  }
+}
+
+function end(child: RunningProcess): void {
+  child.signal("SIGKILL");
+  child.stdout.destroy();
+  child.stderr.destroy();
 }
 
 async function whereabouts(locate: LocateRipgrep): Promise<string> {

@@ -1,5 +1,5 @@
 /** Where a search begins, and how what it finds is called. */
-import { basename, dirname, isAbsolute, relative } from "node:path";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { ToolsError } from "../errors.ts";
 import { showName } from "../files/name.ts";
 import { resolveExisting } from "../files/path.ts";
@@ -11,6 +11,8 @@ export interface SearchRoot {
   /** Where ripgrep runs, and what it is to search there. */
   cwd: string;
   target: string;
+  /** Whether there is a `.git` in `cwd` or above it. */
+  isInRepository: boolean;
   /** What a path that ripgrep reported is called in results. */
   show(reported: string): string;
 }
@@ -30,8 +32,22 @@ export async function openRoot({ files, cwd }: { files: Files; cwd: string }, gi
     isDirectory,
     cwd: directory,
     target: isDirectory ? "./" : `./${basename(path)}`,
+    isInRepository: await isInRepository(files, directory),
     show: (reported) => showName(prefix + inside(reported)),
   };
+}
+
+async function isInRepository(files: Files, directory: string): Promise<boolean> {
+  try {
+    for (let at = await files.realPath(directory); ; at = dirname(at)) {
+      if (await files.stat(join(at, ".git"))) return true;
+      if (at === dirname(at)) return false;
+    }
+  } catch (error) {
+    // Where nobody may look, there is nothing to go by.
+    if (error instanceof ToolsError && error.code === "denied") return false;
+    throw error;
+  }
 }
 
 /** The path below the root, without the `./` that keeps ripgrep from taking a name for an option. */

@@ -8,12 +8,14 @@ import { mostBytes, mostLines } from "../truncate.ts";
 import { type CommandPorts, doubt, type RunningCommand, signalOf, startCommand, verdictOf } from "./command.ts";
 import type { Containment } from "./contained.ts";
 import { cleanEnvironment } from "./environment.ts";
+import type { CommandKind, StartWork } from "./held.ts";
 import { describeJob, type Jobs, whereIsLog } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { createLogs } from "./log-file.ts";
 import { findPidNamespace, type PidNamespace } from "./pid-namespace.ts";
 import { createProcessTable } from "./process-tree.ts";
 import { createUpdates } from "./updates.ts";
+import { useWatchdog } from "./watchdog.ts";
 
 const parameters = Type.Object({
   command: Type.String(),
@@ -59,6 +61,8 @@ export interface BashOptions {
 /** An abort has to be over at once; a timeout leaves programs the time to tidy up. */
 const abortGraceMs = 60;
 const timeoutGraceMs = 500;
+/** How long a start that was aborted may take before it is left to end by itself. */
+const lateMs = 500;
 /** How long a job is watched before the call returns, so that a job that fails at once says so. */
 const firstLookMs = 200;
 
@@ -70,18 +74,20 @@ export function createBashTool(options: BashOptions): AgentTool<typeof parameter
   const { cwd, spawn, jobs, clock = systemClock, ids = systemIds, fileSystem: fs = nodeFileSystem } = options;
   const { outputDirectory: directory, maxOutputBytes: maxBytes } = options;
   const logs = createLogs({ fs, ids, clock, directory, maxBytes });
+  const watchdog = useWatchdog({ spawn, ids, clock });
   const ports: CommandPorts = {
     cwd,
     spawn,
     clock,
-    ids,
     env: cleanEnvironment(options.env ?? process.env),
     table: createProcessTable(fs),
+    watchdog,
     logs,
     namespace: options.namespace ?? (() => findPidNamespace(spawn)),
     ...(options.limits && { limits: options.limits }),
   };
   jobs.atEnd(() => logs.remove());
+  jobs.atEnd(() => watchdog.release());
   return {
     name: "bash",
     label: "Bash",
@@ -89,10 +95,9 @@ export function createBashTool(options: BashOptions): AgentTool<typeof parameter
     parameters,
     async execute(_id, { command, timeout, background }, signal, onUpdate) {
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
-      if (signal?.aborted) throw new ToolsError("aborted", "Command aborted before it was started");
       const timeoutMs = timeout === undefined ? undefined : timeout * 1_000;
-      if (background) return await runInBackground(ports, jobs, command, timeoutMs);
-      return await runToEnd(ports, jobs, { command, timeoutMs, signal, onUpdate });
+      const call = { command, timeoutMs, signal, onUpdate };
+      return await (background ? runInBackground(ports, jobs, call) : runToEnd(ports, jobs, call));
     },
   };
 }
@@ -105,13 +110,13 @@ interface Call {
 }
 
 async function runToEnd(ports: CommandPorts, jobs: Jobs, call: Call): Promise<AgentToolResult<BashDetails>> {
-  const { onUpdate, timeoutMs } = call;
+  const { command, onUpdate, signal, timeoutMs } = call;
   const updates = createUpdates({
     clock: ports.clock,
     emit: (stream, text) => onUpdate?.({ content: [{ type: "text", text }], updateType: stream }),
   });
-  const running = await jobs.start("command", (admit) =>
-    startCommand(ports, { command: call.command, name: "bash", admit, ...(onUpdate && { onText: updates.push }) }),
+  const running = await start({ jobs, clock: ports.clock, signal, kind: "command" }, (admit) =>
+    startCommand(ports, { command, name: "bash", admit, ...(onUpdate && { onText: updates.push }) }),
   );
   const outcome = await outcomeOf(running, ports.clock, call);
   if (outcome.kind === "aborted") await running.end(abortGraceMs);
@@ -128,12 +133,51 @@ async function runToEnd(ports: CommandPorts, jobs: Jobs, call: Call): Promise<Ag
     }
     case "done": {
       const verdict = verdictOf(outcome.status, ports.cwd);
+      if (verdict !== undefined && jobs.isOver()) throw fail("aborted", `${verdict}: the session is over`);
       if (verdict !== undefined) throw fail("failed", verdict);
       const { failure: updateFailure } = updates;
       const details = { ...detailsOf(running, outcome.status), ...(updateFailure !== undefined && { updateFailure }) };
       return { content: [{ type: "text", text: textOf(running) }], details };
     }
   }
+}
+
+interface Start {
+  jobs: Jobs;
+  clock: Clock;
+  kind: CommandKind;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * Waits only a little for a start that was aborted, because who wraps commands may take any time. Whatever comes of it is
+ * ended.
+ */
+async function start({ jobs, clock, kind, signal }: Start, work: StartWork): Promise<RunningCommand> {
+  const admitted = () => {
+    if (signal?.aborted) throw new ToolsError("aborted", "Command aborted before it was started");
+  };
+  admitted();
+  const starting = jobs.start(kind, (admit) =>
+    work(() => {
+      admit();
+      admitted();
+    }),
+  );
+  if (!signal) return await starting;
+  const hasStarted = new AbortController();
+  const aborted = new Promise<"aborted">((resolve) =>
+    signal.addEventListener("abort", () => resolve("aborted"), { once: true, signal: hasStarted.signal }),
+  );
+  const first = await Promise.race([starting, aborted]);
+  hasStarted.abort();
+  if (first !== "aborted") return first;
+  const isOver = new AbortController();
+  const ended = starting.then((late) => late.end(abortGraceMs));
+  // Why a start failed that nobody wants any more is of no use to anybody.
+  await Promise.race([ended.catch(() => undefined), sleep(clock, lateMs, isOver.signal)]);
+  isOver.abort();
+  throw new ToolsError("aborted", "Command aborted while it was being started");
 }
 
 type Outcome = { kind: "done"; status: ExitStatus } | { kind: "timeout" } | { kind: "aborted" };
@@ -158,10 +202,11 @@ function outcomeOf(running: RunningCommand, clock: Clock, { signal, timeoutMs }:
 async function runInBackground(
   ports: CommandPorts,
   jobs: Jobs,
-  command: string,
-  timeoutMs: number | undefined,
+  { command, timeoutMs, signal }: Call,
 ): Promise<AgentToolResult<BashDetails>> {
-  const running = await jobs.start("job", (admit) => startCommand(ports, { command, name: "job", admit }));
+  const running = await start({ jobs, clock: ports.clock, signal, kind: "job" }, (admit) =>
+    startCommand(ports, { command, name: "job", admit }),
+  );
   const job = await jobs.add(command, running, timeoutMs === undefined ? {} : { timeoutMs });
   await Promise.race([running.done, sleep(ports.clock, firstLookMs)]);
   const how = job.ended ? "" : " Read or kill it with jobs.";

@@ -1,6 +1,6 @@
 /** One command of the model's, from start to end, with its output. */
 import { constants } from "node:os";
-import { type Clock, type Ids, sleep } from "@tau/ai";
+import { type Clock, sleep } from "@tau/ai";
 import { systemCode } from "../errors.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import { type Contained, type Containment, startContained } from "./contained.ts";
@@ -10,6 +10,7 @@ import type { Logs } from "./log-file.ts";
 import { Output, type OutputOptions } from "./output.ts";
 import { leftoverNotice, type PidNamespace } from "./pid-namespace.ts";
 import type { ProcessTable } from "./process-tree.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 /** What every command of one tool shares. */
 export interface CommandPorts {
@@ -17,8 +18,8 @@ export interface CommandPorts {
   readonly env: Readonly<Record<string, string>>;
   readonly spawn: Spawn;
   readonly clock: Clock;
-  readonly ids: Ids;
   readonly table: ProcessTable;
+  readonly watchdog: Watchdog;
   readonly logs: Logs;
   readonly namespace: () => Promise<PidNamespace | undefined>;
   readonly limits?: Partial<Limits>;

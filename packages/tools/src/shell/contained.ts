@@ -1,11 +1,11 @@
 /** A command together with everything it starts, so that all of it can be ended. */
-import { type Clock, type Ids, sleep } from "@tau/ai";
+import { type Clock, sleep } from "@tau/ai";
 import type { ExitStatus, RunningProcess, Spawn, SpawnRequest } from "../platform/spawn.ts";
 import { type Limits, resolveLimits, rlimitsOf, type Usage } from "./limits.ts";
 import { enterNamespace, type PidNamespace } from "./pid-namespace.ts";
 import { type Marker, marked, membersOf, type ProcessTable } from "./process-tree.ts";
 import { watchLimits } from "./watch.ts";
-import { watchdogOf } from "./watchdog.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 export type Containment = "pid namespace" | "best effort";
 
@@ -26,8 +26,8 @@ export interface Contained {
 export interface ContainedOptions {
   spawn: Spawn;
   clock: Clock;
-  ids: Ids;
   table: ProcessTable;
+  watchdog: Watchdog;
   namespace: PidNamespace | undefined;
   request: SpawnRequest;
   limits?: Partial<Limits>;
@@ -42,15 +42,15 @@ const newestPids = 24;
 const lingerMs = 100;
 
 export async function startContained(options: ContainedOptions): Promise<Contained> {
-  const { spawn, ids, namespace, request, table, clock } = options;
+  const { spawn, namespace, request, table, clock, watchdog } = options;
   const limits = resolveLimits(options.limits);
-  const watchdog = watchdogOf(spawn, ids);
   const [mostFiles, load] = await Promise.all([table.openFiles(), table.load(), watchdog.watch()]);
   const marker = watchdog.mark();
-  const held = marked(request, marker, rlimitsOf(limits, { mostFiles, load }));
-  const wrapped = namespace ? enterNamespace(held, namespace) : held;
-  const child = await spawn({ ...wrapped, detached: true });
-  const tree: Tree = { ...options, child, marker, root: child.pid };
+  const inside = namespace ? enterNamespace(request, namespace) : request;
+  // Outside of the namespace: inside, root has laid down the right to stand back as often as it starts commands.
+  const held = marked(inside, marker, rlimitsOf(limits, { mostFiles, load }));
+  const child = await spawn({ ...held, detached: true });
+  const tree: Tree = { ...options, child, marker, root: child.pid, first: undefined };
   let ending: Promise<void> | undefined;
   let excess: string | undefined;
   const end = (graceMs: number) => (ending ??= namespace ? endNamespace(tree, graceMs) : endMembers(tree, graceMs));
@@ -59,10 +59,11 @@ export async function startContained(options: ContainedOptions): Promise<Contain
     limits,
     first: load,
     load: table.load,
-    usage: (isUrgent) => usageOf(tree, limits.processes, isUrgent),
+    usage: (isUrgent) => usageOf(tree, limits, isUrgent),
     onExcess(text) {
       if (!ending) excess = text;
-      void end(0);
+      // Whoever waits for the command is told of a failure too.
+      end(0).catch(() => undefined);
     },
   });
   void child.exit.then(stopWatching);
@@ -87,26 +88,48 @@ interface Tree extends ContainedOptions {
   child: RunningProcess;
   marker: Marker;
   root: number | undefined;
+  /** The first process of its namespace, once it has been found. */
+  first: number | undefined;
+}
+
+async function findFirst(tree: Tree): Promise<number | undefined> {
+  return (tree.first ??= tree.root === undefined ? undefined : await tree.table.firstInside(tree.root));
 }
 
 /** The process we started lives until the last one inside is gone, so its exit is the proof, unless we kill it. */
 async function endNamespace(tree: Tree, graceMs: number): Promise<void> {
-  const { child, table, root } = tree;
-  if (root === undefined) return;
+  const { child, table } = tree;
   if (graceMs > 0) {
     child.signal("SIGTERM", "group");
-    if (await exitsWithin(tree, graceMs)) return;
+    // What stopped its group has stopped the process we started as well.
+    child.signal("SIGCONT", "group");
+    if ((await exitsWithin(tree, graceMs)) || (await exitsWithCommand(tree))) return;
   }
-  const [first] = await table.children(root);
-  if (graceMs > 0 && first !== undefined) {
-    // The first process inside goes when the command goes, and takes everything along. Killed itself it would do so
-    // too, but `unshare` complains about that in the command's output.
-    const [command] = await table.children(first);
-    if (command !== undefined) table.kill(command, "SIGKILL");
-    if (await exitsWithin(tree, killMs)) return;
-  }
+  const first = await findFirst(tree);
   child.signal("SIGKILL", "group");
-  if (first !== undefined) await goneWithin(tree, first, killMs);
+  if (first === undefined) return;
+  table.kill(first, "SIGKILL");
+  await goneWithin(tree, first, killMs);
+}
+
+/**
+ * The first process inside goes when the command goes, and takes everything along. Killed itself it would do so too, but
+ * `unshare` complains about that in the command's output. A command that is only being started when it is aborted is not
+ * there yet, and what should start it may not have heard us: so both are told again and again.
+ */
+async function exitsWithCommand(tree: Tree): Promise<boolean> {
+  const { child, clock, table } = tree;
+  const deadline = clock.monotonic() + killMs;
+  do {
+    const first = await findFirst(tree);
+    if (first !== undefined) {
+      table.kill(first, "SIGTERM");
+      for (const pid of await table.children(first)) table.kill(pid, "SIGKILL");
+    }
+    child.signal("SIGCONT", "group");
+    if (await exitsWithin(tree, passMs)) return true;
+  } while (clock.monotonic() < deadline);
+  return false;
 }
 
 /** The first process of a namespace is there until the system has ended all others. */
@@ -131,13 +154,16 @@ async function askMembers(tree: Tree, root: number, graceMs: number): Promise<vo
 }
 
 async function sweepMembers(tree: Tree): Promise<boolean> {
-  const { clock, root } = tree;
+  const { clock, root, table } = tree;
   if (root === undefined) return false;
-  // Whoever is looked for was started after the command, so nearly always only a few have to be looked at.
-  if ((await members(tree, root)).length === 0) return false;
+  // Whoever is looked for was started after the command, so nearly always only a few have to be looked at; unless
+  // pids have begun again from below.
+  const lastPid = (await table.load())?.lastPid;
+  const abovePid = lastPid !== undefined && lastPid < root ? 0 : root;
+  if ((await members(tree, abovePid)).length === 0) return false;
   await sleep(clock, lingerMs);
-  if ((await members(tree, root)).length === 0) return false;
-  await killMembers(tree, root);
+  if ((await members(tree, abovePid)).length === 0) return false;
+  await killMembers(tree, abovePid);
   return true;
 }
 
@@ -200,13 +226,11 @@ async function pausedMembers(tree: Tree): Promise<number[]> {
   }
 }
 
-async function usageOf(tree: Tree, mostProcesses: number, isUrgent: boolean): Promise<Usage> {
-  const { table, root, namespace } = tree;
-  if (!namespace) {
-    return await table.usage(await (isUrgent ? pausedMembers(tree) : members(tree, 0)), mostProcesses);
-  }
-  const [first] = root === undefined ? [] : await table.children(root);
-  return first === undefined ? { processes: 0, memoryBytes: 0 } : await table.usageInside(first, mostProcesses);
+async function usageOf(tree: Tree, limits: Limits, isUrgent: boolean): Promise<Usage> {
+  const { table, namespace } = tree;
+  if (!namespace) return await table.usage(await (isUrgent ? pausedMembers(tree) : members(tree, 0)), limits);
+  const first = await findFirst(tree);
+  return await table.usage(first === undefined ? [] : await table.inside(first, limits.processes), limits);
 }
 
 async function members(

@@ -17,6 +17,8 @@ export interface Held {
   start(kind: CommandKind, work: StartWork): Promise<RunningCommand>;
   /** Has `work` done when the session is over and nothing runs any more. */
   atEnd(work: () => Promise<void>): void;
+  /** Whether the session is over. What has not ended by then was made to. */
+  isOver(): boolean;
   /** Ends all, also what is being started, within two seconds. Nothing can be started afterwards. */
   dispose(): Promise<void>;
 }
@@ -71,6 +73,7 @@ export function createHeld({ clock, maxJobs }: { clock: Clock; maxJobs: number }
       return await filled;
     },
     atEnd: (work) => void last.push(work),
+    isOver: () => disposal !== undefined,
     dispose: () => (disposal ??= endAll()),
   };
 }

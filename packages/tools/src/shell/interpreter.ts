@@ -1,6 +1,6 @@
 /** Which shell runs the commands, and how it is given one. */
 import { ToolsError } from "../errors.ts";
-import type { ExitStatus, Spawn } from "../platform/spawn.ts";
+import { type ExitStatus, type Spawn, trySpawn } from "../platform/spawn.ts";
 import { formatBytes } from "../truncate.ts";
 
 export type Shell = readonly [string, ...string[]];
@@ -22,7 +22,10 @@ export function findShell(spawn: Spawn, env: Readonly<Record<string, string>>): 
 }
 
 async function tryBash(spawn: Spawn, env: Readonly<Record<string, string>>) {
-  const child = await spawn({ argv: [...bash, "-c", "exit 0"], cwd: "/", env });
+  const tried = await trySpawn(spawn, { argv: [...bash, "-c", "exit 0"], cwd: "/", env });
+  // Whether there is a bash may not be asked; the command itself may perhaps be run.
+  if ("refusal" in tried) return { shell: bash, isCertain: !tried.isPassing };
+  const { child } = tried;
   child.stdout.resume();
   child.stderr.resume();
   return decideShell(await child.exit);

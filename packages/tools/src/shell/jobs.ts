@@ -21,7 +21,7 @@ export interface Job {
   readonly containment: Containment;
   readonly startedMs: number;
   /** How it ended; undefined while it runs. */
-  readonly ended: { status: ExitStatus; atMs: number; why: "itself" | "killed" | "timeout" } | undefined;
+  readonly ended: { status: ExitStatus; atMs: number; why: "itself" | "killed" | "timeout" | "session" } | undefined;
 }
 
 /** Owns everything that runs, and ends it with the session. */
@@ -101,7 +101,8 @@ export function createJobs(options: JobsOptions = {}): Jobs {
       const stopTimer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, onTimeout);
       const settle = (status: ExitStatus) => {
         stopTimer?.();
-        entry.job.ended = { status, atMs: clock.now(), why: entry.why };
+        const why = entry.why === "itself" && held.isOver() ? "session" : entry.why;
+        entry.job.ended = { status, atMs: clock.now(), why };
         forgetOldest();
       };
       void running.done.then(settle);
@@ -150,6 +151,7 @@ async function readLog(files: Files, { id, log }: Job, offset: number): Promise<
 export function describeJob({ id, ended, containment }: Job): string {
   if (!ended) return `Job ${id} is running.`;
   if (ended.why === "killed") return `Job ${id} was killed${doubt(containment)}.`;
+  if (ended.why === "session") return `Job ${id} was ended with the session${doubt(containment)}.`;
   if (ended.why === "timeout") return `Job ${id} timed out and was ended${doubt(containment)}.`;
   const verdict = verdictOf(ended.status, "its directory");
   return `Job ${id} has ended. ${verdict === undefined ? "Command exited with code 0" : verdict + doubt(containment)}.`;

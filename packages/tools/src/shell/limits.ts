@@ -18,11 +18,16 @@ export interface Usage {
   memoryBytes: number;
 }
 
-export function resolveLimits(limits: Partial<Limits> = {}): Limits {
+/** What is undefined is not given, also for those whose compiler allows to say so. */
+export function resolveLimits(limits: { [Name in keyof Limits]?: Limits[Name] | undefined } = {}): Limits {
   const processes = Math.max(1_024, 64 * availableParallelism());
   // A container may have less than the machine; without one, the figure is zero or beyond any machine.
   const total = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-  return { processes, memoryBytes: Math.floor(total * 0.75), openFiles: 65_536, ...limits };
+  return {
+    processes: limits.processes ?? processes,
+    memoryBytes: limits.memoryBytes ?? Math.floor(total * 0.75),
+    openFiles: limits.openFiles ?? 65_536,
+  };
 }
 
 /** What the model reads when a command was ended for taking too much; undefined while it takes no more than it may. Pure. */

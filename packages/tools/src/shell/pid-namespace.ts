@@ -2,7 +2,7 @@
  * A pid namespace is the only thing that holds every process a command starts: when its first process ends, the kernel
  * ends all the others, whatever sessions they made and whatever they did to their environment.
  */
-import type { ExitStatus, Spawn, SpawnRequest } from "../platform/spawn.ts";
+import { type ExitStatus, type Spawn, type SpawnRequest, trySpawn } from "../platform/spawn.ts";
 
 /** Puts a command into a namespace of its own. The process that is started lives as long as the namespace does. */
 export interface PidNamespace {
@@ -19,10 +19,10 @@ export const leftoverNotice =
  * The first process inside. It stays apart from the command, because the first process of a namespace is deaf to most
  * signals, and because it has to collect the dead. What a shell says about a child that was killed is not output. What
  * the command leaves behind gets a moment to finish (a `tee` at the end of `> >(tee log)` is still writing then), unless
- * all of it was asked to end.
+ * all of it was asked to end. Where something else was put in the place of `/proc`, nothing is read that could wait.
  */
 const init = [
-  "left() { for p in /proc/[0-9]*; do read -r l <$p/stat || continue;",
+  "left() { for p in /proc/[0-9]*; do [ -f $p/stat ] && read -r l <$p/stat || continue;",
   'case $l in "1 ("*|"$$ ("*|*") Z "*) ;; *) return 0;; esac; done; return 1; };',
   "exec 3>&2 2>/dev/null; asked=; trap asked=1 TERM;",
   '(exec "$@" 2>&3 3>&-); s=$?;',
@@ -34,13 +34,21 @@ const unshare = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] a
 /** So that the namespace ends with us, even if we are killed. */
 const tied = ["setpriv", "--pdeathsig", "KILL", "--"] as const;
 const asUser = ["--user", "--map-current-user"] as const;
+/** Root keeps its rights but the one to mount: it could uncover the `/proc` beneath, or put anything in its place. */
+const withoutMounts = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", "--"] as const;
 
 const bubblewrap = ["bwrap", "--unshare-pid", "--die-with-parent", "--dev-bind", "/", "/", "--proc", "/proc"] as const;
+const bubblewrapWithoutMounts = ["--cap-drop", "CAP_SYS_ADMIN"] as const;
 
+/** Ordinary users have no rights to lose, and none to lay down. */
 const candidates: readonly PidNamespace[] = [
-  { name: "unshare", prefix: [...tied, ...unshare, "--", ...firstProcess] },
+  { name: "unshare", prefix: [...tied, ...unshare, "--", ...withoutMounts, ...firstProcess] },
+  {
+    name: "unshare with a user namespace of root's",
+    prefix: [...tied, ...unshare, ...asUser, "--", ...withoutMounts, ...firstProcess],
+  },
   { name: "unshare with a user namespace", prefix: [...tied, ...unshare, ...asUser, "--", ...firstProcess] },
-  { name: "bubblewrap", prefix: [...bubblewrap, "--", ...firstProcess] },
+  { name: "bubblewrap", prefix: [...bubblewrap, ...bubblewrapWithoutMounts, "--", ...firstProcess] },
 ];
 
 const found = new WeakMap<Spawn, Promise<Answer>>();
@@ -79,13 +87,22 @@ async function probe(spawn: Spawn): Promise<Answer> {
       cwd: "/",
       env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
     };
-    const child = await spawn(enterNamespace(request, candidate));
-    child.stdout.resume();
-    const [status, complaint] = await Promise.all([child.exit, textOf(child.stderr)]);
-    if (status.kind === "exited" && status.code === expectedCode) return { namespace: candidate, isDefinite: true };
-    isDefinite &&= !isPassing(status, complaint);
+    const answer = await attempt(spawn, enterNamespace(request, candidate));
+    if (answer === "works") return { namespace: candidate, isDefinite: true };
+    isDefinite &&= answer === "never";
   }
   return { namespace: undefined, isDefinite };
+}
+
+async function attempt(spawn: Spawn, request: SpawnRequest): Promise<"works" | "never" | "not now"> {
+  const tried = await trySpawn(spawn, request);
+  // Who wraps commands may want none of ours: that is no reason to run none of the model's.
+  if ("refusal" in tried) return tried.isPassing ? "not now" : "never";
+  const { child } = tried;
+  child.stdout.resume();
+  const [status, complaint] = await Promise.all([child.exit, textOf(child.stderr)]);
+  if (status.kind === "exited" && status.code === expectedCode) return "works";
+  return isPassing(status, complaint) ? "not now" : "never";
 }
 
 /** Whether it may work at another time: nothing was said about this system, only about this moment. Pure. */

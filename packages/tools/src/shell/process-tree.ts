@@ -7,7 +7,7 @@ import { constants } from "node:fs";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
 import { systemCode } from "../errors.ts";
 import type { SpawnRequest } from "../platform/spawn.ts";
-import type { Usage } from "./limits.ts";
+import type { Limits, Usage } from "./limits.ts";
 
 /** How the processes of one command are told from others: a number that is both the variable and the limit. */
 export interface Marker {
@@ -43,10 +43,12 @@ export interface ProcessTable {
   children(pid: number): Promise<number[]>;
   /** How the whole machine stands, asked by all commands at once; undefined where the system does not tell. */
   load(): Promise<Load | undefined>;
-  /** What these take together; more than `mostProcesses` are only counted. */
-  usage(pids: readonly number[], mostProcesses: number): Promise<Usage>;
-  /** The same for everybody in the namespace whose first process this is. */
-  usageInside(first: number, mostProcesses: number): Promise<Usage>;
+  /** What these take together. More than may be are only counted, and memory over the limit is looked at closely. */
+  usage(pids: readonly number[], limits: Omit<Limits, "openFiles">): Promise<Usage>;
+  /** The first process of the pid namespace that was made below `root`; undefined while there is none. */
+  firstInside(root: number): Promise<number | undefined>;
+  /** Those in the namespace of this process, and in others that were made inside; all, unless there are more than `most`. */
+  inside(first: number, most: number): Promise<number[]>;
   /** How many files a process that we start may open; undefined where the system does not tell. */
   openFiles(): Promise<number | undefined>;
 }
@@ -123,11 +125,19 @@ const kilobytesOf = (text: string, name: string): number | undefined => {
 export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTable {
   const pidsIn = async (directory: string) =>
     (await orNothing(fs.readdir(directory), [])).map(({ name }) => Number(name)).filter((pid) => pid > 0);
-  const usageOf = async (directory: string, pids: readonly number[], mostProcesses: number): Promise<Usage> => {
-    if (pids.length > mostProcesses) return { processes: pids.length, memoryBytes: 0 };
-    const texts = await inBatches(pids, (pid) => readText(fs, `${directory}/${pid}/status`));
-    const kilobytes = texts.reduce((sum, text) => sum + (kilobytesOf(text, "RssAnon") ?? 0), 0);
-    return { processes: pids.length, memoryBytes: kilobytes * 1024 };
+  const children = async (pid: number) => {
+    const text = await readText(fs, `/proc/${pid}/task/${pid}/children`);
+    return text.split(" ").filter(Boolean).map(Number);
+  };
+  /** At once: where a bomb takes the processors, every detour over a thread gives it the time to double. */
+  const statOf = async (path: string) => (fs.statNow ? fs.statNow(path) : await fs.stat(path));
+  const namespaceOf = async (pid: number | "self") => (await orNothing(statOf(`/proc/${pid}/ns/pid`), undefined))?.ino;
+  const residentBytes = async (pid: number) =>
+    1024 * (kilobytesOf(await readText(fs, `/proc/${pid}/status`), "RssAnon") ?? 0);
+  /** Each page divided by those who share it. The kernel looks at every page for it. */
+  const shareBytes = async (pid: number) => {
+    const kilobytes = kilobytesOf(await readText(fs, `/proc/${pid}/smaps_rollup`), "Pss_Anon");
+    return kilobytes === undefined ? await residentBytes(pid) : 1024 * kilobytes;
   };
   let loading: Promise<Load | undefined> | undefined;
   let hardLimit: Promise<number | undefined> | undefined;
@@ -150,19 +160,59 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
       }
     },
     isThere: async (pid) => parseStat(await readText(fs, `/proc/${pid}/stat`))?.isZombie === false,
-    async children(pid) {
-      const text = await readText(fs, `/proc/${pid}/task/${pid}/children`);
-      return text.split(" ").filter(Boolean).map(Number);
-    },
+    children,
     load: () =>
       (loading ??= Promise.all([readText(fs, "/proc/loadavg"), readText(fs, "/proc/meminfo")]).then((texts) => {
         loading = undefined;
         return parseLoad(...texts);
       })),
-    usage: (pids, mostProcesses) => usageOf("/proc", pids, mostProcesses),
-    async usageInside(first, mostProcesses) {
-      const directory = `/proc/${first}/root/proc`;
-      return await usageOf(directory, await pidsIn(directory), mostProcesses);
+    async usage(pids, limits) {
+      const processes = pids.length;
+      if (processes > limits.processes) return { processes, memoryBytes: 0 };
+      const resident = sumOf(await inBatches(pids, residentBytes));
+      if (resident <= limits.memoryBytes) return { processes, memoryBytes: resident };
+      return { processes, memoryBytes: sumOf(await inBatches(pids, shareBytes)) };
+    },
+    async firstInside(root) {
+      const outside = await namespaceOf("self");
+      // What wraps a command may start it through processes of its own, each of which leads to the next.
+      for (let level = [root]; level.length > 0; level = (await inBatches(level, children)).flat()) {
+        const spaces = await inBatches(level, namespaceOf);
+        const at = spaces.findIndex((space) => space !== undefined && space !== outside);
+        if (at >= 0) return level[at];
+      }
+      return undefined;
+    },
+    async inside(first, most) {
+      // Never through the mounts of a command: it decides what its own /proc says, and whether that ever answers.
+      const [outside, space] = await Promise.all([namespaceOf("self"), namespaceOf(first)]);
+      const answers = new Map([
+        [space, true],
+        [outside, false],
+        [undefined, false],
+      ]);
+      const isInside = async (pid: number): Promise<boolean> => {
+        const own = await namespaceOf(pid);
+        const known = answers.get(own);
+        if (known !== undefined) return known;
+        // Whoever lives in a namespace of its own has a parent there, or is the first and has one where it was made.
+        const parent = parseStat(await readText(fs, `/proc/${pid}/stat`))?.parent;
+        if (parent === undefined) return false;
+        const answer = await isInside(parent);
+        answers.set(own, answer);
+        return answer;
+      };
+      const found: number[] = [];
+      // The newest first: what grows fast has to be found too large before it has grown further.
+      const pids = await pidsIn("/proc");
+      pids.reverse();
+      for (let at = 0; at < pids.length && found.length <= most; at += atOnce) {
+        const some = pids.slice(at, at + atOnce);
+        const are = await inBatches(some, isInside);
+        found.push(...some.filter((_pid, index) => are[index]));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return found;
     },
     openFiles: () =>
       (hardLimit ??= readText(fs, "/proc/self/limits").then((text) => {
@@ -190,7 +240,8 @@ async function describe(fs: FileSystem, pid: number, search: Search): Promise<Pr
 /** A file under /proc; empty when the process is gone or not ours. */
 async function readText(fs: FileSystem, path: string): Promise<string> {
   const read = async () => {
-    const handle = await fs.open(path, constants.O_RDONLY);
+    // What is there is no place of ours: a read that waits for somebody would take a thread away for ever.
+    const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
       // The kernel gives as much as there is room for, and the room is as large as these files commonly get.
       const buffer = Buffer.allocUnsafe(32 * 1024);
@@ -202,11 +253,15 @@ async function readText(fs: FileSystem, path: string): Promise<string> {
   return await orNothing(read(), "");
 }
 
-/** Few enough at once that neither descriptors nor memory run short when there are thousands. */
+const sumOf = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
+
+/** Few enough that neither descriptors nor memory run short when there are thousands. */
+const atOnce = 64;
+
 async function inBatches<T>(pids: readonly number[], work: (pid: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
-  for (let at = 0; at < pids.length; at += 64) {
-    results.push(...(await Promise.all(pids.slice(at, at + 64).map((pid) => work(pid)))));
+  for (let at = 0; at < pids.length; at += atOnce) {
+    results.push(...(await Promise.all(pids.slice(at, at + atOnce).map((pid) => work(pid)))));
   }
   return results;
 }

@@ -68,8 +68,8 @@ export function createSafeText(): SafeText {
   };
 }
 
-/** A byte can become a replacement character, which has three; what waited for the next byte needs a little more. */
-const mostGrowth = 3;
+/** Two bytes can become `<U+061C>`, which has eight; what waited for the next byte needs a little more. */
+const mostGrowth = 4;
 const spare = 16;
 
 type State =

@@ -57,7 +57,8 @@ export function watchLimits({ clock, limits, first, load, usage, onExcess }: Wat
     return describeExcess({ ...used, memoryBytes: Math.min(used.memoryBytes, now.usedBytes) }, limits);
   };
   const tick = async () => {
-    const text = await look();
+    // A look that fails tells nothing, and there will be others; nobody waits here who could be told.
+    const text = await look().catch(() => undefined);
     if (isStopped) return;
     if (text === undefined) watch();
     else onExcess(text);

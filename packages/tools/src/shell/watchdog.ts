@@ -2,23 +2,28 @@
  * What ends our commands when we are killed ourselves. A shell waits at the end of a pipe whose other end is ours: it
  * reads on when we are gone, however that came about, and then ends everything that bears our marks.
  */
-import type { Ids } from "@tau/ai";
-import type { Spawn, SpawnRequest } from "../platform/spawn.ts";
+import { type Clock, type Ids, sleep } from "@tau/ai";
+import { type Spawn, trySpawn } from "../platform/spawn.ts";
 import { lockLimitLine, type Marker, variable } from "./process-tree.ts";
 
 /** Gives every command a mark of its own, and all commands of one process one beginning. */
 export interface Watchdog {
   mark(): Marker;
-  /** Starts it, unless it is running. */
+  /** Starts it, unless it is running. Where it may not be started, commands do without. */
   watch(): Promise<void>;
+  /** Says that this user has no more commands. It ends with its last user, and that is waited for a little. */
+  release(): Promise<void>;
 }
+
+/** How long its end is waited for. */
+const endMs = 80;
 
 /** A mark has nine digits for the process that gives it and six for the command. */
 const firstInstance = 100_000_000;
 const commandDigits = 6;
 
 /**
- * They are stopped first, so that none can start others while others are ended. Each of a chain of forks is there for a
+ * A line says that there is nothing to end. They are stopped first, so that none can start others while others are ended. Each of a chain of forks is there for a
  * moment only, and so the newest are looked at again and again. Done when nobody is found twice in a row.
  */
 const script = (instance: number) =>
@@ -30,46 +35,86 @@ const script = (instance: number) =>
     '[ -z "$found" ] || { kill -KILL $found; quiet=0; }; };',
     "newest() { read -r _ _ _ _ last </proc/loadavg; set --;",
     'while [ $# -lt 40 ]; do set -- "$@" "/proc/$((last - $#))/limits"; done; end "$@"; };',
-    "read -r _; quiet=0; round=0;",
+    "read -r _ && exit; quiet=0; round=0;",
     "while [ $quiet -lt 2 ] && [ $round -lt 200 ]; do quiet=$((quiet + 1)); round=$((round + 1));",
     "end /proc/[0-9]*/limits /proc/[0-9]*/environ; for look in 1 2 3 4 5 6 7 8; do newest; done; done 2>/dev/null",
   ].join("\n");
 
-const watchdogs = new WeakMap<Spawn, Watchdog>();
+const shared = new WeakMap<Spawn, SharedWatchdog>();
 
-/** The one for everything that `spawn` starts. */
-export function watchdogOf(spawn: Spawn, ids: Ids): Watchdog {
-  let watchdog = watchdogs.get(spawn);
-  if (!watchdog) watchdogs.set(spawn, (watchdog = createWatchdog(spawn, ids())));
-  return watchdog;
+/** A user of the one watchdog for everything that `spawn` starts. */
+export function useWatchdog({ spawn, ids, clock }: { spawn: Spawn; ids: Ids; clock: Clock }): Watchdog {
+  let watchdog = shared.get(spawn);
+  if (!watchdog) shared.set(spawn, (watchdog = new SharedWatchdog(spawn, ids())));
+  const { mark, users } = watchdog;
+  const user = {};
+  return {
+    mark,
+    watch() {
+      users.add(user);
+      return watchdog.watch();
+    },
+    async release() {
+      if (!users.delete(user) || users.size > 0) return;
+      const isOver = new AbortController();
+      await Promise.race([watchdog.end(), sleep(clock, endMs, isOver.signal)]);
+      isOver.abort();
+    },
+  };
 }
 
-function createWatchdog(spawn: Spawn, id: string): Watchdog {
-  const digits = Number.parseInt(id.replace(/[^0-9a-f]/gi, "").slice(-12) || "0", 16);
-  const instance = firstInstance + (digits % (9 * firstInstance));
-  let count = 0;
-  let running: Promise<void> | undefined;
-  const start = async () => {
-    const request: SpawnRequest = {
-      argv: ["sh", "-c", script(instance)],
+class SharedWatchdog {
+  /** Those that have run a command and may run others. */
+  readonly users = new Set<object>();
+  readonly #spawn: Spawn;
+  readonly #instance: number;
+  #count = 0;
+  #running: ReturnType<typeof trySpawn> | undefined;
+
+  constructor(spawn: Spawn, id: string) {
+    const digits = Number.parseInt(id.replace(/[^0-9a-f]/gi, "").slice(-12) || "0", 16);
+    this.#spawn = spawn;
+    this.#instance = firstInstance + (digits % (9 * firstInstance));
+  }
+
+  readonly mark = (): Marker => ({
+    value: this.#instance * 10 ** commandDigits + (this.#count++ % 10 ** commandDigits),
+  });
+
+  async watch(): Promise<void> {
+    await (this.#running ?? this.#start());
+  }
+
+  async end(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    const tried = await running;
+    if (!tried || "refusal" in tried) return;
+    tried.child.stdin?.end("\n");
+    await tried.child.exit;
+  }
+
+  async #start(): Promise<void> {
+    const running = trySpawn(this.#spawn, {
+      argv: ["sh", "-c", script(this.#instance)],
       cwd: "/",
       env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
       stdin: "pipe",
       detached: true,
       isAside: true,
+    });
+    this.#running = running;
+    // Killed by somebody, or not started for a passing reason: the next command tries again.
+    const forget = () => {
+      if (this.#running === running) this.#running = undefined;
     };
-    const child = await spawn(request);
-    child.stdout.resume();
-    child.stderr.resume();
-    // Killed by somebody, or never started: the next command tries again.
-    void child.exit.then(() => (running = undefined));
-  };
-  return {
-    mark: () => ({ value: instance * 10 ** commandDigits + (count++ % 10 ** commandDigits) }),
-    watch() {
-      running ??= start();
-      running.catch(() => (running = undefined));
-      return running;
-    },
-  };
+    const tried = await running;
+    if ("refusal" in tried) {
+      if (tried.isPassing) forget();
+      return;
+    }
+    tried.child.stdout.resume();
+    tried.child.stderr.resume();
+    void tried.child.exit.then(forget);
+  }
 }

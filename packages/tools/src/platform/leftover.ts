@@ -1,0 +1,21 @@
+/** The names of temporary files: they tell which process writes, so that what a killed one left can be told. Pure. */
+import type { ProcessMark } from "./running.ts";
+
+export const nameTemporary = (mark: Required<ProcessMark>, id: string): string =>
+  `.tau-${[mark.pid, mark.startTime, numberOf(mark), shortened(mark.bootId)].join(".")}-${id}.tmp`;
+
+const shape = /^\.tau-(\d+)\.(\d*)\.(\d*)\.(\w*)-.+\.tmp$/;
+
+/**
+ * Who writes, or wrote, a temporary file. Undefined for other files, and for those of another boot: that may be another
+ * machine, on which the process still runs.
+ */
+export function leftBy(name: string, ours: Required<ProcessMark>): ProcessMark | undefined {
+  const [, pid, startTime = "", namespace, boot] = shape.exec(name) ?? [];
+  if (pid === undefined || boot !== shortened(ours.bootId)) return undefined;
+  const pidNamespace = namespace ? `pid:[${namespace}]` : "";
+  return { pid: Number(pid), startTime, bootId: ours.bootId, pidNamespace };
+}
+
+const numberOf = ({ pidNamespace }: ProcessMark) => /\d+/.exec(pidNamespace ?? "")?.[0] ?? "";
+const shortened = (bootId: string) => bootId.replaceAll("-", "").slice(0, 12);

@@ -1,0 +1,46 @@
+/** Watching what a search takes: ripgrep holds a whole line, and nothing says how long a line may be. */
+import { readFile } from "node:fs/promises";
+import type { Clock } from "@tau/ai";
+import { systemCode } from "../errors.ts";
+
+/** How often it is looked at. A fast disk brings a few hundred megabytes meanwhile. */
+const intervalMs = 100;
+
+export interface MemoryWatch {
+  pid: number | undefined;
+  maxBytes: number;
+  clock: Clock;
+  onTooMuch: () => void;
+}
+
+/** Looks again and again until it is cancelled, or has called `onTooMuch`. Does nothing where there is no /proc. */
+export function watchMemory({ pid, maxBytes, clock, onTooMuch }: MemoryWatch): () => void {
+  let isOver = pid === undefined;
+  let cancelTimer = () => {};
+  const look = async () => {
+    const bytes = await ownMemoryOf(pid!);
+    if (isOver || bytes === undefined) return;
+    if (bytes > maxBytes) onTooMuch();
+    else wait();
+  };
+  const wait = () => {
+    cancelTimer = clock.setTimer(intervalMs, () => void look());
+  };
+  if (!isOver) wait();
+  return () => {
+    isOver = true;
+    cancelTimer();
+  };
+}
+
+/** Without what it shares with files, which the system takes back when it needs to. Undefined for what has ended. */
+async function ownMemoryOf(pid: number): Promise<number | undefined> {
+  try {
+    const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ESRCH" || code === "EACCES") return undefined;
+    throw error;
+  }
+}
