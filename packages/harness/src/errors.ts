@@ -9,7 +9,8 @@ export type HarnessErrorCode =
   /** The disk refused. What was acknowledged is safe. */
   | "write_failed"
   | "unknown_entry"
-  | "invalid_input";
+  | "invalid_input"
+  | "aborted";
 
 /** What the harness throws on purpose. */
 export class HarnessError extends Error {

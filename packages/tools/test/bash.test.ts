@@ -312,6 +312,23 @@ describe("containment", () => {
     expect((await shell({ spawn: refusing }).bash("echo x")).details.containment).toBe("best effort");
   });
 
+  test("who wraps commands may refuse all of ours, and the command runs as well as it can", async () => {
+    const refused: string[] = [];
+    const spawn = createSpawn((request) => {
+      if (request.argv.at(-1)?.includes("echo fine")) return request;
+      refused.push(request.argv.join(" "));
+      throw new Error("not allowed");
+    });
+    const { bash, failure } = shell({ spawn });
+    for (let turn = 0; turn < 2; turn++) {
+      const { text, details } = await bash("echo fine");
+      expect([text, details.containment]).toEqual(["fine", "best effort"]);
+    }
+    // Asked once each: bash, four kinds of namespaces, the watchdog.
+    expect(refused).toHaveLength(6);
+    expect(await failure("echo other")).toBe("not allowed");
+  });
+
   test("a command that no system would take is refused in clear words", async () => {
     const text = await shell().failure("x".repeat(1024 * 1024 + 1));
     expect(text).toBe("The command has 1.0 MB; at most 1.0 MB can be run. Write it to a file and run that.");

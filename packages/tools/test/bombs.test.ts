@@ -102,6 +102,7 @@ describe("the limits", () => {
     expect(limits.memoryBytes).toBeLessThan(totalmem());
     expect(limits.memoryBytes).toBeGreaterThan(totalmem() / 16);
     expect(resolveLimits({ processes: 7 })).toEqual({ ...limits, processes: 7 });
+    expect(resolveLimits({ processes: undefined, memoryBytes: undefined })).toEqual(limits);
   });
 
   test("are never higher than our own", () => {
@@ -178,6 +179,32 @@ describe("the limits", () => {
     stop();
     expect(looks).toEqual([5_000, 10_000].map((atMs) => ({ atMs, isUrgent: false })));
     expect(fire).toBeUndefined();
+  });
+
+  test("a look that fails is followed by others, and harms nobody", async () => {
+    let fire: (() => void) | undefined;
+    let looks = 0;
+    const stop = watchLimits({
+      clock: {
+        now: () => 0,
+        monotonic: () => 0,
+        setTimer(_afterMs, next) {
+          fire = next;
+          return () => (fire = undefined);
+        },
+      },
+      limits,
+      first: undefined,
+      load: () => (++looks === 1 ? Promise.reject(new Error("no load")) : Promise.resolve(undefined)),
+      usage: () => expect.fail("nothing is known of the machine"),
+      onExcess: (text) => expect.fail(text),
+    });
+    for (let turn = 0; turn < 3; turn++) {
+      fire?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    stop();
+    expect(looks).toBe(3);
   });
 
   test("what the system says of itself is read, and what it does not say is no figure", () => {

@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn as nodeSpawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSpawn, type Spawn } from "../src/platform/spawn.ts";
-import { findPidNamespace, isPassing } from "../src/shell/pid-namespace.ts";
+import { systemClock, systemIds } from "@tau/ai";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createSpawn, type Spawn, type SpawnRequest } from "../src/platform/spawn.ts";
+import { startContained } from "../src/shell/contained.ts";
+import { findPidNamespace, isPassing, type PidNamespace } from "../src/shell/pid-namespace.ts";
+import { createProcessTable, type ProcessTable } from "../src/shell/process-tree.ts";
+import { useWatchdog } from "../src/shell/watchdog.ts";
 import { scratch } from "./scratch.ts";
 import { containments, processesWith, shell, uniqueSleep, until, zombies } from "./shell-kit.ts";
 
@@ -152,6 +156,157 @@ describe.each(containments)("with %s", (containment, namespace) => {
   });
 });
 
+describe.skipIf(containments.length < 2)("in a pid namespace", () => {
+  test("an abort at any moment of the start is over at once, and complains of nothing", async () => {
+    const { bash, failure } = shell();
+    const marker = uniqueSleep();
+    await bash("true");
+    for (let turn = 0; turn < 40; turn++) {
+      const abort = new AbortController();
+      const result = failure(`setsid -f sleep ${marker}; trap '' TERM; sleep ${marker}`, abort.signal);
+      await pause(turn / 3);
+      const started = performance.now();
+      abort.abort();
+      expect(await result).toMatch(/^Command aborted/);
+      expect(performance.now() - started).toBeLessThan(800);
+      expect(processesWith(marker)).toEqual([]);
+    }
+    expect(zombies()).toEqual([]);
+  });
+
+  test("an abort that nobody inside has heard is not waited for", async () => {
+    const { name, prefix } = (await findPidNamespace(createSpawn()))!;
+    const at = prefix.lastIndexOf("--") + 1;
+    const deaf = ["sh", "-c", '{ trap "" TERM; sleep 20; trap - TERM; } 2>/dev/null; exec "$@"', "sh"];
+    const slow: PidNamespace = { name, prefix: [prefix[0], ...prefix.slice(1, at), ...deaf, ...prefix.slice(at)] };
+    const { failure } = shell({ namespace: () => Promise.resolve(slow) });
+    const marker = uniqueSleep();
+    const abort = new AbortController();
+    const result = failure(`setsid -f sleep ${marker}; trap '' TERM; sleep ${marker}`, abort.signal);
+    await until(() => processesWith(deaf[2]!).length > 0);
+    await pause(50);
+    const started = performance.now();
+    abort.abort();
+    expect(await result).toBe("Command aborted");
+    expect(performance.now() - started).toBeLessThan(800);
+    expect(processesWith(marker)).toEqual([]);
+  });
+
+  test("an abort ends what has stopped its whole group", async () => {
+    const { failure } = shell();
+    const marker = uniqueSleep();
+    const abort = new AbortController();
+    const result = failure(`(exec -a ${marker} sleep 30) & sleep 0.1; kill -STOP 0; wait`, abort.signal);
+    const isStopped = (pid: number) => readFileSync(`/proc/${pid}/stat`, "utf8").includes(") T ");
+    await until(() => processesWith(marker).some(isStopped));
+    const started = performance.now();
+    abort.abort();
+    expect(await result).toBe("Command aborted");
+    expect(performance.now() - started).toBeLessThan(800);
+    expect(processesWith(marker)).toEqual([]);
+  });
+
+  test("our environment stays hidden, whatever a command tries to uncover", async () => {
+    const { bash } = shell();
+    const tries = ["umount /proc", "umount -l /proc", "nsenter -t 1 -m umount /proc", "mount -t proc proc /proc"];
+    const { text } = await bash(`(${tries.join("; ")}; cat /proc/${process.pid}/environ) 2>&1; true`);
+    expect(text).toMatch(/superuser|permitted|denied/);
+    expect(text).not.toContain("PATH=");
+    expect(text).toContain(`/proc/${process.pid}/environ: No such file`);
+  });
+});
+
+describe.skipIf(containments.length < 2)("the processes of a namespace", () => {
+  const table = createProcessTable();
+  const inside = "unshare --user --map-root-user --pid --fork --kill-child --mount-proc --".split(" ");
+
+  /** Starts a program that says that it is ready, and hands over its pid. It is ended after the test. */
+  const ready = async (...argv: string[]): Promise<number> => {
+    const child = nodeSpawn(argv[0]!, argv.slice(1), { stdio: ["ignore", "pipe", "inherit"], detached: true });
+    onTestFinished(() => {
+      if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, "SIGKILL");
+    });
+    await once(child.stdout, "data");
+    return child.pid!;
+  };
+  const isOwn = (pid: number, root: number) => pid !== root && pid !== process.pid;
+
+  test("are found through whatever wraps the command, and others are not among them", async () => {
+    const twice = ["sh", "-c", '"$@"; exit $?', "sh", "sh", "-c", '"$@"; exit $?', "sh"];
+    const root = await ready(...twice, ...inside, "sh", "-c", "sleep 30 & echo ready; wait");
+    const first = (await table.firstInside(root))!;
+    expect(isOwn(first, root)).toBe(true);
+    expect(readFileSync(`/proc/${first}/status`, "utf8")).toMatch(/^NSpid:.*\t1$/m);
+    expect(await table.inside(first, 100)).toHaveLength(2);
+  });
+
+  test("are counted in namespaces that they make themselves, too", async () => {
+    const nested = `${inside.join(" ")} sh -c 'sleep 30 & sleep 30 & echo ready; wait'`;
+    const root = await ready(...inside, "sh", "-c", `${nested}; :`);
+    const first = (await table.firstInside(root))!;
+    // Two shells, what makes the second namespace, and two programs.
+    expect(await table.inside(first, 100)).toHaveLength(5);
+    const { processes } = await table.usage(await table.inside(first, 1), { processes: 1, memoryBytes: 1 });
+    expect(processes).toBeGreaterThan(1);
+  });
+
+  test("are counted without asking a /proc of theirs that never answers", async () => {
+    const cover =
+      "mount -t tmpfs none /proc; for i in 1 2 3 4 5 6 7 8; do mkdir /proc/$i; mkfifo /proc/$i/status; done";
+    const root = await ready(...inside, "sh", "-c", `${cover}; sleep 30 & echo ready; wait`);
+    const first = (await table.firstInside(root))!;
+    const usage = await table.usage(await table.inside(first, 100), { processes: 100, memoryBytes: 1e12 });
+    expect(usage.processes).toBe(2);
+    expect(usage.memoryBytes).toBeGreaterThan(0);
+  });
+
+  test("a first process that finds pipes in the place of /proc does not wait for them", async () => {
+    const { prefix } = (await findPidNamespace(createSpawn()))!;
+    const init = prefix.slice(prefix.lastIndexOf("--") + 1);
+    const cover = "mount -t tmpfs none /proc; mkdir /proc/7; mkfifo /proc/7/stat; echo ready";
+    const root = await ready(...inside, ...init, "sh", "-c", cover);
+    await until(async () => !(await table.isThere(root)), 2_000);
+  });
+
+  const canShare = existsSync("/proc/self/smaps_rollup") && fastChains.length > 0;
+  test.skipIf(!canShare)("what they share is counted once before a limit is held against them", async () => {
+    const program =
+      '$| = 1; $x = "x" x (40 << 20); for (1..5) { fork or do { sleep 30; exit } } print "ready"; sleep 30';
+    const root = await ready("perl", "-e", program);
+    const pids = [root, ...(await table.children(root))];
+    expect(pids).toHaveLength(6);
+    const apart = await table.usage(pids, { processes: 100, memoryBytes: 1e12 });
+    const together = await table.usage(pids, { processes: 100, memoryBytes: 100e6 });
+    expect(apart.memoryBytes).toBeGreaterThan(200e6);
+    expect(together.memoryBytes).toBeLessThan(apart.memoryBytes / 3);
+    expect(together.memoryBytes).toBeGreaterThan(40e6);
+  });
+});
+
+test.each([
+  ["everybody is looked at when pids have begun again from below", 1, () => 0],
+  ["only younger processes are looked at otherwise", 2 ** 30, (pid: number) => pid],
+])("after a command, %s", async (_name, lastPid, expected) => {
+  const real = createProcessTable();
+  const seen: (number | undefined)[] = [];
+  const table: ProcessTable = {
+    ...real,
+    load: async () => ({ tasks: 1, usedBytes: 1, lastPid }),
+    list(search) {
+      seen.push(search.abovePid);
+      return real.list(search);
+    },
+  };
+  const spawn = createSpawn();
+  const watchdog = useWatchdog({ spawn, ids: systemIds, clock: systemClock });
+  const request: SpawnRequest = { argv: ["true"], cwd: "/", env: { PATH: process.env["PATH"] ?? "" } };
+  const held = await startContained({ spawn, clock: systemClock, table, watchdog, namespace: undefined, request });
+  await held.exit;
+  await held.sweep();
+  expect(seen[0]).toBe(expected(held.pid!));
+  await watchdog.release();
+});
+
 /** Within two seconds, and for good. */
 async function untilGone(marker: string): Promise<void> {
   await until(() => processesWith(marker).length === 0, 2_000);
@@ -182,7 +337,7 @@ describe("looking for a namespace", () => {
     ],
     ["a killed program", { argv: ["sh", "-c", "kill -KILL $$"] }],
   ] as [string, Parameters<typeof failing>[1]][])("%s is not remembered", async (_name, failure) => {
-    const spawn = failing(3, failure);
+    const spawn = failing(4, failure);
     expect(await findPidNamespace(spawn)).toBeUndefined();
     expect(await findPidNamespace(spawn)).toBeDefined();
   });
@@ -195,7 +350,7 @@ describe("looking for a namespace", () => {
       return await real({ ...request, argv: ["false"] });
     };
     for (let round = 0; round < 3; round++) expect(await findPidNamespace(spawn)).toBeUndefined();
-    expect(count).toBe(3);
+    expect(count).toBe(4);
   });
 
   test("what says something about the system is told from what says something about the moment", () => {

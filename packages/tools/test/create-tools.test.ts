@@ -1,4 +1,14 @@
-import { constants, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Agent } from "@tau/agent";
 import type { TextContent, ToolResultMessage } from "@tau/ai";
@@ -78,6 +88,36 @@ test("a model works with them through an agent, and a failed call is an outcome 
 });
 
 describe("what reviews have found", () => {
+  /** Our children that would end commands if we were killed. */
+  const watchdogs = () =>
+    readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8")
+      .split(" ")
+      .filter((pid) => pid !== "" && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("TAU_JOB_ID="));
+
+  test.runIf(process.platform === "linux")("sets of tools share one watchdog, which goes with the last", async () => {
+    const descriptors = () => readdirSync("/proc/self/fd").length;
+    const before = watchdogs();
+    const sets = [1, 2, 3].map(() => createTools({ cwd: scratch() }));
+    // A first command opens what stays open.
+    await sets[0]!.byName.bash.execute("id", { command: "true" });
+    await sets[0]!.dispose();
+    const open = descriptors();
+    await Promise.all(sets.slice(1).map((tools) => tools.byName.bash.execute("id", { command: "true" })));
+    expect(watchdogs()).toHaveLength(before.length + 1);
+    await sets[1]!.dispose();
+    expect(watchdogs()).toHaveLength(before.length + 1);
+    await sets[2]!.dispose();
+    expect(watchdogs()).toEqual(before);
+    expect(descriptors()).toBeLessThanOrEqual(open);
+  });
+
+  test("commands can be kept out of a namespace", async () => {
+    const { tools } = toolsIn({ cwd: scratch(), containment: "best effort" });
+    const { content, details } = await tools.byName.bash.execute("id", { command: "readlink /proc/self/ns/pid" });
+    expect(details).toMatchObject({ containment: "best effort" });
+    if (process.platform === "linux") expect(content).toMatchObject([{ text: readlinkSync("/proc/self/ns/pid") }]);
+  });
+
   test("a dangling link under a linked directory leads where the system says, not where its spelling does", async () => {
     const cwd = scratch();
     mkdirSync(join(cwd, "other/deep/dir"), { recursive: true });

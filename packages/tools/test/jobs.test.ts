@@ -101,7 +101,8 @@ describe.each(containments)("background jobs with %s", (containment, namespace) 
     expect(performance.now() - started).toBeLessThan(2_000);
     expect(processesWith(marker)).toEqual([]);
     expect(zombies()).toEqual([]);
-    expect(await running).toMatch(/SIGKILL/);
+    expect(await running).toMatch(/SIGKILL.*: the session is over/);
+    expect(jobs.list().map(({ ended }) => ended?.why)).toEqual(["session", "session"]);
     expect(await failure("true")).toMatch(/session is over/);
     await jobs.dispose();
   });
@@ -155,6 +156,26 @@ describe("the end of a session", () => {
     await disposal;
     gate.open();
     expect(await call).toMatch(/session is over/);
+  });
+
+  test.each([true, false])("an abort does not wait for a start that hangs (background: %j)", async (background) => {
+    const clock = createFakeClock();
+    const gate = gated();
+    const { failure, jobs } = shell({ spawn: gate.spawn, clock });
+    const marker = uniqueSleep();
+    const abort = new AbortController();
+    const call = failure({ command: `sleep ${marker}`, background }, abort.signal);
+    await until(() => gate.isReached);
+    abort.abort();
+    await clock.advance(500);
+    expect(await call).toBe("Command aborted while it was being started");
+    gate.open();
+    await until(async () => {
+      await clock.advance(100);
+      return gate.isOver;
+    });
+    expect(processesWith(marker)).toEqual([]);
+    expect(jobs.list()).toEqual([]);
   });
 
   test("removes the files that were made for it, and no directory that was given", async () => {

@@ -58,6 +58,23 @@ describe("safe text", () => {
     );
   });
 
+  test("a long row of any character is as complete as a short one", () => {
+    const codes = [
+      ...Array.from({ length: 0x3000 }, (_unused, code) => code),
+      0xe0000,
+      0xe0041,
+      0xe007f,
+      0xfeff,
+      0x1f600,
+    ];
+    // Those that begin a sequence take along what follows, and line ends are counted elsewhere.
+    const begins = new Set([0x0d, 0x1b, 0x90, 0x98, 0x9b, 0x9d, 0x9e, 0x9f]);
+    for (const code of codes.filter((one) => !begins.has(one))) {
+      const character = String.fromCodePoint(code);
+      expect(safe(`${character.repeat(64)}end`)).toBe(`${safe(character).repeat(64)}end`);
+    }
+  });
+
   test("contains nothing that could steer a terminal or a reader", () => {
     fc.assert(
       fc.property(bytes, (all) => {

@@ -3,6 +3,7 @@ import { spawn as nodeSpawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { Socket } from "node:net";
 import { Readable, type Writable } from "node:stream";
+import { systemCode } from "../errors.ts";
 
 /** One program with its arguments, and everything it gets to see. */
 export interface SpawnRequest {
@@ -19,7 +20,13 @@ export interface SpawnRequest {
   isAside?: boolean;
 }
 
-/** Changes what is run: into a sandbox, a namespace, a container, another host. */
+/**
+ * Changes what is run: into a sandbox, a namespace, a container, another host. It gets every program that the tools
+ * start, each with its arguments: ripgrep for `grep` and `find`; what `bash` was asked to run, inside of what holds it;
+ * and a few of our own for `bash`, once for each `Spawn`: whether there is a bash, which namespace works, and the
+ * watchdog (`isAside`). One that it throws at is not started. A command then fails with that error; what is our own is
+ * done without, and commands are held as well as is possible then.
+ */
 export type WrapCommand = (request: SpawnRequest) => SpawnRequest | Promise<SpawnRequest>;
 
 export type ExitStatus =
@@ -45,6 +52,18 @@ export type Spawn = (request: SpawnRequest) => Promise<RunningProcess>;
 /** The real thing, behind whatever `wrapCommand` makes of a request. */
 export function createSpawn(wrapCommand: WrapCommand = (request) => request): Spawn {
   return async (request) => start(await wrapCommand(request));
+}
+
+/** Starts what the work could do without: that it was refused is an answer. One of the system's may be another later. */
+export async function trySpawn(
+  spawn: Spawn,
+  request: SpawnRequest,
+): Promise<{ child: RunningProcess } | { refusal: unknown; isPassing: boolean }> {
+  try {
+    return { child: await spawn(request) };
+  } catch (refusal) {
+    return { refusal, isPassing: systemCode(refusal) !== undefined };
+  }
 }
 
 function start(request: SpawnRequest): RunningProcess {

@@ -1,7 +1,6 @@
 /** How much of the machine one command may take, so that what runs away takes neither us nor the machine along. */
 import { availableParallelism, totalmem } from "node:os";
 import { formatBytes } from "../truncate.ts";
-import type { Load } from "./process-tree.ts";
 
 export interface Limits {
   /** Processes at once. Default: 1,024, or 64 for each processor where that is more. */
@@ -16,6 +15,14 @@ export interface Limits {
 export interface Usage {
   processes: number;
   memoryBytes: number;
+}
+
+/** Of the whole machine. */
+export interface Load {
+  /** Processes and threads. */
+  tasks: number;
+  usedBytes: number;
+  lastPid: number;
 }
 
 /** What is undefined is not given, also for those whose compiler allows to say so. */

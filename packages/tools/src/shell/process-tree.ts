@@ -7,7 +7,7 @@ import { constants } from "node:fs";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
 import { systemCode } from "../errors.ts";
 import type { SpawnRequest } from "../platform/spawn.ts";
-import type { Limits, Usage } from "./limits.ts";
+import type { Limits, Load, Usage } from "./limits.ts";
 
 /** How the processes of one command are told from others: a number that is both the variable and the limit. */
 export interface Marker {
@@ -51,14 +51,6 @@ export interface ProcessTable {
   inside(first: number, most: number): Promise<number[]>;
   /** How many files a process that we start may open; undefined where the system does not tell. */
   openFiles(): Promise<number | undefined>;
-}
-
-/** Of the whole machine. */
-export interface Load {
-  /** Processes and threads. */
-  tasks: number;
-  usedBytes: number;
-  lastPid: number;
 }
 
 /** The name of the variable. */

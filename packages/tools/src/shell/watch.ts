@@ -3,8 +3,7 @@
  * machine is looked at, which is one look for all commands: while it has not grown much, no command has either.
  */
 import type { Clock } from "@tau/ai";
-import { describeExcess, type Limits, type Usage } from "./limits.ts";
-import type { Load } from "./process-tree.ts";
+import { describeExcess, type Limits, type Load, type Usage } from "./limits.ts";
 
 export interface WatchOptions {
   clock: Clock;
