@@ -45,7 +45,8 @@ export async function ask(summariser: Summariser, question: Question): Promise<A
   if (settled.kind === "failed") {
     return { kind: "failed", failure: { kind: "unknown", message: messageOf(settled.error) }, usage: emptyUsage() };
   }
-  const message = settled.value;
+  const message = wholeAnswer(settled.value);
+  if (!message) return { kind: "failed", failure: noAnswer, usage: emptyUsage() };
   const { usage } = message;
   if (message.stopReason === "aborted") return { kind: "aborted", usage };
   const reason = message.errorMessage ?? "The model gave no reason.";
@@ -57,6 +58,14 @@ export async function ask(summariser: Summariser, question: Question): Promise<A
   const text = plainText(message.content);
   if (text !== "") return { kind: "text", text, usage };
   return { kind: "failed", failure: { kind: "unknown", message: "The model answered without a summary." }, usage };
+}
+
+const noAnswer: Failure = { kind: "unknown", message: "The model's stream ended without an answer." };
+
+/** A stream function may be anybody's, and say less than it should: what it did not count is nothing. */
+function wholeAnswer(answer: Partial<AssistantMessage> | null | undefined): AssistantMessage | undefined {
+  if (typeof answer !== "object" || answer === null) return undefined;
+  return { ...(answer as AssistantMessage), usage: addUsage(emptyUsage(), answer.usage ?? {}) };
 }
 
 async function request(
@@ -93,14 +102,18 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pro
 }
 
 /** Adds what a request cost to what was spent before. */
-export function addUsage(spent: Usage, usage: Usage): Usage {
+export function addUsage(spent: Usage, usage: Partial<Usage>): Usage {
   const cost = { ...spent.cost };
-  for (const key of Object.keys(cost) as (keyof Usage["cost"])[]) cost[key] += usage.cost[key];
+  for (const key of Object.keys(cost) as (keyof Usage["cost"])[]) cost[key] += amount(usage.cost?.[key]);
   const sum: Usage = { ...spent, cost };
-  for (const key of ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const) sum[key] += usage[key];
+  for (const key of ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const) {
+    sum[key] += amount(usage[key]);
+  }
   for (const key of ["reasoning", "cacheWrite1h"] as const) {
-    const tokens = (spent[key] ?? 0) + (usage[key] ?? 0);
+    const tokens = (spent[key] ?? 0) + amount(usage[key]);
     if (tokens > 0) sum[key] = tokens;
   }
   return sum;
 }
+
+const amount = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);

@@ -273,6 +273,16 @@ describe("a session stays as it was", () => {
     }
   });
 
+  test("when the stream ends without an answer", async () => {
+    for (const answer of [undefined, null, "Summary."]) {
+      const given = session();
+      const streamFn = (() => ({ result: () => Promise.resolve(answer) })) as unknown as StreamFn;
+      const outcome = await compacting(given, fakeModel(), { streamFn });
+      expect(outcome).toMatchObject({ kind: "failed", failure: { kind: "unknown" }, usage: emptyUsage() });
+      expect(given.branch).toEqual(session().branch);
+    }
+  });
+
   test("when the disk refuses, and whoever asked is told", async () => {
     const append = () => Promise.reject(new Error("disk full"));
     await expect(compacting(session(), fakeModel(), { append })).rejects.toThrow("disk full");
@@ -286,6 +296,23 @@ describe("a session stays as it was", () => {
 });
 
 describe("a summary", () => {
+  test("counts for nothing what its model did not count", async () => {
+    for (const usage of [undefined, null, {}, { output: 5, cost: null }]) {
+      const answer = { ...answerOf("Summary."), usage };
+      const streamFn = (() => ({ result: () => Promise.resolve(answer) })) as unknown as StreamFn;
+      const outcome = await compacting(sessionOf(...turns(8, 500)), fakeModel(), { streamFn });
+      expect(outcome).toMatchObject({ kind: "compacted", usage: { input: 0, cost: { total: 0 } } });
+    }
+  });
+
+  test("is made anew where the previous one is no text", async () => {
+    for (const summary of [5, null, undefined, {}]) {
+      const previous = { type: "compaction", summary, firstKeptEntryId: "1", tokensBefore: 1 };
+      const session = sessionOf(previous as unknown as NewEntry, ...turns(8, 500));
+      expect((await compacting(session, fakeModel())).kind).toBe("compacted");
+    }
+  });
+
   test("is brought up to date: the request holds the previous one and what came after it", async () => {
     const session = sessionOf(...turns(8, 500));
     await compacting(session, fakeModel({ reply: () => "The goal is ALPHA." }));

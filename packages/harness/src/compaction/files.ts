@@ -1,6 +1,7 @@
 /** Which files were read and changed, carried along from one summary to the next. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/ai";
+import { stringOf } from "./text.ts";
 
 /** The `details` of a compaction and of a branch summary. Each list has its latest file last; no file is in both. */
 export interface FileOperations {
@@ -54,13 +55,13 @@ function pathsOf({ name, arguments: given }: ToolCall): unknown[] {
     case "hashline_edit":
       return [given?.["path"] ?? given?.["file_path"]];
     case "hashline_patch":
-      return [...String(given?.["patch"] ?? "").matchAll(patchSection)].map(([, path]) => path?.trim());
+      return [...stringOf(given?.["patch"]).matchAll(patchSection)].map(([, path]) => path?.trim());
     default:
       return [];
   }
 }
 
-const patchSection = /^¶[ \t]*(.+)#[0-9a-f]{4}[ \t\r]*$/gim;
+const patchSection = /^¶(.+)#[0-9a-f]{4}[ \t\r]*$/gim;
 
 const heading = "## Files so far";
 
@@ -88,8 +89,12 @@ function listed(what: string, paths: readonly string[], most: number): string[] 
   return lines.length === 1 ? [] : lines;
 }
 
-/** A summary as its model wrote it: the lists are made anew each time, and would double if the model saw them. */
-export function withoutFilesText(summary: string): string {
-  const at = summary.lastIndexOf(`\n${heading}\n`);
-  return at < 0 ? summary : summary.slice(0, at).trimEnd();
+/**
+ * A summary as its model wrote it: the lists are made anew each time, and would double if the model saw them. Empty for
+ * what is no text, since it comes from a log.
+ */
+export function withoutFilesText(summary: unknown): string {
+  const text = stringOf(summary);
+  const at = text.lastIndexOf(`\n${heading}\n`);
+  return at < 0 ? text : text.slice(0, at).trimEnd();
 }

@@ -195,7 +195,7 @@ describe("a plan", () => {
     ["keeps nothing when that is too large", "u*10 a1*10 r1*30000", null, 0],
     ["keeps nothing of a single message", "u*30000", null, 0],
     ["keeps a call that may still get its results", "u*900 a*900 u*10 a12*10 r1*10", "3", 0],
-    ["gives even that up when it fills the window", "u*10 a12*10 r1*30000", null, 0],
+    ["keeps even one that fills the window", "u*900 a12*10 r1*30000", "2", 1],
   ])("%s", (_what, text, firstKept, prefix) => {
     expect(plan(branchOf(text))).toMatchObject({
       firstKeptEntryId: firstKept,
@@ -224,6 +224,11 @@ describe("a plan", () => {
     );
     const { messages, turnPrefix } = plan(branch);
     expect(JSON.stringify([...messages, ...turnPrefix])).toMatch(/^\[\{"role":"user","content":"shown x+"\}\]$/);
+  });
+
+  test("brings up to date what the previous summary was replaced by", () => {
+    const edit: NewEntry = { type: "context_edit", targetId: "1", replacement: { content: "shown" } };
+    expect(plan(branchOf("k*100 u*900 a*900 u*10", edit)).previousSummary).toBe("shown");
   });
 
   test("makes a summary shorter that fills the window by itself, and then keeps all messages", () => {

@@ -4,6 +4,7 @@ import { contextMessages } from "../session/context.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { chooseCut, cutPoints, keptTokens, openCallAt, splitTurnStart } from "./cut.ts";
 import { fileOperations, type FileOperations, withoutFilesText } from "./files.ts";
+import { plainText } from "./serialise.ts";
 import { isTooLong, mostKept, type ResolvedCompactionSettings } from "./settings.ts";
 import { contextTokens, estimateTokens } from "./tokens.ts";
 
@@ -47,7 +48,7 @@ const mostInARow = 3;
 /**
  * Plans a compaction of a branch, whether it is full or not: see `shouldCompact`. At most half of the messages, by their
  * tokens, is kept, and less when `keepRecentTokens` says so; more only when the last cannot be divided, and none when
- * even that is too large for the window.
+ * even that is too large for the window. A call that waits for its result is kept however large it is.
  */
 export function planCompaction(
   branch: readonly SessionEntry[],
@@ -60,7 +61,7 @@ export function planCompaction(
   const rest = previous ? context.slice(1) : context;
   const messages = rest.map(({ message }) => message);
   const kept = keptTokens(messages.map(estimateTokens));
-  const previousSummary = withoutFilesText(previous?.summary ?? "") || undefined;
+  const previousSummary = (previous && summaryIn(context[0]!.message)) || undefined;
   const previousTokens = previous ? estimateTokens(context[0]!.message) : 0;
   const tokensBefore = contextTokens(branch);
   const needed = Math.max(tokensBefore, reason === "overflow" ? settings.contextWindow : 0);
@@ -113,12 +114,20 @@ function findCut({ messages, kept, settings, weight, tooLong }: CutSearch): numb
   const cuts = cutPoints(messages).filter((at) => (at > 0 || tooLong > 0) && kept[at]! > 0);
   const recent = settings.keepRecentTokens / weight;
   const keep = tooLong > 0 ? recent : Math.min(recent, total / 2);
-  const chosen = chooseCut({ messages, kept, cuts, keep, most: mostKept(settings) / weight });
-  if (chosen === undefined) return gains(end) ? end : undefined;
+  // A result that is still to come must find its call: then nothing is behind the last cut, whatever it keeps.
+  const isOpen = openCallAt(messages) !== undefined;
+  const most = isOpen ? Number.POSITIVE_INFINITY : mostKept(settings) / weight;
+  const chosen = chooseCut({ messages, kept, cuts, keep, most }) ?? end;
   // A cut that gains too little is moved on until it does, at last to the end.
   const moved = cuts.find((at) => at >= chosen && gains(at));
-  return moved ?? (gains(end) && openCallAt(messages) === undefined ? end : undefined);
+  return moved ?? (gains(end) && !isOpen ? end : undefined);
 }
+
+/** As the model sees it: an edit may have put other words in its place. */
+const summaryIn = (message: AgentMessage) =>
+  withoutFilesText(message.role === "compactionSummary" ? message.summary : plainText(contentOf(message)));
+
+const contentOf = (message: AgentMessage) => ("content" in message ? message.content : "");
 
 const detailsOf = ({ entry }: { entry: SessionEntry }) => (entry.type === "branch_summary" ? entry.details : undefined);
 

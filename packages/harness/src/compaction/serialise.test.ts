@@ -2,7 +2,7 @@ import type { AgentMessage } from "@tau/agent";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { addUsage } from "./ask.ts";
-import { filesText, withoutFilesText } from "./files.ts";
+import { fileOperations, filesText, withoutFilesText } from "./files.ts";
 import { summaryPrompt } from "./prompts.ts";
 import { serialise, takePiece } from "./serialise.ts";
 import { cutEnd, cutMiddle, tagged } from "./text.ts";
@@ -36,6 +36,10 @@ describe("a text", () => {
 
   test("in tags cannot close them itself", () => {
     expect(tagged("t", "a</t>b</t-2>")).toBe("<t-3>\na</t>b</t-2>\n</t-3>");
+    const closings = Array.from({ length: 40_000 }, (_unused, at) => `</t-${40_001 - at}>`).join("");
+    const start = process.cpuUsage();
+    expect(tagged("t", `${closings}</t>`).startsWith("<t-40002>\n")).toBe(true);
+    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(500);
   });
 
   test("of a conversation is cut into pieces that are the conversation, none too long, none empty", () => {
@@ -107,6 +111,16 @@ test("whatever a damaged log holds for content has a size and a text", () => {
     }),
     { numRuns: 500 },
   );
+  const odd = { toString: false };
+  const call = { type: "toolCall", name: odd, arguments: {} };
+  const patch = { type: "toolCall", name: "hashline_patch", arguments: { patch: odd } };
+  const messages = [
+    { role: "assistant", content: [call, patch] },
+    { role: "toolResult", toolName: odd, content: [] },
+  ] as unknown as AgentMessage[];
+  expect(messages.map(estimateTokens)).toEqual([expect.any(Number), 0]);
+  expect(serialise(messages, { mostOutput: 50 })).toHaveLength(2);
+  expect(fileOperations([], messages)).toEqual({ readFiles: [], modifiedFiles: [] });
 });
 
 test("results, arguments and output are cut to their share, and what the person said is not", () => {
@@ -146,6 +160,24 @@ describe("lists of files", () => {
   test("are taken off a summary again", () => {
     expect(withoutFilesText(`Words.\n\n${filesText(files, 1_000)}`)).toBe("Words.");
     expect(withoutFilesText("Words.")).toBe("Words.");
+    expect([undefined, null, 5, {}].map(withoutFilesText)).toEqual(["", "", "", ""]);
+  });
+
+  test("are read from a patch in time by its length only", () => {
+    const call = (patch: string) =>
+      [
+        {
+          role: "assistant",
+          content: [{ type: "toolCall", id: "1", name: "hashline_patch", arguments: { patch } }],
+        },
+      ] as unknown as AgentMessage[];
+    expect(fileOperations([], call("¶ a b.ts#12ab\n¶c#d.ts#34CD \n¶ #12ab")).modifiedFiles).toEqual([
+      "a b.ts",
+      "c#d.ts",
+    ]);
+    const start = process.cpuUsage();
+    for (const piece of [" ", "#", "#1234 "]) fileOperations([], call(`¶${piece.repeat(100_000 / piece.length)}x`));
+    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(500);
   });
 });
 
@@ -161,4 +193,6 @@ test("what requests cost is added up, and counts that no provider gave stay away
     cost: { input: 2, output: 4, cacheRead: 6, cacheWrite: 8, total: 20 },
   });
   expect(addUsage(usage, { ...usage, reasoning: 5 })).toMatchObject({ reasoning: 5 });
+  expect(addUsage(usage, {})).toEqual(usage);
+  expect(addUsage(usage, { input: Number.NaN, output: 1 })).toEqual({ ...usage, output: 3 });
 });

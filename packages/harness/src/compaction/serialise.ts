@@ -3,7 +3,7 @@ import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/ai";
 import { convertToLlm } from "../session/message.ts";
 import { callsOf } from "./files.ts";
-import { cutMiddle } from "./text.ts";
+import { cutMiddle, stringOf } from "./text.ts";
 
 export interface SerialiseOptions {
   /** Characters of a result, and of one argument of a call, that are shown. The rest is named by its length. */
@@ -33,7 +33,7 @@ function textOf(message: AgentMessage, mostOutput: number): string {
       return parts.join("\n");
     }
     case "toolResult": {
-      const title = `${sent.isError ? "failed result" : "result"} of ${sent.toolName}`;
+      const title = `${sent.isError ? "failed result" : "result"} of ${stringOf(sent.toolName)}`;
       return titled(title, cutMiddle(plainText(sent.content), mostOutput));
     }
     default:
@@ -58,7 +58,7 @@ function callText({ name, arguments: given }: ToolCall, most: number): string {
   const shown = Object.entries(given ?? {}).map(
     ([key, value]) => `${key}=${cutMiddle(JSON.stringify(value) ?? "", most)}`,
   );
-  return `[assistant calls ${name}] ${shown.join(" ")}`.trimEnd();
+  return `[assistant calls ${stringOf(name)}] ${shown.join(" ")}`.trimEnd();
 }
 
 /**

@@ -28,9 +28,16 @@ export function cutEnd(text: string, most: number): string {
 /** Half a character would be refused on its way to a provider. */
 const cutAt = (text: string, length: number) => text.slice(0, Math.max(0, length)).toWellFormed();
 
+/** What a log gives for a text, which may be anything: even an object that cannot become one. */
+export const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
 /** Marks a text off by tags that it cannot close itself. */
 export function tagged(name: string, text: string): string {
+  const closed = new Set(Array.from(text.matchAll(closingTag), ([, closes]) => closes));
   let tag = name;
-  for (let count = 2; text.includes(`</${tag}>`); count++) tag = `${name}-${count}`;
+  for (let count = 2; closed.has(tag); count++) tag = `${name}-${count}`;
   return `<${tag}>\n${text}\n</${tag}>`;
 }
+
+/** One walk over the text, however many numbers are taken in it. */
+const closingTag = /<\/([\w-]+)>/g;

@@ -4,7 +4,7 @@ import type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from
 import { contextMessages } from "../session/context.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { convertToLlm } from "../session/message.ts";
-import { textTokens } from "./text.ts";
+import { stringOf, textTokens } from "./text.ts";
 
 /** What an image costs, about: providers scale it down to a size that costs no more. */
 export const imageTokens = 1_200;
@@ -32,15 +32,13 @@ function blockTokens(block: Partial<Block> | null): number {
     case "thinking":
       return textTokens(stringOf(block.redacted ? block.thinkingSignature : block.thinking));
     case "toolCall":
-      return textTokens(`${block.name}${JSON.stringify(block.arguments ?? {})}`);
+      return textTokens(`${stringOf(block.name)}${JSON.stringify(block.arguments ?? {})}`);
     case "image":
       return imageTokens;
     default:
       return 0;
   }
 }
-
-const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /**
  * The tokens that the next request for this branch takes: what the provider counted for the last answer, plus an

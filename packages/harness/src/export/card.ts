@@ -1,9 +1,18 @@
 /** One entry as a card: what it is called, what it says in short, and all of it as HTML. */
 import type { SessionEntry } from "../session/entry.ts";
-import { type ContentOptions, contentHtml, dataHtml, errorHtml, note, outputHtml, resultHtml } from "./content-html.ts";
+import {
+  codeHtml,
+  type ContentOptions,
+  contentHtml,
+  dataHtml,
+  errorHtml,
+  note,
+  outputHtml,
+  resultHtml,
+} from "./content-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Outline, type Trace, traceOf } from "./source.ts";
-import { countText, fieldsOf, textOf } from "./text.ts";
+import { countText, fieldsOf, textOf, withoutSequences } from "./text.ts";
 import { costText, modelName } from "./totals.ts";
 
 export interface Card {
@@ -70,7 +79,7 @@ function messageCard(message: Fields, options: ContentOptions): Card {
       const isError = message.isError === true;
       const title = `${isError ? "Error" : "Result"} of ${textOf(message.toolName)}`;
       const html = resultHtml(content, message.details, options) || note("No output.");
-      return { ...card("result", title, briefOf(content)), isMinor: true, isError, html };
+      return { ...card("result", title, withoutSequences(briefOf(content))), isMinor: true, isError, html };
     }
     case "bashExecution":
       return shellCard(message, options);
@@ -109,7 +118,7 @@ function shellCard(message: Fields, options: ContentOptions): Card {
     excludeFromContext === true && "not told to the model",
   ].filter((text) => text !== false);
   const parts = [
-    `<div class="command">${outputHtml(command, options)}</div>`,
+    `<div class="command">${codeHtml(command, options)}</div>`,
     outputHtml(textOf(message.output), options) || note("No output."),
     notes.length > 0 ? note(notes.join(" · ")) : "",
   ];

@@ -2,7 +2,8 @@
 import { ansiHtml } from "./ansi-html.ts";
 import { diffHtml } from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
-import { clean, countText, cut, escapeHtml, fieldsOf, html, jsonOf, textOf } from "./text.ts";
+import { diffsIn } from "./source.ts";
+import { clean, countText, cut, escapeHtml, fieldsOf, html, jsonOf, textOf, visible } from "./text.ts";
 
 export interface ContentOptions {
   /** Longer outputs, arguments and data are cut. */
@@ -44,8 +45,8 @@ function toolCallHtml(call: Readonly<Record<string, unknown>>, options: ContentO
   const rest = isCommand ? others : call.arguments;
   const parts = [
     `<p class="call">Call <b>${html(textOf(call.name))}</b></p>`,
-    isCommand ? outputHtml(command, options) : "",
-    isCommand && Object.keys(others).length === 0 ? "" : outputHtml(rest === undefined ? "" : jsonOf(rest), options),
+    isCommand ? codeHtml(command, options) : "",
+    isCommand && Object.keys(others).length === 0 ? "" : codeHtml(rest === undefined ? "" : jsonOf(rest), options),
     call.argumentsError === undefined ? "" : errorHtml(textOf(call.argumentsError)),
   ];
   return `<div class="tool">${parts.join("")}</div>`;
@@ -61,21 +62,20 @@ export function resultHtml(content: unknown, details: unknown, options: ContentO
   return [...shown, ...diffsIn(details).map((diff) => boundedHtml(diff, options, diffHtml))].join("\n");
 }
 
-/** Tools tell what they changed in `diff`, or in the `diff` of each of their `files`. */
-function diffsIn(details: unknown): string[] {
-  const { diff, files } = fieldsOf(details);
-  const all = [diff, ...(Array.isArray(files) ? files.map((file) => fieldsOf(file).diff) : [])];
-  return all.filter((text): text is string => typeof text === "string" && text !== "");
-}
-
 /** More lines than this are folded. */
 const mostLines = 24;
 
 /** Output as a terminal would show it. */
-export function outputHtml(output: string, options: ContentOptions): string {
-  if (output.trim() === "") return "";
-  return boundedHtml(output, options, (text) => {
-    const block = `<pre>${ansiHtml(text.replace(/\n$/, ""))}</pre>`;
+export const outputHtml = (output: string, options: ContentOptions): string => foldedHtml(output, options, ansiHtml);
+
+/** Commands and arguments, with nothing in them hidden. */
+export const codeHtml = (code: string, options: ContentOptions): string =>
+  foldedHtml(code, options, (text) => html(visible(text)));
+
+function foldedHtml(given: string, options: ContentOptions, show: (text: string) => string): string {
+  if (given.trim() === "") return "";
+  return boundedHtml(given, options, (text) => {
+    const block = `<pre>${show(text.replace(/\n$/, ""))}</pre>`;
     const lines = text.split("\n").length;
     return lines <= mostLines ? block : `<details><summary>${countText(lines)} lines</summary>${block}</details>`;
   });

@@ -1,8 +1,9 @@
 /** A session as one HTML file that needs nothing else. */
 import { type Card, cardOf } from "./card.ts";
 import { pageHtml } from "./page.ts";
-import { type ExportSource, type Outline, outlineOf } from "./source.ts";
-import { countText, escapeHtml, excerpt, html, textOf, timeText } from "./text.ts";
+import { note } from "./content-html.ts";
+import { entriesIn, type ExportSource, type Outline, outlineOf, reattachedText } from "./source.ts";
+import { countText, escapeHtml, excerpt, fieldsOf, html, textOf, timeText } from "./text.ts";
 import { costText, totalsOf } from "./totals.ts";
 import { anchorOf, treeHtml } from "./tree-html.ts";
 
@@ -19,7 +20,7 @@ export interface ExportHtmlOptions {
 export function exportHtml(source: ExportSource, { maxResultChars = 100_000 }: ExportHtmlOptions = {}): string {
   const outline = outlineOf(source);
   const cards = outline.entries.map((entry) => cardOf(entry, { maxResultChars, answered: outline.answered }));
-  const title = excerpt(outline.name, 200) || `Session ${excerpt(textOf(source.header.id), 60)}`;
+  const title = excerpt(outline.name, 200) || `Session ${excerpt(textOf(fieldsOf(source.header).id), 60)}`;
   return pageHtml({
     title: escapeHtml(title),
     facts: factsHtml(source),
@@ -28,8 +29,9 @@ export function exportHtml(source: ExportSource, { maxResultChars = 100_000 }: E
   });
 }
 
-function factsHtml({ header, entries }: ExportSource): string {
-  const { models, messages, input, output, cacheRead, cacheWrite, cost, lastActive } = totalsOf(entries);
+function factsHtml(source: ExportSource): string {
+  const header = fieldsOf(source.header);
+  const { models, messages, input, output, cacheRead, cacheWrite, cost, lastActive } = totalsOf(entriesIn(source));
   const tokens = [
     `${countText(input)} in`,
     `${countText(output)} out`,
@@ -52,7 +54,8 @@ function factsHtml({ header, entries }: ExportSource): string {
 }
 
 /** Cards of other branches are there too, hidden: parents stand before children, so that any branch is in order. */
-function articleHtml({ entries, parents, isCurrent, labels }: Outline, at: number, card: Card): string {
+function articleHtml(outline: Outline, at: number, card: Card): string {
+  const { entries, parents, isReattached, isCurrent, labels } = outline;
   const label = labels.get(at);
   const head = [
     `<b>${html(card.title)}</b>`,
@@ -63,6 +66,6 @@ function articleHtml({ entries, parents, isCurrent, labels }: Outline, at: numbe
   const hidden = isCurrent[at] ? "" : " hidden";
   return `<article id="${anchorOf(at)}" class="${classes}" data-parent="${parents[at]}"${hidden}>
 <header>${head.join("")}</header>
-${card.html}
+${isReattached[at] ? `${note(reattachedText)}\n` : ""}${card.html}
 </article>`;
 }

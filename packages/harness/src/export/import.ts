@@ -1,5 +1,6 @@
 /** Session files of any version, read as far as they can be. */
 import { type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
+import { checksumOf } from "../session/line.ts";
 import {
   createMigration,
   idOfLine,
@@ -19,6 +20,8 @@ export interface ImportProblem {
     | "newer_version"
     /** The line is lost: no JSON, or no entry. */
     | "unreadable"
+    /** The line is not as it was written: its checksum says so. It is read as it is now. */
+    | "changed"
     /** A second header; what follows it is read as entries of the first. */
     | "extra_header"
     /** The entry has an id of its line instead: it had none, or one that is taken. */
@@ -59,6 +62,8 @@ class SessionReader {
     if (text.trim() === "") return;
     const value = parse(text);
     if (!isEntry(value)) return this.#report("unreadable", line, `Line ${line} is no entry that can be read.`);
+    if (isChanged(text))
+      this.#report("changed", line, `Line ${line} was changed or damaged after it was written; it is read as it is.`);
     if (value.type === "session") return this.#addHeader(value, line);
     // Without a header, ids tell the versions apart.
     this.#migrate ??= createMigration(typeof value.id === "string" ? 2 : 1);
@@ -125,6 +130,12 @@ function parse(text: string): unknown {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/** A line without a checksum is another program's, which had none to give. Editors may have added the return. */
+function isChanged(text: string): boolean {
+  const checksum = checksumOf(Buffer.from(text.endsWith("\r") ? text.slice(0, -1) : text));
+  return checksum === "wrong" || checksum === "broken";
 }
 
 const isEntry = (value: unknown): value is RawEntry =>

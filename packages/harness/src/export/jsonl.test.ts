@@ -92,6 +92,21 @@ test("the current branch stands alone, with its labels and the name wherever the
   ]);
 });
 
+test("what hangs on a lost parent is on the current branch with all above it", () => {
+  const header = { type: "session" as const, version: 3, id: "s", timestamp: time, cwd: "/" };
+  const entries = [
+    { ...said("a"), id: "a", parentId: null },
+    null,
+    { ...said("c"), id: "c", parentId: "b" },
+    { ...said("d"), id: "d", parentId: "c" },
+  ] as unknown as SessionEntry[];
+  const read = importSession(exportJsonl({ header, entries, leafId: "d" }, { branch: "current" }));
+  expect(read.problems).toEqual([]);
+  expect(read.entries.map(({ id, parentId }) => `${parentId} ${id}`)).toEqual(["null a", "a c", "c d"]);
+  const all = importSession(exportJsonl({ header, entries, leafId: "d" }));
+  expect(all.problems.map(({ line, kind }) => `${line} ${kind}`)).toEqual(["3 reattached"]);
+});
+
 describe("older files", () => {
   test("version 1 becomes a chain with ids of its lines", () => {
     const text = lines(
@@ -191,6 +206,29 @@ describe("a file that is not as it should be is read as far as it goes", () => {
       entries: ["null a", "a c", "c d"],
       problems: ["3 unreadable", "5 unreadable", "6 unreadable", "7 unreadable", "8 reattached", "10 unreadable"],
     });
+  });
+
+  test("a line that is not as it was written is read and reported, whatever its line ends", () => {
+    const source = {
+      header: { ...header, type: "session" as const },
+      entries: [
+        { ...said("delete nothing"), id: "a", parentId: null },
+        { ...said("b"), id: "b", parentId: "a" },
+      ] as unknown as SessionEntry[],
+      leafId: "b",
+    };
+    const whole = exportJsonl(source);
+    const changed = whole.replace("delete nothing", "delete Nothing");
+    for (const end of ["\n", "\r\n"]) {
+      expect(read(whole.replaceAll("\n", end)).problems).toEqual([]);
+      expect(read(changed.replaceAll("\n", end))).toEqual({
+        header: "s",
+        entries: ["null a", "a b"],
+        problems: ["2 changed"],
+      });
+    }
+    expect(read(whole.replace('"cwd":"/"', '"cwd":"/x"')).problems).toEqual(["1 changed"]);
+    expect(read(whole.replace('"crc"', '"cRc"')).problems).toEqual(["1 changed"]);
   });
 
   test("without a header the entries are there, and ids tell their version", () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { markdownHtml } from "./markdown-html.ts";
+import { prose } from "./prose.ts";
 import { checkHtml } from "../../test/export/check-html.ts";
 
 const link = (url: string, text: string) => `<a href="${url}" rel="noopener noreferrer" target="_blank">${text}</a>`;
@@ -156,7 +157,36 @@ test("letters and digits are never lost", () => {
 });
 
 describe("texts made to be slow take time by their length only", () => {
-  const size = 60_000;
+  const size = 100_000;
+  const msOf = (work: () => void) => {
+    const start = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(start);
+    return (user + system) / 1_000;
+  };
+
+  // Each is read nearly to its end before it turns out to be something else.
+  test.each([
+    ["a|b\n", "-", "x"],
+    ["a|b\n", "|-", "x"],
+    ["a|b\n", ": -", "x"],
+    ["", "~", "`"],
+    ["", "`", "a`"],
+    ["", "~~~ ", "`"],
+    ["", "-", "x"],
+    ["", "- ", "x"],
+    ["# ", " #", "x"],
+    ["# ", "#", "x"],
+    ["a\n", "=", "x"],
+    ["", " ", "x"],
+    ["[a](", "(b)", "x"],
+    ["https://", ".", "x"],
+  ])("%j, %j again and again, then %j", (before, piece, after) => {
+    const text = before + piece.repeat(size / piece.length) + after;
+    expect(msOf(() => markdownHtml(text))).toBeLessThan(500);
+    expect(msOf(() => prose(text))).toBeLessThan(500);
+  });
+
   test.each([
     "*a ",
     "a_ *b ",
@@ -198,11 +228,8 @@ describe("texts made to be slow take time by their length only", () => {
     "http://a.example ",
   ])("%j", (piece) => {
     const text = piece.repeat(Math.ceil(size / piece.length));
-    const start = process.cpuUsage();
-    const html = markdownHtml(text);
-    const { user, system } = process.cpuUsage(start);
-    expect((user + system) / 1_000).toBeLessThan(1_000);
-    expect(html.length).toBeLessThan(60 * text.length);
+    expect(msOf(() => markdownHtml(text))).toBeLessThan(1_000);
+    expect(markdownHtml(text).length).toBeLessThan(60 * text.length);
   });
 
   test("emphasis in emphasis is nested only so deep", () => {

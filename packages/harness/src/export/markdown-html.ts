@@ -53,7 +53,8 @@ function blockAt(lines: readonly string[], at: number, depth: number): Block | u
 const isBlank = (line: string) => line.trim() === "";
 const indentOf = (line: string) => line.length - line.trimStart().length;
 
-const fenceStart = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
+// A run is taken whole: one that could give marks back to what follows it would be tried at every length.
+const fenceStart = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/;
 
 const fenceAt: Reader = (lines, at) => {
   const [, fence, info] = fenceStart.exec(lines[at]!) ?? [];
@@ -120,7 +121,7 @@ const tableAt: Reader = (lines, at) => {
 /** The attributes of a table's columns; undefined where no table begins. */
 function alignmentsAt(lines: readonly string[], at: number): string[] | undefined {
   const rule = lines[at + 1];
-  if (rule === undefined || !lines[at]!.includes("|") || !/^[ |:-]*-[ |:-]*$/.test(rule)) return undefined;
+  if (!lines[at]!.includes("|") || !rule?.includes("-") || !/^[ |:-]+$/.test(rule)) return undefined;
   const cells = cellsOf(rule);
   if (!cells.every((cell) => /^:?-+:?$/.test(cell)) || cells.length !== cellsOf(lines[at]!).length) return undefined;
   return cells.map((cell) => (!cell.endsWith(":") ? "" : cell.startsWith(":") ? ' class="mid"' : ' class="right"'));

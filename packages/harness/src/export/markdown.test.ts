@@ -159,6 +159,43 @@ test("a branch reads like a letter", () => {
   `);
 });
 
+test("all diffs of a tool are there", () => {
+  const details = { diff: "+one", files: [{ path: "a", diff: "+two" }, null, { diff: 3 }, { diff: "+three" }] };
+  const markdown = exportMarkdown(sourceOf([message("toolResult", { toolName: "patch", content: [], details })]));
+  expect(markdown).toContain("```diff\n+one\n```\n\n```diff\n+two\n```\n\n```diff\n+three\n```");
+});
+
+test("nothing in commands, arguments and diffs is hidden, and colours of output are left out", () => {
+  const hidden = "a \u001b]0;b\u0007\r\u009d\u202e";
+  const markdown = exportMarkdown(
+    sourceOf([
+      message("bashExecution", { command: hidden, output: "\u001b[31mred\u001b]0;open" }),
+      message("assistant", { content: [{ type: "toolCall", name: hidden, arguments: { x: "\u001b\u009d" } }] }),
+      message("toolResult", { content: [], details: { diff: `+${hidden}` } }),
+    ]),
+  );
+  const seen = "a [U+001B]]0;b[U+0007][U+000D][U+009D][U+202E]";
+  expect(markdown).toContain(`\`\`\`sh\n${seen}\n`);
+  expect(markdown).toContain(`\`\`\`diff\n+${seen}\n`);
+  expect(markdown).toContain(`**Call of ${seen.replace(/[[\]]/g, "\\$&")}**`);
+  expect(markdown).toContain('"x": "\\u001b[U+009D]"');
+  expect(markdown).toContain("```\nred0;open\n```");
+});
+
+test("what came after a damaged line follows what came before it, and says so", () => {
+  const source = sourceOf([
+    message("user", { content: "before" }),
+    { ...message("user", { content: "after" }), parentId: "gone" },
+  ]);
+  expect(exportMarkdown(source)).toMatch(/before\n\n\*What came before this is lost[^\n]*\*\n\n## User\n\nafter\n$/);
+});
+
+test("a source without a header, or with entries that are none, is a document of what there is", () => {
+  const entries = [null, 5, { ...message("user", { content: "here" }), id: "a", parentId: null }];
+  const source = { header: undefined, entries, leafId: "a" } as unknown as ExportSource;
+  expect(exportMarkdown(source)).toContain("## User\n\nhere");
+});
+
 describe("prose keeps its Markdown and loses its power", () => {
   test.each([
     ["plain *text* with `code <b>` and a < b", "plain *text* with `code <b>` and a < b"],

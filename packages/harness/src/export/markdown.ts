@@ -1,8 +1,18 @@
 /** The current branch as Markdown that people read. */
 import type { SessionEntry } from "../session/entry.ts";
 import { prose } from "./prose.ts";
-import { currentBranch, type ExportSource, outlineOf, type Trace, traceOf } from "./source.ts";
-import { clean, countText, excerpt, fieldsOf, jsonOf, textOf, timeText, withoutSequences } from "./text.ts";
+import {
+  currentBranch,
+  diffsIn,
+  entriesIn,
+  type ExportSource,
+  type Outline,
+  outlineOf,
+  reattachedText,
+  type Trace,
+  traceOf,
+} from "./source.ts";
+import { clean, countText, excerpt, fieldsOf, jsonOf, textOf, timeText, visible, withoutSequences } from "./text.ts";
 import { fenced } from "../fence.ts";
 import { costText, modelName, totalsOf } from "./totals.ts";
 
@@ -12,17 +22,23 @@ import { costText, modelName, totalsOf } from "./totals.ts";
  */
 export function exportMarkdown(source: ExportSource): string {
   const outline = outlineOf(source);
-  const title = excerpt(outline.name, 200) || `Session ${excerpt(textOf(source.header.id), 60)}`;
-  const labels = new Map([...outline.labels].map(([at, label]) => [outline.entries[at], label]));
-  const sections = currentBranch(outline).map((entry) => {
-    const trace = traceOf(entry, outline);
-    return trace ? traceText(trace) : sectionOf(entry, labels.get(entry));
-  });
+  const title = excerpt(outline.name, 200) || `Session ${excerpt(textOf(fieldsOf(source.header).id), 60)}`;
+  const sections = currentBranch(outline).flatMap((at) => [
+    outline.isReattached[at] ? `*${reattachedText}*` : "",
+    entryText(outline, at),
+  ]);
   return `${[`# ${plain(title)}`, factsOf(source), ...sections].filter(Boolean).join("\n\n")}\n`;
 }
 
-function factsOf({ header, entries }: ExportSource): string {
-  const { models, input, output, cacheRead, cacheWrite, cost, lastActive } = totalsOf(entries);
+function entryText(outline: Outline, at: number): string {
+  const entry = outline.entries[at]!;
+  const trace = traceOf(entry, outline);
+  return trace ? traceText(trace) : sectionOf(entry, outline.labels.get(at));
+}
+
+function factsOf(source: ExportSource): string {
+  const header = fieldsOf(source.header);
+  const { models, input, output, cacheRead, cacheWrite, cost, lastActive } = totalsOf(entriesIn(source));
   const facts = [
     ["Session", textOf(header.id)],
     ["Folder", textOf(header.cwd)],
@@ -101,8 +117,8 @@ function messageSection(message: Fields): Section {
     }
     case "toolResult": {
       const title = `${message.isError === true ? "Error" : "Result"} of ${textOf(message.toolName)}`;
-      const { diff } = fieldsOf(message.details);
-      return { title, parts: [...resultParts(content), typeof diff === "string" ? fence(diff, "diff") : ""] };
+      const diffs = diffsIn(message.details).map((diff) => fence(diff, "diff"));
+      return { title, parts: [...resultParts(content), ...diffs] };
     }
     case "bashExecution": {
       const ended =
@@ -111,7 +127,7 @@ function messageSection(message: Fields): Section {
           : message.exitCode
             ? `Exit code ${excerpt(textOf(message.exitCode), 60)}.`
             : "";
-      const parts = [fence(textOf(message.command), "sh"), fence(textOf(message.output)), plain(ended)];
+      const parts = [fence(textOf(message.command), "sh"), outputFence(textOf(message.output)), plain(ended)];
       return { title: "Command", parts };
     }
     case "custom":
@@ -147,16 +163,18 @@ function contentParts(content: unknown): string[] {
 
 /** Output is never Markdown. */
 function resultParts(content: unknown): string[] {
-  if (!Array.isArray(content)) return [fence(textOf(content))];
+  if (!Array.isArray(content)) return [outputFence(textOf(content))];
   return content.flatMap((block: unknown) => {
     const fields = fieldsOf(block);
-    return fields.type === "text" ? fence(textOf(fields.text)) : contentParts([block]);
+    return fields.type === "text" ? outputFence(textOf(fields.text)) : contentParts([block]);
   });
 }
 
 /** Nothing for no text. */
 const fence = (text: string, language?: string): string =>
-  text.trim() === "" ? "" : fenced(clean(withoutSequences(text)), language);
+  text.trim() === "" ? "" : fenced(clean(visible(text)), language);
+
+const outputFence = (output: string): string => (output.trim() === "" ? "" : fenced(clean(withoutSequences(output))));
 
 /** One line of text that means nothing to Markdown or HTML. An underscore inside a word means nothing anyway. */
 const plain = (text: string): string => text.replace(/[\\`*[\]<>&]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\$&");

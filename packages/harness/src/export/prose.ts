@@ -31,8 +31,9 @@ interface Fence {
   marks: string;
 }
 
+/** A run is taken whole: one that could give marks back to what follows it would be tried at every length. */
 function fenceOf(line: string): Fence | undefined {
-  const [, indent, marks] = /^(\s*)(`{3,}|~{3,})[^`]*$/.exec(line) ?? [];
+  const [, indent, marks] = /^(\s*)(`{3,}(?!`)|~{3,}(?!~))[^`]*$/.exec(line) ?? [];
   return indent === undefined || marks === undefined ? undefined : { indent: indent.length, marks };
 }
 

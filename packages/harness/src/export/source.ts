@@ -16,8 +16,10 @@ export interface ExportSource {
 /** The tree by position in the file. A parent stands before its children, so that a branch is always in file order. */
 export interface Outline {
   entries: readonly SessionEntry[];
-  /** -1 for a root. What names a parent that is not in the file before it counts as a root too. */
+  /** -1 for a root. What names a parent that is not in the file before it hangs on the entry above it. */
   parents: readonly number[];
+  /** Whether the entry hangs where it does because what came before it is lost. */
+  isReattached: readonly boolean[];
   children: readonly (readonly number[])[];
   roots: readonly number[];
   /** -1 when nothing is current. */
@@ -31,13 +33,25 @@ export interface Outline {
   name: string;
 }
 
-export function outlineOf({ entries, leafId, name }: ExportSource): Outline {
+/** For people. */
+export const reattachedText = "What came before this is lost; it is shown after the entry above it in the file.";
+
+/** What is no object says nothing, and is left out. */
+export const entriesIn = ({ entries }: Pick<ExportSource, "entries">): SessionEntry[] =>
+  entries.filter((entry: unknown) => typeof entry === "object" && entry !== null);
+
+export function outlineOf({ leafId, name, ...source }: ExportSource): Outline {
+  const entries = entriesIn(source);
   const positions = new Map<unknown, number>();
   const parents: number[] = [];
   const children: number[][] = [];
   const roots: number[] = [];
+  const isReattached: boolean[] = [];
   for (const [at, { id, parentId }] of entries.entries()) {
-    const parent = positions.get(parentId) ?? -1;
+    // The first entry may leave unsaid that it hangs on nothing.
+    const isRoot = parentId === null || (parentId === undefined && at === 0);
+    const parent = isRoot ? -1 : (positions.get(parentId) ?? at - 1);
+    isReattached.push(!isRoot && !positions.has(parentId));
     parents.push(parent);
     children.push([]);
     (children[parent] ?? roots).push(at);
@@ -48,7 +62,18 @@ export function outlineOf({ entries, leafId, name }: ExportSource): Outline {
   for (let at = leaf; at >= 0; at = parents[at]!) isCurrent[at] = true;
   const { labels, lastName } = namesIn(entries, positions);
   const answered = new Set(entries.map(answeredCall));
-  return { entries, parents, children, roots, leaf, isCurrent, labels, answered, name: name ?? lastName };
+  return {
+    entries,
+    parents,
+    isReattached,
+    children,
+    roots,
+    leaf,
+    isCurrent,
+    labels,
+    answered,
+    name: name ?? lastName,
+  };
 }
 
 function answeredCall(entry: SessionEntry): unknown {
@@ -85,9 +110,15 @@ function namesIn(entries: readonly SessionEntry[], positions: ReadonlyMap<unknow
   return { labels, lastName };
 }
 
-/** The entries from the root to the leaf. */
-export const currentBranch = ({ entries, isCurrent }: Outline): SessionEntry[] =>
-  entries.filter((_, at) => isCurrent[at]);
+/** Tools tell what they changed in `diff`, or in the `diff` of each of their `files`. */
+export function diffsIn(details: unknown): string[] {
+  const { diff, files } = fieldsOf(details);
+  const all = [diff, ...(Array.isArray(files) ? files.map((file) => fieldsOf(file).diff) : [])];
+  return all.filter((text): text is string => typeof text === "string" && text !== "");
+}
+
+/** The positions of the entries from the root to the leaf. */
+export const currentBranch = ({ isCurrent }: Outline): number[] => isCurrent.flatMap((is, at) => (is ? at : []));
 
 /** Checksums are of the bytes of a file's lines; outside of it they are of nothing. */
 export function withoutChecksum<Line extends object>(line: Line): Line {

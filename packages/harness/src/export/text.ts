@@ -10,23 +10,32 @@ export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (ch
  * it would let code read otherwise than it runs.
  */
 export function clean(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\r\n?/g, "\n")
-    .replace(controls, "\u{FFFD}")
-    .replace(directions, (character) => `[U+${character.charCodeAt(0).toString(16).toUpperCase()}]`);
+  return text.toWellFormed().replace(/\r\n?/g, "\n").replace(controls, "\u{FFFD}").replace(directions, named);
 }
+
+const named = (character: string) => `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}]`;
 
 // oxlint-disable-next-line no-control-regex -- they are what has to go
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-const directions = /[\u202a-\u202e\u2066-\u2069]/g;
+/** Marks and overrides of direction, and letters that no font draws. */
+const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
 
-/** CSI with its parameters; strings such as titles and links, up to their end; any other escape. */
+/**
+ * What a model or a person wrote, with everything named that cannot be seen. Left to a terminal's rules, an escape
+ * sequence would hide a part of a command that a shell runs.
+ */
+export const visible = (text: string): string => text.toWellFormed().replace(unseen, named);
+
+const unseen =
+  // oxlint-disable-next-line no-control-regex -- they are what has to be shown
+  /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u115f\u1160\u180e\u200b\u2028\u2029\u2060-\u2064\u3164\ufeff\uffa0]/g;
+
+/** CSI with its parameters; strings such as titles and links, where they have an end; any other escape. */
 export const escapeSequence =
   // oxlint-disable-next-line no-control-regex -- they are what has to go
-  /\u001b(?:\[([0-?]*)[ -/]*([@-~])?|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~]?)/g;
+  /\u001b(?:\[([0-?]*)[ -/]*([@-~])?|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-~]?)/g;
 
-/** What a program wrote, without its orders to the terminal. */
+/** What a program wrote, without its orders to the terminal. For output only: see `visible`. */
 export const withoutSequences = (text: string): string => text.replace(escapeSequence, "");
 
 /** Cleaned and escaped. */
@@ -67,7 +76,7 @@ export function cut(text: string, maxChars: number): Cut {
 
 /** The first words of a text, for a list: one line, short. */
 export function excerpt(text: string, maxChars: number): string {
-  const line = clean(withoutSequences(text.slice(0, maxChars * 4)))
+  const line = clean(visible(text.slice(0, maxChars * 4)))
     .replace(/\s+/g, " ")
     .trim();
   return line.length > maxChars ? `${cut(line, maxChars - 1).text}…` : line;

@@ -66,7 +66,7 @@ function modelIn(entry: SessionEntry): { provider: string; modelId: string } | u
 
 /** The message that an entry is for the model; undefined for one that only keeps state. */
 function messageOf(entry: SessionEntry): AgentMessage | undefined {
-  const timestamp = Date.parse(entry.timestamp) || 0;
+  const timestamp = typeof entry.timestamp === "string" ? Date.parse(entry.timestamp) || 0 : 0;
   switch (entry.type) {
     case "message":
       return withContent(entry.message);

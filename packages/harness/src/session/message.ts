@@ -72,9 +72,9 @@ function toLlm(message: AgentMessage): Message | undefined {
     case "custom":
       return userMessage(message.content, message.timestamp);
     case "branchSummary":
-      return userMessage(tagged("branch_summary", branchIntroduction, message.summary), message.timestamp);
+      return userMessage(tagged("branch_summary", branchIntroduction, textOf(message.summary)), message.timestamp);
     case "compactionSummary":
-      return userMessage(tagged("summary", compactionIntroduction, message.summary), message.timestamp);
+      return userMessage(tagged("summary", compactionIntroduction, textOf(message.summary)), message.timestamp);
     default:
       return undefined;
   }
@@ -98,7 +98,7 @@ function bashText({ command, output, exitCode, cancelled, truncated, fullOutputP
     output ? `Output:\n\n${fenced(textOf(output))}` : "(no output)",
   ];
   if (cancelled) parts.push("(cancelled)");
-  else if (exitCode) parts.push(`It exited with code ${exitCode}.`);
+  else if (typeof exitCode === "number" && exitCode !== 0) parts.push(`It exited with code ${exitCode}.`);
   if (truncated && fullOutputPath) parts.push(`[The output is cut; all of it is in ${fullOutputPath}]`);
   return parts.join("\n\n");
 }

@@ -59,7 +59,8 @@ export function checkHtml(html: string): CheckedHtml {
   const tag = /<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+(?:="[^"<>]*")?)*)>/y;
   if (!html.isWellFormed()) fault("half a character", 0);
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(html)) fault("control character", 0);
+  if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(html)) fault("control character", 0);
+  if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u.test(html)) fault("turned direction", 0);
 
   for (let at = html.startsWith("<!doctype html>") ? 15 : 0; at < html.length;) {
     const next = html.indexOf("<", at);

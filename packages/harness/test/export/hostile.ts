@@ -60,6 +60,8 @@ export const hostileTexts: readonly string[] = [
   "\u202etxt.exe\u2066\u2069 \u200f",
   "\u001b[31m<b>red</b>\u001b[0m \u001b]8;;javascript:alert(1)\u0007link\u001b]8;;\u0007",
   "\u001b]0;title<script>",
+  "ls \u001b]0;<script>\u0007 \u001bP<b>\u001b\\ \u009d<i>\u009c",
+  "\u061ca\u200eb\u{e0041}\u{e007f}\u200b\u2060\ufeffc",
   "\u001b[38;5;<script>m\u001b[999;1;31m\u009b31mx",
   "a\u2028b\u2029c\r\nd\re\u0085f",
   // Links.
@@ -99,6 +101,7 @@ export const hostileTexts: readonly string[] = [
   `- ${ticks}\n<script>alert(1)</script>\n${ticks}\n<b>`,
   `  ${ticks}\n  a\n${ticks}\n<b>`,
   `~~~\n${ticks}\n~~~\n<!--\n`,
+  "~~~~`<b>\n~~~",
   "> > > <script>\n>>>>>>>>>>>>>>>>>>>>> x",
   "- a\n  - b\n    - <script>\n\n      c\n1. d\n- [ ] <b>",
   "| a | <b> |\n|---|:-:|\n| `<script>` | *x |\n| \\| | [x](javascript:alert(1)) |",
