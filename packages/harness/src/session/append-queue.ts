@@ -45,6 +45,8 @@ export class AppendQueue {
   #work: Promise<void> | undefined;
   /** Why nothing can be written any more. */
   #refusal: HarnessError | undefined;
+  /** Somebody whose entries it costs knows of the refusal. */
+  #isRefusalTold = false;
 
   constructor({ store, durability, end, isLineOpen }: AppendQueueOptions) {
     this.#store = store;
@@ -57,15 +59,31 @@ export class AppendQueue {
     return this.#refusal;
   }
 
+  /** Says why nothing can be written any more, unless it was said before: whoever did not wait may not know yet. */
+  tellRefusal(): void {
+    if (!this.#refusal || this.#isRefusalTold) return;
+    this.#isRefusalTold = true;
+    throw this.#refusal;
+  }
+
   /** Resolves with where the first line begins, when all are acknowledged: all of them or none. */
   add(lines: readonly Buffer[]): Promise<number> {
-    if (this.#refusal) return Promise.reject(this.#refusal);
+    if (this.#refusal) {
+      this.#isRefusalTold = true;
+      return Promise.reject(this.#refusal);
+    }
     const isFast = this.#durability === "none" && this.#waitingBytes < mostWaitingBytes;
     const offset = this.#written + (this.#isLineOpen ? 1 : 0) + this.#waitingBytes;
     for (const line of lines) this.#waitingBytes += line.length;
     const done = isFast
       ? Promise.resolve(offset)
-      : new Promise<number>((onWritten, onFailed) => this.#waiting.push({ lines, onWritten, onFailed }));
+      : new Promise<number>((onWritten, onRejected) => {
+          const onFailed = (error: HarnessError) => {
+            this.#isRefusalTold = true;
+            onRejected(error);
+          };
+          this.#waiting.push({ lines, onWritten, onFailed });
+        });
     // That it failed is then said to whoever comes next.
     if (isFast) this.#waiting.push({ lines, onWritten: ignore, onFailed: ignore });
     this.#work ??= this.#writeAll();
@@ -80,9 +98,11 @@ export class AppendQueue {
   /** Waits until everything is written, and brings it to the disk unless nobody asked for that. */
   async flush(): Promise<void> {
     await this.#work;
-    if (this.#refusal) throw this.#refusal;
-    if (this.#durability === "none") return;
-    if (!(await this.#store.sync())) throw (this.#refusal = refusalOf(this.#store, syncFailed));
+    if (!this.#refusal && this.#durability !== "none" && !(await this.#store.sync()))
+      this.#refusal = refusalOf(this.#store, syncFailed);
+    if (!this.#refusal) return;
+    this.#isRefusalTold = true;
+    throw this.#refusal;
   }
 
   async #writeAll(): Promise<void> {

@@ -29,6 +29,9 @@ const kindNumber = (kind: EntryKind) => kindNumbers.get(kind) ?? 0;
 
 const damaged = kindNumber("damaged");
 
+/** What a byte of the kinds holds: the kind, whether its id is unknown, and whether it was re-attached. */
+const [kindBits, namelessBit, reattachedBit] = [0x3f, 0x40, 0x80];
+
 /** What a line with this type, and for a message this role, is. */
 export function kindOf(type: string, role: unknown): EntryKind {
   if (type === "message") return role === "user" || role === "assistant" || role === "toolResult" ? role : "message";
@@ -57,7 +60,7 @@ export class EntryTable {
   #lengths = new Uint32Array(64);
   #parents = new Int32Array(64);
   #ids = new Int32Array(64);
-  /** The kind, and in the highest bit whether it was re-attached. */
+  /** See `kindBits`. */
   #kinds = new Uint8Array(64);
   /** The latest damaged row that nobody hangs on yet; -1 when there is none. */
   #childless = -1;
@@ -76,15 +79,15 @@ export class EntryTable {
     this.#lengths[row] = length;
     this.#parents[row] = parent;
     this.#ids[row] = id ?? 0;
-    this.#kinds[row] = kindNumber(kind) | (isReattached ? 0x80 : 0);
-    this.#rows?.set(id ?? 0, row);
+    this.#kinds[row] = kindNumber(kind) | (isReattached ? reattachedBit : 0) | (id === undefined ? namelessBit : 0);
+    if (id !== undefined) this.#rows?.set(id, row);
     this.#watch(row);
     return row;
   }
 
   #watch(row: number): void {
     if (this.#parents[row] === this.#childless) this.#childless = -1;
-    if ((this.#kinds[row]! & 0x7f) === damaged) this.#childless = row;
+    if ((this.#kinds[row]! & kindBits) === damaged) this.#childless = row;
   }
 
   /**
@@ -95,6 +98,7 @@ export class EntryTable {
     const row = this.#childless;
     if (row < 0 || Number.isNaN(id)) return this.#count - 1;
     this.#ids[row] = id;
+    this.#kinds[row]! &= ~namelessBit;
     this.#rows?.set(id, row);
     return row;
   }
@@ -102,10 +106,12 @@ export class EntryTable {
   offset = (row: number): number => this.#offsets[row]!;
   length = (row: number): number => this.#lengths[row]!;
   parent = (row: number): number => this.#parents[row]!;
-  /** See `idNumber`. */
+  /** See `idNumber`; says nothing for a damaged row. */
   id = (row: number): number => this.#ids[row]!;
-  kind = (row: number): EntryKind => kinds[this.#kinds[row]! & 0x7f] ?? "unknown";
-  isReattached = (row: number): boolean => (this.#kinds[row]! & 0x80) !== 0;
+  kind = (row: number): EntryKind => kinds[this.#kinds[row]! & kindBits] ?? "unknown";
+  isReattached = (row: number): boolean => (this.#kinds[row]! & reattachedBit) !== 0;
+  /** Every number is somebody's id, so that a row has none is said beside it. */
+  #isNameless = (row: number): boolean => (this.#kinds[row]! & namelessBit) !== 0;
 
   /**
    * The latest row with this number for an id; -1 when there is none. Ids of eight hex digits are told apart for
@@ -114,13 +120,22 @@ export class EntryTable {
   find(id: number): number {
     if (this.#rows) return this.#rows.get(id) ?? -1;
     // Nearly always it is among the last, where this begins.
-    const row = this.#count === 0 ? -1 : this.#ids.lastIndexOf(id, this.#count - 1);
+    const row = this.#lastNamed(id);
     this.#searched += this.#count - row;
     if (this.#searched > mostSearched) {
       this.#rows = new Map();
-      for (let at = 0; at < this.#count; at++) this.#rows.set(this.#ids[at]!, at);
+      for (let at = 0; at < this.#count; at++) if (!this.#isNameless(at)) this.#rows.set(this.#ids[at]!, at);
     }
     return row;
+  }
+
+  #lastNamed(id: number): number {
+    for (let before = this.#count; before > 0;) {
+      const row = this.#ids.lastIndexOf(id, before - 1);
+      if (row < 0 || !this.#isNameless(row)) return row;
+      before = row;
+    }
+    return -1;
   }
 
   /** The latest row of one of these kinds, from `row` up through its parents; -1 when there is none. */
@@ -128,7 +143,7 @@ export class EntryTable {
     // A branch may be a hundred thousand rows long.
     const mask = wanted.reduce((bits, kind) => bits | (1 << kindNumber(kind)), 0);
     let at = row;
-    while (at >= 0 && (mask & (1 << (this.#kinds[at]! & 0x7f))) === 0) at = this.#parents[at]!;
+    while (at >= 0 && (mask & (1 << (this.#kinds[at]! & kindBits))) === 0) at = this.#parents[at]!;
     return at;
   }
 
@@ -154,7 +169,7 @@ export class EntryTable {
   countOf(kind: EntryKind): number {
     const number = kindNumber(kind);
     let count = 0;
-    for (let row = 0; row < this.#count; row++) if ((this.#kinds[row]! & 0x7f) === number) count++;
+    for (let row = 0; row < this.#count; row++) if ((this.#kinds[row]! & kindBits) === number) count++;
     return count;
   }
 

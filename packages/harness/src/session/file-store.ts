@@ -12,7 +12,7 @@ import {
 } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { ifThere, makeDirectory, orUndefined, syncDirectory } from "../on-disk.ts";
-import type { AppendOutcome, LogStore } from "./store.ts";
+import { type AppendOutcome, closedError, type LogStore } from "./store.ts";
 
 export interface FileStoreOptions {
   path: string;
@@ -37,11 +37,14 @@ class FileStore implements LogStore {
   readonly #fs: FileSystem;
   readonly #clock: Clock;
   readonly #ids: Ids;
-  #reading: OpenHandle | undefined;
+  #reading: Promise<OpenHandle> | undefined;
   #writing: Writing | undefined;
   #lease: Lease | undefined;
   /** Why nothing can be written any more. */
   #dead: AppendOutcome | undefined;
+  /** What is under way with an open file. */
+  readonly #work = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
 
   constructor(path: string, fs: FileSystem, clock: Clock, ids: Ids) {
     this.name = path;
@@ -56,10 +59,25 @@ class FileStore implements LogStore {
   }
 
   async read(position: number, length: number): Promise<Buffer> {
+    if (this.#closing) throw closedError(this.name);
     // Of a log that does not exist yet, nothing can be read all the same.
     if (length === 0) return Buffer.alloc(0);
+    return await this.#holding(this.#read(position, length));
+  }
+
+  /** Closing waits for it: what it has opened would else stay open, or be closed under it. */
+  async #holding<T>(work: Promise<T>): Promise<T> {
+    this.#work.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#work.delete(work);
+    }
+  }
+
+  async #read(position: number, length: number): Promise<Buffer> {
     // A file that was deleted or replaced can still be read through what is open.
-    const handle = this.#writing?.handle ?? (this.#reading ??= await this.#fs.open(this.name, constants.O_RDONLY));
+    const handle = this.#writing?.handle ?? (await this.#openForReading());
     const buffer = Buffer.allocUnsafe(length);
     let done = 0;
     while (done < length) {
@@ -70,8 +88,23 @@ class FileStore implements LogStore {
     return buffer.subarray(0, done);
   }
 
-  async append(bytes: Uint8Array, { position, sync }: { position: number; sync: boolean }): Promise<AppendOutcome> {
-    if (this.#dead) return this.#dead;
+  async #openForReading(): Promise<OpenHandle> {
+    const opening = (this.#reading ??= this.#fs.open(this.name, constants.O_RDONLY));
+    try {
+      return await opening;
+    } catch (error) {
+      // The next one may succeed.
+      if (this.#reading === opening) this.#reading = undefined;
+      throw error;
+    }
+  }
+
+  async append(bytes: Uint8Array, options: { position: number; sync: boolean }): Promise<AppendOutcome> {
+    if (this.#closing) return closed;
+    return this.#dead ?? (await this.#holding(this.#append(bytes, options)));
+  }
+
+  async #append(bytes: Uint8Array, { position, sync }: { position: number; sync: boolean }): Promise<AppendOutcome> {
     try {
       const writing = this.#writing ?? (await this.#openForWriting(position));
       if ("kind" in writing) return this.#die(writing);
@@ -108,7 +141,9 @@ class FileStore implements LogStore {
 
   async cut(position: number): Promise<string> {
     const { size } = await this.#fs.stat(this.name);
-    const aside = await this.#copyAside(await this.read(position, size - position));
+    const aside = (await this.#isZeros(position, size))
+      ? "nowhere, being nothing but zeros"
+      : await this.#copyAside(position, size);
     const writing = this.#writing ?? (await this.#openForWriting(size));
     if ("kind" in writing) throw changedWhileOpening(this.name);
     this.#writing = writing;
@@ -118,11 +153,26 @@ class FileStore implements LogStore {
     return aside;
   }
 
-  async #copyAside(bytes: Buffer): Promise<string> {
+  /** In pieces: a torn end may be larger than memory. */
+  async *#pieces(from: number, to: number): AsyncGenerator<Buffer> {
+    for (let at = from; at < to;) {
+      const piece = await this.#read(at, Math.min(pieceBytes, to - at));
+      if (piece.length === 0) return;
+      yield piece;
+      at += piece.length;
+    }
+  }
+
+  async #isZeros(from: number, to: number): Promise<boolean> {
+    for await (const piece of this.#pieces(from, to)) if (!piece.equals(zeros.subarray(0, piece.length))) return false;
+    return true;
+  }
+
+  async #copyAside(from: number, to: number): Promise<string> {
     const path = `${this.name}.torn-${this.#clock.now()}-${this.#ids().slice(0, 8)}`;
     const copy = await this.#fs.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
-      await copy.write(bytes);
+      for await (const piece of this.#pieces(from, to)) await copy.write(piece);
       await copy.sync();
       await syncDirectory(this.#fs, dirname(path));
     } catch (error) {
@@ -141,7 +191,7 @@ class FileStore implements LogStore {
   }
 
   async #takeLease() {
-    const outcome = await acquireLease(`${this.name}.lock`, { fileSystem: this.#fs, ids: this.#ids });
+    const outcome = await acquireLease(lockPath(this.name), { fileSystem: this.#fs, ids: this.#ids });
     if (outcome.kind === "busy") return outcome;
     this.#lease = outcome.lease;
     return { kind: "held" } as const;
@@ -180,16 +230,31 @@ class FileStore implements LogStore {
     }
   }
 
-  async close(): Promise<void> {
-    const handles = [this.#reading, this.#writing?.handle];
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#work);
+    const handles = [this.#reading && (await orUndefined(this.#reading)), this.#writing?.handle];
     this.#reading = undefined;
     this.#writing = undefined;
-    this.#dead ??= { kind: "failed", reason: "the session is closed", canRetry: false };
+    this.#dead ??= closed;
     // What was to be kept is kept by now; a handle that will not close must not keep the lease.
     for (const handle of handles) if (handle) await orUndefined(handle.close());
     const lease = this.#lease;
     this.#lease = undefined;
-    await lease?.release();
+    if (lease) await this.#giveBack(lease);
+  }
+
+  /** A disk that has no room for saying that the lease is free has room for removing it. */
+  async #giveBack(lease: Lease): Promise<void> {
+    try {
+      await lease.release();
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      if (await orUndefined(lease.isHeld())) await orUndefined(this.#fs.unlink(lockPath(this.name)));
+    }
   }
 
   async #openForWriting(position: number): Promise<Writing | AppendOutcome> {
@@ -203,7 +268,8 @@ class FileStore implements LogStore {
       const identity = identityOf(await handle.stat());
       // Without its name on the disk, a file is lost with the power.
       if (position === 0) await syncDirectory(this.#fs, dirname(this.name));
-      const read = this.#reading && identityOf(await this.#reading.stat());
+      const reading = await this.#reading;
+      const read = reading && identityOf(await reading.stat());
       if (read === undefined || read === identity) return { handle, identity };
     } catch (error) {
       await orUndefined(handle.close());
@@ -243,7 +309,7 @@ class FileStore implements LogStore {
       const { size } = await handle.stat();
       if (size !== position) {
         // Only what is ours may be cut off, and nothing may be made longer.
-        const rest = await this.read(position, Math.min(bytes.length + 1, Math.max(0, size - position)));
+        const rest = await this.#read(position, Math.min(bytes.length + 1, Math.max(0, size - position)));
         const isOurs = size > position && rest.equals(bytes.subarray(0, rest.length));
         if (!isOurs) return this.#die({ kind: "overtaken", reason: "somebody else wrote to it" });
         await handle.truncate(position);
@@ -264,6 +330,12 @@ class FileStore implements LogStore {
     return this.#dead;
   }
 }
+
+/** How much of a torn end is copied at a time. */
+const pieceBytes = 1024 * 1024;
+const zeros = Buffer.alloc(pieceBytes);
+
+const closed: AppendOutcome = { kind: "failed", reason: "the session is closed", canRetry: false };
 
 const notKept: AppendOutcome = {
   kind: "failed",
@@ -295,6 +367,7 @@ const createFlags = appendFlags | constants.O_CREAT | constants.O_NOFOLLOW;
 /** No index of ours is larger: what is belongs to somebody else. */
 const mostIndexBytes = 256 * 1024 * 1024;
 
+const lockPath = (path: string) => `${path}.lock`;
 const indexPath = (path: string) => `${path}.idx`;
 
 const identityOf = ({ dev, ino }: { dev: number; ino: number }) => `${dev}:${ino}`;

@@ -4,7 +4,7 @@ import { EntryTable } from "./entry-table.ts";
 import type { Recovered } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
 
-const format = "tau session index 2";
+const format = "tau session index 3";
 
 /** The first line of an index. */
 interface IndexHead extends Omit<Recovered, "table" | "problems"> {
@@ -29,19 +29,16 @@ export interface IndexProof {
   tail: Buffer;
 }
 
-export function encodeIndex({ table, problems, header, end, line }: Recovered, { identity, tail }: IndexProof): Buffer {
-  const head: IndexHead = {
-    format,
-    identity,
-    end,
-    line,
-    tail: crc32(tail),
-    count: table.count,
-    header,
-    problems: problems.filter(({ kind }) => kind !== "torn"),
+/** What is known is taken now; the proof, for which the log has to be read, may come when more is known. */
+export function encodeIndex({ table, problems, ...known }: Recovered): (proof: IndexProof) => Buffer {
+  const columns = table.encode();
+  const { count } = table;
+  const lasting = problems.filter(({ kind }) => kind !== "torn");
+  return ({ identity, tail }) => {
+    const head: IndexHead = { format, identity, ...known, tail: crc32(tail), count, problems: lasting };
+    const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), columns]);
+    return Buffer.concat([Buffer.from(sumOf(bytes)), bytes]);
   };
-  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), table.encode()]);
-  return Buffer.concat([Buffer.from(sumOf(bytes)), bytes]);
 }
 
 /** An index whose own bytes are whole. Whether it fits the log is for `fits` to say. */
@@ -58,8 +55,8 @@ export function decodeIndex(bytes: Buffer): DecodedIndex | undefined {
   const head = end < 0 ? undefined : parseHead(summed.toString("utf8", 0, end));
   const table = head && EntryTable.decode(summed.subarray(end + 1), head.count);
   if (!table) return undefined;
-  const { header, problems, line, identity, tail } = head;
-  return { recovered: { table, problems, header, end: head.end, line }, identity, tail };
+  const { header, problems, unlisted, line, identity, tail } = head;
+  return { recovered: { table, problems, unlisted, header, end: head.end, line }, identity, tail };
 }
 
 export const fits = (index: DecodedIndex, { identity, tail }: IndexProof) =>

@@ -1,16 +1,34 @@
 /** One line of a log: an entry as bytes and back, with a checksum that tells a damaged line from a whole one. */
 import { crc32 } from "node:zlib";
 import { messageOf } from "@tau/ai";
+import { HarnessError } from "../errors.ts";
+
+/** The longest line that is written, and that is looked at as one. Twice as many bytes no longer fit into one text. */
+export const longestLine = 256 * 1024 * 1024;
 
 /** `,"crc":"` and eight digits and `"}`, at the end of a line. */
 const crcStart = Buffer.from(',"crc":"');
 const crcLength = crcStart.length + 8 + 2;
 
-/** The line for a value, with its checksum and its line feed. Never throws: what JSON cannot say is said in words. */
+/**
+ * The line for a value, with its checksum and its line feed. What JSON cannot say is said in words; only what could not
+ * be read again, because it is too long, is refused.
+ */
 export function encodeLine(value: object): Buffer {
   const start = stringify("crc" in value ? withoutChecksum(value) : value).slice(0, -1);
+  // A character has at most three bytes: nearly always that is enough to know.
+  const length = start.length * 3 < longestLine ? start.length : Buffer.byteLength(start);
+  if (length + crcLength > longestLine) throw tooLong(length);
   return Buffer.from(`${start},"crc":"${hex(crc32(start))}"}\n`);
 }
+
+const megabytes = (bytes: number) => Math.ceil(bytes / 1024 / 1024);
+
+const tooLong = (length: number) =>
+  new HarnessError(
+    "invalid_input",
+    `An entry of ${megabytes(length)} MB is too large for a session: the most is ${megabytes(longestLine)} MB. Nothing was written; put what is large into a file and name the file.`,
+  );
 
 /** A checksum that came from another line says nothing of this one. */
 const withoutChecksum = (value: object) => Object.fromEntries(Object.entries(value).filter(([name]) => name !== "crc"));

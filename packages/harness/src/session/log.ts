@@ -12,7 +12,7 @@ import { decodeIndex, encodeIndex, fits, tailBytes } from "./index-file.ts";
 import { checksumOf, encodeLine } from "./line.ts";
 import { placeEntry, type Recovered, Recovery } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
-import type { LogStore } from "./store.ts";
+import { closedError, type LogStore } from "./store.ts";
 
 export interface OpenLogOptions {
   store: LogStore;
@@ -26,7 +26,7 @@ export interface OpenLogOptions {
 export type ReadOnly =
   | { reason: "asked" }
   | { reason: "held"; holder: LeaseHolder }
-  /** The disk does not let us: it is full, or read-only, or not ours. */
+  /** The disk does not let us: it is full, or read-only, or not ours; or it is no session; or writing has failed for good. */
   | { reason: "refused"; message: string };
 
 /** How much of a log is read at a time, and how far two entries may lie apart to be read together. */
@@ -34,22 +34,30 @@ const chunkBytes = 1024 * 1024;
 const gapBytes = 64 * 1024;
 /** How much of a log may be without an index: reading so much is not worth a file. */
 const unindexedBytes = 64 * 1024;
+/** The same while it is being written: what a killed process leaves without an index is read anew by the next. */
+const unindexedWhileWriting = 16 * 1024 * 1024;
 
 export class SessionLog {
-  readonly readOnly: ReadOnly | undefined;
+  /** What stood against writing when it was opened. */
+  readonly #barred: ReadOnly | undefined;
   readonly #store: LogStore;
   #known: Recovered;
   readonly #queue: AppendQueue;
   /** Where the index that is in the store ends. */
   #indexedEnd: number;
+  /** Where the log ended when an index was last begun. */
+  #indexBegunAt: number;
+  #indexing: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
 
-  private constructor(options: OpenLogOptions, found: Found, readOnly: ReadOnly | undefined) {
+  private constructor(options: OpenLogOptions, found: Found, barred: ReadOnly | undefined) {
     const { store, durability = "strict" } = options;
     const { known, indexedEnd, isLineOpen } = found;
-    this.readOnly = readOnly;
+    this.#barred = barred;
     this.#store = store;
     this.#known = known;
     this.#indexedEnd = indexedEnd;
+    this.#indexBegunAt = known.end;
     this.#queue = new AppendQueue({ store, durability, end: known.end, isLineOpen });
   }
 
@@ -59,8 +67,8 @@ export class SessionLog {
     try {
       const barred = access === "write" ? await tryToAcquire(store) : ({ reason: "asked" } as const);
       const found = await load(store);
-      const readOnly = barred ?? (await setTornTailAside(store, found));
-      const log = new SessionLog(options, found, readOnly);
+      const foreign = await notOurs(store, found);
+      const log = new SessionLog(options, found, barred ?? foreign ?? (await setTornTailAside(store, found)));
       await log.#writeIndex();
       return log;
     } catch (error) {
@@ -82,6 +90,12 @@ export class SessionLog {
     return this.#known.problems;
   }
 
+  /** Why nothing can be appended, also when that was found out only after it was opened; undefined when it can. */
+  get readOnly(): ReadOnly | undefined {
+    const { refusal } = this.#queue;
+    return this.#barred ?? (refusal && { reason: "refused", message: refusal.message });
+  }
+
   /** Undefined when there is none that can be read. */
   async header(): Promise<SessionHeader | undefined> {
     const before = this.#known;
@@ -98,7 +112,8 @@ export class SessionLog {
 
   /** Resolves when the entries are acknowledged: all of them or none. */
   async append(entries: readonly (SessionEntry | SessionHeader)[]): Promise<void> {
-    if (this.readOnly) throw readOnlyError(this.name, this.readOnly);
+    if (this.#closing) throw closedError(this.name);
+    if (this.#barred) throw readOnlyError(this.name, this.#barred);
     // A crash may have left a header with no entry behind it; a log has only one.
     const wanted = this.#known.header ? entries.filter(({ type }) => type !== "session") : entries;
     const lines = wanted.map(encodeLine);
@@ -108,11 +123,13 @@ export class SessionLog {
       placeEntry(this.#known, entry, { offset, length: length - 1 });
       offset += length;
     }
+    if (this.#known.end - this.#indexBegunAt > unindexedWhileWriting) await (this.#indexing = this.#writeIndex());
   }
 
   /** Waits for everything that was appended, and brings it to the disk unless the durability is `none`. */
   async flush(): Promise<void> {
-    if (!this.readOnly) await this.#queue.flush();
+    if (this.#closing) throw closedError(this.name);
+    if (!this.#barred) await this.#queue.flush();
   }
 
   /**
@@ -120,6 +137,7 @@ export class SessionLog {
    * since, it is read anew and this rejects: rows may have other numbers then. See `retrying`.
    */
   async read(rows: readonly number[]): Promise<SessionEntry[]> {
+    if (this.#closing) throw closedError(this.name);
     await this.#queue.settled();
     const entries: SessionEntry[] = [];
     for (const { from, to, first, last } of rangesOf(this.table, rows)) {
@@ -152,9 +170,12 @@ export class SessionLog {
     throw new HarnessError("overtaken", text);
   }
 
-  /** Without the index. What was acknowledged in the meantime is read too. */
+  /**
+   * Without the index, and without trust in checksums: a line that somebody made may have a right one and be none. What
+   * was acknowledged in the meantime is read too.
+   */
   async #readAnew(): Promise<void> {
-    const recovery = new Recovery();
+    const recovery = new Recovery(undefined, { parsesAll: true });
     for (let at = 0; at < this.#known.end;) {
       const bytes = await this.#store.read(at, Math.min(chunkBytes, this.#known.end - at));
       if (bytes.length === 0) break;
@@ -186,11 +207,20 @@ export class SessionLog {
     return (await this.#store.stat())?.modifiedMs;
   }
 
-  /** Writes what waits, leaves an index, and gives back the right to write. */
-  async close(): Promise<void> {
+  /**
+   * Writes what waits, leaves an index, and gives back the right to write. From now on nothing is appended or read.
+   * Rejects when something that was appended is not kept and nobody has been told so.
+   */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     await this.#queue.settled();
     try {
-      if (this.readOnly || this.#queue.refusal) return;
+      await this.#indexing;
+      this.#queue.tellRefusal();
+      if (this.readOnly) return;
       await this.#queue.flush();
       await this.#writeIndex();
     } finally {
@@ -201,12 +231,17 @@ export class SessionLog {
   async #writeIndex(): Promise<void> {
     const { end } = this.#known;
     if (this.readOnly || end - this.#indexedEnd <= unindexedBytes) return;
+    this.#indexBegunAt = end;
+    const encode = encodeIndex(this.#known);
     try {
+      await this.#queue.settled();
       const stats = await this.#store.stat();
       const tail = await readTail(this.#store, end);
       // A last line that is still open belongs to nobody's index: it may go on.
       if (!stats || stats.size < end || tail.at(-1) !== 0x0a) return;
-      await this.#store.writeIndex(encodeIndex(this.#known, { identity: stats.identity, tail }));
+      const index = encode({ identity: stats.identity, tail });
+      // To read the log is cheaper than to read what is larger than it.
+      if (index.length < end) await this.#store.writeIndex(index);
       this.#indexedEnd = end;
     } catch (error) {
       // A session without an index opens all the same.
@@ -251,6 +286,30 @@ const readTail = (store: LogStore, end: number) => {
   const from = Math.max(0, end - tailBytes);
   return store.read(from, end - from);
 };
+
+/** What our first line begins with; a crash may have left no more than that, or less. */
+const headerStart = Buffer.from('{"type":"session"');
+
+/** How much a crash may leave as zeros where a log was begun. */
+const mostBegun = 64 * 1024;
+
+/** Whether a crash or a loss of power may have left this of a log of ours. */
+function isBegun(start: Buffer, size: number): boolean {
+  const first = start.subarray(0, headerStart.length);
+  if (headerStart.subarray(0, first.length).equals(first)) return true;
+  return size <= mostBegun && start.every((byte) => byte === 0);
+}
+
+/** A file without a header and without an entry is somebody else's, whatever its name says: nothing of it is changed. */
+async function notOurs(store: LogStore, { known, size }: Found): Promise<ReadOnly | undefined> {
+  const { table, problems, header } = known;
+  const isSession = header !== undefined || table.lastEntry() >= 0 || problems.some(({ kind }) => kind === "no_id");
+  if (isSession || size === 0) return undefined;
+  if (known.end === 0 && isBegun(await store.read(0, mostBegun), size)) return undefined;
+  const message = "it is no session: there is neither a header nor an entry in it";
+  problems.unshift({ kind: "no_session", line: 1, offset: 0, message: `This file is not written to: ${message}.` });
+  return { reason: "refused", message };
+}
 
 async function setTornTailAside(store: LogStore, { known, size }: Found): Promise<ReadOnly | undefined> {
   if (known.end === size) return undefined;
@@ -315,7 +374,9 @@ function parse(bytes: Buffer): object | undefined {
     delete value.crc;
     return value;
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    // What is no JSON, or would be too long for a text.
+    if (error instanceof SyntaxError || error instanceof RangeError || systemCode(error) === "ERR_STRING_TOO_LONG")
+      return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { LeaseHolder } from "@tau/tools/platform";
-import type { AppendOutcome, LogStore } from "./store.ts";
+import { type AppendOutcome, closedError, type LogStore } from "./store.ts";
 
 /** A log in memory, which any number of stores may open one after the other. */
 export class MemoryLog {
@@ -34,10 +34,14 @@ export function createMemoryStore({
   };
   /** Why nothing can be written any more. */
   let dead: AppendOutcome | undefined;
+  let isClosed = false;
   return {
     name,
     stat: async () => (log.size === 0 ? undefined : { size: log.size, identity: "memory", modifiedMs: log.modifiedMs }),
-    read: async (position, length) => Buffer.from(log.bytes.subarray(position, Math.min(position + length, log.size))),
+    async read(position, length) {
+      if (isClosed) throw closedError(name);
+      return Buffer.from(log.bytes.subarray(position, Math.min(position + length, log.size)));
+    },
     async append(bytes, { position }) {
       if (dead) return dead;
       if (position !== log.size)
@@ -66,6 +70,7 @@ export function createMemoryStore({
     readIndex: async () => undefined,
     writeIndex: async () => undefined,
     async close() {
+      isClosed = true;
       dead ??= { kind: "failed", reason: "the session is closed", canRetry: false };
       if (log.holder === me) log.holder = undefined;
     },

@@ -5,7 +5,10 @@ import { factsOf, type LineFacts, Scanner, type ScannedPiece, type ScanSink, typ
 /** What is known of a log. */
 export interface Recovered {
   table: EntryTable;
+  /** The first of them; the last says how many more there are. */
   problems: SessionProblem[];
+  /** How many are not among them. */
+  unlisted: number;
   /** Where the header is; undefined when there is none that can be read. */
   header: Span | undefined;
   /** The end of what is whole; a torn tail begins here. */
@@ -42,14 +45,18 @@ function addRow(table: EntryTable, { kind, id, parent }: EntryFacts, { offset, l
   return isReattached;
 }
 
+/** Nobody reads more, and an index with all of a hostile log's would be larger than the log. */
+const mostProblems = 1_000;
+
 /** Takes a log in chunks, from its beginning or from where an earlier look ended. */
 export class Recovery implements ScanSink {
   readonly #known: Recovered;
   readonly #scanner: Scanner;
 
-  constructor(known: Recovered = emptyLog()) {
+  /** With `parsesAll`, a right checksum is not taken as proof that a line can be read. */
+  constructor(known: Recovered = emptyLog(), { parsesAll = false } = {}) {
     this.#known = known;
-    this.#scanner = new Scanner(this, { offset: known.end, line: known.line });
+    this.#scanner = new Scanner(this, { offset: known.end, line: known.line, parsesAll });
   }
 
   push(chunk: Buffer): void {
@@ -65,7 +72,18 @@ export class Recovery implements ScanSink {
       const message = "The first line is no session header; what follows was read without it.";
       known.problems.unshift({ kind: "no_header", line: 1, offset: 0, message });
     }
+    this.#sayHowManyMore();
     return known;
+  }
+
+  #sayHowManyMore(): void {
+    const { problems, unlisted, line, end } = this.#known;
+    if (unlisted === 0) return;
+    // A log that goes on after its index has said so before.
+    const before = problems.findIndex(({ kind }) => kind === "more");
+    if (before >= 0) problems.splice(before, 1);
+    const message = `There are ${unlisted} more problems, which are not listed.`;
+    problems.push({ kind: "more", line, offset: end, message });
   }
 
   onPiece({ offset, length, line, facts, traces }: ScannedPiece): void {
@@ -87,11 +105,20 @@ export class Recovery implements ScanSink {
   }
 
   onProblem(problem: SessionProblem): void {
-    this.#known.problems.push(problem);
+    const { problems } = this.#known;
+    if (problems.length < mostProblems || problem.kind === "torn") problems.push(problem);
+    else this.#known.unlisted++;
   }
 }
 
-const emptyLog = (): Recovered => ({ table: new EntryTable(), problems: [], header: undefined, end: 0, line: 1 });
+const emptyLog = (): Recovered => ({
+  table: new EntryTable(),
+  problems: [],
+  unlisted: 0,
+  header: undefined,
+  end: 0,
+  line: 1,
+});
 
 /** Everything that can be had from a log's bytes. Never throws. */
 export function recover(bytes: Uint8Array): Recovered {

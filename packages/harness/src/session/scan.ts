@@ -2,8 +2,10 @@
  * Reading a log's bytes: which entries are there, where, and what is damaged. Pure. A damaged line costs its own entry
  * alone; two lines that lost the line feed between them are both found.
  */
+import { messageOf } from "@tau/ai";
+import { sessionVersion } from "./entry.ts";
 import { type EntryKind, idNumber, kindOf } from "./entry-table.ts";
-import { checksumOf, readHex } from "./line.ts";
+import { checksumOf, longestLine, readHex } from "./line.ts";
 
 /** What is known of a line without looking into its content. Ids are those of the table. */
 export interface LineFacts {
@@ -25,7 +27,13 @@ export type ProblemKind =
   /** An entry without an id: only version 1 had such. */
   | "no_id"
   /** Its parent is lost; it hangs on the nearest ancestor that is known. */
-  | "reattached";
+  | "reattached"
+  /** Its header names a version that we do not know. It is read as ours. */
+  | "newer_version"
+  /** Nothing in it is a header or an entry: the file belongs to somebody else, and is not written to. */
+  | "no_session"
+  /** There are so many that the others are only counted. */
+  | "more";
 
 export interface SessionProblem {
   kind: ProblemKind;
@@ -52,19 +60,28 @@ export interface ScanSink {
   onProblem(problem: SessionProblem): void;
 }
 
+export interface ScannerOptions {
+  /** Where the first chunk begins. Default 0. */
+  offset?: number;
+  /** The number of its first line. Default 1. */
+  line?: number;
+  /** Default false: a line of ours with a right checksum is not parsed. */
+  parsesAll?: boolean;
+}
+
 /** Takes a log in chunks and reports its lines. */
 export class Scanner {
   readonly #sink: ScanSink;
-  /** What came since the last line feed. */
-  #rest: Buffer[] = [];
+  readonly #parsesAll: boolean;
+  readonly #rest = new LineRest();
   #offset: number;
   #line: number;
 
-  /** `offset` is where the first chunk begins, `line` the number of its first line. */
-  constructor(sink: ScanSink, { offset = 0, line = 1 } = {}) {
+  constructor(sink: ScanSink, { offset = 0, line = 1, parsesAll = false }: ScannerOptions = {}) {
     this.#sink = sink;
     this.#offset = offset;
     this.#line = line;
+    this.#parsesAll = parsesAll;
   }
 
   /** Where the next line begins. */
@@ -79,18 +96,31 @@ export class Scanner {
   push(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
-      const bytes = this.#withRest(chunk.subarray(start, end));
-      this.#take(bytes, bytes.length + 1);
+      this.#endLine(chunk.subarray(start, end));
       start = end + 1;
     }
-    if (start < chunk.length) this.#rest.push(chunk.subarray(start));
+    if (start < chunk.length) this.#keep(chunk.subarray(start));
   }
 
-  #withRest(bytes: Buffer): Buffer {
-    if (this.#rest.length === 0) return bytes;
-    const all = Buffer.concat([...this.#rest, bytes]);
-    this.#rest = [];
-    return all;
+  #keep(bytes: Buffer): void {
+    if (this.#rest.zeros > 0 && !isZeros(bytes)) this.#takeUpToZeros();
+    this.#rest.add(bytes);
+  }
+
+  #endLine(bytes: Buffer): void {
+    if (this.#rest.zeros > 0) this.#takeUpToZeros();
+    const { isOverlong } = this.#rest;
+    if (isOverlong) this.#takeLost(this.#rest.clear() + bytes.length, tooLong);
+    else this.#take(this.#rest.join(bytes));
+    this.#offset++;
+    this.#line++;
+  }
+
+  /** No entry goes on behind zeros: what stands before them in the line is all of it. */
+  #takeUpToZeros(): void {
+    const { zeros } = this.#rest;
+    this.#take(this.#rest.join());
+    this.#takeLost(zeros, holdsZeros);
   }
 
   /**
@@ -98,29 +128,62 @@ export class Scanner {
    * line feed once. The rest is a torn tail, which is not taken: `position` stays where it begins.
    */
   end(): void {
-    const tail = this.#withRest(Buffer.alloc(0));
+    const { zeros, isOverlong } = this.#rest;
+    const tail = isOverlong ? Buffer.alloc(0) : this.#rest.join();
     const isWhole = (bytes: Buffer) =>
-      readPiece(trimmed(this.#offset === 0 ? withoutMark(bytes) : bytes)).kind === "whole";
-    const whole = [tail, tail.subarray(0, -1)].find(isWhole) ?? tail.subarray(0, endOfEntries(tail));
-    if (whole.length > 0) this.#take(whole, whole.length);
-    const left = tail.length - whole.length;
+      this.#read(trimmed(this.#offset === 0 ? withoutMark(bytes) : bytes)).kind === "whole";
+    const whole = [tail, tail.subarray(0, -1)].find(isWhole) ?? tail.subarray(0, this.#endOfEntries(tail));
+    if (whole.length > 0) {
+      this.#take(whole);
+      this.#line++;
+    }
+    const left = isOverlong ? this.#rest.clear() : tail.length - whole.length + zeros;
     if (left === 0) return;
     const message = `The last line is not whole (${left} bytes): it was never acknowledged.`;
     this.#sink.onProblem({ kind: "torn", line: this.#line, offset: this.#offset, message });
   }
 
-  #take(bytes: Buffer, length: number): void {
-    const lineOffset = this.#offset;
+  #take(bytes: Buffer): void {
+    const from = this.#offset;
     const line = this.#line;
-    this.#offset += length;
-    this.#line++;
-    const body = lineOffset === 0 ? withoutMark(bytes) : bytes;
+    this.#offset += bytes.length;
+    const body = from === 0 ? withoutMark(bytes) : bytes;
     const whole = trimmed(body);
     if (whole.length === 0) return;
-    const offset = lineOffset + bytes.length - body.length + leadingBlanks(body);
-    const piece = readPiece(whole);
+    const offset = from + bytes.length - body.length + leadingBlanks(body);
+    const piece = this.#read(whole);
     if (piece.kind === "whole") this.#report(piece, { offset, length: whole.length, line });
-    else for (const part of partsOf(whole, piece)) this.#reportPart(part, offset, line);
+    else for (const part of this.#partsOf(whole, piece)) this.#reportPart(part, offset, line);
+  }
+
+  /** Bytes of which no more is known than that they are no entry. */
+  #takeLost(length: number, reason: string): void {
+    const at = { offset: this.#offset, length, line: this.#line };
+    this.#offset += length;
+    this.#sink.onPiece({ ...at, facts: undefined });
+    this.#reportDamage(at, reason);
+  }
+
+  #read(bytes: Buffer): Piece {
+    return readPiece(bytes, this.#parsesAll);
+  }
+
+  /** A line that cannot be read as one entry may be several: then what stood between them is lost. */
+  #partsOf(line: Buffer, piece: Piece): Part[] {
+    const cuts = cutsIn(line);
+    if (cuts.length === 1) return [{ from: 0, bytes: line, piece }];
+    const parts = cuts.map((from, at) => {
+      const bytes = line.subarray(from, endBefore(line, cuts[at + 1]));
+      const part = this.#read(bytes);
+      return { from, bytes, piece: part, isFused: from > 0 && part.kind === "whole" && line[from - 1] !== 0 };
+    });
+    return parts.some((part) => part.piece.kind === "whole") ? parts : [{ from: 0, bytes: line, piece }];
+  }
+
+  /** Where the last entry ends of those that can be read from a line that is not whole. */
+  #endOfEntries(line: Buffer): number {
+    const last = this.#partsOf(line, notWhole).findLast((part) => part.piece.kind === "whole");
+    return last ? last.from + last.bytes.length : 0;
   }
 
   #report({ facts, note }: Piece & { kind: "whole" }, at: { offset: number; length: number; line: number }): void {
@@ -133,13 +196,71 @@ export class Scanner {
     if (piece.kind === "whole") this.#report(piece, at);
     else {
       this.#sink.onPiece({ ...at, facts: undefined, traces: tracesOf(bytes) });
-      const message = `Line ${line} is damaged: ${piece.reason}.`;
-      this.#sink.onProblem({ kind: "damaged", line, offset: at.offset, message });
+      this.#reportDamage(at, piece.reason);
     }
     if (!isFused) return;
     const message = `Line ${line} holds more than one entry: the line feed between them is lost.`;
     this.#sink.onProblem({ kind: "fused", line, offset: at.offset, message });
   }
+
+  #reportDamage({ line, offset }: { line: number; offset: number }, reason: string): void {
+    const message = `Line ${line} is damaged: ${reason}.`;
+    this.#sink.onProblem({ kind: "damaged", line, offset, message });
+  }
+}
+
+/**
+ * What came since the last line feed. A file may have gigabytes without one: zeros are only counted, and of a line that
+ * is longer than any entry nothing is kept but its length.
+ */
+class LineRest {
+  #kept: Buffer[] = [];
+  #length = 0;
+  /** Behind what is kept. */
+  zeros = 0;
+
+  get isOverlong(): boolean {
+    return this.#length > longestLine;
+  }
+
+  add(bytes: Buffer): void {
+    if (!this.isOverlong && isZeros(bytes)) {
+      this.zeros += bytes.length;
+      return;
+    }
+    this.#kept.push(bytes);
+    this.#length += bytes.length;
+    if (this.isOverlong) this.#kept = [];
+  }
+
+  /** What was kept and what follows it, as one; it begins anew. */
+  join(last: Buffer = Buffer.alloc(0)): Buffer {
+    if (this.#length === 0 && this.zeros === 0) return last;
+    const all = Buffer.concat([...this.#kept, last]);
+    this.clear();
+    return all;
+  }
+
+  /** Begins anew, and says how much there was. */
+  clear(): number {
+    const length = this.#length;
+    this.#kept = [];
+    this.#length = 0;
+    this.zeros = 0;
+    return length;
+  }
+}
+
+const zeroBlock = Buffer.alloc(64 * 1024);
+
+/** Only for so many that it is worth it: few are looked at with the rest of their line. */
+function isZeros(bytes: Buffer): boolean {
+  if (bytes[0] !== 0 || bytes.length < zeroBlock.length) return false;
+  for (let at = 0; at < bytes.length; at += zeroBlock.length) {
+    const block = bytes.subarray(at, at + zeroBlock.length);
+    if (!block.equals(zeroBlock.subarray(0, block.length))) return false;
+  }
+  return true;
 }
 
 type Piece =
@@ -153,25 +274,12 @@ interface Part {
   isFused?: boolean;
 }
 
-/** A line that cannot be read as one entry may be several: then what stood between them is lost. */
-function partsOf(line: Buffer, piece: Piece): Part[] {
-  const cuts = cutsIn(line);
-  const parts = cuts.map((from, at) => {
-    const bytes = line.subarray(from, endBefore(line, cuts[at + 1]));
-    const part = readPiece(bytes);
-    return { from, bytes, piece: part, isFused: from > 0 && part.kind === "whole" && line[from - 1] !== 0 };
-  });
-  return parts.some((part) => part.piece.kind === "whole") ? parts : [{ from: 0, bytes: line, piece }];
-}
-
-/** Where the last entry ends of those that can be read from a line that is not whole. */
-function endOfEntries(line: Buffer): number {
-  const last = partsOf(line, readPiece(line)).findLast((part) => part.piece.kind === "whole");
-  return last ? last.from + last.bytes.length : 0;
-}
+const holdsZeros = "it holds zeros, as a disk leaves them that lost its power";
+const tooLong = "it is longer than any entry";
+const notWhole: Piece = { kind: "damaged", reason: "it is not whole" };
 
 const entryStart = Buffer.from('{"type":"');
-const brace = 0x7d;
+const [openBrace, brace] = [0x7b, 0x7d];
 /** What stands before an object inside of an entry: `,` `[` `:` and blanks. In a text its quotes would be escaped. */
 const inside = new Set([0x2c, 0x5b, 0x3a, 0x20, 0x09]);
 
@@ -194,11 +302,12 @@ function endBefore(line: Buffer, cut: number | undefined): number {
   return line[cut - 1] !== brace && line[cut - 2] === brace ? cut - 1 : cut;
 }
 
-function readPiece(bytes: Buffer): Piece {
+function readPiece(bytes: Buffer, parsesAll: boolean): Piece {
+  if (bytes.length > longestLine) return { kind: "damaged", reason: tooLong };
   const checksum = checksumOf(bytes);
   if (checksum === "wrong") return { kind: "damaged", reason: "its checksum is wrong" };
   if (checksum === "broken") return { kind: "damaged", reason: "its checksum is no checksum" };
-  const facts = checksum === "right" ? readOwn(bytes) : undefined;
+  const facts = checksum === "right" && !parsesAll ? readOwn(bytes) : undefined;
   return facts ? { kind: "whole", facts } : parsePiece(bytes);
 }
 
@@ -235,25 +344,39 @@ function readOwn(bytes: Buffer): LineFacts | undefined {
 const has = (bytes: Buffer, at: number, text: string) => bytes.toString("latin1", at, at + text.length) === text;
 
 function parsePiece(bytes: Buffer): Piece {
-  let text: string;
+  // To be refused by a parser costs a hundred times as much as to be parsed: whoever can be is refused here.
+  if (bytes[0] !== openBrace || bytes[bytes.length - 1] !== brace)
+    return { kind: "damaged", reason: bytes.includes(0) ? holdsZeros : "it is no entry" };
+  const text = bytes.toString("utf8");
   let value: unknown;
+  const { stackTraceLimit } = Error;
   try {
-    text = bytes.toString("utf8");
+    // Nobody sees where the parser gave up, and with thousands of such lines it is what costs most.
+    Error.stackTraceLimit = 0;
     value = JSON.parse(text);
   } catch (error) {
-    if (bytes.includes(0))
-      return { kind: "damaged", reason: "it holds zeros, as a disk leaves them that lost its power" };
-    return { kind: "damaged", reason: `it is not JSON (${error instanceof Error ? error.message : String(error)})` };
+    return { kind: "damaged", reason: bytes.includes(0) ? holdsZeros : `it is not JSON (${messageOf(error)})` };
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
   const facts = factsOf(value);
   if (!facts) return { kind: "damaged", reason: "it is no entry" };
   // A replacement character is either what was written or what damage left; only the bytes tell.
   const isDamaged = text.includes("\uFFFD") && Buffer.byteLength(text) !== bytes.length;
-  const note = {
-    kind: "invalid_utf8",
-    message: "A line holds bytes that are no UTF-8; they are shown as U+FFFD.",
-  } as const;
-  return { kind: "whole", facts, ...(isDamaged && { note }) };
+  const note = isDamaged ? invalidUtf8 : facts.kind === "header" ? versionNote(value) : undefined;
+  return { kind: "whole", facts, ...(note && { note }) };
+}
+
+const invalidUtf8 = {
+  kind: "invalid_utf8",
+  message: "A line holds bytes that are no UTF-8; they are shown as U+FFFD.",
+} as const;
+
+function versionNote(header: unknown): { kind: ProblemKind; message: string } | undefined {
+  const { version } = header as { version?: unknown };
+  if (typeof version !== "number" || version <= sessionVersion) return undefined;
+  const message = `The session has version ${version}, and only ${sessionVersion} is known here: what is new in it may not be shown.`;
+  return { kind: "newer_version", message };
 }
 
 /** What a parsed line says of itself; undefined when it is no entry. Entries of version 1 have no ids. */

@@ -30,27 +30,31 @@ const longestFirstMessage = 200;
 export async function describeSession(store: LogStore): Promise<SessionInfo | undefined> {
   const log = await SessionLog.open({ store, access: "read" });
   try {
-    const { table } = log;
-    const header = await log.header();
-    if (!header && table.entryRows().length === 0) return undefined;
-    const [first] = table.rowsOf("user");
-    const [entry] = first === undefined ? [] : await log.read([first]);
-    const messageCount = (["user", "assistant", "toolResult", "message"] as const).reduce(
-      (count, kind) => count + table.countOf(kind),
-      0,
-    );
-    const name = await readName(log);
-    const modified = new Date((await log.lastModifiedMs()) ?? 0);
-    return {
-      ...headerInfo(store.name, header),
-      modified,
-      messageCount,
-      firstMessage: textOf(entry),
-      ...(name !== undefined && { name }),
-    };
+    return await log.retrying(() => describeLog(store.name, log));
   } finally {
     await log.close();
   }
+}
+
+async function describeLog(path: string, log: SessionLog): Promise<SessionInfo | undefined> {
+  const { table } = log;
+  const header = await log.header();
+  if (!header && table.entryRows().length === 0) return undefined;
+  const [first] = table.rowsOf("user");
+  const [entry] = first === undefined ? [] : await log.read([first]);
+  const messageCount = (["user", "assistant", "toolResult", "message"] as const).reduce(
+    (count, kind) => count + table.countOf(kind),
+    0,
+  );
+  const name = await readName(log);
+  const modified = new Date((await log.lastModifiedMs()) ?? 0);
+  return {
+    ...headerInfo(path, header),
+    modified,
+    messageCount,
+    firstMessage: textOf(entry),
+    ...(name !== undefined && { name }),
+  };
 }
 
 function headerInfo(path: string, header: SessionHeader | undefined) {

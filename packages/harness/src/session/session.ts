@@ -32,6 +32,7 @@ import {
 import { idNumber } from "./entry-table.ts";
 import type { ReadOnly, SessionLog } from "./log.ts";
 import type { SessionProblem } from "./scan.ts";
+import { closedError } from "./store.ts";
 import { outcomesOf, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
 
 /** What a session is made of. */
@@ -60,6 +61,7 @@ export class Session implements SessionNode {
   #lastActiveAt: number;
   /** Settles when all appends so far have: each needs the leaf that the one before it left. */
   #tail: Promise<unknown> = Promise.resolve();
+  #isClosing = false;
 
   constructor(parts: SessionParts, { leafId, lastActiveAt }: Standing) {
     this.#parts = parts;
@@ -314,8 +316,9 @@ export class Session implements SessionNode {
     await this.#log.flush();
   }
 
-  /** Lets go of the log, so that others may write. */
+  /** Lets go of the log, so that others may write. What is asked for after this is refused. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     await this.#tail;
     await this.#log.close();
   }
@@ -340,6 +343,7 @@ export class Session implements SessionNode {
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isClosing) return Promise.reject(closedError(this.#log.name));
     const done = this.#tail.then(work);
     this.#tail = done.catch(() => undefined);
     return done;

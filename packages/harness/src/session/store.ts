@@ -3,6 +3,7 @@
  * and the right to write. Files and memory implement it; whatever else does has to pass `storeContract`.
  */
 import type { LeaseHolder } from "@tau/tools/platform";
+import { HarnessError } from "../errors.ts";
 
 /** What became of an append. Only `appended` is an acknowledgement. */
 export type AppendOutcome =
@@ -17,13 +18,13 @@ export interface LogStore {
   readonly name: string;
   /** Undefined when nothing has been written yet. `identity` changes when another log is put in its place. */
   stat(): Promise<{ size: number; identity: string; modifiedMs: number } | undefined>;
-  /** The bytes from `position` on, at most `length`; fewer at the end. */
+  /** The bytes from `position` on, at most `length`; fewer at the end. Rejects when the store is closed. */
   read(position: number, length: number): Promise<Buffer>;
   /** Writes whole lines behind `position`, which must be the end. With `sync`, they are on the disk when it resolves. */
   append(bytes: Uint8Array, options: { position: number; sync: boolean }): Promise<AppendOutcome>;
   /** Brings what was appended without `sync` to the disk. False when the disk refused: what is there is then unknown. */
   sync(): Promise<boolean>;
-  /** Copies what begins at `position` aside, and then cuts it off. Says where the copy is. */
+  /** Copies what begins at `position` aside, and then cuts it off. Says where the copy is; of mere zeros there is none. */
   cut(position: number): Promise<string>;
   /** Takes the right to write, unless somebody who is alive has it. */
   acquire(): Promise<{ kind: "held" } | { kind: "busy"; holder: LeaseHolder }>;
@@ -31,6 +32,13 @@ export interface LogStore {
   readIndex(): Promise<Buffer | undefined>;
   /** Failing to write it is no failure. */
   writeIndex(bytes: Uint8Array): Promise<void>;
-  /** Gives back the right to write and lets go of the log. */
+  /**
+   * Waits for what is under way, gives back the right to write, and lets go of the log. A disk that refuses is no reason
+   * to reject.
+   */
   close(): Promise<void>;
 }
+
+/** What becomes of who asks for anything after `close`. */
+export const closedError = (name: string) =>
+  new HarnessError("invalid_input", `The session ${name} is closed. Open it again to go on.`);

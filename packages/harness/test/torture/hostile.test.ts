@@ -1,0 +1,295 @@
+/** Files that were made to do harm, or belong to somebody else: they are read as far as they go, and cost little. */
+import { constants } from "node:buffer";
+import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { EntryTable, idNumber } from "../../src/session/entry-table.ts";
+import { encodeIndex, tailBytes } from "../../src/session/index-file.ts";
+import { encodeLine, longestLine } from "../../src/session/line.ts";
+import { SessionLog } from "../../src/session/log.ts";
+import { createMemoryStore, MemoryLog } from "../../src/session/memory-store.ts";
+import { recover } from "../../src/session/recover.ts";
+import { Scanner } from "../../src/session/scan.ts";
+import { SessionManager } from "../../src/session/session-manager.ts";
+import type { LogStore } from "../../src/session/store.ts";
+import { entry, header, hexId, logOf, patience, plainLine, quickScratch, sessionIds, user } from "./kit.ts";
+
+/** A line with a right checksum, be it JSON or not. */
+function summed(line: string): string {
+  const start = line.slice(0, -1);
+  return `${start},"crc":"${crc32(start).toString(16).padStart(8, "0")}"}\n`;
+}
+
+const kindsOf = ({ problems }: { problems: readonly { kind: string }[] }) => problems.map(({ kind }) => kind);
+
+const newFile = (content: string | Buffer, name = "2026-01-01T00-00-00-000Z_hostile.jsonl"): string => {
+  const path = join(quickScratch(), name);
+  writeFileSync(path, content);
+  return path;
+};
+
+describe("a line with a right checksum", () => {
+  const own = encodeLine(entry(2)).toString();
+  const start = own.slice(0, own.indexOf(',"message"'));
+  const bad: [string, string, { ids: string[]; kinds: string[] }][] = [
+    [
+      "that is no JSON",
+      `${start},"message":{"role":"user",garbage}}`,
+      { ids: [entry(1).id, entry(3).id], kinds: ["damaged", "reattached"] },
+    ],
+    [
+      "that has two ids",
+      `${start},"message":{"role":"user","content":"x"},"id":"cccccccc"}`,
+      { ids: [entry(1).id, "cccccccc", entry(3).id], kinds: ["reattached"] },
+    ],
+  ];
+  for (const [name, line, { ids, kinds }] of bad) {
+    for (const isLast of [false, true]) {
+      test(`${name}${isLast ? ", at the end," : ""} costs itself alone`, async () => {
+        const rest = isLast ? [] : [encodeLine(entry(3))];
+        const path = newFile(Buffer.concat([logOf(1), Buffer.from(summed(line)), ...rest]));
+        const expected = isLast ? ids.slice(0, -1) : ids;
+        const session = await SessionManager.open(path);
+        expect(await sessionIds(session)).toEqual(expected);
+        expect(kindsOf(session)).toEqual(isLast ? kinds.filter((kind) => kind === "damaged") : kinds);
+        expect((await session.buildContext()).messages).toHaveLength(expected.length);
+        const fresh = await session.appendMessage(user("after"));
+        await session.close();
+        const again = await SessionManager.open(path);
+        expect(await sessionIds(again)).toEqual([...expected, fresh]);
+        await again.close();
+      });
+    }
+  }
+});
+
+test(
+  "an entry that could not be read again is refused before anything is written",
+  { timeout: patience(60) },
+  async () => {
+    const session = await SessionManager.inMemory("/project");
+    const first = await session.appendMessage(user("before"));
+    const append = () => session.appendMessage(user("x".repeat(longestLine)));
+    await expect(append()).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringMatching(/too large.*256 MB/),
+    });
+    const second = await session.appendMessage(user("after"));
+    expect(await sessionIds(session)).toEqual([first, second]);
+    await session.close();
+  },
+);
+
+describe("a file that is no session", () => {
+  const files: [string, Buffer][] = [
+    ["a text without a last line feed", Buffer.from("line one\nline two\nmy precious last line")],
+    ["a text", Buffer.from("line one\nline two\n")],
+    ["a single line", Buffer.from("precious")],
+    ["JSON", Buffer.from('{"name":"package"}')],
+    ["JSON of many lines", Buffer.from('{\n  "name": "package"\n}\n')],
+    ["binary", Buffer.alloc(3_000, 7)],
+    ["zeros, more than a crash leaves", Buffer.alloc(100_000)],
+    ["zeros with something behind them", Buffer.concat([Buffer.alloc(3_000), Buffer.from("precious")])],
+  ];
+  test.each(files)("%s is not changed by opening it", async (_name, bytes) => {
+    const path = newFile(bytes, "notes.txt");
+    const session = await SessionManager.open(path);
+    expect(session.readOnly).toMatchObject({ reason: "refused", message: expect.stringContaining("no session") });
+    expect(kindsOf(session)[0]).toBe("no_session");
+    await expect(session.appendMessage(user("x"))).rejects.toMatchObject({ code: "read_only" });
+    await session.close();
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+    expect(readdirSync(join(path, "..")).filter((name) => name.includes(".torn-"))).toEqual([]);
+  });
+
+  const begun: [string, Buffer][] = [
+    ...[1, 9, 40].map((length): [string, Buffer] => [
+      `the first ${length} bytes of one`,
+      encodeLine(header()).subarray(0, length),
+    ]),
+    ["zeros, as a loss of power leaves them", Buffer.alloc(3_000)],
+  ];
+  test.each(begun)("does not mean %s: it can be begun again", async (_name, bytes) => {
+    const path = newFile(bytes);
+    const session = await SessionManager.open(path);
+    expect(session.readOnly).toBeUndefined();
+    const id = await session.appendMessage(user("a"));
+    await session.close();
+    const again = await SessionManager.open(path);
+    expect(await sessionIds(again)).toEqual([id]);
+    await again.close();
+  });
+});
+
+describe("a log of many bad lines", () => {
+  const cases: [string, string][] = [
+    ["x", "x\n"],
+    ["braces", "{x}\n"],
+    ["no entries", "{}\n"],
+    ["zeros", "\0\n"],
+  ];
+  test.each(cases)("(%s) is read quickly, and not every one is told", { timeout: patience(30) }, (_name, line) => {
+    const count = 100_000;
+    const bytes = Buffer.concat([logOf(1), Buffer.from(line.repeat(count))]);
+    const before = process.cpuUsage();
+    const found = recover(bytes);
+    const { user: cpu } = process.cpuUsage(before);
+    expect(cpu / 1_000).toBeLessThan(3_000);
+    expect(found.problems).toHaveLength(1_001);
+    expect(found.problems.at(-1)).toMatchObject({
+      kind: "more",
+      message: expect.stringContaining(`${count - 1_000} more`),
+    });
+  });
+
+  test("has no index that is larger than itself, and counts on where its index ends", async () => {
+    const path = newFile(Buffer.concat([logOf(1), Buffer.from("x\n".repeat(80_000))]));
+    const session = await SessionManager.open(path);
+    await session.close();
+    expect(readdirSync(join(path, "..")).filter((name) => name.endsWith(".idx"))).toEqual([]);
+
+    const lines = Buffer.from(`${"x".repeat(99)}\n`.repeat(2_000));
+    const other = newFile(Buffer.concat([logOf(1), lines]));
+    await (await SessionManager.open(other)).close();
+    expect(statSync(`${other}.idx`).size).toBeLessThan(lines.length);
+    writeFileSync(other, lines, { flag: "a" });
+    const again = await SessionManager.open(other);
+    expect(again.problems).toHaveLength(1_001);
+    expect(again.problems.at(-1)?.message).toContain("3000 more");
+    await again.close();
+  });
+});
+
+describe("a line without an end", () => {
+  const megabyte = (byte: number | string) => Buffer.alloc(1024 * 1024, byte);
+  const scan = (chunks: Iterable<Buffer>) => {
+    const pieces: [offset: number, length: number, isWhole: boolean][] = [];
+    const problems: string[] = [];
+    const scanner = new Scanner({
+      onPiece: ({ offset, length, facts }) => pieces.push([offset, length, facts !== undefined]),
+      onProblem: ({ kind, line }) => problems.push(`${kind} ${line}`),
+    });
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    for (const chunk of chunks) {
+      scanner.push(chunk);
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }
+    scanner.end();
+    return { pieces, problems, position: scanner.position, most };
+  };
+  function* repeated(count: number, byte: number | string) {
+    // The same each time: what takes memory then is what is made of them.
+    const chunk = megabyte(byte);
+    for (let at = 0; at < count; at++) yield chunk;
+  }
+  const line = encodeLine(entry(1));
+  const whole = line.subarray(0, -1);
+
+  test("of zeros is counted and not kept, and what stands before and behind it is found", () => {
+    function* chunks() {
+      yield whole;
+      yield* repeated(300, 0);
+      yield line;
+      yield line;
+      yield* repeated(300, 0);
+    }
+    const { pieces, problems, position, most } = scan(chunks());
+    const [first, gap] = [whole.length, 300 * 1024 * 1024];
+    expect(pieces).toEqual([
+      [0, first, true],
+      [first, gap, false],
+      [first + gap, first, true],
+      [first + gap + line.length, first, true],
+    ]);
+    expect(problems).toEqual(["damaged 1", "torn 3"]);
+    expect(position).toBe(first + gap + 2 * line.length);
+    expect(most).toBeLessThan(128 * 1024 * 1024);
+  });
+
+  test("of anything else is given up where no entry is so long", { timeout: patience(30) }, () => {
+    const count = longestLine / 1024 / 1024 + 20;
+    const length = count * 1024 * 1024;
+    function* chunks() {
+      yield* repeated(count, "x");
+      yield Buffer.from("\n");
+      yield line;
+      yield* repeated(count, "x");
+    }
+    const { pieces, problems, position, most } = scan(chunks());
+    expect(most).toBeLessThan(longestLine / 2);
+    expect(pieces).toEqual([
+      [0, length, false],
+      [length + 1, whole.length, true],
+    ]);
+    expect(problems).toEqual(["damaged 1", "torn 3"]);
+    expect(position).toBe(length + 1 + line.length);
+  });
+
+  test("that is a hole in the file is cut off without a copy", async () => {
+    const path = newFile(logOf(3));
+    const { size } = statSync(path);
+    const file = openSync(path, "r+");
+    ftruncateSync(file, 200 * 1024 * 1024);
+    closeSync(file);
+    const session = await SessionManager.open(path);
+    expect(session.problems).toMatchObject([{ kind: "torn", message: expect.stringContaining("nothing but zeros") }]);
+    expect(await sessionIds(session)).toHaveLength(3);
+    await session.close();
+    expect(statSync(path).size).toBe(size);
+    expect(readdirSync(join(path, "..")).filter((name) => name.includes(".torn-"))).toEqual([]);
+  });
+
+  test("that is torn and larger than what is copied at a time is set aside whole", async () => {
+    const torn = Buffer.from("torn ".repeat(700_000));
+    const path = newFile(Buffer.concat([logOf(3), torn]));
+    await (await SessionManager.open(path)).close();
+    const [aside] = readdirSync(join(path, "..")).filter((name) => name.includes(".torn-"));
+    expect(readFileSync(join(path, "..", aside!)).equals(torn)).toBe(true);
+  });
+});
+
+test("the id of zeros is an id like any other, whatever is damaged behind it", async () => {
+  const zero = { ...entry(1), id: hexId(0) };
+  const path = newFile(Buffer.concat([header(), zero].map(plainLine).concat(Buffer.from("{damaged}\n"))));
+  const session = await SessionManager.open(path);
+  expect((await session.getEntry(hexId(0)))?.id).toBe(hexId(0));
+  expect(await session.getEntry(hexId(1))).toBeUndefined();
+  await session.close();
+  const { table } = recover(readFileSync(path));
+  // So often that it is looked up in a map from then on.
+  for (let at = 0; at < 4_100_000; at++) if (table.find(0) !== 0) throw new Error(`not found the ${at}th time`);
+});
+
+test("a session of a version to come is read and written as ours, and says so", async () => {
+  const path = newFile(Buffer.concat([{ ...header(), version: 4 }, entry(1)].map(plainLine)));
+  const session = await SessionManager.open(path);
+  expect(session.problems).toMatchObject([{ kind: "newer_version", line: 1, message: expect.stringContaining("4") }]);
+  const fresh = await session.appendMessage(user("a"));
+  expect(await sessionIds(session)).toEqual([entry(1).id, fresh]);
+  await session.close();
+});
+
+test("a row that is too long for a text is damage, not the end of reading", async () => {
+  const log = new MemoryLog();
+  const store = createMemoryStore({ log });
+  const bytes = logOf(2);
+  await store.append(bytes, { position: 0, sync: false });
+  // An index says so, and is believed until the log is read.
+  const known = recover(bytes);
+  const table = new EntryTable();
+  const length = constants.MAX_STRING_LENGTH + 1;
+  table.add({ offset: 0, length, parent: -1, id: idNumber(entry(1).id), kind: "user", isReattached: false });
+  const index = encodeIndex({ ...known, table })({ identity: "memory", tail: bytes.subarray(-tailBytes) });
+  const lying: LogStore = {
+    ...store,
+    readIndex: async () => index,
+    read: async (position, size) => (size < length ? await store.read(position, size) : Buffer.alloc(size)),
+  };
+  const opened = await SessionLog.open({ store: lying, access: "read" });
+  expect(opened.table.count).toBe(1);
+  const entries = await opened.retrying(() => opened.read(opened.table.entryRows()));
+  expect(entries.map(({ id }) => id)).toEqual([entry(1).id, entry(2).id]);
+  await opened.close();
+});
