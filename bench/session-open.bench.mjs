@@ -16,7 +16,7 @@ export default async function bench(report) {
     const [longPath, shortPath] = [await generate(directory, long), await generate(directory, short)];
     report("the long session", (await stat(longPath)).size / 1e6, "MB");
     for (const work of ["context", "navigate"]) {
-      const [big, small] = fastest([longPath, shortPath], work, 9);
+      const [big, small] = fastest([longPath, shortPath], work, 15);
       report(`${work}, warm: CPU over the short one`, big.cpu / small.cpu, "times");
       report(`${work}, warm: CPU of the long one`, big.cpu / 1_000, "ms");
       report(`${work}, warm: RSS above the short one`, (big.rss - small.rss) / 1024 / 1024, "MiB");
