@@ -119,6 +119,7 @@ export {
 } from "./resources/resource-loader.ts";
 export type { Skill } from "./resources/skills.ts";
 export type { ToolChoice, ToolChoices } from "./resources/tools-yaml.ts";
+export { recordRuns } from "./run/record.ts";
 export type { Durability } from "./session/append-queue.ts";
 export type { ListOptions, ListProgress } from "./session/catalogue.ts";
 export type { SessionTreeNode } from "./session/branch.ts";

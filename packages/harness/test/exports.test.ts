@@ -42,6 +42,7 @@ test("the root exports these values and no others", () => {
     "loginMethods",
     "oauthProviders",
     "planCompaction",
+    "recordRuns",
     "recover",
     "resolveCompactionSettings",
     "resolveModel",

@@ -1,6 +1,6 @@
 /** Session files of any version, read as far as they can be. */
 import { type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
-import { checksumOf } from "../session/line.ts";
+import { checksumOf, withoutChecksum } from "../session/line.ts";
 import {
   createMigration,
   idOfLine,
@@ -9,7 +9,6 @@ import {
   type RawEntry,
   versionOf,
 } from "../session/migrate.ts";
-import { withoutChecksum } from "./source.ts";
 
 /** Something that is not as it should be. */
 export interface ImportProblem {

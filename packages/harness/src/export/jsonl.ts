@@ -1,7 +1,7 @@
 /** A session as lines of JSON: pi's format, version 3. */
 import { type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
 import { encodeLine } from "../session/line.ts";
-import { currentBranch, entriesIn, type ExportSource, outlineOf, withoutChecksum } from "./source.ts";
+import { currentBranch, entriesIn, type ExportSource, outlineOf } from "./source.ts";
 
 export interface ExportJsonlOptions {
   /**
@@ -15,7 +15,7 @@ export interface ExportJsonlOptions {
 export function exportJsonl(source: ExportSource, { branch = "all" }: ExportJsonlOptions = {}): string {
   const header: SessionHeader = { ...source.header, type: "session", version: sessionVersion };
   const entries = branch === "all" ? entriesIn(source) : standingAlone(source);
-  return [header, ...entries].map((line) => encodeLine(withoutChecksum(line)).toString()).join("");
+  return [header, ...entries].map((line) => encodeLine(line).toString()).join("");
 }
 
 function standingAlone(source: ExportSource): SessionEntry[] {

@@ -119,10 +119,3 @@ export function diffsIn(details: unknown): string[] {
 
 /** The positions of the entries from the root to the leaf. */
 export const currentBranch = ({ isCurrent }: Outline): number[] => isCurrent.flatMap((is, at) => (is ? at : []));
-
-/** Checksums are of the bytes of a file's lines; outside of it they are of nothing. */
-export function withoutChecksum<Line extends object>(line: Line): Line {
-  if (!("crc" in line)) return line;
-  const { crc: _, ...others } = line;
-  return others as Line;
-}

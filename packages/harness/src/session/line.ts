@@ -15,7 +15,7 @@ const crcLength = crcStart.length + 8 + 2;
  * be read again, because it is too long, is refused.
  */
 export function encodeLine(value: object): Buffer {
-  const start = stringify("crc" in value ? withoutChecksum(value) : value).slice(0, -1);
+  const start = stringify(withoutChecksum(value)).slice(0, -1);
   // A character has at most three bytes: nearly always that is enough to know.
   const length = start.length * 3 < longestLine ? start.length : Buffer.byteLength(start);
   if (length + crcLength > longestLine) throw tooLong(length);
@@ -31,7 +31,11 @@ const tooLong = (length: number) =>
   );
 
 /** A checksum that came from another line says nothing of this one. */
-const withoutChecksum = (value: object) => Object.fromEntries(Object.entries(value).filter(([name]) => name !== "crc"));
+export function withoutChecksum<Line extends object>(line: Line): Line {
+  if (!("crc" in line)) return line;
+  const { crc: _, ...others } = line;
+  return others as Line;
+}
 
 const hex = (number: number) => number.toString(16).padStart(8, "0");
 

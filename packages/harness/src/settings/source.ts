@@ -1,8 +1,9 @@
 /** Where settings come from: a text that can be read, and rewritten as a whole. */
 import { dirname, join, relative, isAbsolute, sep } from "node:path";
 import { type Clock, type Ids, messageOf, sleep } from "@tau/ai";
-import { acquireLease, type FileSystem, systemCode } from "@tau/tools/platform";
+import { acquireLease, type FileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
+import { ifThere } from "../on-disk.ts";
 import { readWhole, writeWhole } from "../whole-file.ts";
 import type { SettingsPlace } from "./shape.ts";
 
@@ -168,15 +169,5 @@ async function replace(
     } catch (error) {
       if (!(error instanceof Overtaken) || tries === 0) throw error;
     }
-  }
-}
-
-async function ifThere<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw error;
   }
 }
