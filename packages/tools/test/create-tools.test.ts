@@ -108,7 +108,8 @@ describe("what reviews have found", () => {
     expect(watchdogs()).toHaveLength(before.length + 1);
     await sets[2]!.dispose();
     expect(watchdogs()).toEqual(before);
-    expect(descriptors()).toBeLessThanOrEqual(open);
+    // Pipes are closed a moment after their process is gone.
+    await expect.poll(descriptors, { timeout: 5_000 }).toBeLessThanOrEqual(open);
   });
 
   test("commands can be kept out of a namespace", async () => {

@@ -65,7 +65,7 @@ export async function resolveKey(written: string, { subject, env, run }: KeyRead
 export function checkedKey(value: string, subject: string): KeyValue {
   const key = value.trim();
   if (key === "") return failed("damaged", `${capital(subject)} is empty. Store it again.`);
-  // oxlint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- they are what a key must not have
   if (!/[\u0000-\u001f\u007f]/.test(key)) return { kind: "value", value: key };
   return failed("damaged", `${capital(subject)} has more than one line, or other characters that no key has.`);
 }
