@@ -9,6 +9,16 @@ export type HarnessErrorCode =
   /** The disk refused. What was acknowledged is safe. */
   | "write_failed"
   | "unknown_entry"
+  /** No model has this name, or it could be several. */
+  | "unknown_model"
+  /** No model can be used yet. */
+  | "no_model"
+  /** A run goes on already. */
+  | "busy"
+  /** The session was closed. */
+  | "closed"
+  /** A run that was to give an answer ended without one. */
+  | "run_failed"
   | "invalid_input"
   | "aborted";
 

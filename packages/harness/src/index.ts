@@ -1,3 +1,10 @@
+export {
+  AgentSession,
+  type Notice,
+  type PromptOptions,
+  type PromptOutcome,
+  type SteerOptions,
+} from "./agent-session.ts";
 export type {
   ApiKeyOutcome,
   AuthStorageOptions,
@@ -38,6 +45,8 @@ export {
   shouldCompact,
 } from "./compaction/settings.ts";
 export { contextTokens, estimateTokens } from "./compaction/tokens.ts";
+export { createAgent, type CreateAgentOptions, type SimpleAgent } from "./create-agent.ts";
+export { type AgentSessionParams, createAgentSession } from "./create-agent-session.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
 export { exportHtml, type ExportHtmlOptions } from "./export/html.ts";
 export { type ImportedSession, type ImportProblem, importSession } from "./export/import.ts";
@@ -52,6 +61,7 @@ export {
   type SessionContext,
 } from "./session/context.ts";
 export type {
+  AcceptedEntry,
   BranchSummaryEntry,
   CompactionEntry,
   ContextEditEntry,
@@ -62,11 +72,13 @@ export type {
   MessageEntry,
   ModelChangeEntry,
   NewEntry,
+  QueueEntry,
   SessionEntry,
   SessionHeader,
   SessionInfoEntry,
   SessionNode,
   ThinkingLevelChangeEntry,
+  UnsaidEntry,
   UsageEntry,
 } from "./session/entry.ts";
 export {
@@ -119,7 +131,33 @@ export {
 } from "./resources/resource-loader.ts";
 export type { Skill } from "./resources/skills.ts";
 export type { ToolChoice, ToolChoices } from "./resources/tools-yaml.ts";
+export type { DebugLog, DebugLogOptions } from "./observe/debug-log.ts";
+export { createDebugLog } from "./observe/debug-log.ts";
+export { findTracer } from "./observe/opentelemetry.ts";
+export type { RequestSpan, RunSpan, ToolSpan, Tracer } from "./observe/trace.ts";
+export type { ChannelBinding, DroppedTool, GivenTool, InputSchemaTool, PipelineTool } from "./pipeline/layer.ts";
+export { createDefaultPolicy } from "./policy/default-policy.ts";
+export type { PathRules } from "./policy/paths.ts";
+export {
+  type Answer,
+  type Ask,
+  type Audit,
+  capabilities,
+  type Capability,
+  type Decide,
+  type Decision,
+  type PolicyRequest,
+  type Question,
+  type Subject,
+  type Target,
+  type Verdict,
+} from "./policy/policy.ts";
+export type { AskChoice } from "./run/approvals.ts";
+export { Budget, type BudgetLimit, type BudgetLimits, createBudget } from "./run/budget.ts";
+export type { AgentSessionEvent } from "./run/publisher.ts";
 export { recordRuns } from "./run/record.ts";
+export type { RunOutcome } from "./run/run.ts";
+export type { ContextUse, SessionStats } from "./run/stats.ts";
 export type { Durability } from "./session/append-queue.ts";
 export type { ListOptions, ListProgress } from "./session/catalogue.ts";
 export type { SessionTreeNode } from "./session/branch.ts";

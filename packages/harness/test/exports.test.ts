@@ -4,7 +4,9 @@ import * as root from "../src/index.ts";
 
 test("the root exports these values and no others", () => {
   expect(Object.keys(root).sort()).toEqual([
+    "AgentSession",
     "AuthStorage",
+    "Budget",
     "HarnessError",
     "MemoryLog",
     "ModelRegistry",
@@ -13,6 +15,7 @@ test("the root exports these values and no others", () => {
     "SettingsManager",
     "buildContext",
     "buildSystemPrompt",
+    "capabilities",
     "chooseDefault",
     "collectLeftBranch",
     "compact",
@@ -20,6 +23,11 @@ test("the root exports these values and no others", () => {
     "contextMessages",
     "contextTokens",
     "convertToLlm",
+    "createAgent",
+    "createAgentSession",
+    "createBudget",
+    "createDebugLog",
+    "createDefaultPolicy",
     "createExpandPort",
     "createFileStore",
     "createMemoryStore",
@@ -34,6 +42,7 @@ test("the root exports these values and no others", () => {
     "exportHtml",
     "exportJsonl",
     "exportMarkdown",
+    "findTracer",
     "firstDifference",
     "formatSettingsProblem",
     "importSession",

@@ -37,6 +37,7 @@ const names = {
   approval_resolved: "session.approval.resolved",
   retry_scheduled: "session.retry.scheduled",
   cache_break: "session.cache.broken",
+  notice: "session.notice",
 } as const satisfies Record<SessionEvent["type"], string>;
 
 /** The event as one session of many reports it. Pure: whoever sends it gives the numbers. */

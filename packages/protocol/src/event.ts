@@ -79,7 +79,14 @@ export type LifecycleEvent =
       durationMs: number;
       error?: { code: string; message: string };
     }
-  | { type: "message_end"; messageId: string; stopReason: WireStopReason; usage: WireUsage }
+  | {
+      type: "message_end";
+      messageId: string;
+      stopReason: WireStopReason;
+      usage: WireUsage;
+      /** The answer is one that nobody is to be shown. */
+      silent?: boolean;
+    }
   | {
       type: "turn_end";
       turnId: string;
@@ -116,7 +123,9 @@ export type SessionFact =
   | { type: "approval_resolved"; approvalId: string; decision: "allowed" | "denied"; by: string }
   | { type: "retry_scheduled"; attempt: number; maxAttempts: number; delayMs: number; reason: string }
   /** The provider's cache is lost: the request's prefix differs from here on. */
-  | { type: "cache_break"; segment: string; reason: string };
+  | { type: "cache_break"; segment: string; reason: string }
+  /** Something that a person should know, in whole sentences. `code` is for programs. */
+  | { type: "notice"; code: string; message: string };
 
 export type SessionEvent = LifecycleEvent | SessionFact;
 

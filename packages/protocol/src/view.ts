@@ -31,6 +31,8 @@ export interface LiveView {
   readonly retry:
     | { readonly attempt: number; readonly maxAttempts: number; readonly delayMs: number; readonly reason: string }
     | undefined;
+  /** What a person should know, the latest last. */
+  readonly notices: readonly { readonly code: string; readonly message: string }[];
   /** How the last run ended; undefined before the first. */
   readonly ended: { readonly reason: TerminationReason; readonly detail: string | undefined } | undefined;
   /** What went wrong in the last run. */
@@ -58,6 +60,8 @@ export interface LiveTool {
 /** How much of a running call's updates is kept: its result will have what matters. */
 const mostUpdates = 200;
 
+const mostNotices = 20;
+
 export const emptyView: View = {
   log: { entries: new Map(), leafId: null, name: undefined },
   live: {
@@ -68,6 +72,7 @@ export const emptyView: View = {
     followUps: [],
     approvals: [],
     retry: undefined,
+    notices: [],
     ended: undefined,
     error: undefined,
   },
@@ -154,6 +159,8 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
     case "model_changed":
     case "cache_break":
       return live;
+    case "notice":
+      return { ...live, notices: [...live.notices, { code: event.code, message: event.message }].slice(-mostNotices) };
     default:
       // Every kind is named above; what still comes here is from a server that is newer than we are.
       event satisfies never;

@@ -26,6 +26,12 @@ export interface ToolsOptions {
   spawn?: Spawn;
   /** What `bash` cleans of secrets and gives to commands. Default: our own environment. */
   env?: Readonly<Record<string, string | undefined>>;
+  /** Variables that `bash` gives to commands as they are. */
+  addedEnv?: Readonly<Record<string, string>>;
+  /** The shell that runs commands. Default: bash, else sh. */
+  shell?: string;
+  /** Comes before every command, on a line of its own. */
+  commandPrefix?: string;
   /** Where `bash` keeps long output. Default: private files among the system's temporary ones, removed by `dispose`. */
   outputDirectory?: string;
   /** How much of the machine a command with all it starts may take. */
@@ -73,7 +79,7 @@ const defaultSpawn = createSpawn();
 /** Dispose of what it returns when the session ends: jobs live until then. */
 export function createTools(options: ToolsOptions): Tools {
   const { cwd, files = createFiles(), spawn = defaultSpawn, clock = systemClock, ids = systemIds } = options;
-  const { env, outputDirectory, limits, containment = "pid namespace" } = options;
+  const { env, addedEnv, shell, commandPrefix, outputDirectory, limits, containment = "pid namespace" } = options;
   const queue = processQueue;
   const snapshots = createSnapshots();
   const jobs = createJobs({ clock });
@@ -92,6 +98,9 @@ export function createTools(options: ToolsOptions): Tools {
       clock,
       ids,
       ...(env && { env }),
+      ...(addedEnv && { addedEnv }),
+      ...(shell !== undefined && { shell }),
+      ...(commandPrefix !== undefined && { commandPrefix }),
       ...(outputDirectory !== undefined && { outputDirectory }),
       ...(limits && { limits }),
       ...(containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),

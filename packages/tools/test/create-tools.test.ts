@@ -291,3 +291,16 @@ describe("a root that a guard holds", () => {
     expect(new Set(asked)).toEqual(new Set([secret]));
   });
 });
+
+test("a shell, a prefix and variables that somebody chose reach every command", async () => {
+  const { use } = toolsIn({
+    cwd: scratch(),
+    shell: "/bin/sh",
+    commandPrefix: "greeting=hello",
+    addedEnv: { BUILD_API_KEY: "chosen" },
+    env: { PATH: process.env["PATH"], OTHER_API_KEY: "not chosen" },
+  });
+  // What begins with the shell's own name ($0) tells which one it is.
+  const said = await use("bash", { command: 'echo "$greeting $BUILD_API_KEY ${OTHER_API_KEY-unset} $0"' });
+  expect(said).toBe("hello chosen unset /bin/sh");
+});

@@ -63,13 +63,17 @@ function lastCount(branch: readonly SessionEntry[]): { at: number; tokens: numbe
       const target = branch.findIndex(({ id }) => id === entry.targetId);
       if (target >= 0) firstEdited = Math.min(firstEdited, target);
     }
-    if (entry.type !== "message" || entry.message?.role !== "assistant" || firstEdited <= at) continue;
-    const { usage, stopReason } = entry.message;
-    const tokens = stopReason === "error" || stopReason === "aborted" ? 0 : countOf(usage);
+    const tokens = entry.type === "message" && firstEdited > at ? usedTokens(entry.message) : 0;
     // A provider that counts nothing says 0, which is no count.
     if (tokens > 0) return { at, tokens };
   }
   return undefined;
+}
+
+/** What a provider counted for an answer and all that it answers; 0 where nobody counted. */
+export function usedTokens(message: AgentMessage | undefined): number {
+  if (message?.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted") return 0;
+  return countOf(message.usage);
 }
 
 const countOf = (usage: Partial<Usage> | undefined): number =>

@@ -165,6 +165,11 @@ export class ModelRegistry {
     return this.#configs.get(provider)?.apiKey;
   }
 
+  /** Where a provider is according to `models.json`; undefined when that does not move it. */
+  baseUrl(provider: string): string | undefined {
+    return this.#configs.get(provider)?.baseUrl;
+  }
+
   /** A provider's name for people, if `models.json` gives it one. */
   displayName(provider: string): string | undefined {
     return this.#configs.get(provider)?.name;

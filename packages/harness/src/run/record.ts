@@ -1,6 +1,28 @@
 /** What happens in a run goes into the log before anybody acts on it. */
-import type { Agent } from "@tau/agent";
+import type { Agent, AgentEvent, AgentMessage } from "@tau/agent";
 import type { Session } from "../session/session.ts";
+import { isSilent } from "./silent.ts";
+
+/**
+ * Appends what an event says that has to be remembered: a message when it is whole, a call before its tool is executed.
+ * Undefined when there is nothing to wait for. `queueIdOf` knows the messages that had waited.
+ */
+export function appendEvent(
+  session: Session,
+  event: AgentEvent,
+  queueIdOf: (message: AgentMessage) => string | undefined = () => undefined,
+): Promise<string> | undefined {
+  if (event.type === "tool_execution_start") return session.appendCallStarted(event.toolCallId, event.toolName);
+  if (event.type !== "message_end") return undefined;
+  const { message } = event;
+  const queueId = queueIdOf(message);
+  return session.append({
+    type: "message",
+    message,
+    ...(queueId !== undefined && { queueId }),
+    ...(message.role === "assistant" && isSilent(message) && { silent: true }),
+  });
+}
 
 /**
  * Records an agent's runs in a session until the returned function is called. The agent waits for its listeners, so a
@@ -8,8 +30,5 @@ import type { Session } from "../session/session.ts";
  * refuses ends the run with its words: what cannot be remembered is not done.
  */
 export function recordRuns(agent: Agent, session: Session): () => void {
-  return agent.subscribe(async (event) => {
-    if (event.type === "message_end") await session.appendMessage(event.message);
-    if (event.type === "tool_execution_start") await session.appendCallStarted(event.toolCallId, event.toolName);
-  });
+  return agent.subscribe(async (event) => void (await appendEvent(session, event)));
 }

@@ -1,7 +1,7 @@
 /** Walking a log's tree without reading what is not shown. */
 import type { SessionContext } from "./context.ts";
 import { buildContext, settingsOf } from "./context.ts";
-import type { CompactionEntry, SessionEntry } from "./entry.ts";
+import type { AcceptedEntry, CompactionEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
 import { startedCalls } from "./unfinished-calls.ts";
 
@@ -118,4 +118,19 @@ export async function readName(log: SessionLog): Promise<string | undefined> {
   const [entry] = await log.read(log.table.rowsOf("session_info").slice(-1));
   const name: unknown = entry?.type === "session_info" ? entry.name : undefined;
   return (typeof name === "string" && name.trim()) || undefined;
+}
+
+/** What was accepted and never said, cancelled or refused, oldest first. Costs nothing where nothing ever waited. */
+export async function readWaiting(log: SessionLog): Promise<AcceptedEntry[]> {
+  const rows = log.table.rowsOf("queue");
+  if (rows.length === 0) return [];
+  const queue = await log.read(rows);
+  const said = await log.read(log.table.rowsOf("user").filter((row) => row > rows[0]!));
+  const settled = new Set<unknown>();
+  for (const entry of said) if (entry.type === "message") settled.add(entry.queueId);
+  for (const entry of queue) if (entry.type === "queue" && entry.state !== "accepted") settled.add(entry.queueId);
+  return queue.filter(
+    (entry): entry is AcceptedEntry =>
+      entry.type === "queue" && entry.state === "accepted" && !settled.has(entry.queueId),
+  );
 }

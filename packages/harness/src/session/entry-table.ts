@@ -20,11 +20,13 @@ export const kinds = [
   "usage",
   "context_edit",
   "unknown",
+  // Behind the others: what is written in an index keeps its number.
+  "queue",
 ] as const;
 export type EntryKind = (typeof kinds)[number];
 
 const kindNumbers = new Map<string, number>(kinds.map((kind, number) => [kind, number]));
-const entryTypes = new Set<string>(kinds.slice(kinds.indexOf("model_change"), kinds.indexOf("unknown")));
+const entryTypes = new Set<string>(kinds.slice(kinds.indexOf("model_change")).filter((kind) => kind !== "unknown"));
 const kindNumber = (kind: EntryKind) => kindNumbers.get(kind) ?? 0;
 
 const damaged = kindNumber("damaged");

@@ -35,6 +35,10 @@ export interface EntryBase {
 export interface MessageEntry extends EntryBase {
   type: "message";
   message: AgentMessage;
+  /** It had waited: the `queueId` of what was accepted. Its outcome is that it was said. */
+  queueId?: string;
+  /** The answer is one that nobody is to be shown. */
+  silent?: boolean;
 }
 
 export interface ModelChangeEntry extends EntryBase {
@@ -113,6 +117,28 @@ export interface ContextEditEntry extends EntryBase {
   replacement: { content: string | (TextContent | ImageContent)[] } | null;
 }
 
+/**
+ * What a person said while the session was busy, and what became of it. Each that was accepted has one outcome: a message
+ * with its `queueId`, or one of the others here.
+ */
+export interface AcceptedEntry extends EntryBase {
+  type: "queue";
+  queueId: string;
+  state: "accepted";
+  kind: "steer" | "followUp";
+  content: string | (TextContent | ImageContent)[];
+}
+
+export interface UnsaidEntry extends EntryBase {
+  type: "queue";
+  queueId: string;
+  /** `cancelled` by a person, or `refused` because nobody could say it any more. */
+  state: "cancelled" | "refused";
+  reason: string;
+}
+
+export type QueueEntry = AcceptedEntry | UnsaidEntry;
+
 export type SessionEntry =
   | MessageEntry
   | ModelChangeEntry
@@ -124,13 +150,13 @@ export type SessionEntry =
   | LabelEntry
   | SessionInfoEntry
   | UsageEntry
-  | ContextEditEntry;
+  | ContextEditEntry
+  | AcceptedEntry
+  | UnsaidEntry;
 
 /** An entry that is about to be written: where it goes and when is decided by the log. */
-export type NewEntry = {
-  [Type in SessionEntry["type"]]: Draft<Extract<SessionEntry, { type: Type }>>;
-}[SessionEntry["type"]];
-type Draft<Entry> = Omit<Entry, "id" | "parentId" | "timestamp">;
+export type NewEntry = Draft<SessionEntry>;
+type Draft<Entry> = Entry extends EntryBase ? Omit<Entry, "id" | "parentId" | "timestamp"> : never;
 
 /** Every session, in a file or in memory, answers as one of these. */
 export interface SessionNode {

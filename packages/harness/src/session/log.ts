@@ -381,7 +381,7 @@ function parse(bytes: Buffer): object | undefined {
   }
 }
 
-function readOnlyError(name: string, readOnly: ReadOnly): HarnessError {
+export function readOnlyError(name: string, readOnly: ReadOnly): HarnessError {
   if (readOnly.reason === "asked")
     return new HarnessError("read_only", `The session ${name} was opened for reading only.`);
   if (readOnly.reason === "refused") {

@@ -17,10 +17,12 @@ import {
   readName,
   readStartedCalls,
   readTree,
+  readWaiting,
   type SessionTreeNode,
 } from "./branch.ts";
 import { contextEntries, type SessionContext } from "./context.ts";
 import {
+  type AcceptedEntry,
   type ContextEditEntry,
   customTypes,
   type EntryBase,
@@ -62,6 +64,7 @@ export class Session implements SessionNode {
   /** Settles when all appends so far have: each needs the leaf that the one before it left. */
   #tail: Promise<unknown> = Promise.resolve();
   #isClosing = false;
+  #listeners: readonly ((entry: SessionEntry) => void)[] = [];
 
   constructor(parts: SessionParts, { leafId, lastActiveAt }: Standing) {
     this.#parts = parts;
@@ -97,6 +100,14 @@ export class Session implements SessionNode {
   /** Why nothing can be appended; undefined when it can. */
   get readOnly(): ReadOnly | undefined {
     return this.#parts.log.readOnly;
+  }
+
+  /** Calls `listener` with each entry that is acknowledged, in order. It must not throw. Returns how to end it. */
+  onAppend(listener: (entry: SessionEntry) => void): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
   }
 
   getSessionId(): string {
@@ -171,9 +182,19 @@ export class Session implements SessionNode {
     return this.#log.retrying(async () => readContext(this.#log, await this.#row(leafId)));
   }
 
+  /** The end of the branch, from the first entry that the latest compaction kept: all that matters to the model. */
+  getContextBranch(leafId: string | null = this.#leafId): Promise<SessionEntry[]> {
+    return this.#log.retrying(async () => readContextBranch(this.#log, await this.#row(leafId)));
+  }
+
+  /** What was accepted from a person and has no outcome: a crash came before it. */
+  waitingMessages(): Promise<AcceptedEntry[]> {
+    return this.#log.retrying(() => readWaiting(this.#log));
+  }
+
   /** The entries that the context is made of: a compaction first, then what it kept, then what came after it. */
   async buildContextEntries(leafId: string | null = this.#leafId): Promise<SessionEntry[]> {
-    return contextEntries(await this.#contextBranch(leafId));
+    return contextEntries(await this.getContextBranch(leafId));
   }
 
   /** The calls that a crash left without a result. */
@@ -327,10 +348,6 @@ export class Session implements SessionNode {
     return this.#parts.log;
   }
 
-  #contextBranch(leafId: string | null): Promise<SessionEntry[]> {
-    return this.#log.retrying(async () => readContextBranch(this.#log, await this.#row(leafId)));
-  }
-
   #isNew(): boolean {
     return this.#log.table.count === 0;
   }
@@ -367,6 +384,9 @@ export class Session implements SessionNode {
     if (full.type === "compaction" && full.firstKeptEntryId === "") full.firstKeptEntryId = id;
     await log.append(this.#isNew() ? [header, full] : [full]);
     this.#lastActiveAt = now;
+    // Before they hear of it, so that whoever asks for the leaf gets this one.
+    if (full.type !== "custom" || full.customType !== customTypes.navigated) this.#leafId = id;
+    for (const listener of this.#listeners) listener(full);
     return id;
   }
 

@@ -2,3 +2,4 @@
 export { systemCode } from "../errors.ts";
 export { type FileSystem, nodeFileSystem, type OpenHandle } from "./file-system.ts";
 export { acquireLease, type Lease, type LeaseHolder, type LeaseOptions, type LeaseOutcome } from "./lease.ts";
+export { foldName, isWithin } from "./within.ts";

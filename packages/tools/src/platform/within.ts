@@ -29,6 +29,8 @@ const namesOf = (path: string) =>
 
 /** The same for all spellings of one name, short names apart. */
 export function foldName(name: string): string {
+  // Nearly all names, and nothing to fold in them but their case.
+  if (/^[\w.-]*\w$/.test(name)) return name.toLowerCase();
   const plain = name
     // Git ignores the same ones, and ext4 with case folding a few more.
     .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")

@@ -47,6 +47,12 @@ export interface BashOptions {
   ids?: Ids;
   /** What is cleaned and given to commands. Default: our own environment. */
   env?: Readonly<Record<string, string | undefined>>;
+  /** Variables that are given to commands as they are: whoever names them wants them there. */
+  addedEnv?: Readonly<Record<string, string>>;
+  /** The program that runs commands, as `-c` asks for. Default: bash, else sh. */
+  shell?: string;
+  /** Comes before every command, on a line of its own. */
+  commandPrefix?: string;
   /** Where long output is kept. Default: private files among the system's temporary ones, until `jobs` are disposed of. */
   outputDirectory?: string;
   /** Bytes of output that are kept in a file. Default 64 MB. */
@@ -79,12 +85,14 @@ export function createBashTool(options: BashOptions): AgentTool<typeof parameter
     cwd,
     spawn,
     clock,
-    env: cleanEnvironment(options.env ?? process.env),
+    env: { ...cleanEnvironment(options.env ?? process.env), ...options.addedEnv },
     table: createProcessTable(fs),
     watchdog,
     logs,
     namespace: options.namespace ?? (() => findPidNamespace(spawn)),
     ...(options.limits && { limits: options.limits }),
+    ...(options.shell !== undefined && { shell: [options.shell] as const }),
+    ...(options.commandPrefix !== undefined && { commandPrefix: options.commandPrefix }),
   };
   jobs.atEnd(() => logs.remove());
   jobs.atEnd(() => watchdog.release());

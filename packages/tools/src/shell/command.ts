@@ -4,7 +4,7 @@ import { type Clock, sleep } from "@tau/ai";
 import { systemCode } from "../errors.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import { type Contained, type Containment, startContained } from "./contained.ts";
-import { argvOf, findShell, tooLong } from "./interpreter.ts";
+import { argvOf, findShell, type Shell, tooLong } from "./interpreter.ts";
 import type { Limits } from "./limits.ts";
 import type { Logs } from "./log-file.ts";
 import { Output, type OutputOptions } from "./output.ts";
@@ -23,6 +23,10 @@ export interface CommandPorts {
   readonly logs: Logs;
   readonly namespace: () => Promise<PidNamespace | undefined>;
   readonly limits?: Partial<Limits>;
+  /** Default: bash, else sh. */
+  readonly shell?: Shell;
+  /** Comes before every command, on a line of its own. */
+  readonly commandPrefix?: string;
 }
 
 export interface CommandRequest {
@@ -71,8 +75,9 @@ export async function startCommand(ports: CommandPorts, request: CommandRequest)
 }
 
 async function startProcess(ports: CommandPorts, { command, admit }: CommandRequest): Promise<Contained> {
-  const { cwd, env, spawn } = ports;
-  const argv = argvOf(await findShell(spawn, env), command);
+  const { cwd, env, spawn, commandPrefix } = ports;
+  const whole = commandPrefix === undefined ? command : `${commandPrefix}\n${command}`;
+  const argv = argvOf(ports.shell ?? (await findShell(spawn, env)), whole);
   const namespace = await ports.namespace();
   admit();
   try {

@@ -1,0 +1,106 @@
+/** What a named agent sets for single tools: defaults of their arguments. Pure. */
+import { didYouMean, isAiError, validateToolArguments } from "@tau/ai";
+import type { ToolChoice } from "../resources/tools-yaml.ts";
+import type { PipelineTool } from "./layer.ts";
+import { oncePerPair } from "./once.ts";
+import { isRecord, wireSchema } from "./wire-schema.ts";
+
+/** An option that is ignored: its tool has no such parameter, or one that does not take the value. */
+export interface ChoiceProblem {
+  tool: string;
+  option: string;
+  /** A whole sentence for a person. */
+  message: string;
+}
+
+type Options = ToolChoice["options"];
+
+/** What is set for these tools in vain. Those that are built will do. */
+export const choiceProblems = (tools: readonly PipelineTool[], choices: readonly ToolChoice[]): ChoiceProblem[] =>
+  choices.flatMap(({ name, options }) => {
+    const tool = tools.find((one) => one.name === name);
+    return tool ? judge(options, tool).problems : [];
+  });
+
+/** A tool whose arguments have the options for defaults; the tool itself where none of them fits. */
+export const withOptions = (tool: PipelineTool, options: Options): PipelineTool =>
+  judge(options, tool).defaults.length > 0 ? defaulted(options, tool) : tool;
+
+interface Judged {
+  defaults: [option: string, value: unknown][];
+  problems: ChoiceProblem[];
+}
+
+/** Once, because a value is checked by the engine that checks arguments, which is slow to begin. */
+const judge = oncePerPair((options: Options, tool: PipelineTool): Judged => {
+  const properties = propertiesOf(tool);
+  const judged: Judged = { defaults: [], problems: [] };
+  for (const [option, value] of Object.entries(options)) {
+    const message = problemWith({ tool: tool.name, option, value, properties });
+    if (message === undefined) judged.defaults.push([option, value]);
+    else judged.problems.push({ tool: tool.name, option, message });
+  }
+  return judged;
+});
+
+interface Setting {
+  tool: string;
+  option: string;
+  value: unknown;
+  properties: Record<string, unknown>;
+}
+
+function problemWith({ tool, option, value, properties }: Setting): string | undefined {
+  const called = JSON.stringify(option);
+  if (!Object.hasOwn(properties, option)) {
+    const hint = didYouMean(option, Object.keys(properties));
+    return `${tool} has no parameter ${called}; what is set for it is ignored.${hint}`;
+  }
+  if (takes(properties[option], value)) return undefined;
+  return `The parameter ${called} of ${tool} does not take the value that is set for it, which is ignored.`;
+}
+
+function takes(property: unknown, value: unknown): boolean {
+  // What a reference leads to stands outside of the property. Whether it fits is said when a call is made.
+  if (/"\$(ref|dynamicRef)"/.test(JSON.stringify(property))) return true;
+  const parameters = { type: "object", properties: { value: property }, required: ["value"] };
+  const asked = { type: "toolCall" as const, id: "", name: "option", arguments: { value } };
+  try {
+    validateToolArguments({ name: "option", description: "", parameters }, asked);
+    return true;
+  } catch (error) {
+    if (isAiError(error)) return error.code !== "invalid_arguments";
+    throw error;
+  }
+}
+
+const defaulted = oncePerPair((options: Options, tool: PipelineTool): PipelineTool => {
+  const { defaults } = judge(options, tool);
+  const properties = propertiesOf(tool);
+  const takesNull = new Set(defaults.map(([option]) => option).filter((option) => mentionsNull(properties[option])));
+  return {
+    ...tool,
+    // After the tool's own preparation, which knows other names for the same argument.
+    prepareArguments(args) {
+      const given: unknown = tool.prepareArguments ? tool.prepareArguments(args) : args;
+      // What is no object is for validation to refuse.
+      if (!isRecord(given)) return given as Record<string, unknown>;
+      const isLeftOut = (option: string) =>
+        !Object.hasOwn(given, option) ||
+        given[option] === undefined ||
+        // Where every parameter has to be named, null is how a model leaves one out.
+        (given[option] === null && !takesNull.has(option));
+      const missing = defaults.filter(([option]) => isLeftOut(option));
+      return missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing) };
+    },
+  };
+});
+
+function propertiesOf({ parameters }: PipelineTool): Record<string, unknown> {
+  const wire = wireSchema(parameters);
+  const properties = wire.kind === "schema" ? wire.schema["properties"] : undefined;
+  return isRecord(properties) ? properties : {};
+}
+
+/** Rather too often than too rarely: null is then left for the tool to judge. */
+const mentionsNull = (property: unknown): boolean => /null/.test(JSON.stringify(property));

@@ -1,0 +1,71 @@
+/** Layer 3: what a model may do to its own session. */
+import { addTools } from "./add-tools.ts";
+import type { HarnessActions, Layer, PipelineTool } from "./layer.ts";
+import { textResult } from "./tool-result.ts";
+
+export const harnessTools: Layer = (tools, { actions, choices, report }) =>
+  addTools(tools, toolsOf(actions), { layer: 3, choices, report });
+
+const made = new WeakMap<HarnessActions, PipelineTool[]>();
+
+/** One set for each session, so that the tools stay identical when the pipeline is built again. */
+function toolsOf(actions: HarnessActions): PipelineTool[] {
+  const tools = made.get(actions) ?? create(actions);
+  made.set(actions, tools);
+  return tools;
+}
+
+const create = (actions: HarnessActions): PipelineTool[] => [
+  {
+    name: "session_branch",
+    label: "Branch the session",
+    description:
+      "Start a new session that goes on from an entry of this one, which stays as it is. Returns the new session's id.",
+    parameters: {
+      type: "object",
+      properties: { entryId: { type: "string", minLength: 1, description: "Default: the last entry." } },
+    },
+    async execute(_id, { entryId }) {
+      const sessionId = await actions.branch(entryId);
+      return { ...textResult(`The new session is ${sessionId}.`), details: { sessionId } };
+    },
+  },
+  {
+    name: "session_navigate",
+    label: "Go to an entry",
+    description: "Go to another entry of this session once the run is over; the conversation goes on from there.",
+    parameters: {
+      type: "object",
+      properties: { entryId: { type: "string", minLength: 1, description: "Where to go." } },
+      required: ["entryId"],
+    },
+    async execute(_id, { entryId }) {
+      await actions.navigate(entryId);
+      return { ...textResult(`When this run is over, the session goes to entry ${entryId}.`), details: { entryId } };
+    },
+  },
+  {
+    name: "gateway_reload",
+    label: "Reload",
+    description: "Read settings, skills, prompts and context files again. Returns what changed.",
+    parameters: { type: "object", properties: {} },
+    async execute() {
+      const changed = [...(await actions.reload())];
+      const lines = changed.map((what) => `- ${what}`).join("\n");
+      return { ...textResult(changed.length > 0 ? `Changed:\n${lines}` : "Nothing changed."), details: { changed } };
+    },
+  },
+  {
+    name: "agent_interrupt",
+    label: "Interrupt",
+    description: "End this run after the calls of this answer, for when going on would be of no use.",
+    parameters: {
+      type: "object",
+      properties: { reason: { type: "string", description: "Why, for the person." } },
+    },
+    async execute(_id, { reason }) {
+      actions.interrupt(reason?.trim() || "The agent asked for it.");
+      return { ...textResult("The run ends here."), terminate: true };
+    },
+  },
+];

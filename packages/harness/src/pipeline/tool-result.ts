@@ -1,0 +1,61 @@
+/** What a tool in the `inputSchema` form returns, as the model reads it. Pure. */
+import type { AgentToolResult } from "@tau/agent";
+import { messageOf } from "@tau/ai";
+import { HarnessError } from "../errors.ts";
+import { isRecord } from "./wire-schema.ts";
+
+/** Some providers refuse an empty result, and a model takes one for a failure. */
+const doneText = "Done.";
+
+/**
+ * A text as it is, a result with `content` as it is, nothing as a confirmation, all else as JSON. Throws for what JSON
+ * cannot hold at all; the text says that the tool has done its work.
+ */
+export function toolResult(value: unknown): AgentToolResult {
+  if (isResult(value)) return value;
+  if (value === undefined || value === "") return textResult(doneText);
+  return textResult(typeof value === "string" ? value : json(value));
+}
+
+export const textResult = (text: string): AgentToolResult => ({ content: [{ type: "text", text }] });
+
+/** Data may have a field `content` too: only one that a model can be shown makes it a result. */
+const isResult = (value: unknown): value is AgentToolResult =>
+  isRecord(value) && Array.isArray(value["content"]) && value["content"].every(isBlock);
+
+const isBlock = (block: unknown): boolean =>
+  isRecord(block) &&
+  (block["type"] === "text"
+    ? typeof block["text"] === "string"
+    : block["type"] === "image" && typeof block["data"] === "string" && typeof block["mimeType"] === "string");
+
+function json(value: unknown): string {
+  try {
+    return JSON.stringify(value, withoutCycles()) ?? doneText;
+  } catch (error) {
+    const text = `The tool has run, but its result cannot be written as JSON: ${messageOf(error)}`;
+    throw new HarnessError("invalid_input", text, { cause: error });
+  }
+}
+
+/** Only what is its own ancestor is cut; the same thing twice side by side is written twice. */
+function withoutCycles(): (this: unknown, key: string, value: unknown) => unknown {
+  const ancestors: { value: object; plain: object }[] = [];
+  return function (_key, value) {
+    if (typeof value === "bigint") return value.toString();
+    if (typeof value !== "object" || value === null) return value;
+    // `this` holds the value: whatever was entered after it has been left.
+    while (ancestors.length > 0 && ancestors.at(-1)!.plain !== this) ancestors.pop();
+    if (ancestors.some((ancestor) => ancestor.value === value)) return "[circular]";
+    const plain = plainOf(value);
+    ancestors.push({ value, plain });
+    return plain;
+  };
+}
+
+/** JSON makes `{}` of these, which would lose everything they hold. */
+function plainOf(value: object): object {
+  if (value instanceof Error) return { ...value, name: value.name, message: value.message };
+  if (value instanceof Map || value instanceof Set) return [...value];
+  return value;
+}

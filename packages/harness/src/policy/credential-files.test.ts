@@ -1,0 +1,139 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isCredentialFile } from "./credential-files.ts";
+
+const homes = { home: "/home/ann", agentDir: "/srv/tau" };
+const isSecret = (path: string) => isCredentialFile(path, homes);
+
+const secrets = [
+  "/srv/tau/auth.json",
+  "/srv/tau/auth.json.0191-draft",
+  "/srv/tau/agents/bob/auth.json",
+  "/srv/tau/keys/signing",
+  "/srv/tau/client.pem",
+  "/home/ann/.tau/auth.json",
+  "/home/ann/.tau/agents/bob/auth.json",
+  "/home/ann/.ssh/id_ed25519",
+  "/home/ann/.ssh/work/id_rsa",
+  "/home/ann/.ssh/work/config",
+  "/home/ann/.ssh/identity of ann",
+  "/home/ann/.gnupg",
+  "/home/ann/.gnupg/private-keys-v1.d/x.key",
+  "/home/ann/.aws/credentials",
+  "/home/ann/.aws/sso/cache/1.json",
+  "/home/ann/.netrc",
+  "/home/ann/.git-credentials",
+  "/home/ann/.config/gcloud/application_default_credentials.json",
+  "/home/ann/.config/gh/hosts.yml",
+  "/home/ann/.kube/config",
+  "/home/ann/.docker/config.json",
+  "/home/ann/.npmrc",
+  "/home/ann/.pypirc",
+  "/home/ann/.cargo/credentials",
+  "/home/ann/.cargo/credentials.toml",
+  "/home/ann/.azure/msal_token_cache.json",
+  "/home/ann/.pi/agent/auth.json",
+  "/home/ann/.claude/.credentials.json",
+  "/home/ann/.codex/auth.json",
+  "/home/ann/.local/share/opencode/auth.json",
+  "/home/ann/.openclaw/agents/main/agent/auth-profiles.json",
+  "/home/ann/.mozilla/firefox/x.default/logins.json",
+  "/home/ann/Library/Application Support/Google/Chrome/Default/Login Data",
+  "/home/ann/Library/Keychains/login.keychain-db",
+  "/home/ann/.local/share/keyrings/login.keyring",
+  "/etc/shadow",
+  "/etc/shadow-",
+  "/etc/gshadow",
+  "/private/etc/master.passwd",
+  "/etc/ssh/ssh_host_ed25519_key",
+  "/run/secrets/token",
+  "/proc/1/environ",
+  "/proc/1/task/2/environ",
+  "/proc/77/mem",
+  "/tmp/krb5cc_1000",
+];
+
+test.each(secrets)("%s holds credentials", (path) => {
+  expect(isSecret(path)).toBe(true);
+});
+
+test.each([
+  "/home/ann",
+  "/home/ann/.ssh",
+  "/home/ann/.ssh/id_ed25519.pub",
+  "/home/ann/.ssh/work/id_rsa.pub",
+  "/home/ann/.ssh/known_hosts",
+  "/home/ann/.ssh/config",
+  "/home/ann/.ssh/authorized_keys",
+  "/home/ann/.aws/config",
+  "/home/ann/.cargo/config.toml",
+  "/home/ann/.config/gh/config.yml",
+  "/home/ann/.npmrc.d",
+  "/home/ann/.docker",
+  "/home/ann/app/.env",
+  "/home/ann/app/.env.local",
+  "/home/ann/app/.npmrc",
+  "/home/ann/app/auth.json",
+  "/home/ann/app/.ssh/id_rsa",
+  "/srv/tau/settings.json",
+  "/srv/tau/skills/pdf/auth.json",
+  "/srv/tau-other/auth.json",
+  "/etc/passwd",
+  "/etc/ssh/ssh_host_ed25519_key.pub",
+  "/etc/hosts",
+  "/proc/1/status",
+  "/proc/cpuinfo",
+  "/tmp/x",
+  "/",
+])("%s holds none", (path) => {
+  expect(isSecret(path)).toBe(false);
+});
+
+describe("the credentials of others are credentials:", () => {
+  test.each([
+    "/root/.ssh/id_rsa",
+    "/var/root/.ssh/id_rsa",
+    "/home/bob/.aws/credentials",
+    "/var/home/bob/.netrc",
+    "/Users/bob/.kube/config",
+    "/mnt/c/Users/bob/.ssh/id_rsa",
+    String.raw`C:\Users\bob\.ssh\id_rsa`,
+  ])("%s", (path) => {
+    expect(isSecret(path)).toBe(true);
+  });
+
+  test("also where one's own home is above theirs", () => {
+    expect(isCredentialFile("/root/.ssh/id_rsa", { home: "/", agentDir: "/.tau" })).toBe(true);
+    expect(isCredentialFile("/.ssh/id_rsa", { home: "/", agentDir: "/.tau" })).toBe(true);
+  });
+});
+
+test("no spelling that some file system takes for the same name makes a credential readable", () => {
+  const spelled = (path: string) =>
+    fc
+      .array(fc.constantFrom("upper", "slash", "end", "dot", "stream", "ignored", "wide"), { maxLength: 3 })
+      .map((how) =>
+        how.reduce((text, one) => {
+          if (one === "upper") return text.toUpperCase();
+          if (one === "slash") return text.replaceAll("/", "//");
+          if (one === "end") return `${text}/`;
+          if (one === "dot") return `${text}. `;
+          if (one === "stream") return `${text}::$DATA`;
+          if (one === "ignored") return text.replace(/\/(?=[^/]+$)/, "/\u200c");
+          return text.replaceAll("e", "\uff45");
+        }, path),
+      );
+  const given = fc.constantFrom(...secrets).chain(spelled);
+  fc.assert(
+    fc.property(given, (path) => {
+      expect(isSecret(path), path).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("an exception does not grow with its spelling", () => {
+  for (const name of ["CONFIG", "config.", "id_rsa .pub\u200c", "known_hosts ", "id_rsa:x.pub", "id_rsa.PUB"]) {
+    expect(isSecret(`/home/ann/.ssh/${name}`), name).toBe(true);
+  }
+});

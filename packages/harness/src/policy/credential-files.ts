@@ -1,0 +1,77 @@
+/** Which files hold credentials. Pure: real paths in, a yes or no out. */
+import { foldName } from "@tau/tools/platform";
+import { homePlaces, type Place, systemPlaces } from "./credential-places.ts";
+
+export interface CredentialHomes {
+  /** The person's home directory, and the agent's: real paths. */
+  home: string;
+  agentDir: string;
+}
+
+/**
+ * Whether a file is, or lies in, a place where credentials are kept: of the system, of the person or of anybody else with
+ * a home on this machine. Says yes for all spellings that some file system takes for the same name. `.env` files are
+ * none: people need them for their work.
+ */
+export function isCredentialFile(realPath: string, { home, agentDir }: CredentialHomes): boolean {
+  const names = namesOf(realPath);
+  if (isAt(systemPlaces, names)) return true;
+  const belowAgent = below(namesOf(agentDir), names);
+  if (belowAgent && isAgentSecret(belowAgent)) return true;
+  // Both, since a home may lie above others: that of a container is often the root.
+  const atHomes = [below(namesOf(home), names), belowOtherHome(names)];
+  return atHomes.some((atHome) => atHome && (isAt(homePlaces, atHome) || isSshSecret(atHome, realPath)));
+}
+
+/** Our own keys, with the drafts and locks beside them; also those of named agents. */
+function isAgentSecret(names: readonly string[]): boolean {
+  const [first = "", , third = ""] = names;
+  if (first === "agents") return names.length === 3 && isKeyFile(third);
+  return first === "keys" || (names.length === 1 && isKeyFile(first));
+}
+
+const isKeyFile = (name: string) => name.startsWith("auth.json") || /\.(?:key|pem|p12|pfx)$/.test(name);
+
+/** Compared letter by letter, unlike what is forbidden: an exception must not grow because two names look alike. */
+const openInSsh: ReadonlySet<string> = new Set(["config", "known_hosts", "known_hosts.old", "authorized_keys"]);
+
+function isSshSecret(atHome: readonly string[], realPath: string): boolean {
+  if (atHome[0] !== ".ssh" || atHome.length < 2) return false;
+  const name = realPath
+    .replace(/[/\\]+$/, "")
+    .split(/[/\\]/)
+    .at(-1)!;
+  if (/^[\w.@+-]+\.pub$/.test(name)) return false;
+  return atHome.length > 2 || !openInSsh.has(name);
+}
+
+/** Homes of others: `/root`, `/home/NAME`, `/Users/NAME`, also below `/var` and `/usr`, or of a Windows that is mounted. */
+function belowOtherHome(names: readonly string[]): string[] | undefined {
+  const from = names[0] === "mnt" ? 2 : names[0] === "var" || names[0] === "usr" ? 1 : 0;
+  if (names[from] === "root") return names.slice(from + 1);
+  return names[from] === "home" || names[from] === "users" ? names.slice(from + 2) : undefined;
+}
+
+/** The names below a directory; undefined for what is not below it. */
+function below(directory: readonly string[], names: readonly string[]): string[] | undefined {
+  return directory.every((name, at) => names[at] === name) ? names.slice(directory.length) : undefined;
+}
+
+/** Whether a path is one of the places, or below one. */
+function isAt(places: ReadonlyMap<string, readonly Place[]>, names: readonly string[]): boolean {
+  const candidates = names[0] === undefined ? undefined : places.get(names[0]);
+  return candidates?.some((place) => place.every((part, at) => matches(part, names[at + 1]))) ?? false;
+}
+
+const matches = (part: string | RegExp, name: string | undefined) =>
+  name !== undefined && (typeof part === "string" ? part === name : part.test(name));
+
+/** Folded; without the drive of Windows, and without what macOS puts before `/etc` and `/var`. */
+function namesOf(path: string): string[] {
+  const names = path
+    .replace(/^[a-z]:/i, "")
+    .split(/[/\\]/)
+    .map(foldName)
+    .filter((name) => name !== "");
+  return names[0] === "private" && names.length > 1 ? names.slice(1) : names;
+}

@@ -1,0 +1,39 @@
+/** The plain default: the workspace is free, credentials are closed, and for what lies outside a person is asked. Pure. */
+import { type PathRules, resolvePathRules, ruledStanding } from "./paths.ts";
+import type { Decide, Verdict } from "./policy.ts";
+
+const verbs = { read: "Reading", write: "Writing" } as const;
+
+/**
+ * Credential files are denied; paths in `roots` are allowed, and reading in `readable`; reading or writing elsewhere asks.
+ * Everything else is allowed. Throws for a directory that is not absolute.
+ */
+export function createDefaultPolicy(options: PathRules): Decide {
+  const rules = resolvePathRules(options);
+  return ({ capability, target }) => {
+    if (target.kind !== "path") return { kind: "allow", rule: "default" };
+    // What is neither reading nor writing may do both.
+    const access = capability === "read" ? "read" : "write";
+    return verdictOn(target.path, access, rules);
+  };
+}
+
+function verdictOn(path: string, access: "read" | "write", rules: PathRules): Verdict {
+  const { standing, rule } = ruledStanding(path, access, rules);
+  switch (standing) {
+    case "allowed":
+      return { kind: "allow", rule };
+    case "asks":
+      return {
+        kind: "ask",
+        rule,
+        reason: `${verbs[access]} ${path} needs a person's consent: it is outside the workspace.`,
+      };
+    case "denied":
+      return { kind: "deny", rule, reason: credentialReason(path) };
+  }
+}
+
+/** For models and people. */
+export const credentialReason = (path: string): string =>
+  `${path} is where credentials are kept, and no tool may open it. If something from it is needed, ask the user.`;

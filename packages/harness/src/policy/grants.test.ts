@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Grants } from "./grants.ts";
+import type { Target } from "./policy.ts";
+
+const at = (path: string): Target => ({ kind: "path", path });
+
+test("a path that is granted for reading covers what is below it, and nothing beside or above it", () => {
+  const grants = new Grants();
+  grants.grant("read", at("/a/b"), { toolCallId: "1" });
+  expect(["/a/b", "/a/b/c/d", "/a", "/a/bc", "/a/b/../c"].map((path) => grants.allows("read", path))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect(grants.allows("write", "/a/b")).toBe(false);
+});
+
+test("a path that is granted for writing may be read too, but nothing below it", () => {
+  const grants = new Grants();
+  grants.grant("write", at("/a/b"), { toolCallId: "1" });
+  expect([grants.allows("write", "/a/b"), grants.allows("read", "/a/b")]).toEqual([true, true]);
+  expect([grants.allows("write", "/a/b/c"), grants.allows("read", "/a/b/c")]).toEqual([false, false]);
+});
+
+test("what was granted to a call ends with it; what was granted for the session stays", () => {
+  const grants = new Grants();
+  grants.grant("read", at("/a"), { toolCallId: "1" });
+  grants.grant("read", at("/b"), "session");
+  grants.grant("read", at("/c"), { toolCallId: "2" });
+  grants.endCall("1");
+  grants.endCall("never begun");
+  expect(["/a", "/b", "/c"].map((path) => grants.allows("read", path))).toEqual([false, true, true]);
+});
+
+test("only what was granted for the session is remembered, for exactly the same target", () => {
+  const grants = new Grants();
+  grants.grant("exec", { kind: "command", command: "make" }, "session");
+  grants.grant("exec", { kind: "command", command: "make test" }, { toolCallId: "1" });
+  const remembered = (command: string) => grants.isRemembered("exec", { kind: "command", command });
+  expect([remembered("make"), remembered("make test"), remembered("make install")]).toEqual([true, false, false]);
+  expect(grants.isRemembered("tool", { kind: "command", command: "make" })).toBe(false);
+  expect(grants.isRemembered("exec", { kind: "name", name: "make" })).toBe(false);
+});
+
+test("a grant never allows a path that is not below one that was granted", () => {
+  const name = fc.constantFrom("a", "b", "ab");
+  const path = fc.array(name, { maxLength: 4 }).map((names) => `/${names.join("/")}`);
+  fc.assert(
+    fc.property(fc.array(path, { maxLength: 4 }), path, (granted, asked) => {
+      const grants = new Grants();
+      for (const one of granted) grants.grant("read", at(one), "session");
+      const isBelow = granted.some((one) => `${asked}/`.startsWith(one === "/" ? one : `${one}/`));
+      expect(grants.allows("read", asked)).toBe(isBelow);
+    }),
+  );
+});

@@ -1,0 +1,245 @@
+import { getEventListeners } from "node:events";
+import type { BeforeToolCallContext } from "@tau/agent";
+import { expect, test } from "vitest";
+import { createDefaultPolicy } from "./default-policy.ts";
+import { Grants } from "./grants.ts";
+import { createJudge, type JudgeParts } from "./judge.ts";
+import type { Answer, Decision, Question } from "./policy.ts";
+
+/** A judge of `/w` whose ports write down what they are given. */
+function court(parts: Partial<JudgeParts> & { answers?: (Answer | Error)[] } = {}) {
+  const questions: Question[] = [];
+  const decisions: Decision[] = [];
+  const grants = new Grants();
+  const { answers, ...given } = parts;
+  let count = 0;
+  const judge = createJudge({
+    decide: createDefaultPolicy({ roots: ["/w"], home: "/home/ann", agentDir: "/home/ann/.tau" }),
+    ask:
+      answers &&
+      (async (question) => {
+        questions.push(question);
+        const answer = answers.shift();
+        if (!answer || answer instanceof Error) throw answer ?? new Error("nothing left to answer");
+        return answer;
+      }),
+    audit: (decision) => void decisions.push(decision),
+    grants,
+    subject: { kind: "model", sessionId: "s" },
+    cwd: "/w",
+    realPath: async (path) => path.replace(/^\/w\/link/, "/outside"),
+    ids: () => `q${++count}`,
+    ...given,
+  });
+  const call = (name: string, args: Record<string, unknown>, signal?: AbortSignal) =>
+    judge(calling(name, args), signal);
+  const outcomes = () =>
+    decisions.map(({ outcome, rule, by, request: { target } }) =>
+      [outcome, rule, by, target.kind === "path" ? target.path : undefined].filter(Boolean).join(" "),
+    );
+  return { call, grants, questions, decisions, outcomes };
+}
+
+const calling = (name: string, args: Record<string, unknown>): BeforeToolCallContext => ({
+  assistantMessage: {
+    role: "assistant",
+    content: [],
+    api: "scripted",
+    provider: "scripted",
+    model: "scripted",
+    usage: {
+      input: 0,
+      output: 0,
+      cacheRead: 0,
+      cacheWrite: 0,
+      totalTokens: 0,
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+    },
+    stopReason: "toolUse",
+    timestamp: 0,
+  },
+  toolCall: { type: "toolCall", id: "c1", name, arguments: args },
+  args,
+  context: { systemPrompt: "", messages: [], tools: [] },
+});
+
+const patch = (...paths: string[]) => ({ patch: paths.map((path) => `¶${path}#12ab\n1!`).join("\n") });
+
+test("what the policy allows goes on, and the audit is told", async () => {
+  const { call, outcomes, questions } = court({ answers: [] });
+  expect(await call("read", { path: "a.ts" })).toBeUndefined();
+  expect(await call("bash", { command: "ls" })).toBeUndefined();
+  expect(outcomes()).toEqual(["allowed root /w/a.ts", "allowed default"]);
+  expect(questions).toEqual([]);
+});
+
+test("what the policy denies is blocked with its reason, and nobody is asked", async () => {
+  const { call, outcomes, questions } = court({ answers: [{ decision: "allow" }] });
+  expect(await call("read", { path: "/etc/shadow" })).toEqual({
+    block: true,
+    reason: expect.stringMatching(/^\/etc\/shadow is where credentials are kept/),
+  });
+  expect(outcomes()).toEqual(["denied credential-file /etc/shadow"]);
+  expect(questions).toEqual([]);
+});
+
+test("the question says what the call would do, and names the path that it really has", async () => {
+  const { call, questions, outcomes } = court({ answers: [{ decision: "allow", by: "ann" }] });
+  expect(await call("read", { path: "link/a" })).toBeUndefined();
+  expect(questions).toEqual([
+    {
+      id: "q1",
+      toolCallId: "c1",
+      toolName: "read",
+      summary: "Read link/a",
+      request: {
+        subject: { kind: "model", sessionId: "s" },
+        capability: "read",
+        target: { kind: "path", path: "/outside/a" },
+      },
+    },
+  ]);
+  expect(outcomes()).toEqual(["allowed outside ann /outside/a"]);
+});
+
+test("where nobody is there to ask, it is denied in words that say so and what a person can do", async () => {
+  const { call, outcomes } = court();
+  expect(await call("read", { path: "/etc/hosts" })).toEqual({
+    block: true,
+    reason:
+      "Reading /etc/hosts needs a person's consent: it is outside the workspace. Nobody is there to ask, so it was not done. To allow it, the user can add its directory to the session, or run it interactively.",
+  });
+  expect(outcomes()).toEqual(["denied outside /etc/hosts"]);
+});
+
+test("a person's no is passed on, with their reason where they gave one", async () => {
+  const { call, outcomes } = court({ answers: [{ decision: "deny", reason: "not today" }, { decision: "deny" }] });
+  expect(await call("read", { path: "/etc/hosts" })).toEqual({
+    block: true,
+    reason: "The user did not allow the call: not today",
+  });
+  expect((await call("read", { path: "/etc/hosts" }))?.reason).toMatch(/^The user did not allow the call\. Do not try/);
+  expect(outcomes()).toEqual(["denied outside person /etc/hosts", "denied outside person /etc/hosts"]);
+});
+
+test("an answer that is neither yes nor no is no", async () => {
+  const { call } = court({ answers: [{ decision: "yes" } as unknown as Answer] });
+  expect(await call("read", { path: "/etc/hosts" })).toMatchObject({ block: true });
+});
+
+test("a question that cannot be asked is answered with no", async () => {
+  const { call, decisions } = court({ answers: [new Error("the line is dead")] });
+  expect((await call("read", { path: "/etc/hosts" }))?.reason).toMatch(/Nobody could be asked: the line is dead$/);
+  expect(decisions[0]).toMatchObject({ outcome: "denied" });
+  expect(decisions[0]).not.toHaveProperty("by");
+});
+
+test("a yes counts for the call, until it ends", async () => {
+  const { call, grants, questions } = court({ answers: [{ decision: "allow" }, { decision: "allow" }] });
+  await call("read", { path: "/etc/hosts" });
+  expect(grants.allows("read", "/etc/hosts")).toBe(true);
+  expect(grants.allows("write", "/etc/hosts")).toBe(false);
+  grants.endCall("c1");
+  expect(grants.allows("read", "/etc/hosts")).toBe(false);
+  await call("read", { path: "/etc/hosts" });
+  expect(questions).toHaveLength(2);
+});
+
+test.each(["session", "always"] as const)("a yes for %s is not asked for again in the session", async (remember) => {
+  const { call, grants, questions, outcomes } = court({ answers: [{ decision: "allow", remember }] });
+  expect(await call("ls", { path: "/outside" })).toBeUndefined();
+  grants.endCall("c1");
+  expect(await call("read", { path: "/outside/below/it" })).toBeUndefined();
+  expect(await call("write", { path: "/outside/below/it", content: "" })).toMatchObject({ block: true });
+  expect(questions).toHaveLength(2);
+  expect(outcomes().slice(0, 2)).toEqual(["allowed outside person /outside", "allowed granted /outside/below/it"]);
+});
+
+test("one question for one target, however often and however it is spelled in a call", async () => {
+  const { call, questions } = court({ answers: [{ decision: "allow" }] });
+  expect(await call("hashline_patch", patch("/outside/a", "link/a", "/outside/./a", "in.ts"))).toBeUndefined();
+  expect(questions).toHaveLength(1);
+});
+
+test("each target that asks is asked for, and one no ends the call with all that was granted to it", async () => {
+  const { call, questions, outcomes, grants } = court({ answers: [{ decision: "allow" }, { decision: "deny" }] });
+  expect(await call("hashline_patch", patch("/x/a", "/x/b", "/x/c"))).toMatchObject({ block: true });
+  expect(questions).toHaveLength(2);
+  expect(outcomes()).toEqual(["allowed outside person /x/a", "denied outside person /x/b"]);
+  expect(grants.allows("write", "/x/a")).toBe(false);
+});
+
+test("nobody is asked about a call of which another part is denied anyway", async () => {
+  const { call, questions, outcomes } = court({ answers: [{ decision: "allow" }] });
+  expect(await call("hashline_patch", patch("/x/a", "/etc/shadow"))).toMatchObject({ block: true });
+  expect(questions).toEqual([]);
+  expect(outcomes()).toEqual(["denied credential-file /etc/shadow"]);
+});
+
+test("what cannot be written down is not done, and nothing is granted", async () => {
+  const audit = () => Promise.reject(new Error("the disk is full"));
+  const { call, grants } = court({ audit, answers: [{ decision: "allow", remember: "session" }] });
+  expect((await call("bash", { command: "ls" }))?.reason).toMatch(/could not be written down: the disk is full$/);
+  expect(await call("read", { path: "/etc/hosts" })).toMatchObject({ block: true });
+  expect(grants.allows("read", "/etc/hosts")).toBe(false);
+  expect((await call("read", { path: "/etc/shadow" }))?.reason).toMatch(/credentials/);
+});
+
+test("a policy that throws, and a path that cannot be followed, deny", async () => {
+  const broken = court({
+    decide: () => {
+      throw new Error("the policy is broken");
+    },
+  });
+  expect(await broken.call("bash", { command: "ls" })).toEqual({ block: true, reason: "the policy is broken" });
+  expect(broken.outcomes()).toEqual(["denied not-decided"]);
+  const circle = court({ realPath: () => Promise.reject(new Error("a link in a circle")) });
+  expect(await circle.call("read", { path: "a" })).toEqual({ block: true, reason: "a link in a circle" });
+  expect(circle.outcomes()).toEqual(["denied not-decided /w/a"]);
+});
+
+test("an abort while a person is asked denies at once, and leaves no listener", async () => {
+  const abort = new AbortController();
+  let asked: AbortSignal | undefined;
+  const { call, decisions } = court({
+    ask: (_question, signal) => {
+      asked = signal;
+      return new Promise(() => undefined);
+    },
+  });
+  const judged = call("read", { path: "/etc/hosts" }, abort.signal);
+  await expect.poll(() => asked).toBe(abort.signal);
+  expect(getEventListeners(abort.signal, "abort")).toHaveLength(1);
+  abort.abort();
+  expect(await judged).toEqual({ block: true, reason: "Aborted before anybody had answered." });
+  expect(getEventListeners(abort.signal, "abort")).toEqual([]);
+  expect(decisions).toMatchObject([{ outcome: "denied" }]);
+});
+
+test("an answer leaves no listener either, and one that fails after the abort harms nobody", async () => {
+  const abort = new AbortController();
+  const answered = court({ answers: [{ decision: "allow" }] });
+  await answered.call("read", { path: "/etc/hosts" }, abort.signal);
+  expect(getEventListeners(abort.signal, "abort")).toEqual([]);
+  let fail: (reason: Error) => void = () => undefined;
+  const { call } = court({ ask: () => new Promise((_resolve, reject) => void (fail = reject)) });
+  const judged = call("read", { path: "/etc/hosts" }, abort.signal);
+  await expect.poll(() => getEventListeners(abort.signal, "abort").length).toBe(1);
+  abort.abort();
+  expect(await judged).toMatchObject({ block: true });
+  fail(new Error("too late"));
+});
+
+test("nobody is asked after an abort", async () => {
+  const { call, questions } = court({ answers: [{ decision: "allow" }] });
+  expect(await call("read", { path: "/etc/hosts" }, AbortSignal.abort())).toMatchObject({ block: true });
+  expect(questions).toEqual([]);
+});
+
+test("what a policy of one's own allows is granted to the call, so that the guard lets it through", async () => {
+  const { call, grants } = court({ decide: () => ({ kind: "allow", rule: "mine" }) });
+  expect(await call("read", { path: "/data/a" })).toBeUndefined();
+  expect(grants.allows("read", "/data/a")).toBe(true);
+  grants.endCall("c1");
+  expect(grants.allows("read", "/data/a")).toBe(false);
+});

@@ -1,0 +1,104 @@
+/** No result of a tool is longer than a request can carry, whoever wrote the tool. */
+import type { AgentMessage } from "@tau/agent";
+import type { Model } from "@tau/ai";
+import { charactersPerToken } from "../compaction/text.ts";
+import { cutText, fits, type ResultContent, textLength, textOf, withoutExcessImages } from "./bound-content.ts";
+
+export { createKeeper, type KeeperOptions } from "./bound-keep.ts";
+
+const shareOfWindow = 1 / 8;
+const leastCharacters = 8_000;
+const mostCharacters = 400_000;
+/** Tokens, for a model that does not say how large its window is. */
+const unknownWindow = 128_000;
+
+/** How much text one result may have: an eighth of the window, but 8,000 characters at least and 400,000 at most. */
+export function mostResultCharacters({ contextWindow }: Pick<Model, "contextWindow">): number {
+  const window = contextWindow > 0 ? contextWindow : unknownWindow;
+  const share = Math.floor(window * shareOfWindow * charactersPerToken);
+  return Math.min(mostCharacters, Math.max(leastCharacters, share));
+}
+
+export interface BoundOptions {
+  /** Characters of text, all blocks together. */
+  most: number;
+  /**
+   * Writes the whole text to a file and says where it is. Undefined, or a rejection: it could not, and what is not
+   * shown is lost.
+   */
+  keep: (text: string) => Promise<string | undefined>;
+}
+
+/**
+ * What a request carries of a result; undefined when that is all of it. Otherwise the beginning and the end of its
+ * text, and between them how much is missing and where the whole is. Images that cannot be sent become a sentence.
+ */
+export async function boundResult(
+  result: { content: ResultContent },
+  { most, keep }: BoundOptions,
+): Promise<ResultContent | undefined> {
+  const content = contentOf(result.content);
+  if (fits(content, most)) return undefined;
+  const sendable = withoutExcessImages(content);
+  if (textLength(sendable) <= most) return sendable;
+  const kept = await pathOf(keep, textOf(content));
+  const rest = kept === undefined ? "They could not be kept and are lost." : wholeIn(kept);
+  return cutText(sendable, most, (missing) => leftOut(missing, rest));
+}
+
+async function pathOf(keep: BoundOptions["keep"], text: string): Promise<string | undefined> {
+  try {
+    return await keep(text);
+  } catch {
+    // A result that cannot be kept is still a result: the sentence says that the rest is lost.
+    return undefined;
+  }
+}
+
+const leftOut = (missing: number, rest: string) =>
+  `[${missing.toLocaleString("en-US")} characters were left out here.${rest && ` ${rest}`}]`;
+const wholeIn = (path: string) => `All of it is in ${path}`;
+const earlierNote = /^\[[\d,]+ characters were left out here\. (All of it is in .+)\]$/m;
+
+/**
+ * The same at send time, for results that are too long all the same: of old logs or other programs, refusals, or of a
+ * session that went on with a smaller model. Nothing is written; a result that was cut before still says where its
+ * whole is. The same array when there is nothing to cut, and the same message each time when there is.
+ */
+export function boundMessages(messages: readonly AgentMessage[], most: number): readonly AgentMessage[] {
+  let bounded: AgentMessage[] | undefined;
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at]!;
+    // Lengths are known without looking at the text, so asking a message again costs no more than remembering it.
+    if (message.role !== "toolResult" || fits(contentOf(message.content), most)) continue;
+    bounded ??= [...messages];
+    bounded[at] = boundMessage(message, most);
+  }
+  return bounded ?? messages;
+}
+
+type ToolResult = Extract<AgentMessage, { role: "toolResult" }>;
+
+/** What was cut, so that a long result is cut once and not in each turn. */
+const cuts = new WeakMap<ToolResult, { content: unknown; most: number; message: ToolResult }>();
+
+function boundMessage(message: ToolResult, most: number): ToolResult {
+  const known = cuts.get(message);
+  if (known?.most === most && known.content === message.content) return known.message;
+  const bounded = { ...message, content: boundContent(contentOf(message.content), most) };
+  cuts.set(message, { content: message.content, most, message: bounded });
+  return bounded;
+}
+
+function boundContent(content: ResultContent, most: number): ResultContent {
+  const sendable = withoutExcessImages(content);
+  if (textLength(sendable) <= most) return sendable;
+  const rest = earlierNote.exec(textOf(sendable))?.[1] ?? "";
+  return cutText(sendable, most, (missing) => leftOut(missing, rest));
+}
+
+/** Tools and logs of others are not checked: content may be a text, or nothing. */
+function contentOf(content: unknown): ResultContent {
+  if (Array.isArray(content)) return content as ResultContent;
+  return typeof content === "string" ? [{ type: "text", text: content }] : [];
+}

@@ -1,0 +1,57 @@
+/** Compaction of an open session: plan, summary, one entry, and the transcript that is left. */
+import type { StreamFn } from "@tau/agent";
+import type { Model } from "@tau/ai";
+import { compact, type CompactionOutcome } from "../compaction/compact.ts";
+import type { CompactionReason } from "../compaction/plan.ts";
+import type { Session } from "../session/session.ts";
+import type { Settings } from "../settings/schema.ts";
+import type { Publisher } from "./publisher.ts";
+import type { Transcript } from "./transcript.ts";
+
+export interface CompactingHost {
+  readonly session: Session;
+  readonly transcript: Transcript;
+  readonly publisher: Publisher;
+  readonly ask: StreamFn;
+  readonly settings: () => Settings;
+  readonly current: () => { model: Model };
+  prefixReason: string | undefined;
+}
+
+export interface CompactSessionRequest {
+  reason: CompactionReason;
+  signal: AbortSignal;
+  instructions?: string | undefined;
+}
+
+/** Nobody else may write messages meanwhile: the session's lane sees to that. What is only queued does no harm. */
+export async function compactSession(
+  host: CompactingHost,
+  { reason, signal, instructions }: CompactSessionRequest,
+): Promise<CompactionOutcome> {
+  const { session, transcript, publisher } = host;
+  const outcome = await compact({
+    branch: await session.getBranch(),
+    settings: host.settings().compaction,
+    reason,
+    instructions,
+    model: host.current().model,
+    streamFn: host.ask,
+    signal,
+    // A request that does not fit cannot be made at all: then a summary without a model is better than none.
+    fallback: reason === "overflow" ? "extract" : "none",
+    append: ({ summary, firstKeptEntryId, tokensBefore, details, usage }) =>
+      session.appendCompaction(summary, firstKeptEntryId, tokensBefore, { details, usage }),
+  });
+  if (outcome.kind === "compacted") {
+    await transcript.load(session);
+    host.prefixReason = "The conversation was compacted.";
+    const { entryId, tokensAfter, compaction } = outcome;
+    publisher.fact({ type: "session_compacted", entryId, tokensBefore: compaction.tokensBefore, tokensAfter });
+  }
+  if (outcome.kind === "failed") {
+    const message = `The conversation could not be compacted: ${outcome.failure.message}`;
+    publisher.fact({ type: "notice", code: "compaction_failed", message });
+  }
+  return outcome;
+}

@@ -1,0 +1,56 @@
+/** What a model is shown besides the conversation: its tools and its system prompt. Built once, and again when something changes. */
+import type { AgentTool } from "@tau/agent";
+import type { DroppedTool, PipelineInput } from "../pipeline/layer.ts";
+import { buildPipeline } from "../pipeline/pipeline.ts";
+import { keepOrder } from "../pipeline/stable-order.ts";
+import { buildSystemPrompt, type SystemPrompt } from "../prompt/system-prompt.ts";
+import type { Resources } from "../resources/resource-loader.ts";
+
+export interface Outfit {
+  readonly tools: readonly AgentTool[];
+  readonly systemPrompt: SystemPrompt;
+  readonly dropped: readonly DroppedTool[];
+}
+
+export interface OutfitInput extends Omit<PipelineInput, "report" | "choices"> {
+  resources: Resources;
+  cwd: string;
+  /** As it is to be shown. */
+  date: string;
+  /** Takes the place of the default prompt, before what the resources say. */
+  systemPrompt: string | undefined;
+  appendSystemPrompt: readonly string[];
+}
+
+/** Tools that were there before keep their place, so that the beginning of requests changes as little as possible. */
+export function buildOutfit(input: OutfitInput, before?: Outfit): Outfit {
+  const { resources, cwd, date } = input;
+  const dropped: DroppedTool[] = [];
+  const chosen = resources.agent?.tools;
+  const built = buildPipeline({
+    ...input,
+    choices: chosen?.tools ?? [],
+    allowed: bothAllow(input.allowed, chosen?.only),
+    report: (tool) => dropped.push(tool),
+  });
+  const tools = before ? keepOrder(before.tools, built) : built;
+  const custom = input.systemPrompt ?? resources.systemPrompt?.content;
+  const append = [...input.appendSystemPrompt, resources.appendSystemPrompt?.content].filter(
+    (text) => text !== undefined,
+  );
+  const systemPrompt = buildSystemPrompt({
+    tools,
+    cwd,
+    date,
+    contextFiles: resources.contextFiles,
+    skills: resources.skills,
+    ...(custom !== undefined && { custom }),
+    append,
+  });
+  return { tools, systemPrompt, dropped };
+}
+
+function bothAllow(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
+  if (!a || !b) return a ?? b;
+  return a.filter((name) => b.includes(name));
+}

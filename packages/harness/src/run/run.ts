@@ -1,0 +1,509 @@
+/**
+ * One run: from a prompt until the session is idle again. One awaited loop: the engine works until it stops, and the pure
+ * `nextStep` says whether that is the end, or what is to be done before it goes on.
+ */
+import {
+  type AfterToolCallContext,
+  type AfterToolCallResult,
+  type AgentEvent,
+  type AgentLoopConfig,
+  type AgentLoopTurnUpdate,
+  type AgentMessage,
+  type AgentTool,
+  runAgentLoop,
+  runAgentLoopContinue,
+  type StreamFn,
+  type ThinkingLevel,
+  type TurnContext,
+} from "@tau/agent";
+import {
+  type AssistantMessage,
+  type Clock,
+  type Failure,
+  type Ids,
+  isContextOverflow,
+  isRetryable,
+  type Model,
+  sleep,
+} from "@tau/ai";
+import type { TerminationReason } from "@tau/protocol";
+import { resolveCompactionSettings, shouldCompact } from "../compaction/settings.ts";
+import type { RequestSpan, RunSpan, ToolSpan, Tracer } from "../observe/trace.ts";
+import type { SystemPrompt } from "../prompt/system-prompt.ts";
+import { convertToLlm } from "../session/message.ts";
+import type { Session } from "../session/session.ts";
+import type { Settings } from "../settings/schema.ts";
+import { boundResult, mostResultCharacters } from "./bound.ts";
+import type { Budget, Reservation } from "./budget.ts";
+import { compactSession } from "./compacting.ts";
+import type { Inbox } from "./inbox.ts";
+import { nextStep, reasonIfLast, type RunFacts, type RunStop, type StopRequest } from "./next-step.ts";
+import { firstBreak, modelName, type Prefix } from "./prefix.ts";
+import type { Publisher } from "./publisher.ts";
+import { appendEvent } from "./record.ts";
+import { failedStream } from "./request.ts";
+import { longestRunMs, RunAborted } from "./run-aborted.ts";
+import { messagesToSend } from "./send.ts";
+import { isFailed, type Transcript } from "./transcript.ts";
+import { endTurn, noTranslation, type Translated, translate } from "./translate.ts";
+
+/** What counts for the next turn. */
+export interface CurrentChoices {
+  model: Model;
+  thinkingLevel: ThinkingLevel;
+  systemPrompt: SystemPrompt;
+  tools: readonly AgentTool[];
+}
+
+/** What a run needs of its session. */
+export interface RunHost {
+  readonly session: Session;
+  readonly transcript: Transcript;
+  readonly inbox: Inbox;
+  readonly publisher: Publisher;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Asks a model, with keys and headers. */
+  readonly ask: StreamFn;
+  readonly settings: () => Settings;
+  readonly current: () => CurrentChoices;
+  /** Judges each call. */
+  readonly judge: NonNullable<AgentLoopConfig["beforeToolCall"]>;
+  /** Called when a call that was judged is over. */
+  readonly endCall: (toolCallId: string) => void;
+  /** Keeps what is too long for the model in a file, and answers with its path. */
+  readonly keep: (text: string) => Promise<string | undefined>;
+  readonly tracer: Tracer | undefined;
+  readonly agentName: string | undefined;
+  readonly resumedFrom: string | undefined;
+  /** What the last request began with; the run keeps it up to date. */
+  prefix: Prefix | undefined;
+  /** Why the messages are not those of the last request. */
+  prefixReason: string | undefined;
+}
+
+export interface RunOutcome {
+  terminationReason: TerminationReason;
+  /** Which of the ways to end the reason stands for. */
+  detail: string | undefined;
+  failure: Failure | undefined;
+  /** The last answer; undefined when there was none. */
+  answer: AssistantMessage | undefined;
+  /** Everything that was said in the run, prompts included. */
+  messages: readonly AgentMessage[];
+}
+
+/** How often in a row an answer may be cut off in the middle of its calls. The engine counts within its own runs. */
+const mostCutAnswers = 3;
+
+export class Run {
+  readonly #host: RunHost;
+  readonly #budget: Budget;
+  readonly #controller = new AbortController();
+  readonly #startedMs: number;
+  readonly #span: RunSpan | undefined;
+  readonly #toolSpans = new Map<string, ToolSpan>();
+  readonly #messages: AgentMessage[] = [];
+  #requestSpan: RequestSpan | undefined;
+  #reservation: Reservation | undefined;
+  #translation = noTranslation;
+  #totalTokens = 0;
+  #failures = 0;
+  #cutAnswers = 0;
+  #wasCompacted = false;
+  #cannotCompact = false;
+  #request: StopRequest | undefined;
+  /** Of the attempt that is being made. */
+  #answer: AssistantMessage | undefined;
+  /** Whether every result of the batch so far asked for the end. */
+  #terminates: boolean | undefined;
+  #sending: readonly AgentMessage[] = [];
+
+  constructor(host: RunHost, budget: Budget) {
+    this.#host = host;
+    this.#budget = budget;
+    this.#startedMs = host.clock.monotonic();
+    const { agentName, tracer } = host;
+    const about = { sessionId: host.session.id, model: host.current().model };
+    this.#span = tracer?.run({ ...about, ...(agentName !== undefined && { agentName }) });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get budget(): Budget {
+    return this.#budget;
+  }
+
+  abort(reason: RunAborted): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Ends the run after the turn that goes on now. */
+  stopAfterTurn(detail: string): void {
+    this.#request ??= { kind: "asked", detail };
+  }
+
+  /** Never rejects: what goes wrong is in the outcome. */
+  async start(prompts: readonly AgentMessage[]): Promise<RunOutcome> {
+    const cancelTimers = this.#setTimers();
+    try {
+      this.#begin();
+      const stop = await this.#toTheEnd(prompts);
+      return this.#finish(stop);
+    } finally {
+      cancelTimers();
+      this.#reservation?.cancel();
+    }
+  }
+
+  async #toTheEnd(first: readonly AgentMessage[]): Promise<RunStop> {
+    let prompts = first;
+    if (this.#isFull()) await this.#compact("threshold");
+    this.#checkBudget();
+    for (;;) {
+      if (this.#request?.kind !== "spent") await this.#attempt(prompts);
+      else await this.#sayUnanswered(prompts);
+      let step = nextStep(this.#facts());
+      this.#publish(endTurn(this.#translation, reasonIfLast(this.#facts())));
+      while (step.kind === "compact") {
+        await this.#compact(step.reason);
+        step = nextStep(this.#facts());
+      }
+      if (step.kind === "stop") return step;
+      if (step.kind === "retry") await this.#waitForRetry(step);
+      this.#host.transcript.dropFailure();
+      prompts = this.#nextPrompts();
+    }
+  }
+
+  /** The engine, until it stops. */
+  async #attempt(prompts: readonly AgentMessage[]): Promise<void> {
+    const { transcript } = this.#host;
+    this.#answer = undefined;
+    if (this.#request?.kind === "full") this.#request = undefined;
+    const { model, thinkingLevel, systemPrompt, tools } = this.#host.current();
+    const context = { systemPrompt: systemPrompt.text, messages: [...transcript.messages], tools: [...tools] };
+    const config = this.#config(model, thinkingLevel);
+    const emit = (event: AgentEvent) => this.#record(event);
+    const ask: StreamFn = (...request) => this.#ask(...request);
+    const work = async () => {
+      if (prompts.length > 0) await runAgentLoop([...prompts], context, config, emit, this.signal, ask);
+      else await runAgentLoopContinue(context, config, emit, this.signal, ask);
+    };
+    await (this.#span ? this.#span.within(work) : work());
+    if (isFailed(this.#answer)) this.#failures++;
+  }
+
+  #config(model: Model, thinkingLevel: ThinkingLevel): AgentLoopConfig {
+    const { inbox, judge, clock } = this.#host;
+    return {
+      model,
+      ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
+      clock,
+      convertToLlm,
+      transformContext: (messages) => this.#toSend(messages),
+      getSteeringMessages: () => inbox.take("steer"),
+      getFollowUpMessages: () => inbox.take("followUp"),
+      shouldStopAfterTurn: () => this.#shouldStop(),
+      prepareNextTurn: (turn) => this.#nextTurn(turn),
+      beforeToolCall: judge,
+      afterToolCall: (call) => this.#bound(call),
+    };
+  }
+
+  #toSend(messages: readonly AgentMessage[]): AgentMessage[] {
+    const { pruning, images } = this.#host.settings();
+    const { model } = this.#host.current();
+    const sending = messagesToSend(messages, model, { pruning, blockImages: images.blockImages });
+    this.#sending = sending;
+    return sending;
+  }
+
+  /** Reserves what the request may cost, and says when its beginning is another than that of the last one. */
+  async #ask(...[model, context, options]: Parameters<StreamFn>) {
+    const { clock, ask, publisher } = this.#host;
+    const granted = this.#reserve(model);
+    if (granted.kind === "spent") {
+      this.#request = { kind: "spent", limit: granted.limit };
+      return failedStream(model, { kind: "refused", message: granted.message }, clock.now());
+    }
+    this.#reservation = granted.reservation;
+    this.#comparePrefix(model);
+    this.#requestSpan = this.#span?.request(model);
+    const { maxTokens } = granted;
+    try {
+      return await ask(model, context, { ...options, ...(maxTokens !== undefined && { maxTokens }) });
+    } catch (error) {
+      publisher.fact({
+        type: "notice",
+        code: "request_failed",
+        message: `The request could not be made: ${String(error)}`,
+      });
+      throw error;
+    }
+  }
+
+  #reserve(model: Model) {
+    const { transcript } = this.#host;
+    return this.#budget.reserve({
+      inputTokens: transcript.tokens(),
+      maxOutputTokens: model.maxTokens,
+      price: model.cost,
+    });
+  }
+
+  #comparePrefix(model: Model): void {
+    const host = this.#host;
+    const { systemPrompt, tools } = host.current();
+    const now: Prefix = { model: modelName(model), tools, sections: systemPrompt.sections, messages: this.#sending };
+    const segment = host.prefix && firstBreak(host.prefix, now);
+    if (segment !== undefined) {
+      const usual = segment.startsWith("messages") ? "Older results of tools were left out." : "It was changed.";
+      const reason = segment.startsWith("messages") ? (host.prefixReason ?? usual) : usual;
+      host.publisher.fact({ type: "cache_break", segment, reason });
+    }
+    host.prefix = now;
+    host.prefixReason = undefined;
+  }
+
+  /** Into the log, then to those who listen. Only what goes into the log is waited for. */
+  #record(event: AgentEvent): void | Promise<void> {
+    const { session, inbox } = this.#host;
+    const appended = appendEvent(session, event, (message) => inbox.idOf(message));
+    return appended ? appended.then(() => this.#take(event)) : this.#take(event);
+  }
+
+  #take(event: AgentEvent): void {
+    const { publisher, transcript, clock, ids, endCall } = this.#host;
+    switch (event.type) {
+      case "agent_start":
+      case "agent_end":
+        // The engine's runs are attempts of this one, which has its own beginning and end.
+        return;
+      case "message_end":
+        transcript.add(event.message);
+        this.#messages.push(event.message);
+        if (event.message.role === "assistant") this.#takeAnswer(event.message);
+        break;
+      case "tool_execution_start":
+        this.#startCall(event.toolCallId, event.toolName);
+        break;
+      case "tool_execution_end":
+        this.#terminates = (this.#terminates ?? true) && event.result.terminate === true;
+        this.#toolSpans.get(event.toolCallId)?.end({ isError: event.isError });
+        this.#toolSpans.delete(event.toolCallId);
+        endCall(event.toolCallId);
+        break;
+      case "turn_end":
+        this.#endTurn(event.toolResults.length > 0);
+        break;
+      default:
+        break;
+    }
+    publisher.engine(event);
+    const context = {
+      newId: ids,
+      now: clock.monotonic(),
+      inputTokens: event.type === "message_start" ? transcript.tokens() : 0,
+      messageCount: transcript.messages.length,
+    };
+    this.#publish(translate(this.#translation, event, context));
+  }
+
+  #takeAnswer(answer: AssistantMessage): void {
+    this.#answer = answer;
+    this.#totalTokens += answer.usage.totalTokens;
+    this.#reservation?.settle(answer.usage);
+    this.#reservation = undefined;
+    this.#requestSpan?.end(answer);
+    this.#requestSpan = undefined;
+    if (isFailed(answer)) return;
+    this.#failures = 0;
+    this.#wasCompacted = false;
+  }
+
+  #startCall(id: string, name: string): void {
+    const tool = this.#span && this.#host.current().tools.find((one) => one.name === name);
+    const span = this.#span?.tool({ id, name, ...(tool && { description: tool.description }) });
+    if (span) this.#toolSpans.set(id, span);
+  }
+
+  #endTurn(hasResults: boolean): void {
+    const isCut = this.#answer?.stopReason === "length";
+    if (isCut) {
+      const message = hasResults
+        ? "The answer was cut off at its longest length in the middle of a call, which was not executed. The model was told."
+        : "The answer was cut off at its longest length.";
+      this.#host.publisher.fact({ type: "notice", code: "answer_cut", message });
+    }
+    this.#cutAnswers = isCut && hasResults ? this.#cutAnswers + 1 : 0;
+    if (hasResults && this.#terminates) this.stopAfterTurn("terminated");
+    this.#terminates = undefined;
+  }
+
+  /** Asked after each turn that may be followed by another. */
+  #shouldStop(): boolean {
+    if (this.#request) return true;
+    if (this.#isFull() && !this.#cannotCompact) this.#request = { kind: "full" };
+    else this.#checkBudget();
+    return this.#request !== undefined;
+  }
+
+  /** A limit that leaves no room for a request ends the run before it is made. */
+  #checkBudget(): void {
+    const probe = this.#reserve(this.#host.current().model);
+    if (probe.kind === "spent") this.#request = { kind: "spent", limit: probe.limit };
+    else probe.reservation.cancel();
+  }
+
+  #isFull(): boolean {
+    const { transcript, settings, current } = this.#host;
+    return shouldCompact(transcript.tokens(), resolveCompactionSettings(settings().compaction, current().model));
+  }
+
+  #nextTurn({ context }: TurnContext): AgentLoopTurnUpdate {
+    const { model, thinkingLevel, systemPrompt, tools } = this.#host.current();
+    const isSame = context.systemPrompt === systemPrompt.text && sameList(context.tools ?? [], tools);
+    return {
+      model,
+      thinkingLevel,
+      ...(!isSame && { context: { ...context, systemPrompt: systemPrompt.text, tools: [...tools] } }),
+    };
+  }
+
+  async #bound({ result }: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
+    const most = mostResultCharacters(this.#host.current().model);
+    const content = await boundResult(result, { most, keep: this.#host.keep });
+    return content && { content };
+  }
+
+  #facts(): RunFacts {
+    const { transcript, inbox, settings, current } = this.#host;
+    const { reason } = this.signal as { reason: unknown };
+    const answer = transcript.last === this.#answer || !isFailed(this.#answer) ? this.#answer : undefined;
+    return {
+      aborted: reason instanceof RunAborted ? reason : undefined,
+      answer,
+      hasOverflowed: answer !== undefined && isContextOverflow(answer, current().model.contextWindow),
+      request: this.#request,
+      hasWaiting: !inbox.isEmpty,
+      wantsMore:
+        transcript.last !== undefined && transcript.last.role !== "assistant" && this.#cutAnswers <= mostCutAnswers,
+      isFull: this.#isFull(),
+      failures: this.#failures,
+      wasCompacted: this.#wasCompacted,
+      cannotCompact: this.#cannotCompact,
+      retry: settings().retry,
+    };
+  }
+
+  async #compact(reason: "threshold" | "overflow"): Promise<void> {
+    const { transcript } = this.#host;
+    if (reason === "overflow") transcript.dropFailure();
+    const outcome = await compactSession(this.#host, { reason, signal: this.signal });
+    this.#totalTokens += outcome.usage.totalTokens;
+    this.#budget.charge(outcome.usage);
+    if (outcome.kind !== "compacted") {
+      this.#cannotCompact = true;
+      return;
+    }
+    if (reason === "overflow") this.#wasCompacted = true;
+    transcript.dropFailure();
+    // Compacting for the threshold makes room; where it did not make enough, once more would not either.
+    if (this.#isFull()) this.#cannotCompact = true;
+  }
+
+  async #waitForRetry({
+    attempt,
+    delayMs,
+    failure,
+  }: {
+    attempt: number;
+    delayMs: number;
+    failure: Failure;
+  }): Promise<void> {
+    const { publisher, settings, clock } = this.#host;
+    const maxAttempts = settings().retry.maxRetries;
+    publisher.fact({ type: "retry_scheduled", attempt, maxAttempts, delayMs, reason: failure.message });
+    this.#span?.retry(attempt, delayMs, failure);
+    await sleep(clock, delayMs, this.signal);
+  }
+
+  /** What the engine begins with: nothing new while results wait to be seen, else what a person said meanwhile. */
+  #nextPrompts(): AgentMessage[] {
+    const { transcript, inbox } = this.#host;
+    if (transcript.last !== undefined && transcript.last.role !== "assistant") return [];
+    const steering = inbox.take("steer");
+    return steering.length > 0 ? steering : inbox.take("followUp");
+  }
+
+  /** What was accepted is in the log, also where no request can be made for it. */
+  async #sayUnanswered(prompts: readonly AgentMessage[]): Promise<void> {
+    for (const message of prompts) {
+      await this.#record({ type: "message_start", message });
+      await this.#record({ type: "message_end", message });
+    }
+  }
+
+  #setTimers(): () => void {
+    const { clock } = this.#host;
+    const { deadlineMs } = this.#budget;
+    const cancels = [
+      clock.setTimer(longestRunMs, () =>
+        this.abort(new RunAborted("timeout_48h", "The run took 48 hours, which is the longest that one may take.")),
+      ),
+    ];
+    if (deadlineMs !== undefined) {
+      const spent = () =>
+        this.abort(new RunAborted("no_tool_calls", "The time of the run's budget is over.", "budget_time"));
+      cancels.push(clock.setTimer(Math.max(0, deadlineMs - clock.monotonic()), spent));
+    }
+    return () => cancels.forEach((cancel) => cancel());
+  }
+
+  #begin(): void {
+    const { session, publisher, clock, current, resumedFrom } = this.#host;
+    const { model, thinkingLevel, tools } = current();
+    publisher.engine({ type: "agent_start" });
+    publisher.event({
+      type: "agent_start",
+      sessionId: session.id,
+      model: modelName(model),
+      tools: tools.map(({ name }) => name),
+      thinkingLevel,
+      ...(resumedFrom !== undefined && { resumedFrom }),
+      timestamp: clock.now(),
+    });
+  }
+
+  #finish({ reason, detail, failure }: RunStop): RunOutcome {
+    const { session, publisher, clock } = this.#host;
+    if (failure) {
+      const { kind: code, message } = failure;
+      publisher.event({ type: "error", code, message, recoverable: isRetryable(failure) });
+    }
+    publisher.engine({ type: "agent_end", messages: [...this.#messages] });
+    publisher.event({
+      type: "agent_end",
+      sessionId: session.id,
+      totalTurns: this.#translation.turns,
+      totalTokens: this.#totalTokens,
+      durationMs: clock.monotonic() - this.#startedMs,
+      terminationReason: reason,
+      ...(detail !== undefined && { detail }),
+    });
+    this.#span?.end(reason, detail);
+    const answer = this.#messages.findLast((message) => message.role === "assistant");
+    return { terminationReason: reason, detail, failure, answer, messages: this.#messages };
+  }
+
+  #publish([next, events]: Translated): void {
+    this.#translation = next;
+    for (const event of events) this.#host.publisher.event(event);
+  }
+}
+
+const sameList = <T>(a: readonly T[], b: readonly T[]): boolean =>
+  a.length === b.length && a.every((one, at) => one === b[at]);

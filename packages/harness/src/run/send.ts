@@ -1,0 +1,39 @@
+/** What of a transcript is sent. The log keeps all of it. Pure. */
+import type { AgentMessage } from "@tau/agent";
+import type { Model } from "@tau/ai";
+import { boundMessages, mostResultCharacters } from "./bound.ts";
+import { pruneMessages } from "./prune.ts";
+
+export interface SendSettings {
+  pruning: { enabled: boolean; keepRecentTokens: number };
+  blockImages: boolean;
+}
+
+export function messagesToSend(
+  messages: readonly AgentMessage[],
+  model: Pick<Model, "contextWindow">,
+  { pruning, blockImages }: SendSettings,
+): AgentMessage[] {
+  const tried = withoutRetried(messages);
+  const bounded = boundMessages(pruneMessages(tried, pruning), mostResultCharacters(model));
+  return blockImages ? bounded.map(withoutImages) : [...bounded];
+}
+
+/**
+ * Without the answers that failed and were asked for again: while the run went on they were not sent, and what is sent
+ * later must begin with the same words, or the provider's cache is lost.
+ */
+function withoutRetried(messages: readonly AgentMessage[]): readonly AgentMessage[] {
+  const isRetried = (message: AgentMessage, at: number) =>
+    message.role === "assistant" && message.stopReason === "error" && messages[at + 1]?.role === "assistant";
+  return messages.some(isRetried) ? messages.filter((message, at) => !isRetried(message, at)) : messages;
+}
+
+const imageText = { type: "text", text: "[An image was left out: the settings say that none are sent.]" } as const;
+
+function withoutImages(message: AgentMessage): AgentMessage {
+  if (!("content" in message) || typeof message.content === "string" || message.role === "assistant") return message;
+  if (!message.content.some(({ type }) => type === "image")) return message;
+  const content = message.content.map((block) => (block.type === "image" ? imageText : block));
+  return { ...message, content } as AgentMessage;
+}

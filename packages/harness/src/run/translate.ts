@@ -1,0 +1,209 @@
+/**
+ * The engine's events as the session's: ten kinds become the eleven of seed 000, with ids, numbers and durations. Pure: a
+ * state and an event in, the next state and what is to be published out. The engine's own start and end of a run are left
+ * out, because a run of the session may be several of the engine's.
+ */
+import type { AgentEvent, AgentMessage } from "@tau/agent";
+import type { AssistantMessage, ImageContent, TextContent, Usage } from "@tau/ai";
+import type { SessionEvent, TerminationReason, WireStopReason, WireUsage } from "@tau/protocol";
+import { isSilent } from "./silent.ts";
+
+export interface Translation {
+  /** How many turns have begun. */
+  readonly turns: number;
+  readonly turnId: string;
+  /** Of the last answer. */
+  readonly messageId: string;
+  /** How much of the answer has been told. */
+  readonly textLength: number;
+  readonly thinkingLength: number;
+  /** When each running call began. */
+  readonly callStarts: ReadonlyMap<string, number>;
+  /** A turn that is over: whether the run goes on is known a little later. */
+  readonly endedTurn: { readonly turnId: string; readonly hasToolCalls: boolean } | undefined;
+}
+
+export interface TranslationContext {
+  newId: () => string;
+  /** Milliseconds that never go back. */
+  now: number;
+  /** What the next request is likely to take, where the provider has not counted yet. */
+  inputTokens: number;
+  /** How many messages the model is sent. */
+  messageCount: number;
+}
+
+export type Translated = readonly [Translation, readonly SessionEvent[]];
+
+export const noTranslation: Translation = {
+  turns: 0,
+  turnId: "",
+  messageId: "",
+  textLength: 0,
+  thinkingLength: 0,
+  callStarts: new Map(),
+  endedTurn: undefined,
+};
+
+const nothing: readonly SessionEvent[] = [];
+
+export function translate(state: Translation, event: AgentEvent, context: TranslationContext): Translated {
+  switch (event.type) {
+    case "agent_start":
+    case "agent_end":
+      return [state, nothing];
+    case "turn_start": {
+      const [before, ended] = endTurn(state, undefined);
+      const turnId = context.newId();
+      const { messageCount } = context;
+      const start = { type: "turn_start", turnId, turnIndex: before.turns, messageCount } as const;
+      return [{ ...before, turnId, turns: before.turns + 1 }, [...ended, start]];
+    }
+    case "turn_end": {
+      const endedTurn = { turnId: state.turnId, hasToolCalls: callsOf(event.message).length > 0 };
+      return [{ ...state, endedTurn, callStarts: new Map() }, nothing];
+    }
+    case "message_start":
+      return startMessage(state, event.message, context);
+    case "message_update":
+      return updateMessage(state, event);
+    case "message_end":
+      return endMessage(state, event.message);
+    case "tool_execution_start": {
+      const { toolCallId, toolName, args } = event;
+      const callStarts = new Map(state.callStarts).set(toolCallId, context.now);
+      const start = { toolCallId, toolName, input: asRecord(args), messageId: state.messageId };
+      return [{ ...state, callStarts }, [{ type: "tool_execution_start", ...start }]];
+    }
+    case "tool_execution_update": {
+      const { content, updateType = "partial-result", progressPercent } = event.partialResult;
+      const update = { toolCallId: event.toolCallId, updateType, content: textOf(content) };
+      return [
+        state,
+        [{ type: "tool_execution_update", ...update, ...(progressPercent !== undefined && { progressPercent }) }],
+      ];
+    }
+    case "tool_execution_end":
+      return [state, [callEnd(state, event, context.now)]];
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The end of the last turn, if it was not told yet. `reason` is given when the run ends with it. */
+export function endTurn(state: Translation, reason: TerminationReason | undefined): Translated {
+  const { endedTurn } = state;
+  if (!endedTurn) return [state, nothing];
+  const end = {
+    type: "turn_end",
+    ...endedTurn,
+    shouldContinue: reason === undefined,
+    ...(reason !== undefined && { terminationReason: reason }),
+  } as const;
+  return [{ ...state, endedTurn: undefined }, [end]];
+}
+
+function startMessage(state: Translation, message: AgentMessage, context: TranslationContext): Translated {
+  if (message.role !== "assistant") return [state, nothing];
+  const messageId = context.newId();
+  const counted = inputOf(message.usage);
+  const start = {
+    type: "message_start",
+    messageId,
+    role: "assistant",
+    model: `${message.provider}/${message.model}`,
+    usage: { inputTokens: counted > 0 ? counted : context.inputTokens },
+  } as const;
+  return [{ ...state, messageId, textLength: 0, thinkingLength: 0 }, [start]];
+}
+
+function updateMessage(
+  state: Translation,
+  { assistantMessageEvent: event }: AgentEvent & { type: "message_update" },
+): Translated {
+  const { messageId } = state;
+  switch (event.type) {
+    case "text_delta": {
+      const index = state.textLength;
+      const next = { ...state, textLength: index + event.delta.length };
+      return [next, [{ type: "text_delta", messageId, delta: event.delta, index }]];
+    }
+    case "thinking_delta": {
+      const index = state.thinkingLength;
+      const next = { ...state, thinkingLength: index + event.delta.length };
+      return [next, [{ type: "thinking_delta", messageId, delta: event.delta, index }]];
+    }
+    case "toolcall_start":
+    case "toolcall_delta": {
+      const call = event.partial.content[event.contentIndex];
+      if (call?.type !== "toolCall") return [state, nothing];
+      const isFirst = event.type === "toolcall_start";
+      const delta = isFirst ? "" : event.delta;
+      const told = { type: "toolcall_delta", messageId, toolCallId: call.id, delta } as const;
+      return [state, [isFirst ? { ...told, toolName: call.name } : told]];
+    }
+    default:
+      return [state, nothing];
+  }
+}
+
+function endMessage(state: Translation, message: AgentMessage): Translated {
+  if (message.role !== "assistant") return [state, nothing];
+  const end = {
+    type: "message_end",
+    messageId: state.messageId,
+    stopReason: wireStopReason(message),
+    usage: wireUsage(message.usage),
+    ...(isSilent(message) && { silent: true }),
+  } as const;
+  return [state, [end]];
+}
+
+function callEnd(
+  { callStarts }: Translation,
+  { toolCallId, result, isError }: AgentEvent & { type: "tool_execution_end" },
+  now: number,
+): SessionEvent {
+  const output = textOf(result.content);
+  return {
+    type: "tool_execution_end",
+    toolCallId,
+    success: !isError,
+    output,
+    durationMs: Math.max(0, now - (callStarts.get(toolCallId) ?? now)),
+    ...(isError && { error: { code: "tool_failed", message: output } }),
+  };
+}
+
+/** Both sides of one table: the engine's word, and what a provider said where it says more. */
+function wireStopReason({ stopReason, rawStopReason }: AssistantMessage): WireStopReason {
+  switch (stopReason) {
+    case "stop":
+      return rawStopReason === "stop_sequence" ? "stop_sequence" : "end_turn";
+    case "length":
+      return "max_tokens";
+    case "toolUse":
+      return "tool_use";
+    default:
+      return stopReason;
+  }
+}
+
+export const inputOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite;
+
+const wireUsage = (usage: Usage): WireUsage => ({
+  inputTokens: inputOf(usage),
+  outputTokens: usage.output,
+  ...(usage.reasoning !== undefined && { thinkingTokens: usage.reasoning }),
+  cacheReadTokens: usage.cacheRead,
+  cacheWriteTokens: usage.cacheWrite,
+});
+
+const callsOf = (message: AgentMessage) =>
+  message.role === "assistant" ? message.content.filter(({ type }) => type === "toolCall") : [];
+
+export const textOf = (content: readonly (TextContent | ImageContent)[]): string =>
+  content.map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`)).join("\n");
+
+const asRecord = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,0 +1,261 @@
+/** What a session does with a conversation: go back, branch off, compact, be told who answers, be asked. */
+import { readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { call, text } from "@tau/ai/testing";
+import { emptyView, reduce, viewOfLog, type WireEntry } from "@tau/protocol";
+import { expect, test } from "vitest";
+import { SessionManager } from "../../src/session/session-manager.ts";
+import { type Desk, openDesk, sayTool, temporaryDirectory, until } from "./desk.ts";
+
+const resultsOf = ({ session }: Desk) =>
+  session.messages.flatMap((message) => (message.role === "toolResult" ? [message] : []));
+
+const textsOf = (content: readonly { type: string; text?: string }[]) => content.map((block) => block.text).join("");
+
+test("law 3: reducing all events equals the view of the log, in its entries, its leaf and its name", async () => {
+  const desk = await openDesk(
+    [[text("a"), call("look")], [text("b")], [text("c")], { failure: { kind: "auth", message: "no" } }],
+    { customTools: [sayTool("look")] },
+  );
+  const { session, events } = desk;
+  await session.prompt("One.");
+  const [first] = await session.sessionManager.getEntries();
+  await session.sessionManager.appendSessionInfo("A name");
+  await session.prompt("Two.");
+  await session.navigate(first!.id);
+  await session.prompt("Fails.");
+  const live = events.reduce(reduce, emptyView);
+  const stored = viewOfLog((await session.sessionManager.getEntries()) as unknown as WireEntry[]);
+  expect(live.log).toEqual(stored.log);
+  expect(live.log.name).toBe("A name");
+  expect(live.live).toMatchObject({ run: undefined, message: undefined, tools: [], ended: { reason: "error" } });
+});
+
+test("going back leaves what was said, and the model hears only what is on the branch", async () => {
+  const { session, model } = await openDesk([[text("one")], [text("two")], [text("other two")]]);
+  await session.prompt("First.");
+  const leaf = session.sessionManager.getLeafId();
+  await session.prompt("Second.");
+  await session.navigate(leaf);
+  await session.prompt("Another second.");
+  expect(model.asked[2]?.context.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+  expect(JSON.stringify(model.asked[2]?.context.messages)).not.toContain("two");
+  await expect(session.navigate("no such entry")).rejects.toMatchObject({ code: "unknown_entry" });
+});
+
+test("a summary of what is left goes along when it is asked for", async () => {
+  const { session, model } = await openDesk([[text("one")], [text("two")], [text("We tried two.")], [text("three")]]);
+  await session.prompt("First.");
+  const leaf = session.sessionManager.getLeafId();
+  await session.prompt("Second, in many words. ".repeat(100));
+  await session.navigate(leaf, { summarise: true });
+  await session.prompt("Third.");
+  expect(JSON.stringify(model.asked[3]?.context.messages)).toContain("We tried two.");
+});
+
+test("a branch is a session of its own that knows where it comes from", async () => {
+  const desk = await openDesk([[text("one")], [text("in the branch")], [text("in the trunk")]]);
+  const { session, events } = desk;
+  await session.prompt("First.");
+  const from = session.sessionManager.getLeafId()!;
+  const branch = await session.branch(from);
+  await branch.prompt("In the branch.");
+  await session.prompt("In the trunk.");
+  expect(branch.sessionManager).toMatchObject({ parentId: session.sessionId, branchPoint: from });
+  expect(branch.messages).toHaveLength(4);
+  expect(events).toContainEqual({ type: "session_branched", branchId: branch.sessionId, branchPoint: from });
+  expect(await readFile(branch.sessionFile!, "utf8")).not.toContain("trunk");
+  await branch.dispose();
+});
+
+test("the tools of layer 3 do what they say", async () => {
+  const desk = await openDesk([[text("one")], [call("session_branch")], [text("two")]]);
+  const { session, model } = desk;
+  await session.prompt("First.");
+  const back = session.sessionManager.getLeafId()!;
+  await session.prompt("Branch.");
+  const branched = desk.events.flatMap((event) => (event.type === "session_branched" ? event.branchId : []));
+  expect(textsOf(resultsOf(desk)[0]!.content)).toContain(branched[0]);
+  model.add([call("session_navigate", { entryId: back })], [text("gone back")]);
+  await session.prompt("Go back.");
+  expect(session.sessionManager.getLeafId()).toBe(back);
+  expect(session.messages).toHaveLength(2);
+});
+
+test("compaction by hand shortens what is sent, and the log keeps everything", async () => {
+  const { session, model, events } = await openDesk([[text("one")], [text("A summary.")], [text("two")]]);
+  await session.prompt("A long story. ".repeat(2_000));
+  const outcome = await session.compact("Keep the moral.");
+  expect(outcome.kind).toBe("compacted");
+  expect(events).toContainEqual(expect.objectContaining({ type: "session_compacted" }));
+  await session.prompt("And then?");
+  const sent = JSON.stringify(model.asked.at(-1)?.context.messages);
+  expect(sent).toContain("A summary.");
+  expect(sent.length).toBeLessThan(3_000);
+  expect(JSON.stringify(await session.sessionManager.getEntries())).toContain("A long story. A long story.");
+});
+
+test("a context that is nearly full is compacted within the run, which then goes on", async () => {
+  const full = { content: [call("look")], usage: { input: 190_000, output: 10 } };
+  const desk = await openDesk([full, [text("A summary.")], [text("done")]], {
+    customTools: [sayTool("look", "x".repeat(40_000))],
+  });
+  await desk.session.prompt("Look. ".repeat(3_000));
+  expect(desk.events.filter(({ type }) => type === "session_compacted")).toHaveLength(1);
+  expect(desk.events.filter(({ type }) => type === "agent_end")).toHaveLength(1);
+  expect(desk.events.at(-1)).toMatchObject({ type: "agent_end", terminationReason: "no_tool_calls" });
+  expect(desk.model.left).toBe(0);
+});
+
+test("an overflow is compacted once and asked again; a second one is an error", async () => {
+  const overflow = { failure: { kind: "context_overflow", message: "Too long." } } as const;
+  const long = "Very long indeed. ".repeat(5_000);
+  const first = await openDesk([overflow, [text("A summary.")], [text("Now it fits.")]]);
+  expect(await first.session.prompt(long)).toMatchObject({ terminationReason: "no_tool_calls" });
+  const second = await openDesk([overflow, [text("A summary.")], overflow]);
+  expect(await second.session.prompt(long)).toMatchObject({
+    terminationReason: "error",
+    failure: { kind: "context_overflow" },
+  });
+  expect(second.model.asked).toHaveLength(3);
+});
+
+test("model and thinking level are in the log, and count from the next request on", async () => {
+  const one = await openDesk([[text("one")]]);
+  const other = await openDesk([[text("two")]], { scripted: { model: { id: "other", reasoning: true } } });
+  await one.session.prompt("First.");
+  await one.session.setModel(other.model);
+  await one.session.setThinkingLevel("high");
+  await one.session.prompt("Second.");
+  expect(other.model.asked[0]?.options.reasoning).toBe("high");
+  const context = await one.session.sessionManager.buildContext();
+  expect(context).toMatchObject({ model: { modelId: "other" }, thinkingLevel: "high" });
+  await expect(one.session.setModel("no-such-model-anywhere")).rejects.toMatchObject({ code: "unknown_model" });
+});
+
+test("what changes the beginning of requests is named", async () => {
+  const desk = await openDesk([[text("one")], [text("two")], [text("three")], [text("four")]]);
+  const { session, events } = desk;
+  const breaks = () => events.flatMap((event) => (event.type === "cache_break" ? [event.segment] : []));
+  await session.prompt("First.");
+  await session.prompt("Second.");
+  expect(breaks()).toEqual([]);
+  session.setTools(["read", "bash", sayTool("extra")]);
+  await session.prompt("Third.");
+  expect(breaks()).toHaveLength(1);
+  expect(breaks()[0]).toMatch(/^tools\./);
+  await writeFile(join(desk.directory, "AGENTS.md"), "Be brief.");
+  await session.reload();
+  await session.prompt("Fourth.");
+  expect(breaks()[1]).toMatch(/^system\.context .*AGENTS\.md$/);
+});
+
+test("reading outside asks; allowed once it is read, denied it is not, and both are written down", async () => {
+  const outside = await temporaryDirectory();
+  await writeFile(join(outside, "notes.txt"), "remember the milk");
+  const work = await temporaryDirectory();
+  const path = join(outside, "notes.txt");
+  const desk = await openDesk([[call("read", { path })], [text("ok")], [call("read", { path })], [text("ok")]], {
+    cwd: work,
+    ask: "surface",
+    decide: ({ target }) =>
+      target.kind === "path" && target.path.startsWith(outside)
+        ? { kind: "ask", rule: "test", reason: "It is outside." }
+        : { kind: "allow", rule: "test" },
+  });
+  const { session, events } = desk;
+  for (const decision of ["allow", "deny"] as const) {
+    const asked = () => events.filter((event) => event.type === "approval_requested");
+    const before = asked().length;
+    const done = session.prompt("Read it.");
+    await until(() => asked().length > before);
+    expect(session.approve(asked().at(-1)!.approval.id, { decision })).toBe(true);
+    await done;
+  }
+  const [allowed, denied] = resultsOf(desk);
+  expect(textsOf(allowed!.content)).toContain("remember the milk");
+  expect(denied).toMatchObject({ isError: true });
+  const written = (await session.sessionManager.getEntries()).filter(
+    (entry) => entry.type === "custom" && entry.customType === "tau.decision",
+  );
+  expect(written).toHaveLength(2);
+});
+
+test("with nobody there to ask, a credential and a file outside are both denied, and the run goes on", async () => {
+  const directory = await temporaryDirectory();
+  await writeFile(join(directory, "auth.json"), "{}");
+  await symlink("/etc/hostname", join(directory, "link"));
+  const desk = await openDesk(
+    [[call("read", { path: "/etc/hostname" })], [call("read", { path: "link" })], [text("ok")]],
+    { cwd: directory },
+  );
+  await desk.session.prompt("Read them.");
+  for (const { isError, content } of resultsOf(desk)) {
+    expect(isError).toBe(true);
+    expect(textsOf(content)).toContain("Nobody is there to ask");
+  }
+});
+
+test("a result that is too long is cut, and the whole is in a file that a tool can read", async () => {
+  const long = Array.from({ length: 20_000 }, (_, at) => `line ${at} of a long result`).join("\n");
+  const desk = await openDesk([[call("look")], [text("ok")]], { customTools: [sayTool("look", long)] });
+  await desk.session.prompt("Look.");
+  const [result] = resultsOf(desk);
+  const shown = textsOf(result!.content);
+  expect(shown.length).toBeLessThan(long.length / 2);
+  expect(shown).toContain("line 0 of");
+  expect(shown).toContain("line 19999 of");
+  const path = /(\/\S+result-\S+\.txt)/.exec(shown)?.[1];
+  expect(await readFile(path!, "utf8")).toBe(long);
+  expect((await stat(path!)).mode & 0o777).toBe(0o600);
+});
+
+test.each(["__SILENT__", "HEARTBEAT_OK"])("an answer that is exactly %s is stored and marked", async (words) => {
+  const { session, events } = await openDesk([[text(words)], [text(`Not ${words}`)]]);
+  await session.prompt("Anything?");
+  await session.prompt("And now?");
+  const entries = await session.sessionManager.getEntries();
+  const answers = entries.filter((entry) => entry.type === "message" && entry.message.role === "assistant");
+  expect(answers.map((entry) => (entry as { silent?: boolean }).silent)).toEqual([true, undefined]);
+  const ends = events.filter((event) => event.type === "message_end");
+  expect(ends.map(({ silent }) => silent)).toEqual([true, undefined]);
+});
+
+test("stats add up what was said and spent, from the whole log", async () => {
+  const turn = { content: [call("look")], usage: { input: 100, output: 10, cacheRead: 300 } };
+  const { session } = await openDesk([turn, [text("ok")]], { customTools: [sayTool("look")] });
+  const empty = await session.stats();
+  expect(empty.messages).toEqual({ user: 0, assistant: 0, toolResults: 0, toolCalls: 0 });
+  await session.prompt("Look.");
+  const stats = await session.stats();
+  expect(stats.messages).toEqual({ user: 1, assistant: 2, toolResults: 1, toolCalls: 1 });
+  expect(stats.tokens).toMatchObject({ input: 100, cacheRead: 300 });
+  expect(stats.cacheHitRate).toBeCloseTo(0.75);
+  expect(stats.contextUse?.contextWindow).toBe(200_000);
+});
+
+test("a session that somebody else writes can be looked at, and says who holds it when it is prompted", async () => {
+  const directory = await temporaryDirectory();
+  const holder = await SessionManager.create(directory, directory);
+  await holder.appendMessage({ role: "user", content: "Mine.", timestamp: 1 });
+  const sessionManager = await SessionManager.open(holder.getSessionFile()!);
+  const { session } = await openDesk([[text("never")]], { sessionManager });
+  expect(session.messages).toHaveLength(1);
+  await expect(session.prompt("Hello.")).rejects.toMatchObject({ code: "read_only" });
+  await expect(session.prompt("Hello.")).rejects.toThrow(String(process.pid));
+  await holder.close();
+});
+
+test("a listener that fails disturbs nobody", async () => {
+  const { session } = await openDesk([[text("fine")]]);
+  const warnings: string[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning.message);
+  process.on("warning", onWarning);
+  session.onEvent(() => {
+    throw new Error("a clumsy listener");
+  });
+  expect(await session.prompt("Hi")).toMatchObject({ terminationReason: "no_tool_calls" });
+  await until(() => warnings.length > 0);
+  process.off("warning", onWarning);
+  expect(warnings[0]).toContain("a clumsy listener");
+});

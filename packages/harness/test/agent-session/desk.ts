@@ -1,0 +1,79 @@
+/** A session on a temporary ground with a scripted model. */
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AgentTool } from "@tau/agent";
+import { type ScriptedModelOptions, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
+import type { SessionEvent } from "@tau/protocol";
+import { onTestFinished } from "vitest";
+import type { AgentSession } from "../../src/agent-session.ts";
+import { type AgentSessionParams, createAgentSession } from "../../src/create-agent-session.ts";
+import type { AgentSessionEvent } from "../../src/run/publisher.ts";
+import { SettingsManager } from "../../src/settings/settings-manager.ts";
+import type { SettingsInput } from "../../src/settings/schema.ts";
+
+export interface DeskOptions extends Omit<AgentSessionParams, "settingsManager"> {
+  settings?: SettingsInput;
+  scripted?: ScriptedModelOptions;
+}
+
+export interface Desk {
+  session: AgentSession;
+  model: ReturnType<typeof scriptedModel>;
+  directory: string;
+  events: SessionEvent[];
+  engine: AgentSessionEvent[];
+}
+
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-agent-session-")));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export async function openDesk(
+  turns: readonly ScriptedTurn[],
+  { settings = {}, scripted, ...params }: DeskOptions = {},
+): Promise<Desk> {
+  const directory = params.cwd ?? (await temporaryDirectory());
+  const model = scriptedModel(turns, scripted);
+  const session = await createAgentSession({
+    cwd: directory,
+    agentDir: join(directory, "agent"),
+    model,
+    thinkingLevel: "off",
+    settingsManager: SettingsManager.inMemory(settings),
+    ...params,
+  });
+  const events: SessionEvent[] = [];
+  const engine: AgentSessionEvent[] = [];
+  session.onSessionEvent((event) => events.push(event));
+  session.subscribe((event) => engine.push(event));
+  onTestFinished(async () => {
+    await session.dispose();
+    model.dispose();
+  });
+  return { session, model, directory, events, engine };
+}
+
+/** A tool that says something and does nothing. */
+export const sayTool = (name: string, says: string | (() => string | Promise<string>) = name): AgentTool => ({
+  name,
+  label: name,
+  description: `Says ${name}.`,
+  parameters: { type: "object", properties: {} },
+  execute: async () => ({ content: [text(typeof says === "string" ? says : await says())], details: {} }),
+});
+
+export const typesOf = (events: readonly { type: string }[]): string[] => events.map(({ type }) => type);
+
+/** Waits, without a clock, until something holds. */
+export async function until(holds: () => boolean): Promise<void> {
+  for (let turns = 0; !holds(); turns++) {
+    if (turns > 100_000) throw new Error("It never came to hold.");
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
+/** A promise that never settles, as a hung provider or tool gives one. */
+export const never = <T>(): Promise<T> => new Promise<T>(() => {});

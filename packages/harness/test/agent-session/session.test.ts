@@ -1,0 +1,36 @@
+import { call, text } from "@tau/ai/testing";
+import { expect, test } from "vitest";
+import { openDesk, sayTool, typesOf } from "./desk.ts";
+
+test("a prompt becomes a run: its events, its outcome, and its entries in the log", async () => {
+  const { session, events, model } = await openDesk([[text("Looking."), call("look", {}, "c1")], [text("Done.")]], {
+    customTools: [sayTool("look", "a wall")],
+  });
+  const outcome = await session.prompt("Look around.");
+  expect(outcome).toMatchObject({ kind: "ran", terminationReason: "no_tool_calls" });
+  expect(typesOf(events.filter(({ type }) => type !== "text_delta" && type !== "toolcall_delta"))).toEqual([
+    "entry_appended",
+    "model_changed",
+    "agent_start",
+    "turn_start",
+    "entry_appended",
+    "message_start",
+    "entry_appended",
+    "message_end",
+    "entry_appended",
+    "tool_execution_start",
+    "tool_execution_end",
+    "entry_appended",
+    "turn_end",
+    "turn_start",
+    "message_start",
+    "entry_appended",
+    "message_end",
+    "turn_end",
+    "agent_end",
+  ]);
+  expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
+  const { messages } = await session.sessionManager.buildContext();
+  expect(messages).toEqual(session.messages);
+  expect(model.asked).toHaveLength(2);
+});
