@@ -32,7 +32,9 @@ const bundled = new Set(["typebox", "eventsource-parser"]);
 for (const { name, entries, core, commonjs = [] } of packages) {
   const directory = join(root, "packages", name);
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-  const dependencies = Object.keys(manifest.dependencies ?? {}).filter((dependency) => !bundled.has(dependency));
+  // What is there only if the person installed it is not ours to bring along.
+  const wanted = { ...manifest.dependencies, ...manifest.peerDependencies };
+  const dependencies = Object.keys(wanted).filter((dependency) => !bundled.has(dependency));
   const outdir = join(directory, "dist");
   const sources = (names) => Object.fromEntries(names.map((entry) => [entry, join(directory, "src", `${entry}.ts`)]));
   const shared = {

@@ -184,6 +184,7 @@ export class AgentSession {
     }
     await this.#transcript.load(session);
     this.#cleanUps.push(settingsManager.subscribe(({ changed }) => this.#onSettings(changed)));
+    for (const message of this.#outfit.problems) this.#notice("resources", message);
     for (const { name, reason } of this.#outfit.dropped)
       this.#notice("tool_dropped", `The tool ${name} is left out: ${reason}`);
   }
@@ -429,7 +430,7 @@ export class AgentSession {
       ...emptyStats,
       sessionId: this.sessionId,
     });
-    const contextUse = this.#model && contextUseOf(this.#transcript.tokens(), this.#model.contextWindow);
+    const contextUse = this.#model && contextUseOf(this.#transcript.tokens, this.#model.contextWindow);
     return { ...this.#stats, contextUse };
   }
 

@@ -24,6 +24,7 @@ import { resolveKey } from "./auth/key-value.ts";
 import { HarnessError } from "./errors.ts";
 import { ModelRegistry } from "./models/model-registry.ts";
 import { describeProblem } from "./models/models-file.ts";
+import type { DebugLog } from "./observe/debug-log.ts";
 import { findTracer } from "./observe/opentelemetry.ts";
 import type { ChannelBinding, GivenTool } from "./pipeline/layer.ts";
 import { createAudit } from "./policy/audit.ts";
@@ -97,6 +98,8 @@ export interface AgentSessionParams {
   projectTrusted?: boolean;
   /** Asks a model instead of `streamSimple`. Keys are then its own business. */
   streamFn?: StreamFn;
+  /** Gets everything that happens but the deltas, without secrets. */
+  debugLog?: DebugLog;
   clock?: Clock;
   ids?: Ids;
 }
@@ -158,6 +161,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
           sessionId: sessionManager.id,
           clock,
           streamFn: streamSimple,
+          ...(params.debugLog && { onKey: (key) => params.debugLog?.addSecret(key) }),
         }),
       budget: createBudget(params.budgets ?? {}, {
         clock,
@@ -176,12 +180,37 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       close: () => closeAll(owned),
     });
     if (params.onEvent) session.onEvent(params.onEvent);
+    if (params.debugLog) {
+      for (const secret of await knownSecrets(auth, registry)) params.debugLog.addSecret(secret);
+      logEvents(session, params.debugLog);
+    }
     await session.open();
     return session;
   } catch (error) {
     await closeAll(owned);
     throw error;
   }
+}
+
+/** Every key that can be told without running anything: a person may type one before it is first used. */
+async function knownSecrets(auth: AuthStorage, registry: ModelRegistry): Promise<string[]> {
+  const providers = new Set(registry.getAll().map(({ provider }) => provider));
+  const stored = await Promise.all((await auth.list()).map(({ provider }) => auth.get(provider)));
+  const written = [...providers].flatMap((provider) => [registry.writtenKey(provider), getEnvApiKey(provider)]);
+  const fields = stored.flatMap((credential) => Object.values(credential ?? {}));
+  return [...written, ...fields].filter(
+    (value): value is string => typeof value === "string" && value.length >= shortestSecret,
+  );
+}
+
+/** What is shorter would take ordinary words out of a log. */
+const shortestSecret = 8;
+
+/** What each delta adds is in the message that they end in. */
+function logEvents(session: AgentSession, log: DebugLog): void {
+  session.onSessionEvent(({ type, ...fields }) => {
+    if (!type.endsWith("_delta") && type !== "tool_execution_update") log.log(type, fields);
+  });
 }
 
 type Owned = (() => unknown)[];

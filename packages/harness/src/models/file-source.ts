@@ -62,7 +62,8 @@ export class FileSource {
   watch(onChange: () => void): void {
     const { path } = this.#options;
     const listener = (_now: Stats, _before: Stats) => onChange();
-    watchFile(path, { interval: lookEveryMs, persistent: false }, listener);
+    // All registries of a process share one watcher of the file, however many there are.
+    watchFile(path, { interval: lookEveryMs, persistent: false }, listener).setMaxListeners(0);
     this.#closed.signal.addEventListener("abort", () => unwatchFile(path, listener), { once: true });
   }
 

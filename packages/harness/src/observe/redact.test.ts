@@ -307,9 +307,9 @@ describe("strange data", () => {
       "token=",
     ];
     for (const text of texts) {
-      const began = performance.now();
+      const before = process.cpuUsage();
       redact(text.repeat(Math.ceil(32_000 / text.length)), ["aaaaaaaaaaaa", "eyJeyJeyJ"]);
-      expect(performance.now() - began, text).toBeLessThan(400);
+      expect(process.cpuUsage(before).user, text).toBeLessThan(400_000);
     }
   });
 });

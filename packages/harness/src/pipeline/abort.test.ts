@@ -30,6 +30,19 @@ describe("a call", () => {
     },
   );
 
+  test("hears of the end of its session after other calls have come and gone", async () => {
+    const session = new AbortController();
+    const call = new AbortController();
+    const quick = wrap(session.signal, async () => ({ content: [] }));
+    const slow = wrap(session.signal, untilAborted);
+    await quick.execute("1", {}, call.signal);
+    const running = [slow.execute("2", {}, call.signal), slow.execute("3", {}, call.signal)];
+    await quick.execute("4", {}, call.signal);
+    session.abort(new Error("over"));
+    for (const one of running) await expect(one).rejects.toThrow("over");
+    expect([listeners(session.signal), listeners(call.signal)]).toEqual([0, 0]);
+  });
+
   test("has the session's signal where it has none of its own", async () => {
     const session = new AbortController();
     const running = wrap(session.signal, untilAborted).execute("1", {});

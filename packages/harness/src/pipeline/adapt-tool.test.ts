@@ -144,11 +144,10 @@ describe("adapting", () => {
   test("makes a tool of a class that survives being copied, with its private fields", async () => {
     class Counter {
       readonly name = "count";
+      readonly label = "Count";
       readonly parameters = { type: "object", properties: { by: { type: "integer" } } };
       #count = 0;
-      get description() {
-        return "Counts";
-      }
+      readonly description = "Counts";
       prepareArguments(args: unknown) {
         return { by: this.#count, ...(args as object) };
       }
@@ -158,12 +157,22 @@ describe("adapting", () => {
       }
     }
     const counter = { ...adaptTool(new Counter() as unknown as GivenTool) };
-    expect(counter).toMatchObject({ name: "count", label: "count", description: "Counts" });
+    expect(counter).toMatchObject({ name: "count", label: "Count", description: "Counts" });
     await counter.execute("1", { by: 2 });
     const args = counter.prepareArguments!({});
     const call = { type: "toolCall" as const, id: "1", name: "count", arguments: args };
     expect(await counter.execute("2", validateToolArguments(counter, call))).toEqual({
       content: [{ type: "text", text: "4" }],
+    });
+  });
+
+  test("fills in what only people read", () => {
+    const { label: _label, description: _description, ...bare } = tool;
+    expect(adaptTool(bare as PipelineTool)).toMatchObject({
+      ...bare,
+      execute: expect.any(Function),
+      label: "echo",
+      description: "",
     });
   });
 

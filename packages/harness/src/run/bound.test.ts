@@ -111,9 +111,10 @@ describe("a result", () => {
   });
 
   test("of very many images has no more sentences than fit", async () => {
-    const content = (await boundResult({ content: Array(10_000).fill(image()) }, { most: 2_000, keep: lost }))!;
+    const content = (await boundResult({ content: Array(10_000).fill(image()) }, { most: 2_000, keep: keptAt("/k") }))!;
     expect(count(content)).toBeLessThanOrEqual(2_000);
     expect(content.length).toBeLessThan(100);
+    expect(shown(content)).toMatch(/characters were left out here\.\]/);
   });
 
   test("never comes out longer than it may be, misses exactly what it says, and splits no character", async () => {

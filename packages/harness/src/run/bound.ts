@@ -41,23 +41,24 @@ export async function boundResult(
   if (fits(content, most)) return undefined;
   const sendable = withoutExcessImages(content);
   if (textLength(sendable) <= most) return sendable;
-  const kept = await pathOf(keep, textOf(content));
-  const rest = kept === undefined ? "They could not be kept and are lost." : wholeIn(kept);
+  // Of sentences about images there is nothing to keep.
+  const rest = textLength(content) <= most ? "" : await keepWhole(keep, textOf(content));
   return cutText(sendable, most, (missing) => leftOut(missing, rest));
 }
 
-async function pathOf(keep: BoundOptions["keep"], text: string): Promise<string | undefined> {
+async function keepWhole(keep: BoundOptions["keep"], text: string): Promise<string> {
   try {
-    return await keep(text);
+    const path = await keep(text);
+    return path === undefined ? lostRest : `All of it is in ${path}`;
   } catch {
-    // A result that cannot be kept is still a result: the sentence says that the rest is lost.
-    return undefined;
+    // A result that cannot be kept is still a result.
+    return lostRest;
   }
 }
 
+const lostRest = "They could not be kept and are lost.";
 const leftOut = (missing: number, rest: string) =>
   `[${missing.toLocaleString("en-US")} characters were left out here.${rest && ` ${rest}`}]`;
-const wholeIn = (path: string) => `All of it is in ${path}`;
 const earlierNote = /^\[[\d,]+ characters were left out here\. (All of it is in .+)\]$/m;
 
 /**

@@ -1,5 +1,6 @@
 /** What a model is shown besides the conversation: its tools and its system prompt. Built once, and again when something changes. */
 import type { AgentTool } from "@tau/agent";
+import { choiceProblems } from "../pipeline/choices.ts";
 import type { DroppedTool, PipelineInput } from "../pipeline/layer.ts";
 import { buildPipeline } from "../pipeline/pipeline.ts";
 import { keepOrder } from "../pipeline/stable-order.ts";
@@ -10,6 +11,8 @@ export interface Outfit {
   readonly tools: readonly AgentTool[];
   readonly systemPrompt: SystemPrompt;
   readonly dropped: readonly DroppedTool[];
+  /** What a named agent sets in vain, in whole sentences. */
+  readonly problems: readonly string[];
 }
 
 export interface OutfitInput extends Omit<PipelineInput, "report" | "choices"> {
@@ -47,7 +50,8 @@ export function buildOutfit(input: OutfitInput, before?: Outfit): Outfit {
     ...(custom !== undefined && { custom }),
     append,
   });
-  return { tools, systemPrompt, dropped };
+  const problems = choiceProblems(tools, chosen?.tools ?? []).map(({ message }) => message);
+  return { tools, systemPrompt, dropped, problems };
 }
 
 function bothAllow(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {

@@ -199,6 +199,24 @@ describe("pruning", () => {
     );
   });
 
+  test("depends on nothing that was pruned before: not on another branch, and not with other settings", () => {
+    const edge = [user(), answer(["1"]), result("1", 9_000), answer(["2"])];
+    const long = [...edge, result("2", 25_000), answer()];
+    const short = [...edge, result("2", 900), answer(["3"]), result("3", 25_000), answer()];
+    const fresh = (messages: readonly AgentMessage[]) => JSON.parse(JSON.stringify(messages)) as AgentMessage[];
+    pruneMessages(long, settings);
+    expect(pruneMessages(short, settings)).toEqual(pruneMessages(fresh(short), settings));
+    fc.assert(
+      fc.property(transcripts, transcripts, choices, choices, fc.nat(40), (one, other, chosen, before, at) => {
+        const branch = [...one.slice(0, at), ...other];
+        pruneMessages(branch, before);
+        pruneMessages(one, chosen);
+        expect(pruneMessages(branch, chosen)).toEqual(pruneMessages(fresh(branch), chosen));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   test("sees that a message has other content now", () => {
     const messages = [user(), answer(["1"]), result("1", 9_000), answer(["2"]), result("2", 22_000), answer()];
     expect(pruneMessages(messages, settings)).not.toBe(messages);

@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@tau/agent";
 import type { TextContent } from "@tau/ai";
 import { stringOf } from "../compaction/text.ts";
-import { estimateTokens } from "../compaction/tokens.ts";
+import { contentOf, measure, type Walk } from "./prune-tokens.ts";
 
 export interface PruneSettings {
   enabled: boolean;
@@ -29,15 +29,12 @@ const keptOf = (tokens: number): number => (tokens > 0 ? tokens : 0);
  * What came after the last answer has not been seen by the model yet, so it does not count: a result, however large its
  * turn, is sent at least once.
  */
-export function pruneBoundary(messages: readonly AgentMessage[], settings: PruneSettings): number {
+export const pruneBoundary = (messages: readonly AgentMessage[], settings: PruneSettings): number =>
+  boundaryIn(measure(messages), settings);
+
+function boundaryIn(walk: Walk | undefined, settings: PruneSettings): number {
   const step = pruneStep(settings);
-  let answered = 0;
-  let tokens = 0;
-  for (const message of messages) {
-    tokens += tokensOf(message);
-    if (message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted")
-      answered = tokens;
-  }
+  const answered = walk?.answered.at(-1) ?? 0;
   return Math.max(0, Math.floor((answered - keptOf(settings.keepRecentTokens)) / step)) * step;
 }
 
@@ -47,42 +44,33 @@ export function pruneBoundary(messages: readonly AgentMessage[], settings: Prune
  * sentence stays. The same array when nothing is left out.
  */
 export function pruneMessages(messages: readonly AgentMessage[], settings: PruneSettings): readonly AgentMessage[] {
-  if (!settings.enabled) return messages;
-  const boundary = pruneBoundary(messages, settings);
-  let pruned: AgentMessage[] | undefined;
-  let end = 0;
-  for (let at = 0; end < boundary && at < messages.length; at++) {
-    const message = messages[at]!;
-    end += tokensOf(message);
-    if (end > boundary || message.role !== "toolResult") continue;
-    const short = shortened(message);
-    if (short === message) continue;
-    pruned ??= [...messages];
-    pruned[at] = short;
-  }
-  return pruned ?? messages;
+  const walk = settings.enabled ? measure(messages) : undefined;
+  const boundary = boundaryIn(walk, settings);
+  if (!walk || boundary === 0) return messages;
+  if (walk.sent?.boundary !== boundary) walk.sent = { boundary, ...prunedBefore(boundary, walk) };
+  const { isPruned, messages: sent } = walk.sent;
+  return isPruned ? [...sent, ...messages.slice(sent.length)] : messages;
+}
+
+/** Made where the boundary moves, and good until it moves again. */
+function prunedBefore(boundary: number, { messages, ends }: Walk): Omit<NonNullable<Walk["sent"]>, "boundary"> {
+  const after = ends.findIndex((end) => end > boundary);
+  const before = messages.slice(0, after < 0 ? undefined : after);
+  const pruned = before.map((message) => (message.role === "toolResult" ? shortened(message) : message));
+  return { isPruned: pruned.some((message, at) => message !== before[at]), messages: pruned };
 }
 
 type ToolResult = Extract<AgentMessage, { role: "toolResult" }>;
 
-/** What is remembered of a message counts as long as it has the content it had. */
-interface Known<T> {
-  content: unknown;
-  value: T;
-}
-const estimates = new WeakMap<AgentMessage, Known<number>>();
-const replacements = new WeakMap<ToolResult, Known<ToolResult>>();
+/** The same message each time, so that what is remembered of it further on stays good. */
+const replacements = new WeakMap<ToolResult, { content: unknown; short: ToolResult }>();
 
-const tokensOf = (message: AgentMessage): number => remembered(estimates, message, estimateTokens);
-const shortened = (message: ToolResult): ToolResult => remembered(replacements, message, withoutContent);
-
-function remembered<M extends AgentMessage, T>(known: WeakMap<M, Known<T>>, message: M, make: (message: M) => T): T {
-  const content = "content" in message ? message.content : undefined;
-  const before = known.get(message);
-  if (before && before.content === content) return before.value;
-  const value = make(message);
-  known.set(message, { content, value });
-  return value;
+function shortened(message: ToolResult): ToolResult {
+  const known = replacements.get(message);
+  if (known && known.content === contentOf(message)) return known.short;
+  const short = withoutContent(message);
+  replacements.set(message, { content: contentOf(message), short });
+  return short;
 }
 
 function withoutContent(message: ToolResult): ToolResult {

@@ -20,6 +20,8 @@ export interface RequestParts {
   sessionId: string;
   clock: Clock;
   streamFn: StreamFn;
+  /** Told each key before it is used, so that no log ever shows it. */
+  onKey?: (key: string) => void;
 }
 
 /** Without a token for so long, a provider is taken to be gone. */
@@ -30,6 +32,7 @@ export function createRequests(parts: RequestParts): StreamFn {
   return async (model, context, options) => {
     const key = await keyFor(parts, model, options?.signal);
     if (key.kind === "failed") return failedStream(model, key.failure, parts.clock.now());
+    if (key.key !== undefined) parts.onKey?.(key.key);
     const given = await parts.registry.requestHeaders(model, key.key);
     if (given.kind === "unresolved") {
       return failedStream(model, { kind: "auth", message: given.message }, parts.clock.now());

@@ -34,7 +34,7 @@ import { convertToLlm } from "../session/message.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";
 import { boundResult, mostResultCharacters } from "./bound.ts";
-import type { Budget, Reservation } from "./budget.ts";
+import { type Budget, countedUsage, type Reservation } from "./budget.ts";
 import { compactSession } from "./compacting.ts";
 import type { Inbox } from "./inbox.ts";
 import { nextStep, reasonIfLast, type RunFacts, type RunStop, type StopRequest } from "./next-step.ts";
@@ -154,7 +154,8 @@ export class Run {
       return this.#finish(stop);
     } finally {
       cancelTimers();
-      this.#reservation?.cancel();
+      // Nobody knows what a request cost that was sent and has no answer.
+      this.#reservation?.settle(undefined);
     }
   }
 
@@ -248,7 +249,7 @@ export class Run {
   #reserve(model: Model) {
     const { transcript } = this.#host;
     return this.#budget.reserve({
-      inputTokens: transcript.tokens(),
+      inputTokens: transcript.tokens,
       maxOutputTokens: model.maxTokens,
       price: model.cost,
     });
@@ -306,7 +307,7 @@ export class Run {
     const context = {
       newId: ids,
       now: clock.monotonic(),
-      inputTokens: event.type === "message_start" ? transcript.tokens() : 0,
+      inputTokens: event.type === "message_start" ? transcript.tokens : 0,
       messageCount: transcript.messages.length,
     };
     this.#publish(translate(this.#translation, event, context));
@@ -315,7 +316,7 @@ export class Run {
   #takeAnswer(answer: AssistantMessage): void {
     this.#answer = answer;
     this.#totalTokens += answer.usage.totalTokens;
-    this.#reservation?.settle(answer.usage);
+    this.#reservation?.settle(countedUsage(answer));
     this.#reservation = undefined;
     this.#requestSpan?.end(answer);
     this.#requestSpan = undefined;
@@ -360,7 +361,7 @@ export class Run {
 
   #isFull(): boolean {
     const { transcript, settings, current } = this.#host;
-    return shouldCompact(transcript.tokens(), resolveCompactionSettings(settings().compaction, current().model));
+    return shouldCompact(transcript.tokens, resolveCompactionSettings(settings().compaction, current().model));
   }
 
   #nextTurn({ context }: TurnContext): AgentLoopTurnUpdate {

@@ -14,9 +14,9 @@ export function messagesToSend(
   model: Pick<Model, "contextWindow">,
   { pruning, blockImages }: SendSettings,
 ): AgentMessage[] {
-  const tried = withoutRetried(messages);
-  const bounded = boundMessages(pruneMessages(tried, pruning), mostResultCharacters(model));
-  return blockImages ? bounded.map(withoutImages) : [...bounded];
+  const bounded = boundMessages(withoutRetried(messages), mostResultCharacters(model));
+  const pruned = pruneMessages(bounded, pruning);
+  return blockImages ? pruned.map(withoutImages) : [...pruned];
 }
 
 /**

@@ -61,18 +61,15 @@ export function countEntry(stats: SessionStats, entry: SessionEntry): SessionSta
 }
 
 function countMessage(stats: SessionStats, message: Record<string, unknown>): SessionStats {
-  const { messages } = stats;
+  const { user, assistant, toolResults, toolCalls } = stats.messages;
   switch (message.role) {
     case "user":
-      return { ...stats, messages: { ...messages, user: messages.user + 1 } };
+      return { ...stats, messages: { user: user + 1, assistant, toolResults, toolCalls } };
     case "toolResult":
-      return { ...stats, messages: { ...messages, toolResults: messages.toolResults + 1 } };
+      return { ...stats, messages: { user, assistant, toolResults: toolResults + 1, toolCalls } };
     case "assistant": {
-      const toolCalls = messages.toolCalls + callsIn(message.content);
-      return countUsage(
-        { ...stats, messages: { ...messages, assistant: messages.assistant + 1, toolCalls } },
-        message.usage,
-      );
+      const calls = toolCalls + callsIn(message.content);
+      return countUsage(stats, message.usage, { user, assistant: assistant + 1, toolResults, toolCalls: calls });
     }
     default:
       return stats;
@@ -82,7 +79,7 @@ function countMessage(stats: SessionStats, message: Record<string, unknown>): Se
 const callsIn = (content: unknown): number =>
   Array.isArray(content) ? content.filter((block: unknown) => fieldsOf(block).type === "toolCall").length : 0;
 
-function countUsage(stats: SessionStats, usage: unknown): SessionStats {
+function countUsage(stats: SessionStats, usage: unknown, messages = stats.messages): SessionStats {
   const counted = countedOf(usage);
   const tokens = {
     input: stats.tokens.input + counted.input,
@@ -93,7 +90,7 @@ function countUsage(stats: SessionStats, usage: unknown): SessionStats {
   };
   const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite;
   const cacheHitRate = prompt > 0 ? tokens.cacheRead / prompt : 0;
-  return { ...stats, tokens, cost: stats.cost + counted.cost, cacheHitRate };
+  return { ...stats, messages, tokens, cost: stats.cost + counted.cost, cacheHitRate };
 }
 
 /** Undefined for a model that does not say how large its window is. */

@@ -58,7 +58,12 @@ declare module "@tau/agent" {
 
 /** What a model is sent for a transcript. Messages of other applications' own are left out. */
 export function convertToLlm(messages: AgentMessage[]): Message[] {
-  return messages.flatMap((message) => toLlm(message) ?? []);
+  const sent: Message[] = [];
+  for (const message of messages) {
+    const converted = toLlm(message);
+    if (converted) sent.push(converted);
+  }
+  return sent;
 }
 
 function toLlm(message: AgentMessage): Message | undefined {

@@ -1,0 +1,240 @@
+/** Every parameter of seed 000 counts for something, and bad input is answered in words. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createAI, systemClock } from "@tau/ai";
+import { call, createFakeClock, startWireServer, text, type WireReply } from "@tau/ai/testing";
+import type { LifecycleEvent } from "@tau/protocol";
+import { expect, onTestFinished, test } from "vitest";
+import { AuthStorage } from "../../src/auth/auth-storage.ts";
+import { createAgent } from "../../src/create-agent.ts";
+import { createAgentSession } from "../../src/create-agent-session.ts";
+import { createDebugLog } from "../../src/observe/debug-log.ts";
+import { openDesk, sayTool, temporaryDirectory } from "./desk.ts";
+
+/** A session that makes everything itself from what is in a directory. */
+async function fromFiles(files: Record<string, string>, params: Parameters<typeof createAgentSession>[0] = {}) {
+  const cwd = await temporaryDirectory();
+  const agentDir = join(cwd, "agent");
+  await mkdir(agentDir);
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(join(cwd, name, ".."), { recursive: true });
+    await writeFile(join(cwd, name), content);
+  }
+  const session = await createAgentSession({ cwd, agentDir, ...params });
+  onTestFinished(() => session.dispose());
+  return { session, cwd, agentDir };
+}
+
+const localModel = (baseUrl: string) =>
+  JSON.stringify({
+    providers: {
+      house: {
+        baseUrl,
+        api: "openai-completions",
+        apiKey: "house-key-0123456789",
+        models: [{ id: "small", name: "Small", contextWindow: 32_000, maxTokens: 4_000 }],
+      },
+    },
+  });
+
+/** A server that speaks a real wire protocol, and a session that knows it from its files. */
+async function house(replies: readonly WireReply[], more: Record<string, string> = {}, params = {}) {
+  const server = await startWireServer("openai-completions", replies);
+  onTestFinished(() => server.close());
+  const files = {
+    "agent/models.json": localModel(server.url),
+    "agent/settings.json": '{ "defaultModel": "house/small" } // chosen',
+    ...more,
+  };
+  return { server, ...(await fromFiles(files, params)) };
+}
+
+const says = (words: string): WireReply => ({ kind: "answer", answer: { content: [text(words)] } });
+
+test("from files alone: settings choose the model, models.json describes it, the request carries its key", async () => {
+  const { session, server } = await house([says("Hello from the house.")], { "AGENTS.md": "Answer in one sentence." });
+  expect(session.model).toMatchObject({ provider: "house", id: "small" });
+  expect(await session.prompt("Hello?")).toMatchObject({ terminationReason: "no_tool_calls" });
+  const [request] = server.requests;
+  expect(request?.headers["authorization"]).toBe("Bearer house-key-0123456789");
+  expect(JSON.stringify(request?.body)).toContain("Answer in one sentence.");
+});
+
+test("a provider that says nothing for 120 seconds is asked four times, and then the run ends for that reason", async () => {
+  const clock = createFakeClock();
+  const hangs: WireReply = { kind: "raw", chunks: [": hello\n\n"], ending: "hang" };
+  const { session, server } = await house([hangs, hangs, hangs, hangs], {}, { clock });
+  const ends: LifecycleEvent[] = [];
+  session.onEvent((event) => event.type === "agent_end" && ends.push(event));
+  const done = session.prompt("Hello?");
+  let isOver = false;
+  void done.finally(() => (isOver = true));
+  while (!isOver) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await clock.advance(10_000);
+  }
+  expect(ends[0]).toMatchObject({ terminationReason: "idle_timeout_120s" });
+  expect(server.requests).toHaveLength(4);
+});
+
+test("the debug log has what happened and never the key", async () => {
+  const directory = await temporaryDirectory();
+  const path = join(directory, "debug.log");
+  const debugLog = createDebugLog({ path, clock: systemClock, secrets: () => [] });
+  const { session } = await house([says("Your key is house-key-0123456789.")], {}, { debugLog });
+  await session.prompt("What is my key? Is it house-key-0123456789?");
+  await debugLog.close();
+  const log = await readFile(path, "utf8");
+  expect(log).toContain("agent_end");
+  expect(log).toContain("What is my key?");
+  expect(log).not.toContain("house-key-0123456789");
+});
+
+test("authStorage: a key that was given for the process goes before the others", async () => {
+  const authStorage = AuthStorage.inMemory();
+  const { session, server } = await house([says("ok")], {}, { authStorage });
+  authStorage.setRuntimeApiKey("house", "runtime-key-0123456789", server.url);
+  await session.prompt("Hi");
+  expect(server.requests[0]?.headers["authorization"]).toBe("Bearer runtime-key-0123456789");
+});
+
+test("a key is never sent to a host that it was not given for", async () => {
+  const { session, server } = await house([says("never")], {}, { authStorage: AuthStorage.inMemory() });
+  const before = process.env["ANTHROPIC_API_KEY"];
+  process.env["ANTHROPIC_API_KEY"] = "env-key-0123456789";
+  onTestFinished(() => {
+    if (before === undefined) delete process.env["ANTHROPIC_API_KEY"];
+    else process.env["ANTHROPIC_API_KEY"] = before;
+  });
+  const moved = { ...session.model!, provider: "anthropic" };
+  await session.setModel(moved);
+  expect(await session.prompt("Hi")).toMatchObject({ terminationReason: "error", failure: { kind: "auth" } });
+  expect(server.requests).toHaveLength(0);
+});
+
+test("sessionId goes on with a session, also in a new process's place; one that is not there is said", async () => {
+  const first = await house([says("one")]);
+  await first.session.prompt("First.");
+  const { sessionId } = first.session;
+  await first.session.dispose();
+  const { cwd, agentDir } = first;
+  const again = await createAgentSession({ cwd, agentDir, sessionId });
+  onTestFinished(() => again.dispose());
+  expect(again.messages).toHaveLength(2);
+  expect(again.model).toMatchObject({ provider: "house", id: "small" });
+  await expect(createAgentSession({ cwd, agentDir, sessionId: "nowhere" })).rejects.toMatchObject({
+    code: "session_not_found",
+  });
+});
+
+test("agentName: an agent with its own prompt and its own tools", async () => {
+  const { session } = await house(
+    [],
+    {
+      "agent/agents/clerk/system-prompt.md": "You are a clerk.",
+      "agent/agents/clerk/tools.yaml": "tools: [read, grep]\n",
+    },
+    { agentName: "clerk" },
+  );
+  expect(session.systemPrompt).toMatch(/^You are a clerk\./);
+  expect(session.tools.map(({ name }) => name)).toEqual(["read", "grep"]);
+  const cwd = await temporaryDirectory();
+  await expect(createAgentSession({ cwd, agentDir: join(cwd, "agent"), agentName: "clark" })).rejects.toThrow("clark");
+});
+
+test("tools: names, tools and the inputSchema form, adapted once; an unknown name is answered with the nearest", async () => {
+  const seen: unknown[] = [];
+  const { session } = await openDesk([[call("greet", { who: "you" })], [text("ok")]], {
+    tools: ["read", sayTool("look")],
+    customTools: [
+      {
+        name: "greet",
+        description: "Greets",
+        inputSchema: { type: "object", properties: { who: { type: "string" } }, required: ["who"] },
+        execute: async (input: Record<string, unknown>, { signal }: { signal: AbortSignal }) => {
+          seen.push(input, signal instanceof AbortSignal);
+          return { greeted: input["who"] };
+        },
+      },
+    ],
+  });
+  await session.prompt("Greet me.");
+  expect(seen).toEqual([{ who: "you" }, true]);
+  expect(session.tools.map(({ name }) => name).slice(0, 3)).toEqual(["read", "look", "greet"]);
+  expect(JSON.stringify(session.messages)).toContain('{\\"greeted\\":\\"you\\"}');
+  await expect(createAgentSession({ cwd: "/", tools: ["raed"] })).rejects.toThrow('"read"');
+});
+
+test("bindings lend tools, scopes and lists of names hide them", async () => {
+  const binding = { channel: "chat", tools: [{ ...sayTool("chat_react"), requiredScope: "chat.write" }] };
+  const names = async (params: object) =>
+    (await openDesk([], { tools: ["read"], binding, ...params })).session.tools.map(({ name }) => name);
+  expect(await names({})).toContain("chat_react");
+  expect(await names({ scopes: ["chat.read"] })).not.toContain("chat_react");
+  expect(await names({ scopes: ["chat.write"] })).toContain("chat_react");
+  expect(await names({ allowedTools: ["read"] })).toEqual(["read"]);
+  expect(await names({ settings: { tools: { excluded: ["chat_react"] } } })).not.toContain("chat_react");
+});
+
+test("onEvent gets the eleven events and nothing else", async () => {
+  const events: LifecycleEvent[] = [];
+  const { session } = await openDesk([[text("a"), call("look")], [text("b")]], {
+    customTools: [sayTool("look")],
+    onEvent: (event) => events.push(event),
+  });
+  await session.prompt("Look.");
+  const eleven = new Set(
+    "agent_start turn_start message_start text_delta tool_execution_start tool_execution_update tool_execution_end message_end turn_end agent_end error".split(
+      " ",
+    ),
+  );
+  expect(events.filter(({ type }) => !eleven.has(type))).toEqual([]);
+  expect(events.length).toBeGreaterThan(10);
+});
+
+test("no model: the session opens, and a prompt says how to connect one", async () => {
+  const { session } = await fromFiles({ "agent/settings.json": '{ "defaultModel": "nobody/knows" }' });
+  if (session.model) return; // A key in the environment of this machine makes one usable.
+  await expect(session.prompt("Hi")).rejects.toMatchObject({ code: "no_model" });
+  await expect(session.prompt("Hi")).rejects.toThrow("ANTHROPIC_API_KEY");
+});
+
+test("files with mistakes are notices that name file and line, and the rest works", async () => {
+  const { session } = await house([says("still here")], {
+    "agent/settings.json": '{ "defaultModel": "house/small",\n "retry": { "maxRetries": "many" } }',
+    "agent/skills/broken/SKILL.md": "---\nname: [\n---\nDo it.",
+    ".tau/settings.json": '{ "shellPath": "/tmp/evil" }',
+  });
+  const words = session.notices.map(({ message }) => message).join("\n");
+  expect(words).toMatch(/settings\.json:2/);
+  expect(words).toContain("SKILL.md");
+  expect(words).toContain("shellPath");
+  expect(await session.prompt("Hi")).toMatchObject({ terminationReason: "no_tool_calls" });
+});
+
+test("createAgent: three lines from an AI and tools by name to an answer", async () => {
+  const server = await startWireServer("anthropic-messages", [
+    { kind: "answer", answer: { content: [call("ls", {})] } },
+    says("There is a file a.txt."),
+  ]);
+  onTestFinished(() => server.close());
+  const cwd = await temporaryDirectory();
+  await writeFile(join(cwd, "a.txt"), "a");
+  const ai = createAI({
+    provider: "anthropic",
+    model: "claude-sonnet-4-5",
+    apiKey: "test-key-0123456789",
+    config: { baseUrl: server.url },
+  });
+  const agent = createAgent({
+    ai,
+    tools: ["read", "write", "edit", "bash", "grep", "ls"],
+    cwd,
+    agentDir: join(cwd, "agent"),
+  });
+  onTestFinished(() => agent.dispose());
+  expect(await agent.run("What is here?")).toBe("There is a file a.txt.");
+  expect(JSON.stringify(server.requests[1]?.body)).toContain("a.txt");
+  expect(server.requests[0]?.headers["x-api-key"]).toBe("test-key-0123456789");
+  await expect(agent.run("And now?")).rejects.toMatchObject({ code: "run_failed" });
+});
