@@ -12,64 +12,59 @@ import { emptyUsage } from "./usage.ts";
 export class EventStream<T, R = T> implements AsyncIterable<T> {
   readonly #isComplete: (event: T) => boolean;
   readonly #extractResult: (event: T) => R;
-  readonly #result: Promise<R>;
-  #settle!: { resolve: (result: R) => void; reject: (error: unknown) => void };
+  /** How the stream ended. */
+  #ending: Ending<R> | undefined;
+  /** Made when somebody asks: most streams are read to their end, and a promise for each would be for nothing. */
+  #result: Promise<R> | undefined;
+  #onEnding: ((ending: Ending<R>) => void) | undefined;
   #queue: T[] = [];
   #head = 0;
   #waiting: ((item: IteratorResult<T>) => void)[] = [];
   #watching: ((hasMore: boolean) => void)[] = [];
-  #done = false;
 
   constructor(isComplete: (event: T) => boolean, extractResult: (event: T) => R) {
     this.#isComplete = isComplete;
     this.#extractResult = extractResult;
-    this.#result = new Promise<R>((resolve, reject) => {
-      this.#settle = { resolve, reject };
-    });
-    // Nobody has to ask for the result: a rejection that is never looked at is not a crash.
-    this.#result.catch(() => undefined);
   }
 
   push(event: T): void {
-    if (this.#done) return;
-    if (this.#isComplete(event)) {
-      this.#done = true;
-      try {
-        this.#settle.resolve(this.#extractResult(event));
-      } catch (error) {
-        this.#settle.reject(error);
-      }
-    }
-    const waiter = this.#waiting.shift();
+    if (this.#ending) return;
+    if (this.#isComplete(event)) this.#conclude(this.#endingOf(event));
+    const waiter = this.#waiting.length > 0 ? this.#waiting.shift() : undefined;
     if (waiter) waiter({ value: event, done: false });
     else this.#queue.push(event);
-    if (this.#done) this.#release();
+    if (this.#ending) this.#release();
     else if (this.#watching.length > 0) this.#wake();
   }
 
   /** Ends the stream. Without `result` and without a terminal event before it, `result()` rejects. */
   end(result?: R): void {
-    if (this.#done) return;
-    this.#done = true;
-    if (result !== undefined) this.#settle.resolve(result);
-    else this.#settle.reject(new AiError("stream_incomplete", "The stream ended without a terminal event."));
+    if (this.#ending) return;
+    if (result !== undefined) this.#conclude({ kind: "done", result });
+    else this.#conclude({ kind: "failed", error: endedEarly() });
     this.#release();
   }
 
   /** Ends the stream because its producer failed. */
   fail(error: unknown): void {
-    if (this.#done) return;
-    this.#done = true;
-    this.#settle.reject(error);
+    if (this.#ending) return;
+    this.#conclude({ kind: "failed", error });
     this.#release();
   }
 
   /** Whether the stream has ended; queued events may still be waiting for their reader. */
   get ended(): boolean {
-    return this.#done;
+    return this.#ending !== undefined;
   }
 
   result(): Promise<R> {
+    if (this.#result) return this.#result;
+    this.#result = new Promise<R>((resolve, reject) => {
+      this.#onEnding = (ending) => (ending.kind === "done" ? resolve(ending.result) : reject(ending.error));
+    });
+    // Who asks need not wait for the answer: a rejection that is never looked at is not a crash.
+    this.#result.catch(() => undefined);
+    if (this.#ending) this.#onEnding?.(this.#ending);
     return this.#result;
   }
 
@@ -89,7 +84,7 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
 
   /** Resolves when `read` has something to give, or never will: then with false. */
   ready(): Promise<boolean> {
-    if (this.#hasMore || this.#done) return Promise.resolve(this.#hasMore);
+    if (this.#hasMore || this.#ending) return Promise.resolve(this.#hasMore);
     return new Promise((resolve) => this.#watching.push(resolve));
   }
 
@@ -99,17 +94,34 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
 
   #next(): Promise<IteratorResult<T>> {
     if (this.#hasMore) return Promise.resolve({ value: this.read() as T, done: false });
-    if (this.#done) return Promise.resolve({ value: undefined, done: true });
+    if (this.#ending) return Promise.resolve({ value: undefined, done: true });
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  #endingOf(event: T): Ending<R> {
+    try {
+      return { kind: "done", result: this.#extractResult(event) };
+    } catch (error) {
+      return { kind: "failed", error };
+    }
+  }
+
+  #conclude(ending: Ending<R>): void {
+    this.#ending = ending;
+    this.#onEnding?.(ending);
+  }
+
   #release(): void {
-    for (const waiter of this.#waiting.splice(0)) waiter({ value: undefined, done: true });
-    this.#wake();
+    if (this.#waiting.length > 0) {
+      for (const waiter of this.#waiting.splice(0)) waiter({ value: undefined, done: true });
+    }
+    if (this.#watching.length > 0) this.#wake();
   }
 
   #wake(): void {
-    for (const watcher of this.#watching.splice(0)) watcher(this.#hasMore);
+    const watching = this.#watching;
+    this.#watching = [];
+    for (const watcher of watching) watcher(this.#hasMore);
   }
 
   get #hasMore(): boolean {
@@ -117,19 +129,16 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   }
 }
 
+type Ending<R> = { kind: "done"; result: R } | { kind: "failed"; error: unknown };
+
+const endedEarly = () => new AiError("stream_incomplete", "The stream ended without a terminal event.");
+
 /** The stream of one response. It always ends in exactly one `done` or `error` event, and `result()` never rejects. */
 export class AssistantMessageEventStream extends EventStream<AssistantMessageEvent, AssistantMessage> {
   #partial: AssistantMessage | undefined;
 
   constructor() {
-    super(
-      (event) => event.type === "done" || event.type === "error",
-      (event) => {
-        if (event.type === "done") return event.message;
-        if (event.type === "error") return event.error;
-        throw new AiError("stream_incomplete", `A ${event.type} event has no result.`);
-      },
-    );
+    super(isLast, answerOf);
   }
 
   override push(event: AssistantMessageEvent): void {
@@ -162,6 +171,14 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
       },
     });
   }
+}
+
+const isLast = ({ type }: AssistantMessageEvent) => type === "done" || type === "error";
+
+function answerOf(event: AssistantMessageEvent): AssistantMessage {
+  if (event.type === "done") return event.message;
+  if (event.type === "error") return event.error;
+  throw new AiError("stream_incomplete", `A ${event.type} event has no result.`);
 }
 
 /** For extensions, which need not know the class. */
