@@ -28,14 +28,14 @@ export class LiveAgentState {
   #thinkingLevel: ThinkingLevel;
   #tools: AgentTool[];
   #messages: AgentMessage[];
-  #run: RunState = idle();
+  #run = runState(false);
 
   constructor(initial: InitialAgentState = {}) {
     this.systemPrompt = initial.systemPrompt ?? "";
     this.model = initial.model ?? noModel;
     this.#thinkingLevel = thinkingLevelOf(initial.thinkingLevel);
-    this.#tools = [...(initial.tools ?? [])];
-    this.#messages = [...(initial.messages ?? [])];
+    this.#tools = initial.tools?.slice() ?? [];
+    this.#messages = initial.messages?.slice() ?? [];
   }
 
   get thinkingLevel(): ThinkingLevel {
@@ -81,18 +81,18 @@ export class LiveAgentState {
   }
 
   begin(): void {
-    this.#run = { ...idle(), isStreaming: true };
+    this.#run = runState(true);
   }
 
   /** The run is over; why it failed, if it did, stays readable. */
   finish(): void {
-    this.#run = { ...idle(), errorMessage: this.#run.errorMessage };
+    this.#run = runState(false, this.#run.errorMessage);
   }
 
   /** Forgets the transcript; who is running stays visible. */
   clear(): void {
     this.#messages = [];
-    this.#run = { ...idle(), isStreaming: this.#run.isStreaming };
+    this.#run = runState(this.#run.isStreaming);
   }
 
   apply(event: AgentEvent): void {
@@ -103,22 +103,20 @@ export class LiveAgentState {
         this.#run.streamingMessage = event.message;
         return;
       case "message_end":
+      case "agent_end":
         this.#run.streamingMessage = undefined;
-        this.#messages.push(event.message);
+        if (event.type === "message_end") this.#messages.push(event.message);
         return;
       case "tool_execution_start":
-        this.#run.pendingIds.push(event.toolCallId);
+        this.#run.pendingIds = [...this.#run.pendingIds, event.toolCallId];
         this.#run.pendingToolCalls = undefined;
         return;
       case "tool_execution_end":
-        this.#run.pendingIds.splice(this.#run.pendingIds.indexOf(event.toolCallId), 1);
+        this.#run.pendingIds = this.#run.pendingIds.toSpliced(this.#run.pendingIds.indexOf(event.toolCallId), 1);
         this.#run.pendingToolCalls = undefined;
         return;
       case "turn_end":
         if (isAssistant(event.message)) this.#run.errorMessage = failureOf(event.message) ?? this.#run.errorMessage;
-        return;
-      case "agent_end":
-        this.#run.streamingMessage = undefined;
         return;
       case "agent_start":
       case "turn_start":
@@ -180,18 +178,18 @@ interface RunState {
   isStreaming: boolean;
   streamingMessage: AgentMessage | undefined;
   /** One for each call: two may share an id. */
-  pendingIds: string[];
+  pendingIds: readonly string[];
   /** Made of `pendingIds` when somebody looks. */
   pendingToolCalls: ReadonlySet<string> | undefined;
   errorMessage: string | undefined;
 }
 
-const idle = (): RunState => ({
-  isStreaming: false,
+const runState = (isStreaming: boolean, errorMessage?: string): RunState => ({
+  isStreaming,
   streamingMessage: undefined,
   pendingIds: [],
   pendingToolCalls: undefined,
-  errorMessage: undefined,
+  errorMessage,
 });
 
 const isAssistant = (message: AgentMessage): message is AssistantMessage =>

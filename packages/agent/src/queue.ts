@@ -22,6 +22,7 @@ export class MessageQueue {
 
   /** Takes what the mode hands over; an empty list when there is nothing. */
   drain(): AgentMessage[] {
+    if (this.isEmpty) return [];
     return this.#messages.splice(0, this.mode === "all" ? this.#messages.length : 1);
   }
 
