@@ -80,10 +80,12 @@ export class AgentSettings {
 
 /** The settings as the loop wants them. `undefined` is not a value for an option: it means that there is none. */
 export function loopSettings(settings: AgentSettings): Omit<AgentLoopConfig, "model"> {
-  const { streamFn: _direct, prepareNextTurn: _wrapped, convertToLlm, ...rest } = settings;
-  const given = Object.entries(rest).filter(([name, value]) => value !== undefined && settingNames.has(name));
-  return { ...Object.fromEntries(given), convertToLlm };
+  const given: Record<string, unknown> = {};
+  for (const name of settingNames) if (settings[name] !== undefined) given[name] = settings[name];
+  return { ...given, convertToLlm: settings.convertToLlm };
 }
 
-/** What a subclass adds is its own business, and none of a provider's. */
-const settingNames = new Set(Object.keys(new AgentSettings({})));
+/** What a subclass adds is its own business, and none of a provider's; what the agent itself needs is none of the loop's. */
+const settingNames = (Object.keys(new AgentSettings({})) as (keyof AgentSettings)[]).filter(
+  (name) => name !== "streamFn" && name !== "prepareNextTurn" && name !== "convertToLlm",
+);
