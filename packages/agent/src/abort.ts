@@ -11,28 +11,35 @@ const graceMs = 100;
  * signal, however many calls wait for it.
  */
 export class Abort {
+  readonly signal: AbortSignal;
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
   readonly #clock: Clock;
-  readonly #waiting: (() => void)[] = [];
-  #deadlineMs = Number.POSITIVE_INFINITY;
+  /** The last that came; it may be over. */
+  #lastWait: Wait | undefined;
+  /** Known once the run is aborted. */
+  #deadlineMs: number | undefined;
 
   constructor(caller: AbortSignal | undefined, clock: Clock) {
     this.#caller = caller;
     this.#clock = clock;
+    this.signal = this.#controller.signal;
     if (caller?.aborted) this.now(caller.reason);
     else caller?.addEventListener("abort", this.#onCaller, { once: true });
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  /** What `signal.aborted` says. Asked many times a turn, and the signal itself is slow to answer. */
+  get isAborted(): boolean {
+    return this.#deadlineMs !== undefined;
   }
 
   now(reason?: unknown): void {
-    if (this.#controller.signal.aborted) return;
+    if (this.isAborted) return;
     this.#deadlineMs = this.#clock.monotonic() + graceMs;
+    const waits: Wait[] = [];
+    for (let wait = this.#lastWait; wait; wait = wait.earlier) if (!wait.isOver) waits.push(wait);
     this.#controller.abort(reason);
-    for (const wake of this.#waiting) wake();
+    for (const wait of waits.toReversed()) this.#leaveSoon(wait, this.#deadlineMs);
   }
 
   /** Forgets the caller's signal. */
@@ -44,44 +51,56 @@ export class Abort {
    * Waits for `work`, but not for ever: once the run is aborted, it gets a moment to settle and is then left behind.
    * What it does after that is not looked at.
    */
-  settle<T>(work: T | Promise<T>): Promise<Settled<T>> {
-    if (!isPromise(work)) return Promise.resolve({ kind: "done", value: work });
-    return new Promise((resolve) => {
-      let cancelTimer = () => {};
-      const finish = (outcome: Settled<T>) => {
-        this.#forget(onAbort);
-        cancelTimer();
-        resolve(outcome);
-      };
-      const onAbort = () => {
-        const leftMs = Math.max(0, this.#deadlineMs - this.#clock.monotonic());
-        cancelTimer = this.#clock.setTimer(leftMs, () => finish({ kind: "abandoned" }));
-      };
+  settle<T>(work: T | Promise<T>): Settled<T> | Promise<Settled<T>> {
+    if (!isThenable(work)) return { kind: "done", value: work };
+    return new Promise<Settled<T>>((resolve) => {
+      const wait = this.#addWait(resolve as Wait["resolve"]);
       Promise.resolve(work).then(
-        (value) => finish({ kind: "done", value }),
-        (error: unknown) => finish({ kind: "failed", error }),
+        (value) => end(wait, { kind: "done", value }),
+        (error: unknown) => end(wait, { kind: "failed", error }),
       );
-      if (this.signal.aborted) onAbort();
-      else this.#waiting.push(onAbort);
+      if (this.#deadlineMs !== undefined) this.#leaveSoon(wait, this.#deadlineMs);
     });
   }
 
-  /** A list, because few wait at once, and every turn would make a set grow and shrink. */
-  #forget(onAbort: () => void): void {
-    const at = this.#waiting.indexOf(onAbort);
-    if (at >= 0) this.#waiting.splice(at, 1);
+  /** What is over is forgotten here: few wait at once, so that this costs less than to take each out when it ends. */
+  #addWait(resolve: Wait["resolve"]): Wait {
+    let earlier = this.#lastWait;
+    while (earlier?.isOver) earlier = earlier.earlier;
+    this.#lastWait = { isOver: false, resolve, cancelTimer: undefined, earlier };
+    return this.#lastWait;
+  }
+
+  #leaveSoon(wait: Wait, deadlineMs: number): void {
+    const leftMs = Math.max(0, deadlineMs - this.#clock.monotonic());
+    wait.cancelTimer = this.#clock.setTimer(leftMs, () => end(wait, { kind: "abandoned" }));
   }
 
   readonly #onCaller = () => this.now(this.#caller?.reason);
 }
 
-/** Whether something has to be waited for. */
-export const isPromise = <T>(work: T | Promise<T>): work is Promise<T> =>
+/** Somebody who waits for work. */
+interface Wait {
+  isOver: boolean;
+  readonly resolve: (outcome: Settled<unknown>) => void;
+  /** Once the run is aborted. */
+  cancelTimer: (() => void) | undefined;
+  readonly earlier: Wait | undefined;
+}
+
+function end(wait: Wait, outcome: Settled<unknown>): void {
+  wait.isOver = true;
+  wait.cancelTimer?.();
+  wait.resolve(outcome);
+}
+
+/** Whether something that other people's code gave has to be waited for. */
+export const isThenable = <T>(work: T | Promise<T>): work is Promise<T> =>
   typeof (work as Promise<T> | undefined)?.then === "function";
 
 /**
- * Goes on with what was given, at once where nobody has to be waited for. An `await` costs a turn of the microtask queue
- * and half a kilobyte even when there is nothing to wait for, and a thousand agents pass here many times a turn.
+ * The same of something that our own code gave, which costs less to find out. Where nobody has to be waited for, the
+ * loop goes on at once: an `await` costs a turn of the microtask queue and half a kilobyte even when there is nothing to
+ * wait for, and a thousand agents pass there many times a turn.
  */
-export const after = <T, U>(given: T | Promise<T>, goOn: (value: T) => U | Promise<U>): U | Promise<U> =>
-  isPromise(given) ? given.then(goOn) : goOn(given);
+export const isPromise = <T>(work: T | Promise<T>): work is Promise<T> => work instanceof Promise;

@@ -1,6 +1,6 @@
 /** The engine: a function of prompts, context, config, sink and signal. It holds no state of its own. */
 import { type AssistantMessage, EventStream, streamSimple } from "@tau/ai";
-import { after, isPromise } from "./abort.ts";
+import { isPromise } from "./abort.ts";
 import { breathe } from "./breathe.ts";
 import { AgentError } from "./errors.ts";
 import { respond } from "./respond.ts";
@@ -11,17 +11,19 @@ import {
   copyContext,
   createRun,
   failedMessage,
-  pollMessages,
+  pollFollowUps,
+  pollSteering,
   type Run,
   type RunParts,
 } from "./run.ts";
 import { thinkingLevelOf } from "./thinking-level.ts";
-import { executeToolCalls, refuseToolCalls } from "./tool-calls.ts";
+import { type BatchOutcome, executeToolCalls, refuseToolCalls } from "./tool-calls.ts";
 import type {
   AgentContext,
   AgentEvent,
   AgentEventSink,
   AgentLoopConfig,
+  AgentLoopTurnUpdate,
   AgentMessage,
   StreamFn,
   TurnContext,
@@ -53,7 +55,7 @@ export function agentLoopContinue(
  * Runs until the agent is idle and returns what it added, prompts included. Never rejects: what goes wrong is an
  * assistant message with `stopReason` `error` or `aborted`.
  */
-export async function runAgentLoop(
+export function runAgentLoop(
   prompts: AgentMessage[],
   context: AgentContext,
   config: AgentLoopConfig,
@@ -61,7 +63,7 @@ export async function runAgentLoop(
   signal?: AbortSignal,
   streamFn?: StreamFn,
 ): Promise<AgentMessage[]> {
-  return await run({ context, prompts, config, sink: emit, signal, streamFn: streamFn ?? streamSimple });
+  return run({ context, prompts, config, sink: emit, signal, streamFn: streamFn ?? streamSimple });
 }
 
 /** The same, without new messages. Rejects with an `AgentError` when there is nothing to go on from. */
@@ -96,11 +98,11 @@ function streamOf(start: (emit: AgentEventSink) => Promise<AgentMessage[]>): Eve
 async function run(parts: RunParts): Promise<AgentMessage[]> {
   const started = createRun(parts);
   try {
-    await started.emit({ type: "agent_start" });
-    await started.emit({ type: "turn_start" });
+    await started.events.emit({ type: "agent_start" });
+    await started.events.emit({ type: "turn_start" });
     for (const prompt of parts.prompts) await announce(started, prompt);
     await takeTurns(started);
-    await started.emit({ type: "agent_end", messages: started.newMessages });
+    await started.events.emit({ type: "agent_end", messages: started.newMessages });
     return started.newMessages;
   } finally {
     started.abort.close();
@@ -120,34 +122,36 @@ const cutText =
 /** Turns until nothing is left to do. The first turn has been announced already. */
 async function takeTurns(run: Run): Promise<void> {
   await breathe();
-  let pending = await pollMessages(run, "getSteeringMessages");
+  let pending = await pollSteering(run);
   let cutAnswers = 0;
   let last: TurnContext | undefined;
   for (;;) {
     if (last) {
       const prepared = prepareNextTurn(run, last);
       if (isPromise(prepared)) await prepared;
-      const taken = run.emit({ type: "turn_start" });
+      const taken = run.events.emit({ type: "turn_start" });
       if (taken) await taken;
     }
     if (pending.length > 0) await inject(run, pending);
-    const turn = await takeTurn(run);
-    last = { message: turn.message, toolResults: turn.toolResults, context: run.context, newMessages: run.newMessages };
-    const taken = run.emit({ type: "turn_end", message: turn.message, toolResults: turn.toolResults });
+    const message = await respond(run);
+    const answered = answerCalls(run, message);
+    const { results: toolResults, wantsMore, steering } = isPromise(answered) ? await answered : answered;
+    last = { message, toolResults, context: run.context, newMessages: run.newMessages };
+    const taken = run.events.emit({ type: "turn_end", message, toolResults });
     if (taken) await taken;
-    cutAnswers = turn.isCut ? cutAnswers + 1 : 0;
-    if (turn.isOver || cutAnswers > mostCutAnswers) return;
+    cutAnswers = toolResults.length > 0 && isCut(message) ? cutAnswers + 1 : 0;
+    if (isFailed(message) || cutAnswers > mostCutAnswers) return;
     const { shouldStopAfterTurn } = run.config;
     const finished = last;
     if (shouldStopAfterTurn && (await callHook(run, "shouldStopAfterTurn", () => shouldStopAfterTurn(finished)))) {
       // What was taken from the queue is said, though nobody answers it now.
-      return await inject(run, turn.steering);
+      return await inject(run, steering);
     }
-    const steering = turn.steering.length > 0 ? turn.steering : pollMessages(run, "getSteeringMessages");
-    pending = isPromise(steering) ? await steering : steering;
-    if (!turn.wantsMore && pending.length === 0) pending = await pollMessages(run, "getFollowUpMessages");
+    const polled = steering.length > 0 ? steering : pollSteering(run);
+    pending = isPromise(polled) ? await polled : polled;
+    if (!wantsMore && pending.length === 0) pending = await pollFollowUps(run);
     if (run.trouble.reason !== undefined) return await endInTrouble(run, pending);
-    if (!turn.wantsMore && pending.length === 0) return;
+    if (!wantsMore && pending.length === 0) return;
     const pause = breathe();
     if (pause) await pause;
   }
@@ -155,49 +159,31 @@ async function takeTurns(run: Run): Promise<void> {
 
 /** A hook broke between two turns: the run ends in a turn that says so. */
 async function endInTrouble(run: Run, pending: readonly AgentMessage[]): Promise<void> {
-  await run.emit({ type: "turn_start" });
+  await run.events.emit({ type: "turn_start" });
   const message = failedMessage(run);
   await inject(run, [...pending, message]);
-  await run.emit({ type: "turn_end", message, toolResults: [] });
+  await run.events.emit({ type: "turn_end", message, toolResults: [] });
 }
 
-interface Turn extends Pick<TurnContext, "message" | "toolResults"> {
-  /** The answer failed or was aborted. */
-  isOver: boolean;
-  /** There are results that the model has not seen. */
-  wantsMore: boolean;
-  /** The answer was cut off in the middle of its calls. */
-  isCut: boolean;
-  steering: AgentMessage[];
-}
-
-async function takeTurn(run: Run): Promise<Turn> {
-  const message = await respond(run);
-  const turn: Turn = {
-    message,
-    toolResults: [],
-    isOver: isFailed(message),
-    wantsMore: false,
-    isCut: false,
-    steering: [],
-  };
-  const calls = turn.isOver ? [] : message.content.filter((block) => block.type === "toolCall");
-  if (calls.length === 0) return turn;
-  if (message.stopReason === "length") {
-    const toolResults = await refuseToolCalls(run, calls, cutText);
-    return { ...turn, toolResults, wantsMore: true, isCut: true };
-  }
-  const { results, terminate, steering } = await executeToolCalls(run, message, calls);
-  return { ...turn, toolResults: results, wantsMore: !terminate, steering };
+/** Executes what the answer calls for. Calls of an answer that was cut off are not executed. */
+function answerCalls(run: Run, message: AssistantMessage): BatchOutcome | Promise<BatchOutcome> {
+  const calls = isFailed(message) ? [] : message.content.filter((block) => block.type === "toolCall");
+  if (calls.length === 0) return { results: [], wantsMore: false, steering: [] };
+  return isCut(message) ? refuseToolCalls(run, calls, cutText) : executeToolCalls(run, message, calls);
 }
 
 const isFailed = ({ stopReason }: AssistantMessage) => stopReason === "error" || stopReason === "aborted";
 
+const isCut = ({ stopReason }: AssistantMessage) => stopReason === "length";
+
 function prepareNextTurn(run: Run, last: TurnContext): void | Promise<void> {
   const { prepareNextTurn: prepare } = run.config;
-  return after(callHook(run, "prepareNextTurn", prepare && (() => prepare(last))), (update) => {
-    if (update?.model) run.current.model = update.model;
-    if (update?.thinkingLevel) run.current.reasoning = thinkingLevelOf(update.thinkingLevel);
-    if (update?.context) Object.assign(run.context, copyContext(update.context));
-  });
+  const update = callHook(run, "prepareNextTurn", prepare && (() => prepare(last)));
+  return isPromise(update) ? update.then((given) => change(run, given)) : change(run, update);
+}
+
+function change(run: Run, update: AgentLoopTurnUpdate | undefined): void {
+  if (update?.model) run.current.model = update.model;
+  if (update?.thinkingLevel) run.current.reasoning = thinkingLevelOf(update.thinkingLevel);
+  if (update?.context) Object.assign(run.context, copyContext(update.context));
 }

@@ -1,5 +1,5 @@
 import { type ImageContent, messageOf, type Model } from "@tau/ai";
-import { isPromise } from "./abort.ts";
+import { isThenable } from "./abort.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, loopSettings } from "./agent-settings.ts";
 import { type InitialAgentState, LiveAgentState, viewOf } from "./agent-state.ts";
@@ -7,6 +7,7 @@ import { AgentError } from "./errors.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
 import { emptyAnswer } from "./run.ts";
 import type {
+  AgentContext,
   AgentEvent,
   AgentLoopConfig,
   AgentLoopTurnUpdate,
@@ -30,6 +31,8 @@ export type AgentListener = (event: AgentEvent, signal: AbortSignal) => void | P
 /** What a run is doing, while there is one. */
 interface ActiveRun {
   abort: AbortController;
+  /** Of `abort`; every event comes with it. */
+  signal: AbortSignal;
   idle: Promise<void>;
   /** Steering that interrupts: when this run has ended, the next begins with it. */
   isInterrupted: boolean;
@@ -65,7 +68,7 @@ export class Agent extends AgentSettings {
 
   /** The running run's signal. */
   get signal(): AbortSignal | undefined {
-    return this.#active?.abort.signal;
+    return this.#active?.signal;
   }
 
   /** Returns a function that ends the subscription. */
@@ -98,15 +101,9 @@ export class Agent extends AgentSettings {
     const last = this.#state.messages.at(-1) as { role: string } | undefined;
     if (!last) throw new AgentError("nothing_to_continue", "No messages to continue from");
     if (last.role !== "assistant") {
-      await this.#whileActive(async (signal) => {
-        await runAgentLoopContinue(
-          this.#context(),
-          this.#config(true),
-          (event) => this.#report(event),
-          signal,
-          this.streamFn,
-        );
-      });
+      await this.#whileActive((signal) =>
+        runAgentLoopContinue(this.#context(), this.#config(true), this.#report, signal, this.streamFn),
+      );
       return;
     }
     const steering = this.#steering.drain();
@@ -236,18 +233,19 @@ export class Agent extends AgentSettings {
   }
 
   /** Runs, and runs again for as long as steering interrupts. Busy from the first line to the last. */
-  async #whileActive(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async #whileActive(run: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     let becomeIdle = () => {};
     const idle = new Promise<void>((resolve) => {
       becomeIdle = resolve;
     });
-    let next: ((signal: AbortSignal) => Promise<void>) | undefined = run;
+    let next: ((signal: AbortSignal) => Promise<unknown>) | undefined = run;
     while (next) {
-      const active: ActiveRun = { abort: new AbortController(), idle, isInterrupted: false, isDiscarded: false };
+      const abort = new AbortController();
+      const active: ActiveRun = { abort, signal: abort.signal, idle, isInterrupted: false, isDiscarded: false };
       this.#active = active;
       this.#state.begin();
       try {
-        await next(active.abort.signal);
+        await next(active.signal);
       } catch (error) {
         await this.#reportFailure(error);
       }
@@ -259,13 +257,13 @@ export class Agent extends AgentSettings {
     becomeIdle();
   }
 
-  async #runPrompts(
+  #runPrompts(
     messages: AgentMessage[],
     signal: AbortSignal,
     { pollsSteering }: { pollsSteering: boolean },
-  ): Promise<void> {
+  ): Promise<unknown> {
     const config = this.#config(pollsSteering);
-    await runAgentLoop(messages, this.#context(), config, (event) => this.#report(event), signal, this.streamFn);
+    return runAgentLoop(messages, this.#context(), config, this.#report, signal, this.streamFn);
   }
 
   #context() {
@@ -296,32 +294,40 @@ export class Agent extends AgentSettings {
   #turnUpdates(): NonNullable<AgentLoopConfig["prepareNextTurn"]> {
     let known = this.#settable();
     return (turn) => {
-      const now = this.#settable();
-      const { systemPrompt, tools } = now;
-      const hasContext = systemPrompt !== known.systemPrompt || !sameTools(tools, known.tools);
-      const update: AgentLoopTurnUpdate = {
-        ...(now.model !== known.model && { model: now.model }),
-        ...(now.thinkingLevel !== known.thinkingLevel && { thinkingLevel: now.thinkingLevel }),
-        ...(hasContext && { context: { ...turn.context, systemPrompt, tools } }),
-      };
-      known = now;
+      let update: AgentLoopTurnUpdate | undefined;
+      if (!this.#isStill(known)) {
+        const now = this.#settable();
+        update = changesBetween(known, now, turn.context);
+        known = now;
+      }
       const changed = this.prepareNextTurn?.(turn);
       return changed ? Promise.resolve(changed).then((more) => ({ ...update, ...more })) : update;
     };
   }
 
-  #settable() {
+  /** Most turns change nothing, and then nothing is copied. */
+  #isStill(known: Settable): boolean {
+    const { model, thinkingLevel, systemPrompt, tools } = this.#state;
+    return (
+      model === known.model &&
+      thinkingLevel === known.thinkingLevel &&
+      systemPrompt === known.systemPrompt &&
+      sameTools(tools, known.tools)
+    );
+  }
+
+  #settable(): Settable {
     const { model, thinkingLevel, systemPrompt, tools } = this.#state;
     return { model, thinkingLevel, systemPrompt, tools: [...tools] };
   }
 
   /** Takes an event into the state, then tells the listeners. */
-  #report(event: AgentEvent): void | Promise<void> {
+  readonly #report = (event: AgentEvent): void | Promise<void> => {
     const active = this.#active;
     if (!active) return undefined;
     if (!active.isDiscarded) this.#state.apply(event);
-    return tell(this.#listeners, event, active.abort.signal);
-  }
+    return tell(this.#listeners, event, active.signal);
+  };
 
   /** The last wall: the loop does not throw, but if it did, the run would still end as every run ends. */
   async #reportFailure(error: unknown): Promise<void> {
@@ -355,7 +361,7 @@ function tell(listeners: readonly AgentListener[], event: AgentEvent, signal: Ab
     } catch (error) {
       waiting = Promise.reject(error);
     }
-    if (isPromise(waiting)) return tellRest(waiting, listeners.slice(at + 1), event, signal);
+    if (isThenable(waiting)) return tellRest(waiting, listeners.slice(at + 1), event, signal);
   }
 }
 
@@ -368,6 +374,19 @@ async function tellRest(
   const [outcome] = await Promise.allSettled([first]);
   await tell(rest, event, signal);
   if (outcome.status === "rejected") throw outcome.reason;
+}
+
+/** What may be set on an agent while it runs. */
+type Settable = Readonly<Pick<AgentState, "model" | "thinkingLevel" | "systemPrompt" | "tools">>;
+
+function changesBetween(known: Settable, now: Settable, context: AgentContext): AgentLoopTurnUpdate {
+  const { systemPrompt, tools } = now;
+  const hasContext = systemPrompt !== known.systemPrompt || !sameTools(tools, known.tools);
+  return {
+    ...(now.model !== known.model && { model: now.model }),
+    ...(now.thinkingLevel !== known.thinkingLevel && { thinkingLevel: now.thinkingLevel }),
+    ...(hasContext && { context: { ...context, systemPrompt, tools } }),
+  };
 }
 
 const sameTools = (a: readonly AgentTool[], b: readonly AgentTool[]) =>

@@ -1,4 +1,4 @@
-import { isPromise } from "./abort.ts";
+import { isThenable } from "./abort.ts";
 import type { AgentEvent, AgentEventSink } from "./types.ts";
 
 /**
@@ -38,7 +38,7 @@ export class EventOrder {
     try {
       // Without types, a sink may return anything.
       const taken: unknown = this.#sink(event);
-      return isPromise(taken) ? this.#wait(taken) : undefined;
+      return isThenable(taken) ? this.#wait(taken) : undefined;
     } catch (error) {
       this.#onBroken(error);
       return undefined;

@@ -7,13 +7,12 @@ import {
   type SimpleStreamOptions,
   systemClock,
 } from "@tau/ai";
-import { Abort, after, isPromise } from "./abort.ts";
+import { Abort, isPromise, isThenable } from "./abort.ts";
 import { isLlmMessage } from "./convert.ts";
 import { thinkingLevelOf } from "./thinking-level.ts";
 import { EventOrder } from "./event-order.ts";
 import type {
   AgentContext,
-  AgentEvent,
   AgentEventSink,
   AgentLoopConfig,
   AgentMessage,
@@ -38,8 +37,7 @@ export interface Run {
   readonly current: { model: Model; reasoning: ThinkingLevel };
   /** Why the run cannot go on, if a hook or a listener broke. The first reason counts. */
   readonly trouble: Trouble;
-  /** Delivers an event; see `EventOrder.emit`. */
-  readonly emit: (event: AgentEvent) => Promise<void> | undefined;
+  readonly events: EventOrder;
 }
 
 export interface Trouble {
@@ -68,7 +66,7 @@ export function createRun({ context, prompts, config, sink, signal, streamFn }: 
   const clock = config.clock ?? systemClock;
   const abort = new Abort(signal, clock);
   const trouble: Trouble = { reason: undefined, errorMessage: "" };
-  const order = new EventOrder(sink, (error) => {
+  const events = new EventOrder(sink, (error) => {
     note(trouble, "A listener", error);
     abort.now(error);
   });
@@ -82,7 +80,7 @@ export function createRun({ context, prompts, config, sink, signal, streamFn }: 
     streamOptions: requestOptions(config, abort.signal),
     current: { model: config.model, reasoning: thinkingLevelOf(config.reasoning) },
     trouble,
-    emit: (event) => order.emit(event),
+    events,
   };
 }
 
@@ -144,7 +142,7 @@ export function callHook<T>(
   if (!hook || run.trouble.reason !== undefined) return undefined;
   try {
     const given = hook();
-    return isPromise(given) ? waitForHook(run, name, given) : given;
+    return isThenable(given) ? waitForHook(run, name, given) : given;
   } catch (error) {
     breakRun(run, name, error);
     return undefined;
@@ -162,30 +160,42 @@ async function waitForHook<T>(run: Run, name: string, given: Promise<T>): Promis
 const isAbort = ({ abort: { signal } }: Run, error: unknown) =>
   signal.aborted && (error === signal.reason || (error as Error | undefined)?.name === "AbortError");
 
-/** Calls a hook that has to give something. `what` says what that is, for those without types. */
+/** What a hook has to give, and whether something is one. */
+export type Kind = readonly [what: string, isOne: (given: unknown) => boolean];
+
+/** Calls a hook that has to give something. Those without types may give anything. */
 export function callFor<T>(
   run: Run,
   name: string,
   hook: () => T | Promise<T>,
-  [what, isOne]: readonly [what: string, isOne: (given: unknown) => boolean],
+  kind: Kind,
 ): T | undefined | Promise<T | undefined> {
-  const check = (given: T | undefined) => {
-    if (isOne(given)) return given;
-    if (!run.abort.signal.aborted) breakRun(run, name, `it returned no ${what}.`);
-    return undefined;
-  };
-  return after(callHook(run, name, hook), check);
+  const given = callHook(run, name, hook);
+  return isPromise(given) ? given.then((value) => check(run, name, value, kind)) : check(run, name, given, kind);
 }
 
-/** Polls a queue of messages. Nothing is taken from it once the run is ending: it stays for the next one. */
-export function pollMessages(
-  run: Run,
-  name: "getSteeringMessages" | "getFollowUpMessages",
-): AgentMessage[] | Promise<AgentMessage[]> {
-  const { [name]: poll } = run.config;
-  if (!poll || run.abort.signal.aborted) return [];
-  return after(callHook(run, name, poll), (messages) => messages ?? []);
+function check<T>(run: Run, name: string, given: T | undefined, [what, isOne]: Kind): T | undefined {
+  if (isOne(given)) return given;
+  if (!run.abort.isAborted) breakRun(run, name, `it returned no ${what}.`);
+  return undefined;
 }
+
+export const pollSteering = (run: Run) => pollMessages(run, "getSteeringMessages", run.config.getSteeringMessages);
+
+export const pollFollowUps = (run: Run) => pollMessages(run, "getFollowUpMessages", run.config.getFollowUpMessages);
+
+/** Polls a queue of messages. Nothing is taken from it once the run is ending: it stays for the next one. */
+function pollMessages(
+  run: Run,
+  name: string,
+  poll: AgentLoopConfig["getSteeringMessages"],
+): AgentMessage[] | Promise<AgentMessage[]> {
+  if (!poll || run.abort.isAborted) return [];
+  const messages = callHook(run, name, poll);
+  return isPromise(messages) ? messages.then(listOf) : listOf(messages);
+}
+
+const listOf = (messages: AgentMessage[] | undefined): AgentMessage[] => messages ?? [];
 
 /** Adds a message that is complete from the start to the transcript, and reports it. */
 export function addMessage(run: Run, message: AgentMessage): Promise<void> | undefined {
@@ -196,8 +206,8 @@ export function addMessage(run: Run, message: AgentMessage): Promise<void> | und
 
 /** Reports a message that is complete from the start. */
 export function announce(run: Run, message: AgentMessage): Promise<void> | undefined {
-  void run.emit({ type: "message_start", message });
-  return run.emit({ type: "message_end", message });
+  void run.events.emit({ type: "message_start", message });
+  return run.events.emit({ type: "message_end", message });
 }
 
 /** An answer in which nothing has been said yet. */

@@ -1,13 +1,13 @@
 /** The calls of one answer: each gets exactly one outcome, whatever its tool, its guard or an abort does. */
 import { type AssistantMessage, messageOf, type ToolResultMessage, validateToolArguments } from "@tau/ai";
-import { after, isPromise } from "./abort.ts";
-import { addMessage, pollMessages, type Run } from "./run.ts";
+import { isPromise, type Settled } from "./abort.ts";
+import { addMessage, pollSteering, type Run } from "./run.ts";
 import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";
 
 export interface BatchOutcome {
   results: ToolResultMessage[];
-  /** Every result asked for the end of the run. */
-  terminate: boolean;
+  /** The model should see the results: there are some, and not every one of them asked for the end of the run. */
+  wantsMore: boolean;
   /** Steering that came in the middle of a sequential batch. */
   steering: AgentMessage[];
 }
@@ -24,6 +24,8 @@ interface Ready {
   call: AgentToolCall;
   tool: AgentTool;
   args: AgentToolCall["arguments"];
+  /** The tool has settled or was left behind: what it says after that is not heard. */
+  isSettled: boolean;
 }
 
 /** A call that may be executed, or whose outcome is known without that. */
@@ -44,25 +46,30 @@ export function executeToolCalls(run: Run, message: AssistantMessage, calls: Age
 const toolNamed = (run: Run, name: string) => run.context.tools.find((tool) => tool.name === name);
 
 /** Answers calls that must not be executed, each with the same text. */
-export async function refuseToolCalls(run: Run, calls: AgentToolCall[], text: string): Promise<ToolResultMessage[]> {
+export async function refuseToolCalls(run: Run, calls: AgentToolCall[], text: string): Promise<BatchOutcome> {
   const results: ToolResultMessage[] = [];
   for (const call of calls) results.push(await deliverResult(run, await refuse(run, call, text)));
-  return results;
+  return { results, wantsMore: true, steering: [] };
 }
 
 async function executeInSequence(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
-  const outcomes: Outcome[] = [];
   const results: ToolResultMessage[] = [];
+  let wantsMore = false;
   let steering: AgentMessage[] = [];
   for (const call of calls) {
     // What was said after the last call is taken where the turn ends.
-    if (results.length > 0 && steering.length === 0) steering = await pollMessages(run, "getSteeringMessages");
-    const outcome = await (steering.length > 0 ? refuse(run, call, skippedText) : executeCall(run, message, call));
-    outcomes.push(outcome);
+    if (results.length > 0 && steering.length === 0) steering = await pollSteering(run);
+    let outcome: Outcome;
+    if (steering.length > 0) outcome = await refuse(run, call, skippedText);
+    else {
+      const begun = beginCall(run, message, call);
+      outcome = await finishCall(run, message, isPromise(begun) ? await begun : begun);
+    }
+    wantsMore ||= outcome.result.terminate !== true;
     const result = deliverResult(run, outcome);
     results.push(isPromise(result) ? await result : result);
   }
-  return { results, terminate: allTerminate(outcomes), steering };
+  return { results, wantsMore, steering };
 }
 
 async function executeInParallel(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
@@ -72,28 +79,28 @@ async function executeInParallel(run: Run, message: AssistantMessage, calls: Age
   const outcomes = await Promise.all(prepared.map((one) => finishCall(run, message, one)));
   const results: ToolResultMessage[] = [];
   for (const outcome of outcomes) results.push(await deliverResult(run, outcome));
-  return { results, terminate: allTerminate(outcomes), steering: [] };
+  return { results, wantsMore: outcomes.some(({ result }) => result.terminate !== true), steering: [] };
 }
 
-const allTerminate = (outcomes: readonly Outcome[]) =>
-  outcomes.length > 0 && outcomes.every(({ result }) => result.terminate === true);
-
-const executeCall = (run: Run, message: AssistantMessage, call: AgentToolCall) =>
-  after(beginCall(run, message, call), (prepared) => finishCall(run, message, prepared));
-
+/** Announces a call and prepares it, at once where nobody has to be waited for. */
 function beginCall(run: Run, message: AssistantMessage, call: AgentToolCall): Prepared | Promise<Prepared> {
-  return after(reportStart(run, call), () =>
-    after(prepare(run, message, call), (prepared) =>
-      prepared.kind === "ready" ? prepared : after(reportEnd(run, prepared.outcome), () => prepared),
-    ),
-  );
+  const taken = reportStart(run, call);
+  const prepared = taken ? taken.then(() => prepare(run, message, call)) : prepare(run, message, call);
+  return isPromise(prepared) ? prepared.then((known) => closeDecided(run, known)) : closeDecided(run, prepared);
+}
+
+/** A call that is not executed ends before the next begins. */
+function closeDecided(run: Run, prepared: Prepared): Prepared | Promise<Prepared> {
+  if (prepared.kind === "ready") return prepared;
+  const taken = reportEnd(run, prepared.outcome);
+  return taken ? taken.then(() => prepared) : prepared;
 }
 
 async function finishCall(run: Run, message: AssistantMessage, prepared: Prepared): Promise<Outcome> {
   if (prepared.kind === "decided") return prepared.outcome;
   // The run may have been aborted while another call of the batch was being decided.
-  const isLate = run.abort.signal.aborted;
-  const executed = isLate ? failure(prepared.call, abortedText) : await execute(run, prepared);
+  const isLate = run.abort.isAborted;
+  const executed = isLate ? failure(prepared.call, abortedText) : outcomeOf(prepared, await execute(run, prepared));
   const isReviewed = run.config.afterToolCall && !isLate;
   const outcome = isReviewed ? await review(run, message, prepared, executed) : executed;
   const taken = reportEnd(run, outcome);
@@ -119,14 +126,14 @@ const decided = (call: AgentToolCall, text: string): Prepared => ({ kind: "decid
 
 /** Finds the tool, checks the arguments and asks the guard. */
 function prepare(run: Run, message: AssistantMessage, call: AgentToolCall): Prepared | Promise<Prepared> {
-  if (run.abort.signal.aborted) return decided(call, abortedText);
+  if (run.abort.isAborted) return decided(call, abortedText);
   if (run.trouble.reason !== undefined) return decided(call, `The call was not executed. ${run.trouble.reason}`);
   const tool = toolNamed(run, call.name);
   if (!tool) return decided(call, `Tool ${call.name} not found`);
   try {
     const given = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
-    const args = validateToolArguments(tool, { ...call, arguments: given as AgentToolCall["arguments"] });
-    const ready: Ready = { kind: "ready", call, tool, args };
+    const args = validateToolArguments(tool, given === call.arguments ? call : { ...call, arguments: given });
+    const ready: Ready = { kind: "ready", call, tool, args, isSettled: false };
     return run.config.beforeToolCall ? askGuard(run, message, ready) : ready;
   } catch (error) {
     return decided(call, messageOf(error));
@@ -142,27 +149,35 @@ async function askGuard(run: Run, assistantMessage: AssistantMessage, ready: Rea
     if (verdict.kind === "abandoned") return decided(call, abortedText);
     if (verdict.kind === "failed") throw verdict.error;
     if (verdict.value?.block) return decided(call, verdict.value.reason || "Tool execution was blocked");
-    return run.abort.signal.aborted ? decided(call, abortedText) : ready;
+    return run.abort.isAborted ? decided(call, abortedText) : ready;
   } catch (error) {
     return decided(call, messageOf(error));
   }
 }
 
-async function execute(run: Run, { call, tool, args }: Ready): Promise<Outcome> {
-  let isSettled = false;
+/** Gives the call to its tool. The wall around other people's code. */
+function execute(run: Run, ready: Ready): Settled<AgentToolResult> | Promise<Settled<AgentToolResult>> {
+  const { call, tool, args } = ready;
   const onUpdate = (partialResult: AgentToolUpdate) => {
-    if (isSettled) return;
+    if (ready.isSettled) return;
     const { id: toolCallId, name: toolName, arguments: asked } = call;
-    void run.emit({ type: "tool_execution_update", toolCallId, toolName, args: asked, partialResult });
+    void run.events.emit({ type: "tool_execution_update", toolCallId, toolName, args: asked, partialResult });
   };
   try {
-    const settled = await run.abort.settle(tool.execute(call.id, args, run.abort.signal, onUpdate));
-    isSettled = true;
+    return run.abort.settle(tool.execute(call.id, args, run.abort.signal, onUpdate));
+  } catch (error) {
+    return { kind: "failed", error };
+  }
+}
+
+function outcomeOf(ready: Ready, settled: Settled<AgentToolResult>): Outcome {
+  const { call, tool } = ready;
+  ready.isSettled = true;
+  try {
     if (settled.kind === "failed") throw settled.error;
     if (settled.kind === "abandoned") return failure(call, abortedText);
     return { call, result: checkedResult(`The tool ${tool.name}`, settled.value), isError: false };
   } catch (error) {
-    isSettled = true;
     return failure(call, messageOf(error));
   }
 }
@@ -203,10 +218,10 @@ async function review(
 const terminating = (terminate: boolean | undefined) => (terminate === undefined ? {} : { terminate });
 
 const reportStart = (run: Run, call: AgentToolCall) =>
-  run.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
+  run.events.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
 
 function reportEnd(run: Run, { call, result, isError }: Outcome): Promise<void> | undefined {
-  return run.emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError });
+  return run.events.emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError });
 }
 
 function deliverResult(run: Run, { call, result, isError }: Outcome): ToolResultMessage | Promise<ToolResultMessage> {
@@ -219,5 +234,6 @@ function deliverResult(run: Run, { call, result, isError }: Outcome): ToolResult
     isError,
     timestamp: run.clock.now(),
   };
-  return after(addMessage(run, message), () => message);
+  const taken = addMessage(run, message);
+  return taken ? taken.then(() => message) : message;
 }
