@@ -200,7 +200,7 @@ export function copyValue(value: unknown): { copy: unknown; problem?: string } {
 
 function copyProperties(object: object, visit: (value: unknown) => unknown): object {
   const copy = {};
-  for (const [key, value] of Object.entries(object)) setOwn(copy, key, visit(value));
+  for (const key of Object.keys(object)) setOwn(copy, key, visit((object as Record<string, unknown>)[key]));
   return copy;
 }
 
