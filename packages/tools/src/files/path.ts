@@ -29,11 +29,26 @@ function absolute(cwd: string, path: string): string {
  * a narrow space before AM and PM, and curls quotes in the names of screenshots.
  */
 export async function resolveExisting(files: Files, cwd: string, given: string): Promise<string> {
-  const path = resolvePath(cwd, given);
-  const literal = given.startsWith("@") ? spellings(absolute(cwd, given)) : [];
-  for (const spelling of literal) if (await isThere(files, spelling)) return spelling;
-  for (const spelling of spellings(path)) if (await isThere(files, spelling)) return spelling;
-  return path;
+  for (const spelling of allSpellings(cwd, given)) if (await isThere(files, spelling)) return spelling;
+  return resolvePath(cwd, given);
+}
+
+/** The same, and the path that it really has. Refused where the guard does not allow reading. */
+export async function resolveReal(
+  files: Files,
+  cwd: string,
+  given: string,
+): Promise<{ path: string; realPath: string }> {
+  // Most paths can be spelled in one way only: then nothing has to be looked for.
+  const isOnly = allSpellings(cwd, given).size === 1;
+  const path = isOnly ? resolvePath(cwd, given) : await resolveExisting(files, cwd, given);
+  return { path, realPath: await files.realPath(path) };
+}
+
+/** What may be meant, the likeliest first. */
+function allSpellings(cwd: string, given: string): Set<string> {
+  const mentioned = spellings(resolvePath(cwd, given));
+  return given.startsWith("@") ? new Set([...spellings(absolute(cwd, given)), ...mentioned]) : mentioned;
 }
 
 /** Another spelling may lead to where nobody may look; the one that is meant is refused when it is used. */

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import { parseJson } from "../files/json-argument.ts";
-import { resolveExisting } from "../files/path.ts";
+import { resolveReal } from "../files/path.ts";
 import { editFiles, type HashlineChange, type HashlineGround } from "./edit-files.ts";
 import { newLines, parseAnchor } from "./format.ts";
 import type { LineEdit } from "./plan.ts";
@@ -43,8 +43,7 @@ export function createHashlineEditTool({
     prepareArguments,
     async execute(_id, { path: given, edits }, signal) {
       const parsed = edits.map((edit, at) => parseEdit(edit, `edit ${at + 1}`));
-      const path = await unlessAborted(resolveExisting(ground.files, cwd, given), signal);
-      const realPath = await unlessAborted(ground.files.realPath(path), signal);
+      const { path, realPath } = await unlessAborted(resolveReal(ground.files, cwd, given), signal);
       const { text, changes } = await editFiles(ground, [{ given, path, realPath, edits: parsed }], signal);
       return { content: [{ type: "text", text }], details: changes[0]! };
     },

@@ -2,7 +2,7 @@ import type { AgentTool } from "@tau/agent";
 import { Type } from "typebox";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
-import { resolveExisting } from "../files/path.ts";
+import { resolveReal } from "../files/path.ts";
 import { editFiles, type FileEdits, type HashlineChange, type HashlineGround } from "./edit-files.ts";
 import { type PatchSection, parsePatch } from "./patch-text.ts";
 
@@ -32,8 +32,7 @@ export function createHashlinePatchTool({
   };
 
   async function add({ path: given, tag, edits }: PatchSection, targets: Map<string, FileEdits>): Promise<void> {
-    const path = await resolveExisting(ground.files, cwd, given);
-    const realPath = await ground.files.realPath(path);
+    const { path, realPath } = await resolveReal(ground.files, cwd, given);
     const known = targets.get(realPath);
     if (known && known.fileTag !== tag) {
       throw new ToolsError(
