@@ -2,7 +2,7 @@
  * The lowest port: single calls to a file system. Everything that must survive a failing disk stands on it, so that a
  * test can let any one of its calls fail (see `@tau/tools/testing`).
  */
-import { type Stats, statSync } from "node:fs";
+import { readlinkSync, type Stats, statSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { copyAttributes } from "./attributes.ts";
 
@@ -57,7 +57,8 @@ export const nodeFileSystem: FileSystem = {
   statNow: (path) => statSync(path),
   lstat: (path) => fs.lstat(path),
   realpath: (path) => fs.realpath(path),
-  readlink: (path) => fs.readlink(path),
+  // The kernel knows where its open files are without asking any disk: the detour over a thread would cost more.
+  readlink: async (path) => (/^\/proc\/self\/fd\/\d+$/.test(path) ? readlinkSync(path) : await fs.readlink(path)),
   async readdir(path) {
     const entries = await fs.readdir(path, { withFileTypes: true });
     return entries.map((entry) => ({
