@@ -53,11 +53,8 @@ export function applyHunks(file: TextFile, sorted: readonly Hunk[]): TextFile {
     length += part.length;
   };
   const keep = (from: number, to: number) => {
-    const shift = length - file.startOf(from);
-    starts.set(old.subarray(from, to), known);
-    const end = known + to - from;
-    if (shift === 0) known = end;
-    else for (; known < end; known++) starts[known]! += shift;
+    setShifted(starts, known, old.subarray(from, to), length - file.startOf(from));
+    known += to - from;
     add(bytes.subarray(file.startOf(from), file.startOf(to)));
   };
   let at = 0;
@@ -78,6 +75,13 @@ export function applyHunks(file: TextFile, sorted: readonly Hunk[]): TextFile {
   keep(at, count);
   const result = new TextFile(Buffer.concat(parts, length), starts);
   return isOpen && sorted.some((hunk) => hunk.end === count) ? withoutLastBreak(result) : result;
+}
+
+/** Copies numbers to `at`, each grown by `shift`. On its own: loops in functions that are made anew are compiled anew. */
+function setShifted(target: Int32Array, at: number, numbers: Int32Array, shift: number): void {
+  target.set(numbers, at);
+  if (shift === 0) return;
+  for (let index = at; index < at + numbers.length; index++) target[index]! += shift;
 }
 
 /** How many lines of context a diff has, and so how near hunks are that are shown together. */
