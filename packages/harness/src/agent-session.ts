@@ -2,7 +2,7 @@
  * A complete session: prompts in, events out, everything in the log. It holds the state that a conversation has besides
  * its log; what happens in a run is `run/run.ts`, and what it is made of is `create-agent-session.ts`.
  */
-import type { AgentMessage, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
+import type { AgentMessage, AgentTool, QueueMode, StreamFn, ThinkingLevel } from "@tau/agent";
 import {
   clampThinkingLevel,
   type Clock,
@@ -21,6 +21,7 @@ import type { CompactionOutcome } from "./compaction/compact.ts";
 import { HarnessError } from "./errors.ts";
 import type { ModelRegistry } from "./models/model-registry.ts";
 import type { Tracer } from "./observe/trace.ts";
+import { adaptTool } from "./pipeline/adapt-tool.ts";
 import type { ChannelBinding, DroppedTool, GivenTool, HarnessActions } from "./pipeline/layer.ts";
 import type { Grants } from "./policy/grants.ts";
 import { createJudge } from "./policy/judge.ts";
@@ -29,6 +30,7 @@ import { dateOf } from "./prompt/system-prompt.ts";
 import { type ExpandPort, expandPrompt } from "./prompt/expand.ts";
 import type { ResourceLoader } from "./resources/resource-loader.ts";
 import { Approvals, type AskChoice } from "./run/approvals.ts";
+import { type BashResult, runBash } from "./run/bash.ts";
 import { type Budget, type BudgetLimits, createBudget } from "./run/budget.ts";
 import { compactSession } from "./run/compacting.ts";
 import { Inbox, type WaitingKind } from "./run/inbox.ts";
@@ -42,6 +44,7 @@ import { contextUseOf, countEntry, emptyStats, type SessionStats } from "./run/s
 import { Transcript } from "./run/transcript.ts";
 import type { SessionEntry } from "./session/entry.ts";
 import { type ReadOnly, readOnlyError } from "./session/log.ts";
+import type { BashExecutionMessage } from "./session/message.ts";
 import type { SessionManager } from "./session/session-manager.ts";
 import type { Settings } from "./settings/schema.ts";
 import type { SettingsManager } from "./settings/settings-manager.ts";
@@ -112,6 +115,14 @@ export interface SteerOptions {
   interrupt?: boolean;
 }
 
+/** What one session does otherwise than the settings say, until it ends. */
+export interface SessionOverrides {
+  autoCompaction?: boolean;
+  autoRetry?: boolean;
+  steeringMode?: QueueMode;
+  followUpMode?: QueueMode;
+}
+
 /** What became of a prompt: the run that it began, or the place in the queue where it waits. */
 export type PromptOutcome = ({ kind: "ran" } & RunOutcome) | { kind: "queued"; id: string };
 
@@ -137,21 +148,15 @@ export class AgentSession {
   #stats: SessionStats | undefined;
   #disposed: Promise<void> | undefined;
   #notices: readonly Notice[] = [];
+  #overrides: SessionOverrides = {};
+  #bash: AbortController | undefined;
   /** Where the model asked to go when the run is over. */
   #navigation: string | undefined;
 
   /** Use `createAgentSession`. */
   constructor(parts: AgentSessionParts) {
-    const {
-      sessionManager: session,
-      ids,
-      clock,
-      settingsManager,
-      publisher,
-    } = {
-      ...parts,
-      publisher: new Publisher((message) => this.#listenerFailed(message)),
-    };
+    const { sessionManager: session, ids, clock } = parts;
+    const publisher = new Publisher((message) => this.#listenerFailed(message));
     this.#parts = parts;
     this.#publisher = publisher;
     this.#model = parts.model;
@@ -162,7 +167,7 @@ export class AgentSession {
       session,
       ids,
       now: () => clock.now(),
-      mode: (kind) => settingsManager.get()[kind === "steer" ? "steeringMode" : "followUpMode"],
+      mode: (kind) => this.#settings()[kind === "steer" ? "steeringMode" : "followUpMode"],
       onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.queue }),
     });
     this.#actions = this.#createActions();
@@ -416,6 +421,53 @@ export class AgentSession {
     this.#refit();
   }
 
+  /** Changes what this session does, and nothing in any file. */
+  override(changes: SessionOverrides): void {
+    this.#overrides = { ...this.#overrides, ...changes };
+  }
+
+  /** The settings as this session follows them. */
+  get settings(): Settings {
+    return this.#settings();
+  }
+
+  /** Gives up waiting to ask again: the run ends with the failure. */
+  abortRetry(): void {
+    this.#run?.abortRetry();
+  }
+
+  /**
+   * Runs a command with the person's own authority: nobody judges it. The model is told of it with the next prompt,
+   * unless `excludeFromContext`.
+   */
+  async executeBash(
+    command: string,
+    { excludeFromContext = false, onOutput }: { excludeFromContext?: boolean; onOutput?: (text: string) => void } = {},
+  ): Promise<BashResult> {
+    this.#mustBeOpen();
+    if (this.#bash) throw new HarnessError("busy", "A command is running already. Wait for it, or abort it.");
+    const controller = (this.#bash = new AbortController());
+    try {
+      const result = await runBash(adaptTool(this.#parts.builtIn("bash")), command, {
+        signal: controller.signal,
+        onOutput,
+      });
+      // Not between a call and its result: the model would not understand it there.
+      void this.#lane
+        .enqueue(() => this.#rememberBash(command, result, excludeFromContext))
+        .catch((error: unknown) => {
+          this.#notice("not_remembered", `The command could not be written into the session: ${messageOf(error)}`);
+        });
+      return result;
+    } finally {
+      this.#bash = undefined;
+    }
+  }
+
+  abortBash(): void {
+    this.#bash?.abort();
+  }
+
   /** Reads settings and resources again. Answers with what changed. */
   async reload(): Promise<readonly string[]> {
     const { settingsManager, resourceLoader } = this.#parts;
@@ -442,6 +494,7 @@ export class AgentSession {
 
   async #dispose(): Promise<void> {
     this.#lifetime.abort(new RunAborted("abort_signal", "The session was closed.", "closed"));
+    this.#bash?.abort();
     this.#run?.abort(this.#lifetime.signal.reason as RunAborted);
     await this.#lane.whenIdle();
     const { sessionManager, close } = this.#parts;
@@ -525,7 +578,7 @@ export class AgentSession {
   }
 
   #createHost(): RunHost {
-    const { sessionManager: session, settingsManager, clock, ids, keep, tracer, agentName, resumedFrom } = this.#parts;
+    const { sessionManager: session, clock, ids, keep, tracer, agentName, resumedFrom } = this.#parts;
     const { decide, audit, grants, realPath, ask, request, cwd, parent } = this.#parts;
     const judge = createJudge({
       decide,
@@ -547,7 +600,7 @@ export class AgentSession {
       clock,
       ids,
       ask: request,
-      settings: () => settingsManager.get(),
+      settings: () => this.#settings(),
       current: () => ({
         model: this.#mustHaveModel(),
         thinkingLevel: this.#thinkingLevel,
@@ -662,6 +715,30 @@ export class AgentSession {
     return result.kind === "summary"
       ? { summary: result.summary, extras: { details: result.details, usage: result.usage } }
       : undefined;
+  }
+
+  async #rememberBash(command: string, result: BashResult, excludeFromContext: boolean): Promise<void> {
+    const message: BashExecutionMessage = {
+      role: "bashExecution",
+      command,
+      ...result,
+      ...(excludeFromContext && { excludeFromContext }),
+      timestamp: this.#parts.clock.now(),
+    };
+    await this.#parts.sessionManager.appendMessage(message);
+    this.#transcript.add(message);
+  }
+
+  #settings(): Settings {
+    const settings = this.#parts.settingsManager.get();
+    const { autoCompaction, autoRetry, steeringMode, followUpMode } = this.#overrides;
+    return {
+      ...settings,
+      ...(autoCompaction !== undefined && { compaction: { ...settings.compaction, enabled: autoCompaction } }),
+      ...(autoRetry !== undefined && { retry: { ...settings.retry, enabled: autoRetry } }),
+      ...(steeringMode !== undefined && { steeringMode }),
+      ...(followUpMode !== undefined && { followUpMode }),
+    };
   }
 
   /** The log says which model and which thinking level answers come from. A session that was never used says nothing. */

@@ -153,6 +153,7 @@ export {
   type Verdict,
 } from "./policy/policy.ts";
 export type { AskChoice } from "./run/approvals.ts";
+export type { BashResult } from "./run/bash.ts";
 export { Budget, type BudgetLimit, type BudgetLimits, createBudget } from "./run/budget.ts";
 export type { AgentSessionEvent } from "./run/publisher.ts";
 export { recordRuns } from "./run/record.ts";

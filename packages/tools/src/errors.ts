@@ -22,10 +22,13 @@ export type ToolsErrorCode =
 export class ToolsError extends Error {
   override readonly name = "ToolsError";
   readonly code: ToolsErrorCode;
+  /** What the result's details would have been, where there is something to tell. */
+  readonly details: unknown;
 
-  constructor(code: ToolsErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: ToolsErrorCode, message: string, options?: { cause?: unknown; details?: unknown }) {
     super(message, options);
     this.code = code;
+    this.details = options?.details;
   }
 }
 

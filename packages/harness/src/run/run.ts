@@ -105,6 +105,7 @@ export class Run {
   readonly #toolSpans = new Map<string, ToolSpan>();
   readonly #messages: AgentMessage[] = [];
   #requestSpan: RequestSpan | undefined;
+  #retryWait: AbortController | undefined;
   #reservation: Reservation | undefined;
   #translation = noTranslation;
   #totalTokens = 0;
@@ -140,6 +141,11 @@ export class Run {
     this.#controller.abort(reason);
   }
 
+  /** Gives up waiting to ask again. */
+  abortRetry(): void {
+    this.#retryWait?.abort();
+  }
+
   /** Ends the run after the turn that goes on now. */
   stopAfterTurn(detail: string): void {
     this.#request ??= { kind: "asked", detail };
@@ -173,7 +179,9 @@ export class Run {
         step = nextStep(this.#facts());
       }
       if (step.kind === "stop") return step;
-      if (step.kind === "retry") await this.#waitForRetry(step);
+      if (step.kind === "retry" && (await this.#waitForRetry(step)) === "given up") {
+        return { kind: "stop", reason: "error", detail: step.failure.kind, failure: step.failure };
+      }
       this.#host.transcript.dropFailure();
       prompts = this.#nextPrompts();
     }
@@ -416,20 +424,20 @@ export class Run {
     if (this.#isFull()) this.#cannotCompact = true;
   }
 
-  async #waitForRetry({
-    attempt,
-    delayMs,
-    failure,
-  }: {
-    attempt: number;
-    delayMs: number;
-    failure: Failure;
-  }): Promise<void> {
+  async #waitForRetry(retry: { attempt: number; delayMs: number; failure: Failure }): Promise<"over" | "given up"> {
+    const { attempt, delayMs, failure } = retry;
     const { publisher, settings, clock } = this.#host;
     const maxAttempts = settings().retry.maxRetries;
     publisher.fact({ type: "retry_scheduled", attempt, maxAttempts, delayMs, reason: failure.message });
     this.#span?.retry(attempt, delayMs, failure);
-    await sleep(clock, delayMs, this.signal);
+    const wait = (this.#retryWait = new AbortController());
+    const onAbort = () => wait.abort();
+    this.signal.addEventListener("abort", onAbort, { once: true });
+    if (this.signal.aborted) onAbort();
+    const ended = await sleep(clock, delayMs, wait.signal);
+    this.signal.removeEventListener("abort", onAbort);
+    this.#retryWait = undefined;
+    return ended === "aborted" && !this.signal.aborted ? "given up" : "over";
   }
 
   /** What the engine begins with: nothing new while results wait to be seen, else what a person said meanwhile. */

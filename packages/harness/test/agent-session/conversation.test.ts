@@ -5,7 +5,7 @@ import { call, text } from "@tau/ai/testing";
 import { emptyView, reduce, viewOfLog, type WireEntry } from "@tau/protocol";
 import { expect, test } from "vitest";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { type Desk, openDesk, sayTool, temporaryDirectory, until } from "./desk.ts";
+import { type Desk, openDesk, sayTool, temporaryDirectory, typesOf, until } from "./desk.ts";
 
 const resultsOf = ({ session }: Desk) =>
   session.messages.flatMap((message) => (message.role === "toolResult" ? [message] : []));
@@ -258,4 +258,44 @@ test("a listener that fails disturbs nobody", async () => {
   await until(() => warnings.length > 0);
   process.off("warning", onWarning);
   expect(warnings[0]).toContain("a clumsy listener");
+});
+
+test("a command of the person's own is run unjudged, and the model hears of it with the next prompt", async () => {
+  const { session, model } = await openDesk([[text("I see.")]]);
+  const shown: string[] = [];
+  const ok = await session.executeBash("echo hello from me", { onOutput: (words) => shown.push(words) });
+  expect(ok).toMatchObject({ output: "hello from me", exitCode: 0, cancelled: false, truncated: false });
+  const failed = await session.executeBash("echo oops; exit 3", { excludeFromContext: true });
+  expect(failed).toMatchObject({ exitCode: 3, cancelled: false });
+  await session.prompt("What did I do?");
+  const sent = JSON.stringify(model.asked[0]?.context.messages);
+  expect(sent).toContain("hello from me");
+  expect(sent).not.toContain("oops");
+  expect(shown.join("")).toContain("hello from me");
+});
+
+test("a command of the person's own can be aborted, and only one runs at a time", async () => {
+  const { session } = await openDesk([]);
+  const running = session.executeBash("sleep 60");
+  await expect(session.executeBash("true")).rejects.toMatchObject({ code: "busy" });
+  session.abortBash();
+  expect(await running).toMatchObject({ cancelled: true });
+});
+
+test("what a session is told to do otherwise counts for it alone", async () => {
+  const overloaded = { failure: { kind: "overloaded", message: "Busy." } } as const;
+  const { session, events } = await openDesk([overloaded]);
+  session.override({ autoRetry: false });
+  expect(await session.prompt("Hi")).toMatchObject({ terminationReason: "error", detail: "overloaded" });
+  expect(typesOf(events)).not.toContain("retry_scheduled");
+  expect(session.settingsManager.get().retry.enabled).toBe(true);
+});
+
+test("a retry that somebody gives up waiting for ends the run with the failure", async () => {
+  const overloaded = { failure: { kind: "overloaded", message: "Busy." } } as const;
+  const { session, events } = await openDesk([overloaded], { settings: { retry: { baseDelayMs: 60_000 } } });
+  const done = session.prompt("Hi");
+  await until(() => events.some(({ type }) => type === "retry_scheduled"));
+  session.abortRetry();
+  expect(await done).toMatchObject({ terminationReason: "error", failure: { kind: "overloaded" } });
 });

@@ -130,8 +130,11 @@ async function runToEnd(ports: CommandPorts, jobs: Jobs, call: Call): Promise<Ag
   if (outcome.kind === "aborted") await running.end(abortGraceMs);
   if (outcome.kind === "timeout") await running.end(timeoutGraceMs);
   updates.finish();
+  const status = outcome.kind === "done" ? outcome.status : undefined;
   const fail = (code: ToolsErrorCode, verdict: string) =>
-    new ToolsError(code, textOf(running, verdict + doubt(running.process.containment)));
+    new ToolsError(code, textOf(running, verdict + doubt(running.process.containment)), {
+      details: detailsOf(running, status),
+    });
   switch (outcome.kind) {
     case "aborted":
       throw fail("aborted", "Command aborted");
