@@ -68,6 +68,7 @@ export interface AgentSessionParts {
   builtIn: (name: string) => GivenTool;
   binding: ChannelBinding | undefined;
   allowedTools: readonly string[] | undefined;
+  excludedTools: readonly string[];
   scopes: readonly string[] | undefined;
   systemPrompt: string | undefined;
   appendSystemPrompt: readonly string[];
@@ -121,6 +122,8 @@ export interface SessionOverrides {
   autoRetry?: boolean;
   steeringMode?: QueueMode;
   followUpMode?: QueueMode;
+  /** What a run may use up, where it is less than the settings say. */
+  budgets?: BudgetLimits;
 }
 
 /** What became of a prompt: the run that it began, or the place in the queue where it waits. */
@@ -563,8 +566,8 @@ export class AgentSession {
     await this.#rememberChoices();
     this.#refitForToday();
     const { parent, clock, settingsManager, abortSignal } = this.#parts;
-    const limits = given(settingsManager.get().budgets);
-    const run = new Run(this.#host, createBudget(limits, { parent: this.#parts.budget, clock }));
+    const usual = createBudget(given(settingsManager.get().budgets), { parent: this.#parts.budget, clock });
+    const run = new Run(this.#host, createBudget(this.#overrides.budgets ?? {}, { parent: usual, clock }));
     const signals = [this.#lifetime.signal, abortSignal, parent?.signal].filter((signal) => signal !== undefined);
     const stopFollowing = follow(signals, (reason) => run.abort(abortedBy(reason)));
     this.#run = run;
@@ -628,7 +631,7 @@ export class AgentSession {
         binding,
         scopes,
         allowed: this.#parts.allowedTools ?? tools.allowed,
-        excluded: tools.excluded,
+        excluded: [...tools.excluded, ...this.#parts.excludedTools],
         model: this.#model ?? { api: "", provider: "", id: "" },
         signal: this.#lifetime.signal,
         actions: this.#actions,

@@ -79,6 +79,8 @@ export interface AgentSessionParams {
   binding?: ChannelBinding;
   /** Only these tools are shown, by name. Default: what the settings say. */
   allowedTools?: readonly string[];
+  /** Not these tools, besides what the settings say. */
+  excludedTools?: readonly string[];
   /** What tools with a `requiredScope` are measured against. Default: scopes are not asked for. */
   scopes?: readonly string[];
   /** Directories besides `cwd` that tools may work in. */
@@ -118,7 +120,13 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(auth, { agentDir, clock, owned }));
     const resources =
       params.resourceLoader ??
-      (await createResourceLoader({ cwd, agentDir, ...(agentName !== undefined && { agentName }) }));
+      (await createResourceLoader({
+        cwd,
+        agentDir,
+        skillPaths: settings.get().skills,
+        promptPaths: settings.get().prompts,
+        ...(agentName !== undefined && { agentName }),
+      }));
     const sessionManager = await openLog(params, { cwd, agentDir, settings, clock, ids });
     const grants = new Grants();
     const wanted = pathRules(params, { cwd, agentDir, resources });
@@ -136,13 +144,19 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       modelRegistry: registry,
       authStorage: auth,
       resourceLoader: resources,
-      expandPort: createExpandPort({ loader: resources, cwd, files: files.mentions }),
+      expandPort: createExpandPort({
+        loader: resources,
+        cwd,
+        files: files.mentions,
+        offersSkills: () => settings.get().enableSkillCommands,
+      }),
       ...choice,
       tools: params.tools?.map((tool) => (typeof tool === "string" ? builtIn(tool) : tool)) ?? tools.defaults,
       customTools: params.customTools ?? [],
       builtIn,
       binding: params.binding,
       allowedTools: params.allowedTools,
+      excludedTools: params.excludedTools ?? [],
       scopes: params.scopes,
       systemPrompt: params.systemPrompt,
       appendSystemPrompt: params.appendSystemPrompt ?? [],

@@ -7,18 +7,25 @@ import { createMentionReader, type MentionReaderOptions } from "./read-mention.t
 
 export interface ExpandPortOptions extends MentionReaderOptions {
   loader: Pick<ResourceLoader, "resources">;
+  /** Whether `/skill:name` calls one; asked each time. Default: always. */
+  offersSkills?: () => boolean;
   /** Reads skills. Default: the real one. */
   fileSystem?: FileSystem;
 }
 
 /** Always shows what the loader has now, so it needs to be made only once. */
-export function createExpandPort({ loader, fileSystem = nodeFileSystem, ...mentions }: ExpandPortOptions): ExpandPort {
+export function createExpandPort({
+  loader,
+  offersSkills = () => true,
+  fileSystem = nodeFileSystem,
+  ...mentions
+}: ExpandPortOptions): ExpandPort {
   return {
     get templates() {
       return loader.resources.promptTemplates;
     },
     get skills() {
-      return loader.resources.skills;
+      return offersSkills() ? loader.resources.skills : [];
     },
     async readSkill(skill) {
       const { value, problems } = await readSkill(fileSystem, skill);

@@ -1,5 +1,5 @@
 /** Prompts that people keep: a Markdown file `review.md` is called by `/review arguments`. */
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { FileSystem } from "@tau/tools/platform";
 import type { Loaded } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
@@ -23,7 +23,7 @@ const mostDescriptionCharacters = 80;
 
 export interface PromptTemplatesRequest {
   fileSystem: FileSystem;
-  /** Searched in this order, not what is below them; the first template of a name wins. */
+  /** Directories, not what is below them, or single files; in this order, and the first template of a name wins. */
   directories: readonly string[];
   /** By path: stands in for a template that no longer can be read. */
   lastGood?: ReadonlyMap<string, PromptTemplate>;
@@ -34,26 +34,41 @@ export async function loadPromptTemplates(request: PromptTemplatesRequest): Prom
   const { fileSystem: fs, directories, lastGood } = request;
   const problems: ResourceProblem[] = [];
   const byName = new Map<string, PromptTemplate>();
-  for (const directory of directories) {
-    const { entries, problem } = await listDirectory(fs, directory);
-    if (problem) problems.push(problem);
-    for (const { name: fileName } of entries) {
-      const path = join(directory, fileName);
-      // A directory may be called so too, and a link may lead to one or nowhere.
-      if (!fileName.endsWith(".md") || (await kindOfPath(fs, path)) === "directory") continue;
-      const { value, problems: found } = await loadTemplate(fs, path, fileName.slice(0, -".md".length));
-      problems.push(...found);
-      const template = value ?? lastGood?.get(path);
-      if (!template) continue;
-      const first = byName.get(template.name);
-      if (!first) byName.set(template.name, template);
-      else {
-        const text = `the template /${template.name} is left out: ${first.filePath} has the same name and was found first. Rename one of them.`;
-        problems.push(problemAt("collision", { path }, text));
-      }
+  for (const path of await findTemplateFiles(fs, directories, problems)) {
+    const { value, problems: found } = await loadTemplate(fs, path, basename(path).slice(0, -".md".length));
+    problems.push(...found);
+    const template = value ?? lastGood?.get(path);
+    if (!template) continue;
+    const first = byName.get(template.name);
+    if (!first) byName.set(template.name, template);
+    else {
+      const text = `the template /${template.name} is left out: ${first.filePath} has the same name and was found first. Rename one of them.`;
+      problems.push(problemAt("collision", { path }, text));
     }
   }
   return { value: [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1)), problems };
+}
+
+async function findTemplateFiles(
+  fs: FileSystem,
+  places: readonly string[],
+  problems: ResourceProblem[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const place of places) {
+    if (place.endsWith(".md") && (await kindOfPath(fs, place)) === "file") {
+      found.push(place);
+      continue;
+    }
+    const { entries, problem } = await listDirectory(fs, place);
+    if (problem) problems.push(problem);
+    for (const { name } of entries) {
+      const path = join(place, name);
+      // A directory may be called so too, and a link may lead to one or nowhere.
+      if (name.endsWith(".md") && (await kindOfPath(fs, path)) !== "directory") found.push(path);
+    }
+  }
+  return found;
 }
 
 async function loadTemplate(fs: FileSystem, path: string, name: string): Promise<Loaded<PromptTemplate | undefined>> {

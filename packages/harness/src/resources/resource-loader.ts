@@ -51,6 +51,10 @@ export interface ResourceLoaderOptions {
    * Throws when there is none of this name.
    */
   agentName?: string;
+  /** Further skills: files or directories. They come before all others. */
+  skillPaths?: readonly string[];
+  /** Further prompt templates: files or directories. They come before all others. */
+  promptPaths?: readonly string[];
   /** Tools that the agent may name without being asked about. */
   knownTools?: readonly string[];
   /** Where `.agents/skills` of the person is. Default: the home directory. */
@@ -117,6 +121,8 @@ function resolveOptions(options: ResourceLoaderOptions) {
     fileSystem,
     agentName: options.agentName,
     knownTools: options.knownTools,
+    skillPaths: (options.skillPaths ?? []).map((path) => resolve(cwd, path)),
+    promptPaths: (options.promptPaths ?? []).map((path) => resolve(cwd, path)),
     includeProject,
     // Who works in their home directory has no project there: its `.tau` is the agent directory.
     projectDir: includeProject && own !== agentDir ? own : undefined,
@@ -151,7 +157,7 @@ async function load(
   });
   const templates = await loadPromptTemplates({
     fileSystem,
-    directories: below("prompts", [agent?.resourcesDir, agentDir, projectDir]),
+    directories: [...settled.promptPaths, ...below("prompts", [agent?.resourcesDir, agentDir, projectDir])],
     lastGood: byPath(before.promptTemplates, ({ filePath }) => filePath),
   });
   return {
@@ -191,12 +197,12 @@ async function loadAgent(
 
 /** The person's own come before the project's: a project cannot put another skill in the place of one they know. */
 async function skillRoots(
-  { fileSystem, cwd, agentDir, home, projectDir, includeProject }: Settled,
+  { fileSystem, cwd, agentDir, home, projectDir, includeProject, skillPaths }: Settled,
   agent: NamedAgent | undefined,
 ) {
   const own = [...below("skills", [agent?.resourcesDir, agentDir]), join(home, ".agents", "skills")];
   const project = includeProject ? await projectSkillDirectories(fileSystem, cwd) : [];
-  return [...own, ...below("skills", [projectDir]), ...project];
+  return [...skillPaths, ...own, ...below("skills", [projectDir]), ...project];
 }
 
 const below = (name: string, directories: readonly (string | undefined)[]) => systemFilePaths(name, directories);

@@ -32,7 +32,7 @@ const mostSkills = 500;
 
 export interface SkillsRequest {
   fileSystem: FileSystem;
-  /** Searched in this order; the first skill of a name wins. */
+  /** Directories, or skills' files; searched in this order, and the first skill of a name wins. */
   roots: readonly string[];
   /** By path: stands in for a skill that no longer can be read. */
   lastGood?: ReadonlyMap<string, Skill>;
@@ -70,7 +70,11 @@ async function findSkillFiles(
   const found: string[] = [];
   const seen = new Set<string>();
   const search = async (directory: string, depth: number): Promise<void> => {
-    if (depth > deepest || found.length > mostSkills || (await kindOfPath(fs, directory)) !== "directory") return;
+    if (depth > deepest || found.length > mostSkills) return;
+    const kind = await kindOfPath(fs, directory);
+    // A root may be a skill's file itself.
+    if (kind === "file" && depth === 0) found.push(directory);
+    if (kind !== "directory") return;
     const { entries, realPath, problem } = await listDirectory(fs, directory);
     if (problem) problems.push(problem);
     if (seen.has(realPath)) return;

@@ -2,6 +2,7 @@
 import { type AssistantMessage, type Failure, isRetryable } from "@tau/ai";
 import type { TerminationReason } from "@tau/protocol";
 import type { RunAborted } from "./run-aborted.ts";
+import { isFailed } from "./transcript.ts";
 
 /** Why a run ends, and which of the ways to end it is. */
 export interface RunStop {
@@ -58,15 +59,17 @@ const longestWaitMs = 60_000;
 export function nextStep(facts: RunFacts): Step {
   const { aborted, answer, request } = facts;
   if (aborted) return { kind: "stop", reason: aborted.termination, ...withDetail(aborted.detail) };
-  if (request?.kind === "spent") return done(`budget_${request.limit}`);
+  const goesOn = facts.wantsMore || facts.hasWaiting;
+  // A run that was over anyway is not ended by its budget.
+  if (request?.kind === "spent" && (goesOn || !answer || isFailed(answer))) return done(`budget_${request.limit}`);
   // Once: a context that is still too large after that is a failure like any other.
   if (facts.hasOverflowed && !facts.wasCompacted && !facts.cannotCompact)
     return { kind: "compact", reason: "overflow" };
-  if (answer && (answer.stopReason === "error" || answer.stopReason === "aborted")) return afterFailure(facts, answer);
+  if (answer && isFailed(answer)) return afterFailure(facts, answer);
   if (request?.kind === "asked") return done(request.detail);
   // Also when nothing is left to do: who asks next should not have to wait for it.
   if (facts.isFull && !facts.cannotCompact) return { kind: "compact", reason: "threshold" };
-  if (facts.wantsMore || facts.hasWaiting) return { kind: "go_on" };
+  if (goesOn) return { kind: "go_on" };
   return answer?.stopReason === "length" ? done("length") : { kind: "stop", reason: "no_tool_calls" };
 }
 

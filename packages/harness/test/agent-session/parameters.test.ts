@@ -238,3 +238,40 @@ test("createAgent: three lines from an AI and tools by name to an answer", async
   expect(server.requests[0]?.headers["x-api-key"]).toBe("test-key-0123456789");
   await expect(agent.run("And now?")).rejects.toMatchObject({ code: "run_failed" });
 });
+
+test("skills and templates from the settings: files and directories; commands can be turned off", async () => {
+  const files = {
+    "more/tidy/SKILL.md": "---\nname: tidy\ndescription: Tidies up.\n---\nPut things away.",
+    "review.md": "Review $1 with care.",
+    "agent/settings.json": JSON.stringify({
+      defaultModel: "house/small",
+      skills: ["../more/tidy/SKILL.md"],
+      prompts: ["../review.md"],
+    }),
+  };
+  const { session, server } = await house([says("ok"), says("ok")], files);
+  expect(session.systemPrompt).toContain("Tidies up.");
+  await session.prompt("/review main.ts");
+  await session.prompt("/skill:tidy now");
+  const sent = JSON.stringify(server.requests[1]?.body);
+  expect(sent).toContain("Review main.ts with care.");
+  expect(sent).toContain("Put things away.");
+});
+
+test("excludedTools are left out besides what the settings exclude", async () => {
+  const { session } = await openDesk([], { excludedTools: ["bash"], settings: { tools: { excluded: ["jobs"] } } });
+  const names = session.tools.map(({ name }) => name);
+  expect(names).toContain("read");
+  expect(names).not.toContain("bash");
+  expect(names).not.toContain("jobs");
+});
+
+test("a budget of one session's own counts for each of its runs, whatever it spent before", async () => {
+  const { session, events } = await openDesk([[call("look")], [text("never")], [text("fresh")]], {
+    customTools: [sayTool("look")],
+  });
+  session.override({ budgets: { turns: 1 } });
+  expect(await session.prompt("Look.")).toMatchObject({ detail: "budget_turns" });
+  expect(await session.prompt("Again.")).toMatchObject({ detail: undefined });
+  expect(events.filter(({ type }) => type === "agent_end")).toHaveLength(2);
+});
