@@ -1,13 +1,22 @@
+import type { Readable } from "node:stream";
 import type { ExitCode } from "./exit-codes.ts";
 
-/** Where a command reads and writes; tests pass their own. */
+/** Where the program reads and writes; tests pass their own. */
 export interface Io {
   out: (text: string) => void;
+  /** What whoever writes much waits for: undefined when there is room for more. */
+  drained: () => Promise<void> | undefined;
   err: (text: string) => void;
-  /** Whether `out` is a terminal that shows colours. */
+  /** Standard input. Only who needs it touches it. */
+  input: () => Readable;
+  /** What is a terminal, and so a person. */
+  terminal: { input: boolean; out: boolean; err: boolean };
+  /** Whether `out` shows colours. */
   colour: boolean;
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C and by the signals that end a program; its reason is the signal's name. */
   signal: AbortSignal;
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
 }
 
 /** A command, loaded only when it is used. */
@@ -17,5 +26,7 @@ export type Run = (args: readonly string[], io: Io) => Promise<ExitCode>;
 export interface Command {
   name: string;
   summary: string;
+  /** What follows the name, one line a form, for `tau help NAME`. */
+  usage: readonly string[];
   load: () => Promise<Run>;
 }

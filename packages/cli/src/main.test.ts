@@ -3,14 +3,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "./commands/index.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { main } from "./main.ts";
+import { run as runIn, temporaryDirectory } from "../test/kit.ts";
 import { version } from "./version.ts";
 
 const run = async (args: string[], signal = new AbortController().signal) => {
-  let out = "";
-  let err = "";
-  const code = await main(args, { out: (text) => (out += text), err: (text) => (err += text), colour: false, signal });
-  return { code, out, err };
+  const directory = await temporaryDirectory();
+  return await runIn({ directory, agentDir: directory }, args, { signal });
 };
 
 test("the version is the package's", async () => {
@@ -19,17 +17,16 @@ test("the version is the package's", async () => {
   expect(await run(["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
 });
 
-test.each([[[]], [["--help"]], [["-h"]], [["help"]]])("%j shows every command and the exit codes", async (args) => {
+test.each([[[]], [["--help"]], [["-h"]]])("%j shows every command and the exit codes", async (args) => {
   const { code, out } = await run(args);
   expect(code).toBe(exitCodes.done);
-  for (const { name, summary } of commands) expect(out).toContain(`${name}  ${summary}`);
+  for (const { name, summary } of commands) expect(out).toMatch(new RegExp(`  ${name} +${summary}`));
   expect(out).toContain("130 interrupted");
 });
 
 test.each([
   ["dmeo", /no command dmeo\. Did you mean demo\?/],
   ["--hlep", /no option --hlep\. Did you mean --help\?/],
-  ["something-else", /no command something-else\. See tau --help/],
 ])("%s is a usage error that helps", async (name, text) => {
   const { code, err, out } = await run([name]);
   expect(code).toBe(exitCodes.usage);

@@ -1,4 +1,5 @@
-import type { Command, Io } from "./command.ts";
+import type { SessionOptions } from "./args.ts";
+import type { Io } from "./command.ts";
 import { commands } from "./commands/index.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { helpText } from "./help.ts";
@@ -11,31 +12,85 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
     io.out(`${version}\n`);
     return exitCodes.done;
   }
-  if (first === undefined || first === "--help" || first === "-h" || first === "help") {
+  if (first === "--help" || first === "-h") {
     io.out(helpText(commands));
     return exitCodes.done;
   }
   const command = commands.find(({ name }) => name === first);
-  return command ? await runCommand(command, rest, io) : await unknownCommand(first, io);
+  if (command) return await behindWall(`tau ${command.name}`, io, async () => await (await command.load())(rest, io));
+  return await behindWall("tau", io, () => startSession(args, io));
 }
 
-/** The wall around commands: a bug in one is a sentence for the person, not a stack trace. */
-async function runCommand(command: Command, args: readonly string[], io: Io): Promise<ExitCode> {
+/** What goes wrong is a sentence for the person, never a stack trace. */
+async function behindWall(who: string, io: Io, work: () => Promise<ExitCode>): Promise<ExitCode> {
   try {
-    const run = await command.load();
-    return await run(args, io);
+    return await work();
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
-    io.err(`tau ${command.name}: ${error instanceof Error ? error.message : String(error)}\n`);
-    return exitCodes.failed;
+    io.err(`${who}: ${error instanceof Error ? error.message : String(error)}\n`);
+    const isMistake = (error as { code?: unknown } | undefined)?.code === "invalid_input";
+    return isMistake ? exitCodes.usage : exitCodes.failed;
   }
 }
 
-async function unknownCommand(name: string, io: Io): Promise<ExitCode> {
+/** Picks a surface. */
+async function startSession(args: readonly string[], io: Io): Promise<ExitCode> {
+  const { parseSessionArgs } = await import("./args.ts");
+  const parsed = parseSessionArgs(args);
+  switch (parsed.kind) {
+    case "help":
+      io.out(helpText(commands));
+      return exitCodes.done;
+    case "version":
+      io.out(`${version}\n`);
+      return exitCodes.done;
+    case "mistake":
+      return await usageMistake(parsed, io);
+    case "session":
+      return await runMode(parsed.options, args, io);
+  }
+}
+
+async function runMode(options: SessionOptions, args: readonly string[], io: Io): Promise<ExitCode> {
+  const [word] = options.messages;
+  if (isNothingSaid(options, io)) {
+    io.out(helpText(commands));
+    return exitCodes.done;
+  }
+  // One word that nearly is a command is one that was misspelled.
+  if (args.length === 1 && word !== undefined && /^[a-z]+$/.test(word)) {
+    const mistake = await nearlyCommand(word, io);
+    if (mistake !== undefined) return mistake;
+  }
+  if (options.mode === "json") return await (await import("./json.ts")).runJson(options, io);
+  return await (await import("./print.ts")).runPrint(options, io);
+}
+
+const isNothingSaid = ({ messages, files, resume }: SessionOptions, io: Io) =>
+  messages.length === 0 && files.length === 0 && !resume && io.terminal.input;
+
+async function nearlyCommand(word: string, io: Io): Promise<ExitCode | undefined> {
   const { nearestNames } = await import("@tau/ai");
-  const what = name.startsWith("-") ? "option" : "command";
-  const known = what === "option" ? ["--help", "--version"] : commands.map((command) => command.name);
-  const [suggestion] = nearestNames(name, known);
-  io.err(`tau: there is no ${what} ${name}.${suggestion ? ` Did you mean ${suggestion}?` : ""} See tau --help.\n`);
+  const [suggestion] = nearestNames(
+    word,
+    commands.map(({ name }) => name),
+  );
+  if (suggestion === undefined) return undefined;
+  io.err(`tau: there is no command ${word}. Did you mean ${suggestion}? To say it to the model: tau -p ${word}\n`);
+  return exitCodes.usage;
+}
+
+async function usageMistake({ message, unknown }: { message: string; unknown?: string }, io: Io): Promise<ExitCode> {
+  let hint = "";
+  if (unknown !== undefined) {
+    const { nearestNames } = await import("@tau/ai");
+    const { flags } = await import("./flags.ts");
+    const [nearest] = nearestNames(
+      unknown,
+      flags.map(({ name }) => `--${name}`),
+    );
+    if (nearest !== undefined) hint = ` Did you mean ${nearest}?`;
+  }
+  io.err(`tau: ${message}.${hint} See tau --help.\n`);
   return exitCodes.usage;
 }

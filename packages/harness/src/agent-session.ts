@@ -27,7 +27,7 @@ import type { Grants } from "./policy/grants.ts";
 import { createJudge } from "./policy/judge.ts";
 import type { Answer, Audit, Decide } from "./policy/policy.ts";
 import { dateOf } from "./prompt/system-prompt.ts";
-import { type ExpandPort, expandPrompt } from "./prompt/expand.ts";
+import { attachFiles, type ExpandPort, expandPrompt, inputBlock } from "./prompt/expand.ts";
 import type { ResourceLoader } from "./resources/resource-loader.ts";
 import { Approvals, type AskChoice } from "./run/approvals.ts";
 import { type BashResult, runBash } from "./run/bash.ts";
@@ -104,6 +104,10 @@ export interface Notice {
 
 export interface PromptOptions {
   images?: ImageContent[];
+  /** Files that go along, from the working directory if relative. Each has to be there. */
+  files?: readonly string[];
+  /** Text that goes along as it is, such as what a pipe says. */
+  input?: string;
   /** What to do while a run goes on; without it, the prompt is refused then. */
   streamingBehavior?: "steer" | "followUp";
   /** Whether templates, skills and file mentions are expanded. Default true. */
@@ -762,12 +766,15 @@ export class AgentSession {
   }
 
   async #contentOf(text: string, options: PromptOptions): Promise<(TextContent | ImageContent)[]> {
-    const images = options.images ?? [];
-    if (options.expandPromptTemplates === false) return [{ type: "text", text }, ...images];
+    const { images = [], files = [], input } = options;
+    const attached = await attachFiles(files, this.#parts.expandPort);
+    if (attached.kind === "refused") throw new HarnessError("invalid_input", attached.reason);
+    const more = [...attached.content, ...(input === undefined ? [] : [inputBlock(input)]), ...images];
+    if (options.expandPromptTemplates === false) return [{ type: "text", text }, ...more];
     const expanded = await expandPrompt(text, this.#parts.expandPort);
     if (expanded.kind === "refused") throw new HarnessError("invalid_input", expanded.reason);
     for (const notice of expanded.notices) this.#notice("prompt", notice);
-    return [...expanded.content, ...images];
+    return [...expanded.content, ...more];
   }
 
   #userMessage(content: (TextContent | ImageContent)[]): UserMessage {

@@ -19,6 +19,8 @@ export type HarnessErrorCode =
   | "closed"
   /** A run that was to give an answer ended without one. */
   | "run_failed"
+  /** A test's script was asked for something that it does not have. */
+  | "script_missed"
   | "invalid_input"
   | "aborted";
 

@@ -67,6 +67,24 @@ export async function expandPrompt(typed: string, port: ExpandPort, options: Exp
   };
 }
 
+/** Files that somebody named beside a text. Unlike a mention, each has to be there. */
+export async function attachFiles(
+  paths: readonly string[],
+  port: Pick<ExpandPort, "readMention">,
+): Promise<{ kind: "content"; content: (TextContent | ImageContent)[] } | { kind: "refused"; reason: string }> {
+  const content: (TextContent | ImageContent)[] = [];
+  for (const path of paths) {
+    const found = await port.readMention(path);
+    if (found.kind === "missing") return { kind: "refused", reason: `There is no file ${path}.` };
+    if (found.kind === "failed") return { kind: "refused", reason: found.reason };
+    content.push(...blocksOf(found));
+  }
+  return { kind: "content", content };
+}
+
+/** Text that comes from elsewhere, such as a pipe. Nothing in it is expanded. */
+export const inputBlock = (text: string): TextContent => ({ type: "text", text: enclose("stdin", {}, text) });
+
 type Command =
   | { kind: "text"; text: string; notices: string[]; from?: { kind: "template" | "skill"; name: string } }
   | { kind: "refused"; reason: string };

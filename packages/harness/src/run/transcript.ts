@@ -1,6 +1,5 @@
 /** The messages that the model is sent, as they stand: read from the log once, then kept up with it. */
 import type { AgentMessage } from "@tau/agent";
-import type { AssistantMessage } from "@tau/ai";
 import { contextTokens, estimateTokens, usedTokens } from "../compaction/tokens.ts";
 import { buildContext } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
@@ -39,11 +38,13 @@ export class Transcript {
 
   /** Forgets an answer that failed, so that its question can be asked again. The log keeps it. */
   dropFailure(): void {
-    if (!isFailed(this.last)) return;
-    this.#tokens = Math.max(0, this.#tokens - estimateTokens(this.last));
+    const { last } = this;
+    if (!last || !isFailed(last)) return;
+    this.#tokens = Math.max(0, this.#tokens - estimateTokens(last));
     this.#messages.pop();
   }
 }
 
-export const isFailed = (message: AgentMessage | undefined): message is AssistantMessage =>
+/** Whether it is an answer that failed or was aborted. */
+export const isFailed = (message: AgentMessage | undefined): boolean =>
   message?.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted");

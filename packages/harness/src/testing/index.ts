@@ -5,9 +5,14 @@ export {
   type FakeClock,
   type ScriptedModel,
   scriptedModel,
+  type ScriptedModelOptions,
   type ScriptedTurn,
   text,
   thinking,
 } from "@tau/ai/testing";
 export { type CrashFileSystem, type CrashLuck, createCrashFileSystem } from "./crash-file-system.ts";
+export { createSequentialIds } from "./ids.ts";
+export type { ExpectedTurn, TestModel, TestTurn } from "./script.ts";
 export { storeContract, type StoreContractCase } from "./store-contract.ts";
+export { createTestSession, type TestSession, type TestSessionParams } from "./test-session.ts";
+export { transcript, type TranscriptOptions } from "./transcript.ts";

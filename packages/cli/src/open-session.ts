@@ -1,0 +1,139 @@
+/** From the flags to an open session: the one place where the program is put together. */
+import { readFile, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import {
+  type AgentSession,
+  type AgentSessionParams,
+  type AskChoice,
+  createAgentSession,
+  createResourceLoader,
+  defaultAgentDir,
+  HarnessError,
+  SessionManager,
+  SettingsManager,
+} from "@tau/harness";
+import type { SessionOptions } from "./args.ts";
+import type { Io } from "./command.ts";
+
+export interface OpenOptions {
+  /** Whom to ask where the policy asks. Default: nobody is there. */
+  ask?: AskChoice;
+}
+
+/** Throws `HarnessError` for what a person has to put right. */
+export async function openSession(options: SessionOptions, io: Io, { ask }: OpenOptions = {}): Promise<AgentSession> {
+  const { cwd } = io;
+  const agentDir = resolve(cwd, io.env["TAU_DIR"] || defaultAgentDir());
+  const settingsManager = await SettingsManager.create(cwd, agentDir);
+  const { skills, prompts } = settingsManager.get();
+  const resourceLoader = await createResourceLoader({
+    cwd,
+    agentDir,
+    skillPaths: [...options.skills, ...skills],
+    promptPaths: [...options.promptTemplates, ...prompts],
+    ...(options.noContextFiles && { contextFiles: "none" }),
+  });
+  const sessionManager = await openLog(options, { cwd, agentDir, settings: settingsManager });
+  const model = modelSpec(options);
+  const params: AgentSessionParams = {
+    cwd,
+    agentDir,
+    settingsManager,
+    resourceLoader,
+    sessionManager,
+    ...(model !== undefined && { model }),
+    ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
+    ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
+    ...(options.noTools && { tools: [], allowedTools: [] }),
+    ...(options.excludeTools && { excludedTools: options.excludeTools }),
+    ...(options.systemPrompt !== undefined && { systemPrompt: await textOrFile(cwd, options.systemPrompt) }),
+    appendSystemPrompt: await Promise.all(options.appendSystemPrompt.map((given) => textOrFile(cwd, given))),
+    ...(ask && { ask }),
+    abortSignal: io.signal,
+  };
+  const session = await createAgentSession(params);
+  useKey(session, options);
+  session.override({ budgets: budgetsOf(options) });
+  if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
+  return session;
+}
+
+const modelSpec = ({ provider, model }: SessionOptions): string | undefined =>
+  provider === undefined ? model : `${provider}/${model ?? ""}`;
+
+/** A key is for one provider, and so for the one whose model is used. */
+function useKey({ authStorage, model }: AgentSession, { apiKey }: SessionOptions): void {
+  if (apiKey === undefined) return;
+  if (!model)
+    throw new HarnessError("no_model", "--api-key needs to know whose key it is: name a --model or a --provider.");
+  authStorage.setRuntimeApiKey(model.provider, apiKey, model.baseUrl || undefined);
+}
+
+const budgetsOf = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
+  ...(maxTurns !== undefined && { turns: maxTurns }),
+  ...(maxCost !== undefined && { cost: maxCost }),
+  ...(timeout !== undefined && { timeMs: timeout * 1_000 }),
+});
+
+interface Place {
+  cwd: string;
+  agentDir: string;
+  settings: SettingsManager;
+}
+
+async function openLog(options: SessionOptions, { cwd, agentDir, settings }: Place): Promise<SessionManager> {
+  const { durability, sessionDir: usual } = settings.get();
+  const directory = options.sessionDir === undefined ? usual : resolve(cwd, options.sessionDir);
+  const choices = { agentDir, durability };
+  if (options.noSession) return await SessionManager.inMemory(cwd, choices);
+  if (options.continue) return await SessionManager.continueRecent(cwd, directory, choices);
+  if (options.session !== undefined) {
+    return await SessionManager.open(await findSession(options.session, { cwd, agentDir, directory }), choices);
+  }
+  if (options.fork !== undefined) {
+    const source = await findSession(options.fork, { cwd, agentDir, directory });
+    return await SessionManager.forkFrom(source, cwd, directory, choices);
+  }
+  if (options.sessionId !== undefined) {
+    const path = await SessionManager.findById(cwd, options.sessionId, directory, choices);
+    if (path !== undefined) return await SessionManager.open(path, choices);
+    return await SessionManager.create(cwd, directory, { ...choices, id: options.sessionId });
+  }
+  return await SessionManager.create(cwd, directory, choices);
+}
+
+/** A path, or an id, or the beginning of one that leaves no doubt. Sessions of this directory come first. */
+export async function findSession(
+  given: string,
+  { cwd, agentDir, directory }: { cwd: string; agentDir: string; directory: string | undefined },
+): Promise<string> {
+  const path = resolve(cwd, given);
+  if (await isFile(path)) return path;
+  const here = await SessionManager.list(cwd, directory, { agentDir });
+  for (const sessions of [here, await SessionManager.listAll({ agentDir })]) {
+    const exact = sessions.find(({ id }) => id === given);
+    if (exact) return exact.path;
+    const found = sessions.filter(({ id }) => id.startsWith(given));
+    if (found.length === 1) return found[0]!.path;
+    if (found.length > 1) {
+      const ids = found.slice(0, 5).map(({ id }) => id);
+      throw new HarnessError(
+        "invalid_input",
+        `${JSON.stringify(given)} could be ${ids.join(", ")}. Give more of the id.`,
+      );
+    }
+  }
+  const message = `There is no session ${JSON.stringify(given)}. \`tau sessions list\` shows those of this directory.`;
+  throw new HarnessError("session_not_found", message);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() ?? false;
+}
+
+/** What is the name of a file stands for what is in it. */
+async function textOrFile(cwd: string, given: string): Promise<string> {
+  const path = resolve(cwd, given);
+  return given.length < 4_096 && !given.includes("\n") && (await isFile(path)) ? await readFile(path, "utf8") : given;
+}

@@ -1,0 +1,83 @@
+/** The program in this process, on a temporary directory, with a server that speaks a real wire protocol. */
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { call, startWireServer, text, type WireReply, type WireServer } from "@tau/ai/testing";
+import type { KnownApi } from "@tau/ai";
+import { onTestFinished } from "vitest";
+import type { Io } from "../src/command.ts";
+import type { ExitCode } from "../src/exit-codes.ts";
+import { main } from "../src/main.ts";
+
+export { call, text };
+
+export interface Ground {
+  directory: string;
+  agentDir: string;
+  server: WireServer;
+}
+
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "tau-cli-")));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A directory whose settings and models lead to a local server. */
+export async function ground(replies: readonly WireReply[], api: KnownApi = "openai-completions"): Promise<Ground> {
+  const directory = await temporaryDirectory();
+  const agentDir = join(directory, ".agent");
+  await mkdir(agentDir);
+  const server = await startWireServer(api, replies);
+  onTestFinished(() => server.close());
+  const models = [
+    { id: "small", name: "Small", contextWindow: 64_000, maxTokens: 4_000 },
+    { id: "large", name: "Large", contextWindow: 200_000, maxTokens: 8_000, reasoning: true },
+  ];
+  const house = { baseUrl: server.url, api, apiKey: "house-key-0123456789", models };
+  await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { house } }));
+  await writeFile(join(agentDir, "settings.json"), JSON.stringify({ defaultModel: "house/small" }));
+  return { directory, agentDir, server };
+}
+
+export const says = (words: string): WireReply => ({ kind: "answer", answer: { content: [text(words)] } });
+export const calls = (name: string, args: Record<string, unknown> = {}): WireReply => ({
+  kind: "answer",
+  answer: { content: [call(name, args)] },
+});
+
+export interface RunOptions {
+  input?: string;
+  signal?: AbortSignal;
+  terminal?: Partial<Io["terminal"]>;
+  env?: Record<string, string>;
+}
+
+export interface Ran {
+  code: ExitCode;
+  out: string;
+  err: string;
+}
+
+/** No key of this machine, and nothing of its owner's, is seen. */
+export async function run(
+  { directory, agentDir }: Pick<Ground, "directory" | "agentDir">,
+  args: readonly string[],
+  { input, signal = new AbortController().signal, terminal = {}, env = {} }: RunOptions = {},
+): Promise<Ran> {
+  let out = "";
+  let err = "";
+  const code = await main(args, {
+    out: (text) => void (out += text),
+    drained: () => undefined,
+    err: (text) => void (err += text),
+    input: () => Readable.from(input === undefined ? [] : [Buffer.from(input)]),
+    terminal: { input: input === undefined, out: false, err: false, ...terminal },
+    colour: false,
+    signal,
+    cwd: directory,
+    env: { TAU_DIR: agentDir, HOME: directory, ...env },
+  });
+  return { code, out, err };
+}

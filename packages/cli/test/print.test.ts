@@ -1,0 +1,107 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { exitCodes } from "../src/exit-codes.ts";
+import { calls, ground, run, says, temporaryDirectory } from "./kit.ts";
+
+test("the answer alone goes to standard output", async () => {
+  const place = await ground([says("Four.")]);
+  expect(await run(place, ["-p", "What is two and two?"])).toEqual({ code: exitCodes.done, out: "Four.\n", err: "" });
+});
+
+test("standard input and files become part of the prompt, and nothing in them is expanded", async () => {
+  const place = await ground([says("Seen.")]);
+  await writeFile(join(place.directory, "a.txt"), "apples");
+  await writeFile(join(place.directory, "secret.txt"), "pears");
+  const ran = await run(place, ["-p", "@a.txt", "Compare."], { input: "piped: @secret.txt" });
+  expect(ran).toMatchObject({ code: exitCodes.done, out: "Seen.\n" });
+  const sent = JSON.stringify(place.server.requests[0]?.body);
+  for (const part of ["Compare.", "apples", "piped: @secret.txt"]) expect(sent).toContain(part);
+  expect(sent).not.toContain("pears");
+  expect(await run(place, ["-p", "@nowhere.txt", "Hi"])).toMatchObject({
+    code: exitCodes.usage,
+    err: "tau: There is no file nowhere.txt.\n",
+  });
+});
+
+test("tools work, and the session goes on with --continue", async () => {
+  const place = await ground([calls("write", { path: "b.txt", content: "bread" }), says("Written."), says("b.txt.")]);
+  expect(await run(place, ["-p", "Write b.txt."])).toMatchObject({ code: 0, out: "Written.\n" });
+  expect(await readFile(join(place.directory, "b.txt"), "utf8")).toBe("bread");
+  expect(await run(place, ["-c", "-p", "What did you write?"])).toMatchObject({ code: 0, out: "b.txt.\n" });
+  expect(JSON.stringify(place.server.requests[2]?.body)).toContain("Write b.txt.");
+});
+
+test("--no-session keeps nothing", async () => {
+  const place = await ground([says("Hi.")]);
+  await run(place, ["--no-session", "-p", "Hi"]);
+  expect(await readdir(place.agentDir)).not.toContain("sessions");
+});
+
+test("limits end a run with a clear line and code 1", async () => {
+  const place = await ground([calls("ls"), calls("ls"), says("never")]);
+  const { code, err } = await run(place, ["--max-turns", "2", "-p", "Look for ever."]);
+  expect(code).toBe(exitCodes.failed);
+  expect(err).toBe("tau: the run was ended by its limit of turns.\n");
+});
+
+test("what the policy denies is said, and has its code", async () => {
+  const outside = await temporaryDirectory();
+  const place = await ground([calls("read", { path: "/etc/hostname" }), says("I may not.")]);
+  expect(outside).not.toBe(place.directory);
+  const ran = await run(place, ["-p", "Read it."]);
+  expect(ran).toMatchObject({ code: exitCodes.denied, out: "I may not.\n" });
+  expect(ran.err).toContain("1 call was not allowed");
+});
+
+test("a provider that fails is one line, and the session is intact", async () => {
+  const place = await ground([
+    { kind: "status", status: 401, body: '{"error":{"message":"no such key"}}' },
+    says("ok"),
+  ]);
+  const failed = await run(place, ["-p", "Hi"]);
+  expect(failed.code).toBe(exitCodes.failed);
+  expect(failed.err).toMatch(/^tau: .*no such key.*\n$/);
+  expect(await run(place, ["-c", "-p", "Again"])).toMatchObject({ code: 0, out: "ok\n" });
+});
+
+test("nothing to say on a terminal shows the help; mistakes are answered with the nearest", async () => {
+  const place = await ground([]);
+  expect((await run(place, [])).out).toContain("Usage: tau");
+  expect(await run(place, ["--thinkng", "low", "-p", "hi"])).toMatchObject({
+    code: exitCodes.usage,
+    err: "tau: there is no option --thinkng. Did you mean --thinking? See tau --help.\n",
+  });
+  expect((await run(place, ["--model", "house/smal", "-p", "hi"])).err).toMatch(/house\/small/);
+  expect((await run(place, ["dmeo"])).err).toContain("Did you mean demo?");
+});
+
+test("without a model: five lines that say how to connect one", async () => {
+  const directory = await temporaryDirectory();
+  const ran = await run({ directory, agentDir: join(directory, "none") }, ["-p", "Hi"]);
+  expect(ran.code).toBe(exitCodes.failed);
+  expect(ran.err.trim().split("\n")).toHaveLength(5);
+  expect(ran.err).toContain("tau demo");
+});
+
+test("--system-prompt and --append-system-prompt take a text or a file, --tools chooses", async () => {
+  const place = await ground([says("ok")]);
+  await writeFile(join(place.directory, "prompt.md"), "You are a parrot.");
+  const flags = ["--system-prompt", "prompt.md", "--append-system-prompt", "Be loud.", "--tools", "read,grep"];
+  await run(place, [...flags, "-p", "Hi"]);
+  const body = place.server.requests[0]?.body as { messages: { content: string }[]; tools: unknown[] };
+  expect(JSON.stringify(body.messages[0])).toContain("You are a parrot.");
+  expect(JSON.stringify(body.messages[0])).toContain("Be loud.");
+  expect(body.tools).toHaveLength(2);
+});
+
+test("JSON mode: the header, then one event a line, and nothing else", async () => {
+  const place = await ground([says("A\u2028line.")]);
+  const { code, out } = await run(place, ["--mode", "json", "-p", "Hi"]);
+  expect(code).toBe(0);
+  const lines = out.trimEnd().split("\n");
+  const records = lines.map((line) => JSON.parse(line) as { type: string; delta?: string });
+  expect(records[0]?.type).toBe("session");
+  expect(records.at(-1)?.type).toBe("agent_end");
+  expect(records.flatMap(({ type, delta }) => (type === "text_delta" ? delta : [])).join("")).toBe("A\u2028line.");
+});

@@ -1,0 +1,11 @@
+import type { AgentSession } from "@tau/harness";
+
+export async function talkWhileBusy(session: AgentSession): Promise<number> {
+  const done = session.prompt("Write the report.");
+  await session.steer("Keep it short."); // said before the next request
+  const later = await session.followUp("Then say hello."); // said when the model would stop
+  if (later.kind === "queued") await session.editQueued(later.id, "Then translate it.");
+  const { followUps } = session.queue;
+  await done;
+  return followUps.length; // 1: it waited, and has been said since
+}

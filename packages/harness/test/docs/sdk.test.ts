@@ -1,0 +1,334 @@
+/** docs/sdk.md is true: its examples are compiled and run here, and its tables have a row for each name in the code. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AI, Model } from "@tau/ai";
+import { complete, completeSimple, stream, streamSimple } from "@tau/ai";
+import { AgentSession, type AgentSessionParams, type HarnessErrorCode } from "@tau/harness";
+import {
+  call,
+  createTestSession,
+  scriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedTurn,
+  type TestSessionParams,
+  type TestTurn,
+  text,
+  transcript,
+} from "@tau/harness/testing";
+import { branchOf, type SessionEvent, type View } from "@tau/protocol";
+import { expect, onTestFinished, test } from "vitest";
+import { delegate } from "./budget.example.ts";
+import { talkWhileBusy } from "./busy.example.ts";
+import { tryTwoWays } from "./conversation.example.ts";
+import { promptWithLog } from "./debug.example.ts";
+import { openWithParts } from "./parts.example.ts";
+import { askWith, decide } from "./policy.example.ts";
+import { goOn, goOnWith } from "./resume.example.ts";
+import { answer } from "./session.example.ts";
+import "./testing.example.ts";
+import { countFiles } from "./three-lines.example.ts";
+import { openWithTools } from "./tools.example.ts";
+import { follow } from "./view.example.ts";
+
+const page = readFileSync(join(import.meta.dirname, "../../../../docs/sdk.md"), "utf8");
+
+test("every TypeScript block of the page is one of the examples here, and each of them is on the page once", () => {
+  const blocks = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
+  const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".example.ts"));
+  const examples = files.map((name) => readFileSync(join(import.meta.dirname, name), "utf8"));
+  expect(blocks.toSorted()).toEqual(examples.toSorted());
+  expect(page).not.toMatch(/```(typescript|js|javascript)/);
+});
+
+/** The first cell of each row of the table under a heading. */
+const rowsUnder = (heading: string): string[] => {
+  const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  return [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);
+};
+
+const parameters: Record<keyof AgentSessionParams, true> = {
+  cwd: true,
+  agentDir: true,
+  agentName: true,
+  authStorage: true,
+  modelRegistry: true,
+  model: true,
+  thinkingLevel: true,
+  tools: true,
+  customTools: true,
+  sessionManager: true,
+  settingsManager: true,
+  resourceLoader: true,
+  parentSessionId: true,
+  sessionId: true,
+  abortSignal: true,
+  onEvent: true,
+  binding: true,
+  allowedTools: true,
+  excludedTools: true,
+  scopes: true,
+  additionalDirectories: true,
+  ask: true,
+  decide: true,
+  audit: true,
+  budgets: true,
+  systemPrompt: true,
+  appendSystemPrompt: true,
+  projectTrusted: true,
+  streamFn: true,
+  debugLog: true,
+  clock: true,
+  ids: true,
+};
+
+test("the table of parameters has a row for each, and no other", () => {
+  expect(rowsUnder("Parameters").toSorted()).toEqual(Object.keys(parameters).toSorted());
+});
+
+const codes: Record<HarnessErrorCode, true> = {
+  session_not_found: true,
+  read_only: true,
+  overtaken: true,
+  write_failed: true,
+  unknown_entry: true,
+  unknown_model: true,
+  no_model: true,
+  busy: true,
+  closed: true,
+  run_failed: true,
+  script_missed: true,
+  invalid_input: true,
+  aborted: true,
+};
+
+test("the table of errors has a row for each code, and no other", () => {
+  expect(rowsUnder("Errors").toSorted()).toEqual(Object.keys(codes).toSorted());
+});
+
+test("every method of a session that the page names is there, and the page names every one that people call", () => {
+  const members = Object.getOwnPropertyNames(AgentSession.prototype);
+  const named = new Set([...page.matchAll(/`session\.(\w+)/g)].map(([, name]) => name));
+  expect([...named].filter((name) => !members.includes(name!))).toEqual([]);
+  const plumbing = ["constructor", "open", "session", "signal", "budget"];
+  const unnamed = members.filter((name) => !plumbing.includes(name) && !new RegExp(`\\b${name}\\b`).test(page));
+  expect(unnamed).toEqual([]);
+});
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "tau-docs-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A model, and a home for tau that is not the machine's. */
+function scripted(turns: readonly ScriptedTurn[], options: ScriptedModelOptions = {}) {
+  const model = scriptedModel(turns, options);
+  const before = process.env["TAU_DIR"];
+  process.env["TAU_DIR"] = temporaryDirectory();
+  onTestFinished(() => {
+    if (before === undefined) delete process.env["TAU_DIR"];
+    else process.env["TAU_DIR"] = before;
+    model.dispose();
+  });
+  return { model, cwd: temporaryDirectory() };
+}
+
+async function tested(turns: readonly TestTurn[], params: TestSessionParams = {}) {
+  const desk = await createTestSession(turns, params);
+  onTestFinished(() => desk.dispose());
+  return desk;
+}
+
+const aiOf = (model: Model): AI => ({
+  model,
+  stream: (context, options) => stream(model, context, options),
+  complete: (context, options) => complete(model, context, options),
+  streamSimple: (context, options) => streamSimple(model, context, options),
+  completeSimple: (context, options) => completeSimple(model, context, options),
+});
+
+test("three lines: it runs to the end and gives the answer", async () => {
+  const { model, cwd } = scripted([[call("bash", { command: "ls | wc -l" })], [text("None.")]]);
+  expect(await countFiles(cwd, aiOf(model))).toBe("None.");
+  expect(model.left).toBe(0);
+});
+
+test("a session: what it says and does is printed while it comes", async () => {
+  const { model, cwd } = scripted([[text("Hm. "), call("ls")], [text("Done.")]]);
+  let printed = "";
+  expect(await answer("Look.", { model, cwd }, (piece) => (printed += piece))).toBe("no_tool_calls");
+  expect(printed).toBe("Hm. [ls]Done.");
+  model.add({ failure: { kind: "auth", message: "No key." } });
+  expect(await answer("Look.", { model, cwd }, (piece) => (printed += piece))).toBe("error");
+  expect(printed).toContain("(auth: No key.)");
+});
+
+test("a view: drawn after every event, and it begins with what was said before", async () => {
+  const { prompt, session } = await tested([[text("One.")], [text("Two.")]]);
+  await prompt("A.");
+  const drawn: View[] = [];
+  const stop = await follow(session, (view) => drawn.push(view));
+  await prompt("B.");
+  const rolesOf = (view: View | undefined) => {
+    const entries = view ? branchOf(view.log) : [];
+    return entries.flatMap((entry) => (entry.type === "message" ? (entry["message"] as { role: string }).role : []));
+  };
+  expect(rolesOf(drawn[0])).toEqual(["user", "assistant"]);
+  expect(drawn.some(({ live }) => live.message?.text === "Two.")).toBe(true);
+  expect(rolesOf(drawn.at(-1))).toEqual(["user", "assistant", "user", "assistant"]);
+  const count = drawn.length;
+  stop();
+  await session.setThinkingLevel("off");
+  expect(drawn).toHaveLength(count);
+});
+
+test("while it is busy: what is said waits, can be changed, and is said", async () => {
+  const { session, transcript: lines } = await tested([[text("A.")], [text("B.")], [text("C.")]]);
+  expect(await talkWhileBusy(session)).toBe(1);
+  expect(lines().filter((line) => line.startsWith("user: "))).toEqual([
+    "user: Write the report.",
+    "user: Keep it short.",
+    "user: Then translate it.",
+  ]);
+});
+
+test("a conversation: back with a summary, on with another level, shorter, and in two sessions", async () => {
+  const long = text("A design in many words. ".repeat(2_000));
+  const {
+    session,
+    model,
+    transcript: lines,
+  } = await tested(
+    [
+      [long],
+      [text("Built.")],
+      [text("A queue was tried.")],
+      [text("Built again.")],
+      [text("Decided.")],
+      [text("Yes.")],
+    ],
+    { scripted: { model: { reasoning: true } } },
+  );
+  const branch = await tryTwoWays(session);
+  onTestFinished(() => branch.dispose());
+  expect(session.thinkingLevel).toBe("high");
+  expect(lines()).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^branch summary: /),
+      "model scripted/scripted (high)",
+      expect.stringMatching(/^compacted: /),
+      expect.stringMatching(/^branched at <entry \d+>$/),
+    ]) as unknown,
+  );
+  expect(branch.sessionManager.parentId).toBe(session.sessionId);
+  model.add([text("Go on.")]);
+  await branch.prompt("Go on.");
+  expect(transcript(branch).at(-1)).toMatch(/^assistant: /);
+});
+
+test("tools: by name, in both forms, and lent by a channel; scopes hide", async () => {
+  const { model, cwd } = scripted([
+    [call("weather", { place: "Rome" }), call("chat_reply", { text: "Warm." })],
+    [text("ok")],
+  ]);
+  const session = await openWithTools(model, cwd);
+  onTestFinished(() => session.dispose());
+  const names = session.tools.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["read", "grep", "weather", "chat_reply", "session_branch"]));
+  expect(names).not.toContain("bash");
+  await session.prompt("Tell them.");
+  expect(transcript(session)).toEqual([
+    "user: Tell them.",
+    'call weather {"place":"Rome"}',
+    'call chat_reply {"text":"Warm."}',
+    "result weather: 21 °C in Rome",
+    "result chat_reply: Sent 5 characters.",
+    "assistant: ok",
+  ]);
+});
+
+test("a policy: denied, asked about, remembered", async () => {
+  const asked: string[] = [];
+  const ask = askWith(async (question) => asked.push(question) > 0);
+  const { prompt, transcript: lines } = await tested(
+    [
+      [call("read", { path: "a.txt" }), call("bash", { command: "rm a.txt" })],
+      [call("read", { path: "a.txt" })],
+      [text("ok")],
+    ],
+    { decide, ask, files: { "a.txt": "milk" } },
+  );
+  await prompt("Go.");
+  expect(asked).toHaveLength(1);
+  expect(lines()).toEqual(
+    expect.arrayContaining([
+      "allowed by person",
+      "result read: milk",
+      expect.stringContaining("Nothing may be changed"),
+    ]),
+  );
+});
+
+test("a budget: a child ends when it is spent, and its parent is charged", async () => {
+  const parent = await tested([]);
+  const { model, cwd } = scripted(Array.from({ length: 30 }, () => [call("ls")]));
+  expect(await delegate(parent.session, "Look for ever.", { model, cwd })).toBe("budget_turns");
+  expect(model.asked).toHaveLength(20);
+  expect(parent.session.budget.spent.turns).toBe(20);
+});
+
+test("resuming: the last session of a directory, and one by its id", async () => {
+  const { model, cwd } = scripted([[text("One.")], [text("Two.")], [text("Three.")]]);
+  const printed: string[] = [];
+  const first = await goOn(cwd, { model }, (line) => printed.push(line));
+  await first.prompt("A.");
+  await first.dispose();
+  const second = await goOn(cwd, { model }, (line) => printed.push(line));
+  expect(second.sessionId).toBe(first.sessionId);
+  await second.prompt("B.");
+  const third = await goOn(cwd, { model }, (line) => printed.push(line));
+  onTestFinished(() => third.dispose());
+  expect(printed).toEqual([expect.stringContaining("Another process writes this session")]);
+  await second.dispose();
+  const fourth = await goOnWith(first.sessionId, { model, cwd });
+  onTestFinished(() => fourth.dispose());
+  await fourth.prompt("C.");
+  expect(transcript(fourth)).toEqual([
+    "user: A.",
+    "assistant: One.",
+    "user: B.",
+    "assistant: Two.",
+    "user: C.",
+    "assistant: Three.",
+  ]);
+});
+
+test("parts of one's own: settings are written, the key stays a reference, the model is found", async () => {
+  const [cwd, agentDir] = [temporaryDirectory(), temporaryDirectory()];
+  await writeFile(join(agentDir, "settings.json"), '{ "retry": { "maxRetry": 1 } }');
+  const { session, problems, close } = await openWithParts(cwd, agentDir);
+  expect(problems).toEqual([expect.stringContaining("maxRetry")]);
+  expect(session.model).toMatchObject({ provider: "anthropic", id: "claude-opus-4-5" });
+  expect(session.settingsManager.get().retry.maxRetries).toBe(5);
+  expect(session.thinkingLevel).toBe("low");
+  expect(await readFile(join(agentDir, "auth.json"), "utf8")).toContain("$MY_ANTHROPIC_KEY");
+  await close();
+});
+
+test("a debug log: what happened, one line each, without secrets", async () => {
+  const { model, cwd } = scripted([[text("The token is fake-token-0123456789.")]]);
+  const before = process.env["MY_TOKEN"];
+  process.env["MY_TOKEN"] = "fake-token-0123456789";
+  onTestFinished(() => {
+    if (before === undefined) delete process.env["MY_TOKEN"];
+    else process.env["MY_TOKEN"] = before;
+  });
+  const path = join(cwd, "debug.jsonl");
+  await promptWithLog("Hello.", path, { model, cwd });
+  const written = await readFile(path, "utf8");
+  const events = written.trimEnd().split("\n");
+  expect(events.some((line) => line.includes("agent_end" satisfies SessionEvent["type"]))).toBe(true);
+  expect(written).not.toContain("fake-token-0123456789");
+});

@@ -1,0 +1,24 @@
+/** The generated pages are those of the table of settings. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { settingsReference, settingsSchema } from "../../src/settings/reference.ts";
+
+const docs = join(import.meta.dirname, "../../../../docs");
+
+const howTo = "It is out of date. Write it again with: node scripts/settings-docs.mjs";
+
+/** Formatting makes the cells of a table equally wide; nothing else may differ. */
+const unaligned = (page: string) =>
+  page.replace(/^\|.*\|$/gm, (row) => row.replace(/ +\|/g, " |").replace(/\| +/g, "| ").replace(/-{3,}/g, "---"));
+
+test("docs/settings.md is the reference of the settings as they are", () => {
+  const page = readFileSync(join(docs, "settings.md"), "utf8");
+  expect(unaligned(page), howTo).toBe(unaligned(settingsReference()));
+});
+
+test("docs/settings.schema.json is the schema of the settings as they are", () => {
+  const schema = JSON.parse(readFileSync(join(docs, "settings.schema.json"), "utf8")) as unknown;
+  // Through JSON: what is undefined is not written.
+  expect(schema, howTo).toEqual(JSON.parse(JSON.stringify(settingsSchema())));
+});
