@@ -72,7 +72,7 @@ test("nothing to say on a terminal shows the help; mistakes are answered with th
     code: exitCodes.usage,
     err: "tau: there is no option --thinkng. Did you mean --thinking? See tau --help.\n",
   });
-  expect((await run(place, ["--model", "house/smal", "-p", "hi"])).err).toMatch(/house\/small/);
+  expect((await run(place, ["--model", "house/nothing-like-it", "-p", "hi"])).err).toContain("There is no model");
   expect((await run(place, ["dmeo"])).err).toContain("Did you mean demo?");
 });
 
