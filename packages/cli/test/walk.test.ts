@@ -1,0 +1,84 @@
+/** One prompt, walked through rows 1 to 11 of ARCHITECTURE.md with everything real: flags, files, sockets, tools, log. */
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { emptyView, reduce, type SessionEvent, viewOfLog, type WireEntry } from "@tau/protocol";
+import { expect, test } from "vitest";
+import { calls, ground, run, says } from "./kit.ts";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+
+const rows = readFileSync(join(root, "ARCHITECTURE.md"), "utf8")
+  .split("\n")
+  .flatMap((line) => {
+    const [, number, where] = /^\| (\d+) +\| (.+?) +\|/.exec(line) ?? [];
+    return where === undefined ? [] : [{ number: Number(number), where }];
+  });
+
+test("every place that the rows name is there", () => {
+  expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  for (const { where } of rows.slice(0, 11)) {
+    for (const [, place] of where.matchAll(/`([a-z-]+(?:\/[a-z-]+)*)`/g)) {
+      const [name, ...path] = place!.split("/");
+      const source = join(root, "packages", name!, "src", ...path);
+      expect(existsSync(source) || existsSync(`${source}.ts`), place).toBe(true);
+    }
+  }
+});
+
+test("one prompt goes down by calls and comes up by events", async () => {
+  const place = await ground([calls("read", { path: "fruit.txt" }), says("It says apples.")]);
+  const { directory, agentDir, server } = place;
+  await writeFile(join(directory, "fruit.txt"), "apples\n");
+  await mkdir(join(agentDir, "prompts"));
+  await writeFile(join(agentDir, "prompts", "look.md"), "Look into $1 and tell me what it says.");
+
+  // 1 and 2: arguments become a session, and what was said a prompt.
+  const { code, out } = await run(place, ["--mode", "json", "/look fruit.txt"]);
+  expect(code).toBe(0);
+  const [header, ...records] = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const events = records as unknown as SessionEvent[];
+  const at = (isIt: (event: SessionEvent) => boolean) => events.findIndex(isIt);
+  const entryAt = (role: string) =>
+    at((event) => event.type === "entry_appended" && (event.entry["message"] as { role?: string })?.role === role);
+
+  // 3: the template was expanded, and nobody else was told of its name.
+  const [first, second] = server.requests.map(({ body }) => JSON.stringify(body));
+  expect(first).toContain("Look into fruit.txt and tell me what it says.");
+  expect(first).not.toContain("/look");
+
+  // 4 and 5: the prompt was in the log before the run asked anybody.
+  expect(entryAt("user")).toBeGreaterThan(at(({ type }) => type === "agent_start"));
+  expect(entryAt("user")).toBeLessThan(at(({ type }) => type === "message_start"));
+
+  // 6, 7 and 8: two turns, each a request with the key of its host, in the words of the wire.
+  expect(events.filter(({ type }) => type === "turn_start")).toHaveLength(2);
+  expect(server.requests.map(({ headers }) => headers["authorization"])).toEqual(
+    Array.from({ length: 2 }, () => "Bearer house-key-0123456789"),
+  );
+  expect(server.requests[0]?.path).toMatch(/chat\/completions$/);
+
+  // 9: the call went through the layers to the tool, and its result back to the model.
+  const shown = JSON.parse(first!) as { tools: { function: { name: string } }[] };
+  expect(shown.tools.map((tool) => tool.function.name)).toEqual(expect.arrayContaining(["read", "session_branch"]));
+  expect(second).toContain("apples");
+
+  // 10: each entry was written before what it means was told.
+  expect(entryAt("assistant")).toBeLessThan(at(({ type }) => type === "message_end"));
+  expect(entryAt("toolResult")).toBeLessThan(at(({ type }) => type === "turn_end"));
+  const [folder] = await readdir(join(agentDir, "sessions"));
+  const [file] = (await readdir(join(agentDir, "sessions", folder!))).filter((name) => name.endsWith(".jsonl"));
+  const lines = (await readFile(join(agentDir, "sessions", folder!, file!), "utf8")).trimEnd().split("\n");
+  const [stored, ...entries] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(stored).toMatchObject({ type: "session", id: header!["id"] });
+
+  // 11: what a surface makes of the events is what it would make of the log.
+  const told = events.reduce(reduce, emptyView);
+  const written = viewOfLog(entries as unknown as WireEntry[]);
+  expect([...told.log.entries.keys()]).toEqual([...written.log.entries.keys()]);
+  expect(told.log.leafId).toBe(written.log.leafId);
+  expect(told.live).toMatchObject({ run: undefined, ended: { reason: "no_tool_calls" } });
+});
