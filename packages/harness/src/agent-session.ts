@@ -195,6 +195,8 @@ export class AgentSession {
       await this.#refuseLeftovers();
     }
     await this.#transcript.load(session);
+    const prefix = await session.getPrefix();
+    Object.assign(this.#host.sent, { digest: prefix, isKept: prefix !== undefined });
     this.#cleanUps.push(settingsManager.subscribe(({ changed }) => this.#onSettings(changed)));
     for (const message of this.#outfit.problems) this.#notice("resources", message);
     for (const { name, reason } of this.#outfit.dropped)
@@ -620,8 +622,14 @@ export class AgentSession {
       tracer,
       agentName,
       resumedFrom,
-      prefix: undefined,
-      prefixReason: undefined,
+      sent: {
+        digest: undefined,
+        isKept: false,
+        tools: undefined,
+        prompt: undefined,
+        messages: [],
+        reason: undefined,
+      },
     };
   }
 
@@ -703,7 +711,8 @@ export class AgentSession {
     if (summary === undefined) await session.navigate(entryId);
     else await session.branchWithSummary(entryId, summary.summary, summary.extras);
     await this.#transcript.load(session);
-    this.#host.prefix = undefined;
+    // Another branch is no change of this one.
+    this.#host.sent.messages = [];
   }
 
   async #summariseLeft(entryId: string | null, instructions: string | undefined) {

@@ -123,7 +123,14 @@ export type SessionFact =
   | { type: "approval_resolved"; approvalId: string; decision: "allowed" | "denied"; by: string }
   | { type: "retry_scheduled"; attempt: number; maxAttempts: number; delayMs: number; reason: string }
   /** The provider's cache is lost: the request's prefix differs from here on. */
-  | { type: "cache_break"; segment: string; reason: string }
+  | {
+      type: "cache_break";
+      /** The first part that differs, such as `tools.bash`, `system.environment` or `messages.12`. */
+      segment: string;
+      reason: string;
+      /** What the whole request takes, about: at most so much is read anew. */
+      tokens: number;
+    }
   /** Something that a person should know, in whole sentences. `code` is for programs. */
   | { type: "notice"; code: string; message: string };
 

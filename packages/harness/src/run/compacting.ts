@@ -15,7 +15,7 @@ export interface CompactingHost {
   readonly ask: StreamFn;
   readonly settings: () => Settings;
   readonly current: () => { model: Model };
-  prefixReason: string | undefined;
+  readonly sent: { reason: string | undefined };
 }
 
 export interface CompactSessionRequest {
@@ -45,7 +45,7 @@ export async function compactSession(
   });
   if (outcome.kind === "compacted") {
     await transcript.load(session);
-    host.prefixReason = "The conversation was compacted.";
+    host.sent.reason = "The conversation was compacted.";
     const { entryId, tokensAfter, compaction } = outcome;
     publisher.fact({ type: "session_compacted", entryId, tokensBefore: compaction.tokensBefore, tokensAfter });
   }

@@ -1,44 +1,57 @@
 /**
- * What every request of a session begins with. Providers keep it, and charge a tenth for what they kept: so whatever changes it
- * is named. Pure.
+ * What every request of a session begins with. Providers keep it, and charge a tenth for what they kept: so whatever
+ * changes it is named. Pure.
  */
+import { crc32 } from "node:zlib";
 import type { AgentMessage, AgentTool } from "@tau/agent";
 import type { Model } from "@tau/ai";
 import { toolPrefix } from "../pipeline/stable-order.ts";
-import type { PromptSection } from "../prompt/system-prompt.ts";
+import type { SystemPrompt } from "../prompt/system-prompt.ts";
+import type { PrefixEntry, PrefixPart } from "../session/entry.ts";
 
-/** In the order in which providers put it together. */
-export interface Prefix {
-  model: string;
-  tools: readonly AgentTool[];
-  sections: readonly PromptSection[];
-  /** The messages as they were sent, the same objects from request to request. */
-  messages: readonly AgentMessage[];
-}
+/** Model, tools and prompt, in the order in which providers put them together. Small and plain: it is kept in the log. */
+export type PrefixDigest = Pick<PrefixEntry, "model" | "tools" | "sections">;
 
 export const modelName = ({ provider, id }: Pick<Model, "provider" | "id">): string => `${provider}/${id}`;
 
-/** The first part that is not as it was in the last request; undefined when that is where this one goes on from. */
-export function firstBreak(before: Prefix, after: Prefix): string | undefined {
+export const digestOf = (
+  model: Pick<Model, "provider" | "id">,
+  tools: readonly AgentTool[],
+  { sections }: SystemPrompt,
+): PrefixDigest => ({
+  model: modelName(model),
+  tools: tools.map((tool) => ({ name: tool.name, hash: crc32(toolPrefix(tool)) })),
+  sections: sections.map(({ name, text }) => ({ name, hash: crc32(text) })),
+});
+
+/** The first part that is not as it was; undefined when all of it is. */
+export function firstBreak(before: PrefixDigest, after: PrefixDigest): string | undefined {
   if (before.model !== after.model) return "model";
-  const tool = firstDifferent(before.tools, after.tools, sameTool);
-  // Appended tools change what comes behind them as well.
-  if (tool < Math.max(before.tools.length, after.tools.length))
-    return `tools.${(after.tools[tool] ?? before.tools[tool])!.name}`;
-  const section = firstDifferent(before.sections, after.sections, (a, b) => a.name === b.name && a.text === b.text);
-  if (section < Math.max(before.sections.length, after.sections.length)) {
-    return `system.${(after.sections[section] ?? before.sections[section])!.name}`;
+  const tool = firstDifferent(before.tools, after.tools);
+  if (tool !== undefined) return `tools.${tool}`;
+  const section = firstDifferent(before.sections, after.sections);
+  return section === undefined ? undefined : `system.${section}`;
+}
+
+/** What is appended to a list changes what comes behind the list as well. */
+function firstDifferent(before: readonly PrefixPart[], after: readonly PrefixPart[]): string | undefined {
+  const length = Math.max(before.length, after.length);
+  for (let at = 0; at < length; at++) {
+    const [one, other] = [before[at], after[at]];
+    if (one?.name !== other?.name || one?.hash !== other?.hash) return (other ?? one)!.name;
   }
-  const message = firstDifferent(before.messages, after.messages, (a, b) => a === b);
-  return message < Math.min(before.messages.length, after.messages.length) ? `messages.${message}` : undefined;
+  return undefined;
 }
 
-/** Where two lists begin to differ; the length of the shorter when one begins with the other. */
-function firstDifferent<T>(a: readonly T[], b: readonly T[], isSame: (one: T, other: T) => boolean): number {
-  const length = Math.min(a.length, b.length);
-  let at = 0;
-  while (at < length && isSame(a[at]!, b[at]!)) at++;
-  return at;
+/**
+ * The first message that is another than in the last request; undefined when this one goes on from there. The same
+ * messages are the same objects from request to request.
+ */
+export function firstChangedMessage(
+  before: readonly AgentMessage[],
+  after: readonly AgentMessage[],
+): number | undefined {
+  const length = Math.min(before.length, after.length);
+  for (let at = 0; at < length; at++) if (before[at] !== after[at]) return at;
+  return undefined;
 }
-
-const sameTool = (a: AgentTool, b: AgentTool): boolean => a === b || toolPrefix(a) === toolPrefix(b);

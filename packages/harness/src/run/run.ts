@@ -38,7 +38,7 @@ import { type Budget, countedUsage, type Reservation } from "./budget.ts";
 import { compactSession } from "./compacting.ts";
 import type { Inbox } from "./inbox.ts";
 import { nextStep, reasonIfLast, type RunFacts, type RunStop, type StopRequest } from "./next-step.ts";
-import { firstBreak, modelName, type Prefix } from "./prefix.ts";
+import { digestOf, firstBreak, firstChangedMessage, modelName, type PrefixDigest } from "./prefix.ts";
 import type { Publisher } from "./publisher.ts";
 import { appendEvent } from "./record.ts";
 import { failedStream } from "./request.ts";
@@ -76,10 +76,20 @@ export interface RunHost {
   readonly tracer: Tracer | undefined;
   readonly agentName: string | undefined;
   readonly resumedFrom: string | undefined;
-  /** What the last request began with; the run keeps it up to date. */
-  prefix: Prefix | undefined;
+  readonly sent: Sent;
+}
+
+/** What the last request was; each run keeps it up to date for the next. */
+export interface Sent {
+  digest: PrefixDigest | undefined;
+  /** Whether the digest is in the log. */
+  isKept: boolean;
+  /** What the digest was made of. */
+  tools: readonly AgentTool[] | undefined;
+  prompt: SystemPrompt | undefined;
+  messages: readonly AgentMessage[];
   /** Why the messages are not those of the last request. */
-  prefixReason: string | undefined;
+  reason: string | undefined;
 }
 
 export interface RunOutcome {
@@ -239,7 +249,7 @@ export class Run {
       return failedStream(model, { kind: "refused", message: granted.message }, clock.now());
     }
     this.#reservation = granted.reservation;
-    this.#comparePrefix(model);
+    await this.#comparePrefix(model);
     this.#requestSpan = this.#span?.request(model);
     const { maxTokens } = granted;
     try {
@@ -263,18 +273,24 @@ export class Run {
     });
   }
 
-  #comparePrefix(model: Model): void {
-    const host = this.#host;
-    const { systemPrompt, tools } = host.current();
-    const now: Prefix = { model: modelName(model), tools, sections: systemPrompt.sections, messages: this.#sending };
-    const segment = host.prefix && firstBreak(host.prefix, now);
-    if (segment !== undefined) {
-      const usual = segment.startsWith("messages") ? "Older results of tools were left out." : "It was changed.";
-      const reason = segment.startsWith("messages") ? (host.prefixReason ?? usual) : usual;
-      host.publisher.fact({ type: "cache_break", segment, reason });
+  /** Names what is not as it was in the last request, also in one of an earlier process. */
+  async #comparePrefix(model: Model): Promise<void> {
+    const { session, sent, current, transcript, publisher } = this.#host;
+    const { systemPrompt, tools } = current();
+    const tell = (segment: string, reason: string) =>
+      publisher.fact({ type: "cache_break", segment, reason, tokens: transcript.tokens });
+    const isSame = sent.digest?.model === modelName(model) && sent.tools === tools && sent.prompt === systemPrompt;
+    if (!isSame) {
+      const digest = digestOf(model, tools, systemPrompt);
+      const segment = sent.digest && firstBreak(sent.digest, digest);
+      if (segment !== undefined) tell(segment, "It was changed.");
+      Object.assign(sent, { digest, tools, prompt: systemPrompt });
+      if (segment !== undefined || !sent.isKept) await session.append({ type: "prefix", ...digest });
+      sent.isKept = true;
     }
-    host.prefix = now;
-    host.prefixReason = undefined;
+    const changed = firstChangedMessage(sent.messages, this.#sending);
+    if (changed !== undefined) tell(`messages.${changed}`, sent.reason ?? "Older results of tools were left out.");
+    Object.assign(sent, { messages: this.#sending, reason: undefined });
   }
 
   /** Into the log, then to those who listen. Only what goes into the log is waited for. */

@@ -1,7 +1,7 @@
 /** Walking a log's tree without reading what is not shown. */
 import type { SessionContext } from "./context.ts";
 import { buildContext, settingsOf } from "./context.ts";
-import type { AcceptedEntry, CompactionEntry, SessionEntry } from "./entry.ts";
+import type { AcceptedEntry, CompactionEntry, PrefixEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
 import { startedCalls } from "./unfinished-calls.ts";
 
@@ -133,4 +133,11 @@ export async function readWaiting(log: SessionLog): Promise<AcceptedEntry[]> {
     (entry): entry is AcceptedEntry =>
       entry.type === "queue" && entry.state === "accepted" && !settled.has(entry.queueId),
   );
+}
+
+/** What the last requests began with; undefined when that was never written, or is no such thing. */
+export async function readPrefix(log: SessionLog): Promise<PrefixEntry | undefined> {
+  const [entry] = await log.read(log.table.rowsOf("prefix").slice(-1));
+  if (entry?.type !== "prefix") return undefined;
+  return Array.isArray(entry.tools) && Array.isArray(entry.sections) ? entry : undefined;
 }

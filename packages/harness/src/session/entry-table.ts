@@ -22,6 +22,7 @@ export const kinds = [
   "unknown",
   // Behind the others: what is written in an index keeps its number.
   "queue",
+  "prefix",
 ] as const;
 export type EntryKind = (typeof kinds)[number];
 

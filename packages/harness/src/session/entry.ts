@@ -137,6 +137,19 @@ export interface UnsaidEntry extends EntryBase {
   reason: string;
 }
 
+/** What requests began with from here on: who goes on later can tell whether a provider's cache still holds. */
+export interface PrefixEntry extends EntryBase {
+  type: "prefix";
+  model: string;
+  tools: readonly PrefixPart[];
+  sections: readonly PrefixPart[];
+}
+
+export interface PrefixPart {
+  name: string;
+  hash: number;
+}
+
 export type QueueEntry = AcceptedEntry | UnsaidEntry;
 
 export type SessionEntry =
@@ -152,7 +165,8 @@ export type SessionEntry =
   | UsageEntry
   | ContextEditEntry
   | AcceptedEntry
-  | UnsaidEntry;
+  | UnsaidEntry
+  | PrefixEntry;
 
 /** An entry that is about to be written: where it goes and when is decided by the log. */
 export type NewEntry = Draft<SessionEntry>;

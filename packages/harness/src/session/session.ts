@@ -15,6 +15,7 @@ import {
   readContextBranch,
   readLabels,
   readName,
+  readPrefix,
   readStartedCalls,
   readTree,
   readWaiting,
@@ -27,6 +28,7 @@ import {
   customTypes,
   type EntryBase,
   type NewEntry,
+  type PrefixEntry,
   type SessionEntry,
   type SessionHeader,
   type SessionNode,
@@ -190,6 +192,11 @@ export class Session implements SessionNode {
   /** What was accepted from a person and has no outcome: a crash came before it. */
   waitingMessages(): Promise<AcceptedEntry[]> {
     return this.#log.retrying(() => readWaiting(this.#log));
+  }
+
+  /** What the last requests began with; undefined before the first. */
+  getPrefix(): Promise<PrefixEntry | undefined> {
+    return this.#log.retrying(() => readPrefix(this.#log));
   }
 
   /** The entries that the context is made of: a compaction first, then what it kept, then what came after it. */

@@ -150,6 +150,32 @@ test("what changes the beginning of requests is named", async () => {
   expect(breaks()[1]).toMatch(/^system\.context .*AGENTS\.md$/);
 });
 
+test("a restart sends the same beginning, byte for byte, and names what changed in between", async () => {
+  const directory = await temporaryDirectory();
+  const sessionManager = await SessionManager.create(directory, directory);
+  const first = await openDesk([[text("one")]], { cwd: directory, sessionManager });
+  await first.session.prompt("First.");
+  await first.session.dispose();
+  const file = sessionManager.getSessionFile()!;
+  const model = { scripted: { model: {} }, cwd: directory };
+  const second = await openDesk([[text("two")]], { ...model, sessionManager: await SessionManager.open(file) });
+  await second.session.prompt("Second.");
+  expect(typesOf(second.events)).not.toContain("cache_break");
+  const sent = (desk: Desk) => {
+    const { systemPrompt, tools, messages } = desk.model.asked[0]!.context;
+    return { prefix: JSON.stringify({ systemPrompt, tools }), messages: messages.map((one) => JSON.stringify(one)) };
+  };
+  expect(sent(second).prefix).toBe(sent(first).prefix);
+  expect(sent(second).messages[0]).toBe(sent(first).messages[0]);
+  await second.session.dispose();
+  await writeFile(join(directory, "AGENTS.md"), "Be brief.");
+  const third = await openDesk([[text("three")]], { ...model, sessionManager: await SessionManager.open(file) });
+  await third.session.prompt("Third.");
+  const [broken] = third.events.filter((event) => event.type === "cache_break");
+  expect(broken?.segment).toMatch(/^system\.context .*AGENTS\.md$/);
+  expect(broken?.tokens).toBeGreaterThan(0);
+});
+
 test("reading outside asks; allowed once it is read, denied it is not, and both are written down", async () => {
   const outside = await temporaryDirectory();
   await writeFile(join(outside, "notes.txt"), "remember the milk");

@@ -14,6 +14,7 @@ test("a prompt becomes a run: its events, its outcome, and its entries in the lo
     "agent_start",
     "turn_start",
     "entry_appended",
+    "entry_appended",
     "message_start",
     "entry_appended",
     "message_end",
