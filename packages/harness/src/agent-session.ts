@@ -38,8 +38,10 @@ import { Lane } from "./run/lane.ts";
 import { addLiveSession, removeLiveSession } from "./run/live-sessions.ts";
 import { buildOutfit, type Outfit } from "./run/outfit.ts";
 import { type AgentSessionEvent, Publisher } from "./run/publisher.ts";
-import { Run, type RunHost, type RunOutcome } from "./run/run.ts";
+import { Run, type RunOutcome } from "./run/run.ts";
 import { abortedBy, RunAborted } from "./run/run-aborted.ts";
+import type { RunHost } from "./run/run-host.ts";
+import { Sent } from "./run/sent.ts";
 import { contextUseOf, countEntry, emptyStats, type SessionStats } from "./run/stats.ts";
 import { Transcript } from "./run/transcript.ts";
 import type { SessionEntry } from "./session/entry.ts";
@@ -195,8 +197,7 @@ export class AgentSession {
       await this.#refuseLeftovers();
     }
     await this.#transcript.load(session);
-    const prefix = await session.getPrefix();
-    Object.assign(this.#host.sent, { digest: prefix, isKept: prefix !== undefined });
+    this.#host.sent.restore(await session.getPrefix());
     this.#cleanUps.push(settingsManager.subscribe(({ changed }) => this.#onSettings(changed)));
     for (const message of this.#outfit.problems) this.#notice("resources", message);
     for (const { name, reason } of this.#outfit.dropped)
@@ -387,7 +388,18 @@ export class AgentSession {
   /** A new session that goes on from an entry of this one, with the same parts. It has a file of its own. */
   async branch(fromEntryId: string): Promise<AgentSession> {
     this.#mustBeOpen();
-    return await this.#parts.reopen(await this.#branchOff(fromEntryId));
+    return await this.openOther(await this.#branchOff(fromEntryId));
+  }
+
+  /**
+   * Another session with the same parts, which does what `override` said of this one. It has the model that its own log
+   * names, else the one that this one began with. This one stays open.
+   */
+  async openOther(sessionManager: SessionManager): Promise<AgentSession> {
+    this.#mustBeOpen();
+    const other = await this.#parts.reopen(sessionManager);
+    other.override(this.#overrides);
+    return other;
   }
 
   /** Goes to an entry of this session, or with null before the first, once nothing goes on any more. */
@@ -622,14 +634,7 @@ export class AgentSession {
       tracer,
       agentName,
       resumedFrom,
-      sent: {
-        digest: undefined,
-        isKept: false,
-        tools: undefined,
-        prompt: undefined,
-        messages: [],
-        reason: undefined,
-      },
+      sent: new Sent(),
     };
   }
 
@@ -712,7 +717,7 @@ export class AgentSession {
     else await session.branchWithSummary(entryId, summary.summary, summary.extras);
     await this.#transcript.load(session);
     // Another branch is no change of this one.
-    this.#host.sent.messages = [];
+    this.#host.sent.forgetMessages();
   }
 
   async #summariseLeft(entryId: string | null, instructions: string | undefined) {

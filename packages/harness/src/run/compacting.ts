@@ -1,22 +1,10 @@
 /** Compaction of an open session: plan, summary, one entry, and the transcript that is left. */
-import type { StreamFn } from "@tau/agent";
-import type { Model } from "@tau/ai";
 import { compact, type CompactionOutcome } from "../compaction/compact.ts";
 import type { CompactionReason } from "../compaction/plan.ts";
-import type { Session } from "../session/session.ts";
-import type { Settings } from "../settings/schema.ts";
-import type { Publisher } from "./publisher.ts";
-import type { Transcript } from "./transcript.ts";
+import type { RunHost } from "./run-host.ts";
 
-export interface CompactingHost {
-  readonly session: Session;
-  readonly transcript: Transcript;
-  readonly publisher: Publisher;
-  readonly ask: StreamFn;
-  readonly settings: () => Settings;
-  readonly current: () => { model: Model };
-  readonly sent: { reason: string | undefined };
-}
+/** The part of a run's host that it needs. */
+type CompactingHost = Pick<RunHost, "session" | "transcript" | "publisher" | "ask" | "settings" | "current" | "sent">;
 
 export interface CompactSessionRequest {
   reason: CompactionReason;
@@ -45,7 +33,7 @@ export async function compactSession(
   });
   if (outcome.kind === "compacted") {
     await transcript.load(session);
-    host.sent.reason = "The conversation was compacted.";
+    host.sent.because("The conversation was compacted.");
     const { entryId, tokensAfter, compaction } = outcome;
     publisher.fact({ type: "session_compacted", entryId, tokensBefore: compaction.tokensBefore, tokensAfter });
   }

@@ -9,7 +9,6 @@ import {
   type AgentLoopConfig,
   type AgentLoopTurnUpdate,
   type AgentMessage,
-  type AgentTool,
   runAgentLoop,
   runAgentLoopContinue,
   type StreamFn,
@@ -18,79 +17,29 @@ import {
 } from "@tau/agent";
 import {
   type AssistantMessage,
-  type Clock,
   type Failure,
-  type Ids,
   isContextOverflow,
   isRetryable,
+  messageOf,
   type Model,
   sleep,
 } from "@tau/ai";
 import type { TerminationReason } from "@tau/protocol";
 import { resolveCompactionSettings, shouldCompact } from "../compaction/settings.ts";
-import type { RequestSpan, RunSpan, ToolSpan, Tracer } from "../observe/trace.ts";
-import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import { convertToLlm } from "../session/message.ts";
-import type { Session } from "../session/session.ts";
-import type { Settings } from "../settings/schema.ts";
 import { boundResult, mostResultCharacters } from "./bound.ts";
 import { type Budget, countedUsage, type Reservation } from "./budget.ts";
 import { compactSession } from "./compacting.ts";
-import type { Inbox } from "./inbox.ts";
 import { nextStep, reasonIfLast, type RunFacts, type RunStop, type StopRequest } from "./next-step.ts";
-import { digestOf, firstBreak, firstChangedMessage, modelName, type PrefixDigest } from "./prefix.ts";
-import type { Publisher } from "./publisher.ts";
+import { modelName } from "./prefix.ts";
 import { appendEvent } from "./record.ts";
 import { failedStream } from "./request.ts";
 import { longestRunMs, RunAborted } from "./run-aborted.ts";
+import type { RunHost } from "./run-host.ts";
+import { RunSpans } from "./run-spans.ts";
 import { messagesToSend } from "./send.ts";
-import { isFailed, type Transcript } from "./transcript.ts";
+import { isFailed } from "./transcript.ts";
 import { endTurn, noTranslation, type Translated, translate } from "./translate.ts";
-
-/** What counts for the next turn. */
-export interface CurrentChoices {
-  model: Model;
-  thinkingLevel: ThinkingLevel;
-  systemPrompt: SystemPrompt;
-  tools: readonly AgentTool[];
-}
-
-/** What a run needs of its session. */
-export interface RunHost {
-  readonly session: Session;
-  readonly transcript: Transcript;
-  readonly inbox: Inbox;
-  readonly publisher: Publisher;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  /** Asks a model, with keys and headers. */
-  readonly ask: StreamFn;
-  readonly settings: () => Settings;
-  readonly current: () => CurrentChoices;
-  /** Judges each call. */
-  readonly judge: NonNullable<AgentLoopConfig["beforeToolCall"]>;
-  /** Called when a call that was judged is over. */
-  readonly endCall: (toolCallId: string) => void;
-  /** Keeps what is too long for the model in a file, and answers with its path. */
-  readonly keep: (text: string) => Promise<string | undefined>;
-  readonly tracer: Tracer | undefined;
-  readonly agentName: string | undefined;
-  readonly resumedFrom: string | undefined;
-  readonly sent: Sent;
-}
-
-/** What the last request was; each run keeps it up to date for the next. */
-export interface Sent {
-  digest: PrefixDigest | undefined;
-  /** Whether the digest is in the log. */
-  isKept: boolean;
-  /** What the digest was made of. */
-  tools: readonly AgentTool[] | undefined;
-  prompt: SystemPrompt | undefined;
-  messages: readonly AgentMessage[];
-  /** Why the messages are not those of the last request. */
-  reason: string | undefined;
-}
 
 export interface RunOutcome {
   terminationReason: TerminationReason;
@@ -111,10 +60,8 @@ export class Run {
   readonly #budget: Budget;
   readonly #controller = new AbortController();
   readonly #startedMs: number;
-  readonly #span: RunSpan | undefined;
-  readonly #toolSpans = new Map<string, ToolSpan>();
+  readonly #spans: RunSpans;
   readonly #messages: AgentMessage[] = [];
-  #requestSpan: RequestSpan | undefined;
   #retryWait: AbortController | undefined;
   #reservation: Reservation | undefined;
   #translation = noTranslation;
@@ -134,9 +81,7 @@ export class Run {
     this.#host = host;
     this.#budget = budget;
     this.#startedMs = host.clock.monotonic();
-    const { agentName, tracer } = host;
-    const about = { sessionId: host.session.id, model: host.current().model };
-    this.#span = tracer?.run({ ...about, ...(agentName !== undefined && { agentName }) });
+    this.#spans = new RunSpans(host);
   }
 
   get signal(): AbortSignal {
@@ -166,8 +111,12 @@ export class Run {
     const cancelTimers = this.#setTimers();
     try {
       this.#begin();
-      const stop = await this.#toTheEnd(prompts);
-      return this.#finish(stop);
+      return this.#finish(await this.#toTheEnd(prompts));
+    } catch (error) {
+      // The last wall: a log that refuses in the middle of a compaction, say. The run still ends as every run ends.
+      const failure: Failure = { kind: "unknown", message: messageOf(error) };
+      this.#publish(endTurn(this.#translation, "error"));
+      return this.#finish({ kind: "stop", reason: "error", detail: failure.kind, failure });
     } finally {
       cancelTimers();
       // Nobody knows what a request cost that was sent and has no answer.
@@ -182,8 +131,8 @@ export class Run {
     for (;;) {
       if (this.#request?.kind !== "spent") await this.#attempt(prompts);
       else await this.#sayUnanswered(prompts);
-      let step = nextStep(this.#facts());
       this.#publish(endTurn(this.#translation, reasonIfLast(this.#facts())));
+      let step = nextStep(this.#facts());
       while (step.kind === "compact") {
         await this.#compact(step.reason);
         step = nextStep(this.#facts());
@@ -211,7 +160,7 @@ export class Run {
       if (prompts.length > 0) await runAgentLoop([...prompts], context, config, emit, this.signal, ask);
       else await runAgentLoopContinue(context, config, emit, this.signal, ask);
     };
-    await (this.#span ? this.#span.within(work) : work());
+    await this.#spans.within(work);
     if (isFailed(this.#answer)) this.#failures++;
   }
 
@@ -249,8 +198,8 @@ export class Run {
       return failedStream(model, { kind: "refused", message: granted.message }, clock.now());
     }
     this.#reservation = granted.reservation;
-    await this.#comparePrefix(model);
-    this.#requestSpan = this.#span?.request(model);
+    await this.#host.sent.next(this.#host, { model, messages: this.#sending });
+    this.#spans.startRequest(model);
     const { maxTokens } = granted;
     try {
       return await ask(model, context, { ...options, ...(maxTokens !== undefined && { maxTokens }) });
@@ -273,26 +222,6 @@ export class Run {
     });
   }
 
-  /** Names what is not as it was in the last request, also in one of an earlier process. */
-  async #comparePrefix(model: Model): Promise<void> {
-    const { session, sent, current, transcript, publisher } = this.#host;
-    const { systemPrompt, tools } = current();
-    const tell = (segment: string, reason: string) =>
-      publisher.fact({ type: "cache_break", segment, reason, tokens: transcript.tokens });
-    const isSame = sent.digest?.model === modelName(model) && sent.tools === tools && sent.prompt === systemPrompt;
-    if (!isSame) {
-      const digest = digestOf(model, tools, systemPrompt);
-      const segment = sent.digest && firstBreak(sent.digest, digest);
-      if (segment !== undefined) tell(segment, "It was changed.");
-      Object.assign(sent, { digest, tools, prompt: systemPrompt });
-      if (segment !== undefined || !sent.isKept) await session.append({ type: "prefix", ...digest });
-      sent.isKept = true;
-    }
-    const changed = firstChangedMessage(sent.messages, this.#sending);
-    if (changed !== undefined) tell(`messages.${changed}`, sent.reason ?? "Older results of tools were left out.");
-    Object.assign(sent, { messages: this.#sending, reason: undefined });
-  }
-
   /** Into the log, then to those who listen. Only what goes into the log is waited for. */
   #record(event: AgentEvent): void | Promise<void> {
     const { session, inbox } = this.#host;
@@ -313,12 +242,11 @@ export class Run {
         if (event.message.role === "assistant") this.#takeAnswer(event.message);
         break;
       case "tool_execution_start":
-        this.#startCall(event.toolCallId, event.toolName);
+        this.#spans.startCall(event.toolCallId, event.toolName, this.#host);
         break;
       case "tool_execution_end":
         this.#terminates = (this.#terminates ?? true) && event.result.terminate === true;
-        this.#toolSpans.get(event.toolCallId)?.end({ isError: event.isError });
-        this.#toolSpans.delete(event.toolCallId);
+        this.#spans.endCall(event.toolCallId, event.isError);
         endCall(event.toolCallId);
         break;
       case "turn_end":
@@ -342,17 +270,10 @@ export class Run {
     this.#totalTokens += answer.usage.totalTokens;
     this.#reservation?.settle(countedUsage(answer));
     this.#reservation = undefined;
-    this.#requestSpan?.end(answer);
-    this.#requestSpan = undefined;
+    this.#spans.endRequest(answer);
     if (isFailed(answer)) return;
     this.#failures = 0;
     this.#wasCompacted = false;
-  }
-
-  #startCall(id: string, name: string): void {
-    const tool = this.#span && this.#host.current().tools.find((one) => one.name === name);
-    const span = this.#span?.tool({ id, name, ...(tool && { description: tool.description }) });
-    if (span) this.#toolSpans.set(id, span);
   }
 
   #endTurn(hasResults: boolean): void {
@@ -445,7 +366,7 @@ export class Run {
     const { publisher, settings, clock } = this.#host;
     const maxAttempts = settings().retry.maxRetries;
     publisher.fact({ type: "retry_scheduled", attempt, maxAttempts, delayMs, reason: failure.message });
-    this.#span?.retry(attempt, delayMs, failure);
+    this.#spans.retry(attempt, delayMs, failure);
     const wait = (this.#retryWait = new AbortController());
     const onAbort = () => wait.abort();
     this.signal.addEventListener("abort", onAbort, { once: true });
@@ -519,7 +440,7 @@ export class Run {
       terminationReason: reason,
       ...(detail !== undefined && { detail }),
     });
-    this.#span?.end(reason, detail);
+    this.#spans.end(reason, detail);
     const answer = this.#messages.findLast((message) => message.role === "assistant");
     return { terminationReason: reason, detail, failure, answer, messages: this.#messages };
   }

@@ -1,0 +1,43 @@
+/** What a run needs of its session. */
+import type { AgentLoopConfig, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
+import type { Clock, Ids, Model } from "@tau/ai";
+import type { Tracer } from "../observe/trace.ts";
+import type { SystemPrompt } from "../prompt/system-prompt.ts";
+import type { Session } from "../session/session.ts";
+import type { Settings } from "../settings/schema.ts";
+import type { Inbox } from "./inbox.ts";
+import type { Publisher } from "./publisher.ts";
+import type { Sent } from "./sent.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** What counts for the next turn. */
+export interface CurrentChoices {
+  model: Model;
+  thinkingLevel: ThinkingLevel;
+  systemPrompt: SystemPrompt;
+  tools: readonly AgentTool[];
+}
+
+export interface RunHost {
+  readonly session: Session;
+  readonly transcript: Transcript;
+  readonly inbox: Inbox;
+  readonly publisher: Publisher;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Asks a model, with keys and headers. */
+  readonly ask: StreamFn;
+  readonly settings: () => Settings;
+  readonly current: () => CurrentChoices;
+  /** Judges each call. */
+  readonly judge: NonNullable<AgentLoopConfig["beforeToolCall"]>;
+  /** Called when a call that was judged is over. */
+  readonly endCall: (toolCallId: string) => void;
+  /** Keeps what is too long for the model in a file, and answers with its path. */
+  readonly keep: (text: string) => Promise<string | undefined>;
+  readonly tracer: Tracer | undefined;
+  readonly agentName: string | undefined;
+  readonly resumedFrom: string | undefined;
+  /** What the last request was, for the next to be compared with. */
+  readonly sent: Sent;
+}
