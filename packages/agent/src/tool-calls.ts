@@ -1,5 +1,12 @@
 /** The calls of one answer: each gets exactly one outcome, whatever its tool, its guard or an abort does. */
-import { type AssistantMessage, messageOf, type ToolResultMessage, validateToolArguments } from "@tau/ai";
+import {
+  type AssistantMessage,
+  type ImageContent,
+  messageOf,
+  type TextContent,
+  type ToolResultMessage,
+  validateToolArguments,
+} from "@tau/ai";
 import { isPromise, type Settled } from "./abort.ts";
 import { addMessage, pollSteering, type Run } from "./run.ts";
 import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";
@@ -159,7 +166,8 @@ async function askGuard(run: Run, assistantMessage: AssistantMessage, ready: Rea
 function execute(run: Run, ready: Ready): Settled<AgentToolResult> | Promise<Settled<AgentToolResult>> {
   const { call, tool, args } = ready;
   const onUpdate = (partialResult: AgentToolUpdate) => {
-    if (ready.isSettled) return;
+    // One without content says nothing.
+    if (ready.isSettled || !Array.isArray(partialResult?.content) || !partialResult.content.every(isBlock)) return;
     const { id: toolCallId, name: toolName, arguments: asked } = call;
     void run.events.emit({ type: "tool_execution_update", toolCallId, toolName, args: asked, partialResult });
   };
@@ -184,8 +192,15 @@ function outcomeOf(ready: Ready, settled: Settled<AgentToolResult>): Outcome {
 
 /** Code without types may return anything; a result without content would make every later request invalid. */
 function checkedResult(who: string, result: AgentToolResult): AgentToolResult {
-  if (Array.isArray(result?.content)) return result;
-  throw new TypeError(`${who} returned no content.`);
+  if (!Array.isArray(result?.content)) throw new TypeError(`${who} returned no content.`);
+  if (result.content.every(isBlock)) return result;
+  throw new TypeError(`${who} returned content that is neither text nor an image.`);
+}
+
+/** Asked of what code without types gave. */
+function isBlock(given: TextContent | ImageContent | null | undefined): boolean {
+  if (given?.type === "text") return typeof given.text === "string";
+  return given?.type === "image" && typeof given.data === "string";
 }
 
 /** Lets `afterToolCall` replace parts of the outcome. One that throws makes it an error. */

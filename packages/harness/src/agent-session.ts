@@ -1,19 +1,9 @@
 /**
- * A complete session: prompts in, events out, everything in the log. It holds the state that a conversation has besides
- * its log; what happens in a run is `run/run.ts`, and what it is made of is `create-agent-session.ts`.
+ * A complete session: prompts in, events out, everything in the log. This is its face; what goes on in it is `run/work.ts`,
+ * what counts for the next request is `run/choices.ts`, and what it is made of is `create-agent-session.ts`.
  */
-import type { AgentMessage, AgentTool, QueueMode, StreamFn, ThinkingLevel } from "@tau/agent";
-import {
-  clampThinkingLevel,
-  type Clock,
-  type Ids,
-  type ImageContent,
-  messageOf,
-  type Model,
-  parseThinkingLevel,
-  type TextContent,
-  type UserMessage,
-} from "@tau/ai";
+import type { AgentMessage, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
+import { type Ids, type ImageContent, messageOf, type Model } from "@tau/ai";
 import type { LifecycleEvent, QueuedMessage, SessionEvent, WireEntry } from "@tau/protocol";
 import type { AuthStorage } from "./auth/auth-storage.ts";
 import { summariseBranch } from "./compaction/branch-summary.ts";
@@ -22,28 +12,27 @@ import { HarnessError } from "./errors.ts";
 import type { ModelRegistry } from "./models/model-registry.ts";
 import type { Tracer } from "./observe/trace.ts";
 import { adaptTool } from "./pipeline/adapt-tool.ts";
-import type { ChannelBinding, DroppedTool, GivenTool, HarnessActions } from "./pipeline/layer.ts";
+import type { DroppedTool, GivenTool, HarnessActions } from "./pipeline/layer.ts";
 import type { Grants } from "./policy/grants.ts";
 import { createJudge } from "./policy/judge.ts";
 import type { Answer, Audit, Decide } from "./policy/policy.ts";
-import { dateOf } from "./prompt/system-prompt.ts";
-import { attachFiles, type ExpandPort, expandPrompt, inputBlock } from "./prompt/expand.ts";
+import type { ExpandPort } from "./prompt/expand.ts";
 import type { ResourceLoader } from "./resources/resource-loader.ts";
 import { Approvals, type AskChoice } from "./run/approvals.ts";
 import { type BashResult, runBash } from "./run/bash.ts";
-import { type Budget, type BudgetLimits, createBudget } from "./run/budget.ts";
+import type { Budget } from "./run/budget.ts";
+import { Choices, type ChoicesParts, type SessionOverrides } from "./run/choices.ts";
 import { compactSession } from "./run/compacting.ts";
-import { Inbox, type WaitingKind } from "./run/inbox.ts";
-import { Lane } from "./run/lane.ts";
-import { addLiveSession, removeLiveSession } from "./run/live-sessions.ts";
-import { buildOutfit, type Outfit } from "./run/outfit.ts";
+import { contentOf, type PromptContent } from "./run/content.ts";
+import { Inbox } from "./run/inbox.ts";
+import { addLiveSession, type LiveSession, removeLiveSession } from "./run/live-sessions.ts";
 import { type AgentSessionEvent, Publisher } from "./run/publisher.ts";
-import { Run, type RunOutcome } from "./run/run.ts";
 import { abortedBy, RunAborted } from "./run/run-aborted.ts";
 import type { RunHost } from "./run/run-host.ts";
 import { Sent } from "./run/sent.ts";
 import { contextUseOf, countEntry, emptyStats, type SessionStats } from "./run/stats.ts";
 import { Transcript } from "./run/transcript.ts";
+import { type PromptOutcome, Work } from "./run/work.ts";
 import type { SessionEntry } from "./session/entry.ts";
 import { type ReadOnly, readOnlyError } from "./session/log.ts";
 import type { BashExecutionMessage } from "./session/message.ts";
@@ -52,28 +41,10 @@ import type { Settings } from "./settings/schema.ts";
 import type { SettingsManager } from "./settings/settings-manager.ts";
 
 /** Everything that a session is made of: see `createAgentSession`, which fills in what is not given. */
-export interface AgentSessionParts {
-  cwd: string;
+export interface AgentSessionParts extends ChoicesParts {
   sessionManager: SessionManager;
-  settingsManager: SettingsManager;
-  modelRegistry: ModelRegistry;
   authStorage: AuthStorage;
-  resourceLoader: ResourceLoader;
   expandPort: ExpandPort;
-  model: Model | undefined;
-  /** Why there is no model. */
-  noModelReason: string;
-  thinkingLevel: ThinkingLevel;
-  tools: readonly GivenTool[];
-  customTools: readonly GivenTool[];
-  /** Finds built-in tools by name. */
-  builtIn: (name: string) => GivenTool;
-  binding: ChannelBinding | undefined;
-  allowedTools: readonly string[] | undefined;
-  excludedTools: readonly string[];
-  scopes: readonly string[] | undefined;
-  systemPrompt: string | undefined;
-  appendSystemPrompt: readonly string[];
   decide: Decide;
   ask: AskChoice | undefined;
   audit: Audit;
@@ -83,18 +54,17 @@ export interface AgentSessionParts {
   /** Asks a model, with keys and headers. */
   request: StreamFn;
   budget: Budget;
-  parent: AgentSession | undefined;
+  parent: LiveSession | undefined;
   abortSignal: AbortSignal | undefined;
   resumedFrom: string | undefined;
   /** What is wrong with the files that it is made of. */
   problems: readonly Notice[];
   tracer: Tracer | undefined;
   agentName: string | undefined;
-  clock: Clock;
   ids: Ids;
   /** Opens another session with the same parts. */
   reopen: (sessionManager: SessionManager) => Promise<AgentSession>;
-  /** Ends what was made for this session. */
+  /** Ends what was made for this session, and lets go of the log. */
   close: () => Promise<void>;
 }
 
@@ -104,16 +74,9 @@ export interface Notice {
   message: string;
 }
 
-export interface PromptOptions {
-  images?: ImageContent[];
-  /** Files that go along, from the working directory if relative. Each has to be there. */
-  files?: readonly string[];
-  /** Text that goes along as it is, such as what a pipe says. */
-  input?: string;
+export interface PromptOptions extends PromptContent {
   /** What to do while a run goes on; without it, the prompt is refused then. */
   streamingBehavior?: "steer" | "followUp";
-  /** Whether templates, skills and file mentions are expanded. Default true. */
-  expandPromptTemplates?: boolean;
 }
 
 export interface SteerOptions {
@@ -122,70 +85,53 @@ export interface SteerOptions {
   interrupt?: boolean;
 }
 
-/** What one session does otherwise than the settings say, until it ends. */
-export interface SessionOverrides {
-  autoCompaction?: boolean;
-  autoRetry?: boolean;
-  steeringMode?: QueueMode;
-  followUpMode?: QueueMode;
-  /** What a run may use up, where it is less than the settings say. */
-  budgets?: BudgetLimits;
-}
-
-/** What became of a prompt: the run that it began, or the place in the queue where it waits. */
-export type PromptOutcome = ({ kind: "ran" } & RunOutcome) | { kind: "queued"; id: string };
+const mostNotices = 100;
 
 export class AgentSession {
   readonly #parts: AgentSessionParts;
   readonly #publisher: Publisher;
   readonly #transcript = new Transcript();
   readonly #inbox: Inbox;
-  readonly #lane = new Lane();
   readonly #approvals: Approvals;
-  readonly #host: RunHost;
-  readonly #actions: HarnessActions;
   readonly #lifetime = new AbortController();
+  readonly #choices: Choices;
+  readonly #host: RunHost;
+  readonly #work: Work;
   readonly #cleanUps: (() => void)[] = [];
-  #model: Model | undefined;
-  #thinkingLevel: ThinkingLevel;
-  #tools: readonly GivenTool[];
-  #outfit: Outfit;
-  #outfitDate: string;
-  #run: Run | undefined;
-  /** Prompts that have been taken and whose run has not begun. */
-  #starting = 0;
   #stats: SessionStats | undefined;
   #disposed: Promise<void> | undefined;
-  #notices: readonly Notice[] = [];
-  #overrides: SessionOverrides = {};
-  #bash: AbortController | undefined;
   /** Where the model asked to go when the run is over. */
   #navigation: string | undefined;
+  #notices: readonly Notice[] = [];
+  #bash: AbortController | undefined;
 
   /** Use `createAgentSession`. */
   constructor(parts: AgentSessionParts) {
     const { sessionManager: session, ids, clock } = parts;
-    const publisher = new Publisher((message) => this.#listenerFailed(message));
     this.#parts = parts;
-    this.#publisher = publisher;
-    this.#model = parts.model;
-    this.#thinkingLevel = parts.thinkingLevel;
-    this.#tools = parts.tools;
-    this.#approvals = new Approvals(publisher);
+    this.#publisher = new Publisher((message) => this.#listenerFailed(message));
+    this.#approvals = new Approvals(this.#publisher);
+    this.#choices = new Choices(parts, this.#createActions(), this.#lifetime.signal);
     this.#inbox = new Inbox({
       session,
       ids,
       now: () => clock.now(),
-      mode: (kind) => this.#settings()[kind === "steer" ? "steeringMode" : "followUpMode"],
+      mode: (kind) => this.settings[kind === "steer" ? "steeringMode" : "followUpMode"],
       onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.queue }),
     });
-    this.#actions = this.#createActions();
-    this.#outfitDate = dateOf(clock.now());
-    this.#outfit = this.#buildOutfit();
     this.#host = this.#createHost();
+    this.#work = new Work({
+      ...parts,
+      host: this.#host,
+      choices: this.#choices,
+      inbox: this.#inbox,
+      lifetime: this.#lifetime.signal,
+      mustBeUsable: () => this.#mustBeUsable(),
+      afterRun: () => this.#goWhereAsked(),
+      notice: (code, message) => this.#notice(code, message),
+    });
     this.#cleanUps.push(session.onAppend((entry) => this.#onAppend(entry)));
-    this.#cleanUps.push(parts.resourceLoader.subscribe(() => this.#refit()));
-    addLiveSession(this);
+    this.#cleanUps.push(parts.resourceLoader.subscribe(() => this.#choices.refit()));
   }
 
   /** Reads the log, gives outcomes to what a crash left without one, and listens to what changes. */
@@ -193,15 +139,17 @@ export class AgentSession {
     const { sessionManager: session, settingsManager, problems } = this.#parts;
     for (const { code, message } of problems) this.#notice(code, message);
     if (!session.readOnly) {
+      // A session that somebody else writes has its children there.
+      addLiveSession(this);
       await session.settleUnfinishedCalls();
       await this.#refuseLeftovers();
     }
-    await this.#transcript.load(session);
+    await this.#load();
     this.#host.sent.restore(await session.getPrefix());
     this.#cleanUps.push(settingsManager.subscribe(({ changed }) => this.#onSettings(changed)));
-    for (const message of this.#outfit.problems) this.#notice("resources", message);
-    for (const { name, reason } of this.#outfit.dropped)
-      this.#notice("tool_dropped", `The tool ${name} is left out: ${reason}`);
+    const { problems: inVain, dropped } = this.#choices.outfit;
+    for (const message of inVain) this.#notice("resources", message);
+    for (const { name, reason } of dropped) this.#notice("tool_dropped", `The tool ${name} is left out: ${reason}`);
   }
 
   /** Pi's way to take it: `const { session } = await createAgentSession()`. */
@@ -239,25 +187,30 @@ export class AgentSession {
 
   /** Undefined as long as no model can be used. */
   get model(): Model | undefined {
-    return this.#model;
+    return this.#choices.model;
   }
 
   get thinkingLevel(): ThinkingLevel {
-    return this.#thinkingLevel;
+    return this.#choices.thinkingLevel;
   }
 
   /** The tools that the model is shown. */
   get tools(): readonly AgentTool[] {
-    return this.#outfit.tools;
+    return this.#choices.outfit.tools;
   }
 
   /** The tools that a layer left out, and why. */
   get droppedTools(): readonly DroppedTool[] {
-    return this.#outfit.dropped;
+    return this.#choices.outfit.dropped;
   }
 
   get systemPrompt(): string {
-    return this.#outfit.systemPrompt.text;
+    return this.#choices.outfit.systemPrompt.text;
+  }
+
+  /** The settings as this session follows them. */
+  get settings(): Settings {
+    return this.#choices.settings();
   }
 
   /** What the model is sent of the conversation. */
@@ -267,7 +220,7 @@ export class AgentSession {
 
   /** A run goes on, or is about to begin. */
   get isStreaming(): boolean {
-    return this.#run !== undefined || this.#starting > 0;
+    return this.#work.isBusy;
   }
 
   /** Why nothing can be written; undefined when it can. */
@@ -277,12 +230,12 @@ export class AgentSession {
 
   /** Aborts when the running run does, and when the session ends. */
   get signal(): AbortSignal {
-    return this.#run?.signal ?? this.#lifetime.signal;
+    return this.#work.run?.signal ?? this.#lifetime.signal;
   }
 
   /** What the running run, or else the session, may still use up: its children spend from it. */
   get budget(): Budget {
-    return this.#run?.budget ?? this.#parts.budget;
+    return this.#work.run?.budget ?? this.#parts.budget;
   }
 
   /** What waits, oldest first. */
@@ -322,31 +275,27 @@ export class AgentSession {
         "A run goes on already. Wait for it, abort it, or say with `streamingBehavior` whether to steer or to follow up.",
       );
     }
-    return await this.#say(text, options, options.streamingBehavior ?? "followUp");
+    return await this.#work.say(() => this.#contentOf(text, options), options.streamingBehavior ?? "followUp");
   }
 
   /** Says something before the next request. When nothing goes on, it is a prompt. */
   async steer(text: string, options: SteerOptions | ImageContent[] = {}): Promise<PromptOutcome> {
     this.#mustBeUsable();
     const { images = [], interrupt = false } = Array.isArray(options) ? { images: options } : options;
-    const said = this.#say(text, { images }, "steer");
-    if (interrupt && this.#run) {
-      const run = this.#run;
-      // What interrupts must be accepted first, or an abort is all that comes of it.
-      void said.then(
-        ({ kind }) =>
-          kind === "queued" &&
-          run.abort(new RunAborted("abort_signal", "Interrupted by a steering message.", "steered")),
-        () => undefined,
-      );
+    const outcome = await this.#work.say(() => this.#contentOf(text, { images }), "steer");
+    // It is accepted first, or an abort is all that comes of it.
+    if (interrupt && outcome.kind === "queued") {
+      const isWaiting = this.queue.steering.some(({ id }) => id === outcome.id);
+      const reason = new RunAborted("abort_signal", "Interrupted by a steering message.", "steered");
+      if (isWaiting) this.#work.abort(reason);
     }
-    return await said;
+    return outcome;
   }
 
   /** Says something when the model would stop. When nothing goes on, it is a prompt. */
   async followUp(text: string, images: ImageContent[] = []): Promise<PromptOutcome> {
     this.#mustBeUsable();
-    return await this.#say(text, { images }, "followUp");
+    return await this.#work.say(() => this.#contentOf(text, { images }), "followUp");
   }
 
   /** Takes back everything that waits, and returns it. */
@@ -363,21 +312,26 @@ export class AgentSession {
 
   /** Puts other words in the place of a message that waits; answers with its new id. */
   async editQueued(id: string, text: string): Promise<string> {
-    return await this.#inbox.edit(id, [{ type: "text", text }]);
+    return await this.#inbox.edit(id, await this.#contentOf(text, {}));
   }
 
   /**
-   * Ends the running run and resolves when it is over. What waits stays. The reason `gateway_disconnected` says that
-   * nobody is there any more.
+   * Ends what goes on, also what is only about to begin, and resolves when it is over. What waits stays. The reason
+   * `gateway_disconnected` says that nobody is there any more.
    */
   async abort(reason?: unknown): Promise<void> {
-    this.#run?.abort(abortedBy(reason));
+    this.#work.abort(abortedBy(reason));
     await this.waitForIdle();
   }
 
-  /** Resolves when nothing goes on any more. */
+  /** Gives up waiting to ask again: the run ends with the failure. */
+  abortRetry(): void {
+    this.#work.run?.abortRetry();
+  }
+
+  /** Resolves when nothing goes on any more. A tool that waits for it waits for itself. */
   async waitForIdle(): Promise<void> {
-    await this.#lane.whenIdle();
+    await this.#work.whenIdle();
   }
 
   /** Answers a question of `approval_requested`. False when it is no longer open. */
@@ -398,63 +352,49 @@ export class AgentSession {
   async openOther(sessionManager: SessionManager): Promise<AgentSession> {
     this.#mustBeOpen();
     const other = await this.#parts.reopen(sessionManager);
-    other.override(this.#overrides);
+    other.override(this.#choices.overrides);
     return other;
   }
 
-  /** Goes to an entry of this session, or with null before the first, once nothing goes on any more. */
+  /** Goes to an entry of this session, or with null before the first. Throws `busy` while a run goes on. */
   async navigate(entryId: string | null, options: { summarise?: boolean; instructions?: string } = {}): Promise<void> {
     this.#mustBeOpen();
-    await this.#lane.enqueue(() => this.#navigate(entryId, options));
+    await this.#work.alone("going to another entry", (signal) => this.#navigate(entryId, { ...options, signal }));
   }
 
-  /** Replaces the older part of the conversation by a summary, once nothing goes on any more. */
+  /** Replaces the older part of the conversation by a summary. Throws `busy` while a run goes on. */
   async compact(instructions?: string): Promise<CompactionOutcome> {
     this.#mustBeUsable();
-    return await this.#lane.enqueue(() =>
-      compactSession(this.#host, { reason: "manual", instructions, signal: this.#lifetime.signal }),
-    );
+    return await this.#work.alone("compacting", async (signal) => {
+      const outcome = await compactSession(this.#host, { reason: "manual", instructions, signal });
+      this.#parts.budget.charge(outcome.usage);
+      return outcome;
+    });
   }
 
   /** Counts from the next request on. Takes a model, or what `ModelRegistry.resolve` understands. */
   async setModel(model: Model | string): Promise<void> {
     this.#mustBeOpen();
-    const { model: chosen, thinkingLevel } = typeof model === "string" ? this.#resolveModel(model) : { model };
-    this.#model = chosen;
-    this.#thinkingLevel = clampThinkingLevel(chosen, thinkingLevel ?? this.#thinkingLevel);
-    this.#refit();
-    await this.#rememberChoices();
+    this.#choices.setModel(model);
+    await this.#choices.remember();
   }
 
   /** Counts from the next request on. One that the model does not have becomes the nearest. */
   async setThinkingLevel(level: ThinkingLevel | "none"): Promise<void> {
     this.#mustBeOpen();
-    const parsed = parseThinkingLevel(level);
-    if (!parsed) throw new HarnessError("invalid_input", `There is no thinking level ${JSON.stringify(level)}.`);
-    this.#thinkingLevel = this.#model ? clampThinkingLevel(this.#model, parsed) : parsed;
-    await this.#rememberChoices();
+    this.#choices.setThinkingLevel(level);
+    await this.#choices.remember();
   }
 
   /** Counts from the next request on. Names stand for built-in tools. */
   setTools(tools: readonly (GivenTool | string)[]): void {
     this.#mustBeOpen();
-    this.#tools = tools.map((tool) => (typeof tool === "string" ? this.#parts.builtIn(tool) : tool));
-    this.#refit();
+    this.#choices.setTools(tools);
   }
 
   /** Changes what this session does, and nothing in any file. */
   override(changes: SessionOverrides): void {
-    this.#overrides = { ...this.#overrides, ...changes };
-  }
-
-  /** The settings as this session follows them. */
-  get settings(): Settings {
-    return this.#settings();
-  }
-
-  /** Gives up waiting to ask again: the run ends with the failure. */
-  abortRetry(): void {
-    this.#run?.abortRetry();
+    this.#choices.override(changes);
   }
 
   /**
@@ -467,15 +407,12 @@ export class AgentSession {
   ): Promise<BashResult> {
     this.#mustBeOpen();
     if (this.#bash) throw new HarnessError("busy", "A command is running already. Wait for it, or abort it.");
-    const controller = (this.#bash = new AbortController());
+    const { signal } = (this.#bash = new AbortController());
     try {
-      const result = await runBash(adaptTool(this.#parts.builtIn("bash")), command, {
-        signal: controller.signal,
-        onOutput,
-      });
+      const result = await runBash(adaptTool(this.#parts.builtIn("bash")), command, { signal, onOutput });
       // Not between a call and its result: the model would not understand it there.
-      void this.#lane
-        .enqueue(() => this.#rememberBash(command, result, excludeFromContext))
+      this.#work
+        .later(() => this.#rememberBash(command, result, excludeFromContext))
         .catch((error: unknown) => {
           this.#notice("not_remembered", `The command could not be written into the session: ${messageOf(error)}`);
         });
@@ -499,103 +436,36 @@ export class AgentSession {
   /** Tokens, cost, cache hits and how full the context is. Reads the whole log when it is first asked. */
   async stats(): Promise<SessionStats> {
     const { sessionManager } = this.#parts;
+    const { model } = this;
     this.#stats ??= (await sessionManager.getEntries()).reduce(countEntry, {
       ...emptyStats,
       sessionId: this.sessionId,
     });
-    const contextUse = this.#model && contextUseOf(this.#transcript.tokens, this.#model.contextWindow);
-    return { ...this.#stats, contextUse };
+    return { ...this.#stats, contextUse: model && contextUseOf(this.#transcript.tokens, model.contextWindow) };
   }
 
-  /** Ends the run, says of what waits that it will not be said, and lets go of the log. */
+  /** Ends what goes on, says of what waits that it will not be said, and lets go of the log. */
   dispose(): Promise<void> {
     this.#disposed ??= this.#dispose();
     return this.#disposed;
   }
 
   async #dispose(): Promise<void> {
-    this.#lifetime.abort(new RunAborted("abort_signal", "The session was closed.", "closed"));
+    const closed = new RunAborted("abort_signal", "The session was closed.", "closed");
+    this.#lifetime.abort(closed);
     this.#bash?.abort();
-    this.#run?.abort(this.#lifetime.signal.reason as RunAborted);
-    await this.#lane.whenIdle();
-    const { sessionManager, close } = this.#parts;
-    if (!sessionManager.readOnly) await this.#inbox.refuse("the session was closed");
-    for (const cleanUp of this.#cleanUps) cleanUp();
-    removeLiveSession(this);
-    await sessionManager.close();
-    await close();
-  }
-
-  /** What the person typed becomes a message; then it begins a run, or waits for its turn in one. */
-  async #say(text: string, options: PromptOptions, waits: WaitingKind): Promise<PromptOutcome> {
-    if (this.isStreaming) return await this.#enqueue(await this.#contentOf(text, options), waits);
-    // From here on the session is busy: whoever comes next waits or is refused.
-    this.#starting++;
-    let content: (TextContent | ImageContent)[];
-    try {
-      content = await this.#contentOf(text, options);
-    } catch (error) {
-      this.#starting--;
-      throw error;
-    }
-    const ran = await this.#lane.enqueue(() => {
-      this.#starting--;
-      return this.#runUntilQuiet([this.#userMessage(content)]);
-    });
-    return { kind: "ran", ...ran };
-  }
-
-  async #enqueue(content: (TextContent | ImageContent)[], waits: WaitingKind): Promise<PromptOutcome> {
-    const id = await this.#inbox.accept(waits, content);
-    // The run may have ended while it was written down; then somebody has to begin one with it.
-    if (!this.isStreaming) this.#startWaiting();
-    return { kind: "queued", id };
-  }
-
-  #startWaiting(): void {
-    this.#starting++;
-    this.#lane
-      .enqueue(async () => {
-        this.#starting--;
-        const waiting = this.#nextWaiting();
-        if (waiting.length > 0) await this.#runUntilQuiet(waiting);
-      })
-      .catch((error: unknown) => this.#notice("run_failed", messageOf(error)));
-  }
-
-  #nextWaiting(): UserMessage[] {
-    const steering = this.#inbox.take("steer");
-    return steering.length > 0 ? steering : this.#inbox.take("followUp");
-  }
-
-  /** A run, and another one for as long as somebody interrupts with something to say. */
-  async #runUntilQuiet(first: readonly UserMessage[]): Promise<RunOutcome> {
-    let prompts = first;
-    for (;;) {
-      const outcome = await this.#runOnce(prompts);
-      const isSteered = outcome.terminationReason === "abort_signal" && outcome.detail === "steered";
-      prompts = isSteered ? this.#nextWaiting() : [];
-      if (prompts.length === 0) return outcome;
-    }
-  }
-
-  async #runOnce(prompts: readonly UserMessage[]): Promise<RunOutcome> {
-    this.#mustBeUsable();
-    await this.#rememberChoices();
-    this.#refitForToday();
-    const { parent, clock, settingsManager, abortSignal } = this.#parts;
-    const usual = createBudget(given(settingsManager.get().budgets), { parent: this.#parts.budget, clock });
-    const run = new Run(this.#host, createBudget(this.#overrides.budgets ?? {}, { parent: usual, clock }));
-    const signals = [this.#lifetime.signal, abortSignal, parent?.signal].filter((signal) => signal !== undefined);
-    const stopFollowing = follow(signals, (reason) => run.abort(abortedBy(reason)));
-    this.#run = run;
-    try {
-      return await run.start(prompts);
-    } finally {
-      this.#run = undefined;
-      stopFollowing();
-      await this.#goWhereAsked();
-    }
+    this.#work.abort(closed);
+    await this.#work.whenIdle();
+    // Each of these happens, whatever became of the others: a full disk must not leave processes behind.
+    const steps = [
+      async () => void (this.readOnly || (await this.#inbox.refuse("the session was closed"))),
+      async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),
+      async () => removeLiveSession(this),
+      () => this.#parts.close(),
+    ];
+    const failures: unknown[] = [];
+    for (const step of steps) await step().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   }
 
   #createHost(): RunHost {
@@ -621,13 +491,8 @@ export class AgentSession {
       clock,
       ids,
       ask: request,
-      settings: () => this.#settings(),
-      current: () => ({
-        model: this.#mustHaveModel(),
-        thinkingLevel: this.#thinkingLevel,
-        systemPrompt: this.#outfit.systemPrompt,
-        tools: this.#outfit.tools,
-      }),
+      settings: () => this.#choices.settings(),
+      current: () => this.#choices.current(),
       judge,
       endCall: (id) => grants.endCall(id),
       keep,
@@ -638,60 +503,33 @@ export class AgentSession {
     };
   }
 
-  #buildOutfit(before?: Outfit): Outfit {
-    const { customTools, binding, scopes, resourceLoader, cwd, settingsManager } = this.#parts;
-    const { tools } = settingsManager.get();
-    return buildOutfit(
-      {
-        base: this.#tools,
-        custom: customTools,
-        binding,
-        scopes,
-        allowed: this.#parts.allowedTools ?? tools.allowed,
-        excluded: [...tools.excluded, ...this.#parts.excludedTools],
-        model: this.#model ?? { api: "", provider: "", id: "" },
-        signal: this.#lifetime.signal,
-        actions: this.#actions,
-        resources: resourceLoader.resources,
-        cwd,
-        date: this.#outfitDate,
-        systemPrompt: this.#parts.systemPrompt,
-        appendSystemPrompt: this.#parts.appendSystemPrompt,
-      },
-      before,
-    );
-  }
-
   #createActions(): HarnessActions {
+    const { sessionManager } = this.#parts;
     return {
       branch: async (entryId) => {
-        const { sessionManager } = this.#parts;
         const branched = await this.#branchOff(entryId ?? sessionManager.getLeafId() ?? "");
-        const { id } = branched;
         await branched.close();
-        return id;
+        return branched.id;
       },
       navigate: async (entryId) => {
-        if (!(await this.#parts.sessionManager.getEntry(entryId))) {
+        if (!(await sessionManager.getEntry(entryId))) {
           throw new HarnessError("unknown_entry", `The session has no entry ${JSON.stringify(entryId)}.`);
         }
         this.#navigation = entryId;
       },
       reload: () => this.reload(),
-      interrupt: (reason) => this.#run?.stopAfterTurn(reason),
+      interrupt: (reason) => this.#work.run?.stopAfterTurn(reason),
     };
   }
 
-  #refit(): void {
-    this.#outfit = this.#buildOutfit(this.#outfit);
+  async #contentOf(text: string, options: PromptContent) {
+    const { content, notices } = await contentOf(text, options, this.#parts.expandPort);
+    for (const notice of notices) this.#notice("prompt", notice);
+    return content;
   }
 
-  /** The prompt names the date: over midnight it is another one. */
-  #refitForToday(): void {
-    const today = dateOf(this.#parts.clock.now());
-    if (today === this.#outfitDate) return;
-    this.#outfitDate = today;
-    this.#refit();
+  async #load(): Promise<void> {
+    this.#choices.takeLogged(await this.#transcript.load(this.#parts.sessionManager));
   }
 
   async #branchOff(entryId: string): Promise<SessionManager> {
@@ -704,38 +542,37 @@ export class AgentSession {
   async #goWhereAsked(): Promise<void> {
     const entryId = this.#navigation;
     this.#navigation = undefined;
-    if (entryId !== undefined) await this.#navigate(entryId, {});
+    if (entryId !== undefined) await this.#navigate(entryId, { signal: this.#lifetime.signal });
   }
 
-  async #navigate(
-    entryId: string | null,
-    { summarise = false, instructions }: { summarise?: boolean; instructions?: string },
-  ): Promise<void> {
+  async #navigate(entryId: string | null, options: NavigateOptions): Promise<void> {
     const { sessionManager: session } = this.#parts;
-    const summary = summarise ? await this.#summariseLeft(entryId, instructions) : undefined;
+    const summary = options.summarise ? await this.#summariseLeft(entryId, options) : undefined;
     if (summary === undefined) await session.navigate(entryId);
     else await session.branchWithSummary(entryId, summary.summary, summary.extras);
-    await this.#transcript.load(session);
-    // Another branch is no change of this one.
+    await this.#load();
     this.#host.sent.forgetMessages();
   }
 
-  async #summariseLeft(entryId: string | null, instructions: string | undefined) {
-    const { sessionManager: session, settingsManager } = this.#parts;
+  async #summariseLeft(entryId: string | null, { instructions, signal }: NavigateOptions) {
+    const { sessionManager: session, request, budget } = this.#parts;
     const result = await summariseBranch({
       oldBranch: await session.getBranch(),
       newBranch: entryId === null ? [] : await session.getBranch(entryId),
-      model: this.#mustHaveModel(),
-      streamFn: this.#parts.request,
-      signal: this.#lifetime.signal,
-      settings: settingsManager.get().compaction,
+      model: this.#choices.mustHaveModel(),
+      streamFn: request,
+      signal,
+      settings: this.settings.compaction,
       instructions,
     });
-    if (result.kind === "failed")
-      this.#notice("summary_failed", `The branch that was left has no summary: ${result.failure.message}`);
-    return result.kind === "summary"
-      ? { summary: result.summary, extras: { details: result.details, usage: result.usage } }
-      : undefined;
+    if (result.kind === "nothing") return undefined;
+    budget.charge(result.usage);
+    if (result.kind === "summary") {
+      return { summary: result.summary, extras: { details: result.details, usage: result.usage } };
+    }
+    if (result.kind === "aborted") throw new HarnessError("aborted", "Going to another entry was aborted.");
+    this.#notice("summary_failed", `The branch that was left has no summary: ${result.failure.message}`);
+    return undefined;
   }
 
   async #rememberBash(command: string, result: BashResult, excludeFromContext: boolean): Promise<void> {
@@ -750,51 +587,6 @@ export class AgentSession {
     this.#transcript.add(message);
   }
 
-  #settings(): Settings {
-    const settings = this.#parts.settingsManager.get();
-    const { autoCompaction, autoRetry, steeringMode, followUpMode } = this.#overrides;
-    return {
-      ...settings,
-      ...(autoCompaction !== undefined && { compaction: { ...settings.compaction, enabled: autoCompaction } }),
-      ...(autoRetry !== undefined && { retry: { ...settings.retry, enabled: autoRetry } }),
-      ...(steeringMode !== undefined && { steeringMode }),
-      ...(followUpMode !== undefined && { followUpMode }),
-    };
-  }
-
-  /** The log says which model and which thinking level answers come from. A session that was never used says nothing. */
-  async #rememberChoices(): Promise<void> {
-    const { sessionManager: session } = this.#parts;
-    const model = this.#model;
-    if (!model || session.readOnly) return;
-    const said = await session.buildContext();
-    const isSameModel = said.model?.provider === model.provider && said.model.modelId === model.id;
-    if (!isSameModel) await session.appendModelChange(model.provider, model.id);
-    if (said.thinkingLevel !== this.#thinkingLevel) await session.appendThinkingLevelChange(this.#thinkingLevel);
-  }
-
-  #resolveModel(spec: string): { model: Model; thinkingLevel?: ThinkingLevel } {
-    const found = this.#parts.modelRegistry.resolve(spec);
-    if (found.kind !== "resolved") throw new HarnessError("unknown_model", found.message);
-    return found;
-  }
-
-  async #contentOf(text: string, options: PromptOptions): Promise<(TextContent | ImageContent)[]> {
-    const { images = [], files = [], input } = options;
-    const attached = await attachFiles(files, this.#parts.expandPort);
-    if (attached.kind === "refused") throw new HarnessError("invalid_input", attached.reason);
-    const more = [...attached.content, ...(input === undefined ? [] : [inputBlock(input)]), ...images];
-    if (options.expandPromptTemplates === false) return [{ type: "text", text }, ...more];
-    const expanded = await expandPrompt(text, this.#parts.expandPort);
-    if (expanded.kind === "refused") throw new HarnessError("invalid_input", expanded.reason);
-    for (const notice of expanded.notices) this.#notice("prompt", notice);
-    return [...expanded.content, ...more];
-  }
-
-  #userMessage(content: (TextContent | ImageContent)[]): UserMessage {
-    return { role: "user", content, timestamp: this.#parts.clock.now() };
-  }
-
   async #refuseLeftovers(): Promise<void> {
     const { sessionManager: session } = this.#parts;
     for (const { queueId, content } of await session.waitingMessages()) {
@@ -804,11 +596,8 @@ export class AgentSession {
         state: "refused",
         reason: "the program ended before it was said",
       });
-      const text =
-        typeof content === "string"
-          ? content
-          : content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
-      this.#notice("message_not_said", `This was waiting when the program ended, and was not said: ${text}`);
+      const words = typeof content === "string" ? content : content.map(wordsOf).join("\n");
+      this.#notice("message_not_said", `This was waiting when the program ended, and was not said: ${words}`);
     }
   }
 
@@ -819,13 +608,13 @@ export class AgentSession {
   }
 
   #tellModel(): void {
-    if (!this.#model) return;
-    const { provider, id: modelId } = this.#model;
-    this.#publisher.fact({ type: "model_changed", provider, modelId, thinkingLevel: this.#thinkingLevel });
+    const { model, thinkingLevel } = this;
+    if (!model) return;
+    this.#publisher.fact({ type: "model_changed", provider: model.provider, modelId: model.id, thinkingLevel });
   }
 
   #onSettings(changed: readonly (keyof Settings)[]): void {
-    if (changed.includes("tools")) this.#refit();
+    if (changed.includes("tools")) this.#choices.refit();
   }
 
   #notice(code: string, message: string): void {
@@ -838,40 +627,22 @@ export class AgentSession {
     process.emitWarning(`A listener of the session ${this.sessionId} failed: ${message}`, "TauWarning");
   }
 
-  #mustHaveModel(): Model {
-    if (this.#model) return this.#model;
-    throw new HarnessError("no_model", this.#parts.noModelReason);
-  }
-
   #mustBeOpen(): void {
     if (this.#lifetime.signal.aborted) throw new HarnessError("closed", `The session ${this.sessionId} is closed.`);
   }
 
   #mustBeUsable(): void {
     this.#mustBeOpen();
-    this.#mustHaveModel();
+    this.#choices.mustHaveModel();
     const { readOnly } = this;
     if (readOnly) throw readOnlyError(this.sessionFile ?? this.sessionId, readOnly);
   }
 }
 
-const mostNotices = 100;
-
-/** Without what is undefined. */
-const given = ({ tokens, cost, turns, timeMs }: Settings["budgets"]): BudgetLimits => ({
-  ...(tokens !== undefined && { tokens }),
-  ...(cost !== undefined && { cost }),
-  ...(turns !== undefined && { turns }),
-  ...(timeMs !== undefined && { timeMs }),
-});
-
-/** Calls `onAbort` when the first of the signals aborts, or at once. Returns how to stop following. */
-function follow(signals: readonly AbortSignal[], onAbort: (reason: unknown) => void): () => void {
-  const listeners = signals.map((signal) => {
-    const listener = () => onAbort(signal.reason);
-    if (signal.aborted) listener();
-    else signal.addEventListener("abort", listener, { once: true });
-    return () => signal.removeEventListener("abort", listener);
-  });
-  return () => listeners.forEach((stop) => stop());
+interface NavigateOptions {
+  summarise?: boolean;
+  instructions?: string;
+  signal: AbortSignal;
 }
+
+const wordsOf = (block: { type: string; text?: string }) => (block.type === "text" ? (block.text ?? "") : "[image]");

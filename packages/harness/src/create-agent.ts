@@ -2,7 +2,8 @@
 import type { AI } from "@tau/ai";
 import { modelsAreEqual, streamSimple } from "@tau/ai";
 import type { AgentSession } from "./agent-session.ts";
-import { type AgentSessionParams, createAgentSession } from "./create-agent-session.ts";
+import { createAgentSession } from "./create-agent-session.ts";
+import type { AgentSessionParams } from "./create/params.ts";
 import { HarnessError } from "./errors.ts";
 import { SessionManager } from "./session/session-manager.ts";
 
@@ -32,7 +33,14 @@ export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent 
         modelsAreEqual(model, ai.model) ? ai.streamSimple(context, options) : streamSimple(model, context, options),
     });
   };
-  const session = () => (opened ??= open());
+  const session = () => {
+    opened ??= open().catch((error: unknown) => {
+      // Who puts right what was wrong may try again.
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
   return {
     session,
     async run(text) {

@@ -1,10 +1,4 @@
-export {
-  AgentSession,
-  type Notice,
-  type PromptOptions,
-  type PromptOutcome,
-  type SteerOptions,
-} from "./agent-session.ts";
+export { AgentSession, type Notice, type PromptOptions, type SteerOptions } from "./agent-session.ts";
 export type {
   ApiKeyOutcome,
   AuthStorageOptions,
@@ -46,7 +40,8 @@ export {
 } from "./compaction/settings.ts";
 export { contextTokens, estimateTokens } from "./compaction/tokens.ts";
 export { createAgent, type CreateAgentOptions, type SimpleAgent } from "./create-agent.ts";
-export { type AgentSessionParams, createAgentSession } from "./create-agent-session.ts";
+export { createAgentSession } from "./create-agent-session.ts";
+export type { AgentSessionParams } from "./create/params.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
 export { exportHtml, type ExportHtmlOptions } from "./export/html.ts";
 export { type ImportedSession, type ImportProblem, importSession } from "./export/import.ts";
@@ -159,6 +154,9 @@ export type { AgentSessionEvent } from "./run/publisher.ts";
 export { recordRuns } from "./run/record.ts";
 export type { RunOutcome } from "./run/run.ts";
 export type { ContextUse, SessionStats } from "./run/stats.ts";
+export type { SessionOverrides } from "./run/choices.ts";
+export type { PromptContent } from "./run/content.ts";
+export type { PromptOutcome } from "./run/work.ts";
 export type { Durability } from "./session/append-queue.ts";
 export type { ListOptions, ListProgress } from "./session/catalogue.ts";
 export type { SessionTreeNode } from "./session/branch.ts";

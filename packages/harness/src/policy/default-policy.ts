@@ -2,6 +2,11 @@
 import { type PathRules, resolvePathRules, ruledStanding } from "./paths.ts";
 import type { Decide, Verdict } from "./policy.ts";
 
+const why = {
+  outside: "it is outside the workspace",
+  "agent-directory": "it is where tau keeps what it is set up with",
+} as const;
+
 const verbs = { read: "Reading", write: "Writing" } as const;
 
 /**
@@ -19,15 +24,16 @@ export function createDefaultPolicy(options: PathRules): Decide {
 }
 
 function verdictOn(path: string, access: "read" | "write", rules: PathRules): Verdict {
-  const { standing, rule } = ruledStanding(path, access, rules);
-  switch (standing) {
+  const ruled = ruledStanding(path, access, rules);
+  const { rule } = ruled;
+  switch (ruled.standing) {
     case "allowed":
       return { kind: "allow", rule };
     case "asks":
       return {
         kind: "ask",
         rule,
-        reason: `${verbs[access]} ${path} needs a person's consent: it is outside the workspace.`,
+        reason: `${verbs[access]} ${path} needs a person's consent: ${why[ruled.rule]}.`,
       };
     case "denied":
       return { kind: "deny", rule, reason: credentialReason(path) };

@@ -98,6 +98,8 @@ async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: Abo
   } catch (error) {
     return reason ?? `The call was not made, since the decision could not be written down: ${messageOf(error)}`;
   }
+  // A call that was ended meanwhile must not leave a grant behind.
+  if (reason === undefined && signal.aborted) return "Aborted before the call was made.";
   if (result.outcome === "allowed" && result.grant) {
     parts.grants.grant(
       request.capability,

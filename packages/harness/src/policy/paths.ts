@@ -1,5 +1,5 @@
 /** How a path stands: what both the policy and the guard of opened files go by. Pure. */
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { isCredentialFile } from "./credential-files.ts";
@@ -21,7 +21,7 @@ export type Standing = "allowed" | "asks" | "denied";
 export type RuledStanding =
   | { standing: "denied"; rule: "credential-file" }
   | { standing: "allowed"; rule: "root" | "readable" }
-  | { standing: "asks"; rule: "outside" };
+  | { standing: "asks"; rule: "outside" | "agent-directory" };
 
 /**
  * How a real path stands. Credentials come first, so that no root makes up for them. A path that is not written out (with
@@ -35,6 +35,11 @@ export function ruledStanding(realPath: string, access: "read" | "write", rules:
   const path = resolve(realPath);
   if (isCredentialFile(path, rules)) return { standing: "denied", rule: "credential-file" };
   if (path !== realPath) return { standing: "asks", rule: "outside" };
+  // What a model writes there could execute something in its next session, and models.json may hold keys.
+  const isOwn = isWithin(rules.agentDir, path);
+  if (isOwn && (access === "write" || path === join(rules.agentDir, "models.json"))) {
+    return { standing: "asks", rule: "agent-directory" };
+  }
   if (rules.roots.some((root) => isWithin(root, path))) return { standing: "allowed", rule: "root" };
   const isReadable = access === "read" && rules.readable?.some((root) => isWithin(root, path));
   return isReadable ? { standing: "allowed", rule: "readable" } : { standing: "asks", rule: "outside" };

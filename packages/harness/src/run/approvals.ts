@@ -16,7 +16,8 @@ export class Approvals {
   /** Answers a question. False when it is no longer open. */
   answer(id: string, answer: Answer): boolean {
     const settle = this.#open.get(id);
-    settle?.(answer);
+    // Code without types may answer anything; only a clear yes is one.
+    settle?.(answer?.decision === "allow" ? answer : { ...answer, decision: "deny" });
     return settle !== undefined;
   }
 

@@ -26,6 +26,8 @@ export async function compactSession(
     model: host.current().model,
     streamFn: host.ask,
     signal,
+    // The run does not go on before it is over, so it may wait for a provider that is busy.
+    requestOptions: { maxRetries: host.settings().retry.enabled ? host.settings().retry.maxRetries : 0 },
     // A request that does not fit cannot be made at all: then a summary without a model is better than none.
     fallback: reason === "overflow" ? "extract" : "none",
     append: ({ summary, firstKeptEntryId, tokensBefore, details, usage }) =>

@@ -28,8 +28,8 @@ export interface InboxParts {
 export class Inbox {
   readonly #parts: InboxParts;
   #waiting: readonly Waiting[] = [];
-  /** Handed over to the engine: it always says what it takes. */
-  readonly #taken = new WeakMap<object, string>();
+  /** Handed over to the engine, and not yet in the log as said. */
+  readonly #taken = new Map<object, Waiting>();
 
   constructor(parts: InboxParts) {
     this.#parts = parts;
@@ -59,16 +59,29 @@ export class Inbox {
     const taken = this.#parts.mode(kind) === "all" ? all : all.slice(0, 1);
     if (taken.length === 0) return [];
     this.#change(this.#waiting.filter((one) => !taken.includes(one)));
-    return taken.map(({ id, content }) => {
-      const message: UserMessage = { role: "user", content, timestamp: this.#parts.now() };
-      this.#taken.set(message, id);
+    return taken.map((one) => {
+      const message: UserMessage = { role: "user", content: one.content, timestamp: this.#parts.now() };
+      this.#taken.set(message, one);
       return message;
     });
   }
 
   /** The id of a message that was waiting. */
   idOf(message: object): string | undefined {
-    return this.#taken.get(message);
+    return this.#taken.get(message)?.id;
+  }
+
+  /** The message is in the log: that is its outcome. */
+  said(message: object): void {
+    this.#taken.delete(message);
+  }
+
+  /** What was handed over and never said, because the log refused it, waits again. */
+  takeBack(): void {
+    if (this.#taken.size === 0) return;
+    const unsaid = [...this.#taken.values()];
+    this.#taken.clear();
+    this.#change([...unsaid, ...this.#waiting]);
   }
 
   /** Takes back what waits, or one of it. Returns what it was. */
@@ -86,9 +99,12 @@ export class Inbox {
     const { session, ids } = this.#parts;
     const before = this.#waiting.find((one) => one.id === id);
     if (!before) throw new HarnessError("invalid_input", `No message ${JSON.stringify(id)} is waiting any more.`);
-    const next = { id: ids(), kind: before.kind, content };
+    // What was attached stays attached.
+    const images = Array.isArray(before.content) ? before.content.filter(({ type }) => type === "image") : [];
+    const next = { id: ids(), kind: before.kind, content: [...content, ...images] };
     // The new one first: in between there are two, and never none.
-    await session.append({ type: "queue", queueId: next.id, state: "accepted", kind: next.kind, content });
+    const { id: queueId, kind } = next;
+    await session.append({ type: "queue", queueId, state: "accepted", kind, content: next.content });
     if (!this.#waiting.includes(before)) {
       // It was said while the new words were written.
       await session.append({ type: "queue", queueId: next.id, state: "cancelled", reason: "came too late" });

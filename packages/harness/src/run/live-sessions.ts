@@ -1,15 +1,24 @@
 /** The sessions that are open in this process, so that a child finds its parent by id: it ends and spends with it. */
-import type { AgentSession } from "../agent-session.ts";
+import type { Budget } from "./budget.ts";
 
-const open = new Map<string, AgentSession>();
+/** What a child needs of its parent. */
+export interface LiveSession {
+  readonly sessionId: string;
+  /** Aborts when the parent's run does, and when it ends. */
+  readonly signal: AbortSignal;
+  /** What the parent may still use up. */
+  readonly budget: Budget;
+}
 
-export const liveSession = (id: string): AgentSession | undefined => open.get(id);
+const open = new Map<string, LiveSession>();
 
-export function addLiveSession(session: AgentSession): void {
+export const liveSession = (id: string): LiveSession | undefined => open.get(id);
+
+export function addLiveSession(session: LiveSession): void {
   open.set(session.sessionId, session);
 }
 
 /** Another one with the same id may have been opened since. */
-export function removeLiveSession(session: AgentSession): void {
+export function removeLiveSession(session: LiveSession): void {
   if (open.get(session.sessionId) === session) open.delete(session.sessionId);
 }

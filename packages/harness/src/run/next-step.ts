@@ -48,8 +48,12 @@ export interface RunFacts {
   failures: number;
   /** Since the last answer that was one it was compacted because of an overflow. */
   wasCompacted: boolean;
-  /** A compaction was tried in this run and gained nothing: once more would not help. */
+  /** A compaction for the threshold was tried and gained nothing: once more would not help yet. */
   cannotCompact: boolean;
+  /** Why the log could not be written. */
+  logFailure: string | undefined;
+  /** The attempt gave an answer, whatever kind of. */
+  hasAnswered: boolean;
   retry: { enabled: boolean; maxRetries: number; baseDelayMs: number };
 }
 
@@ -59,12 +63,14 @@ const longestWaitMs = 60_000;
 export function nextStep(facts: RunFacts): Step {
   const { aborted, answer, request } = facts;
   if (aborted) return { kind: "stop", reason: aborted.termination, ...withDetail(aborted.detail) };
+  // What cannot be remembered is not done.
+  if (facts.logFailure !== undefined) return failed("write_failed", facts.logFailure);
   const goesOn = facts.wantsMore || facts.hasWaiting;
   // A run that was over anyway is not ended by its budget.
   if (request?.kind === "spent" && (goesOn || !answer || isFailed(answer))) return done(`budget_${request.limit}`);
   // Once: a context that is still too large after that is a failure like any other.
-  if (facts.hasOverflowed && !facts.wasCompacted && !facts.cannotCompact)
-    return { kind: "compact", reason: "overflow" };
+  if (facts.hasOverflowed && !facts.wasCompacted) return { kind: "compact", reason: "overflow" };
+  if (!facts.hasAnswered) return failed("unknown", "The model was asked and gave no answer.");
   if (answer && isFailed(answer)) return afterFailure(facts, answer);
   if (request?.kind === "asked") return done(request.detail);
   // Also when nothing is left to do: who asks next should not have to wait for it.
@@ -72,6 +78,13 @@ export function nextStep(facts: RunFacts): Step {
   if (goesOn) return { kind: "go_on" };
   return answer?.stopReason === "length" ? done("length") : { kind: "stop", reason: "no_tool_calls" };
 }
+
+const failed = (detail: string, message: string): RunStop => ({
+  kind: "stop",
+  reason: "error",
+  detail,
+  failure: { kind: "unknown", message },
+});
 
 const done = (detail: string): RunStop => ({ kind: "stop", reason: "no_tool_calls", detail });
 

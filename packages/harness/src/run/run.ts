@@ -26,6 +26,8 @@ import {
 } from "@tau/ai";
 import type { TerminationReason } from "@tau/protocol";
 import { resolveCompactionSettings, shouldCompact } from "../compaction/settings.ts";
+import { textTokens } from "../compaction/text.ts";
+import { toolsPrefix } from "../pipeline/stable-order.ts";
 import { convertToLlm } from "../session/message.ts";
 import { boundResult, mostResultCharacters } from "./bound.ts";
 import { type Budget, countedUsage, type Reservation } from "./budget.ts";
@@ -69,13 +71,21 @@ export class Run {
   #failures = 0;
   #cutAnswers = 0;
   #wasCompacted = false;
-  #cannotCompact = false;
+  /** The last attempt gave an answer, whatever kind of. */
+  #hasAnswered = true;
   #request: StopRequest | undefined;
   /** Of the attempt that is being made. */
   #answer: AssistantMessage | undefined;
   /** Whether every result of the batch so far asked for the end. */
   #terminates: boolean | undefined;
   #sending: readonly AgentMessage[] = [];
+  /** Why the log could not be written, the first time. */
+  #logFailure: string | undefined;
+  #lastEntryId = "";
+  /** Of the last answer. */
+  #answerEntryId = "";
+  /** A compaction for the threshold is tried again when the context has so many tokens. */
+  #compactAgainAt = 0;
 
   constructor(host: RunHost, budget: Budget) {
     this.#host = host;
@@ -111,7 +121,10 @@ export class Run {
     const cancelTimers = this.#setTimers();
     try {
       this.#begin();
-      return this.#finish(await this.#toTheEnd(prompts));
+      const stop = await this.#toTheEnd(prompts);
+      // What could not be written was not said: the model must not be told of it later.
+      if (this.#logFailure !== undefined) await this.#host.transcript.load(this.#host.session);
+      return this.#finish(stop);
     } catch (error) {
       // The last wall: a log that refuses in the middle of a compaction, say. The run still ends as every run ends.
       const failure: Failure = { kind: "unknown", message: messageOf(error) };
@@ -126,8 +139,13 @@ export class Run {
 
   async #toTheEnd(first: readonly AgentMessage[]): Promise<RunStop> {
     let prompts = first;
-    if (this.#isFull()) await this.#compact("threshold");
     this.#checkBudget();
+    if (this.#request === undefined && this.#isFull()) {
+      // What was said is in the log before anything else is done with it.
+      await this.#sayUnanswered(prompts);
+      prompts = [];
+      await this.#compact("threshold");
+    }
     for (;;) {
       if (this.#request?.kind !== "spent") await this.#attempt(prompts);
       else await this.#sayUnanswered(prompts);
@@ -141,9 +159,16 @@ export class Run {
       if (step.kind === "retry" && (await this.#waitForRetry(step)) === "given up") {
         return { kind: "stop", reason: "error", detail: step.failure.kind, failure: step.failure };
       }
-      this.#host.transcript.dropFailure();
+      if (step.kind === "retry") await this.#withdrawAnswer();
       prompts = this.#nextPrompts();
     }
+  }
+
+  /** An answer that is asked for again is not sent any more, now or after a restart. The log keeps it. */
+  async #withdrawAnswer(): Promise<void> {
+    const { session, transcript } = this.#host;
+    transcript.dropFailure();
+    await session.appendContextEdit(this.#answerEntryId, null);
   }
 
   /** The engine, until it stops. */
@@ -160,7 +185,9 @@ export class Run {
       if (prompts.length > 0) await runAgentLoop([...prompts], context, config, emit, this.signal, ask);
       else await runAgentLoopContinue(context, config, emit, this.signal, ask);
     };
+    this.#hasAnswered = false;
     await this.#spans.within(work);
+    this.#hasAnswered = this.#answer !== undefined;
     if (isFailed(this.#answer)) this.#failures++;
   }
 
@@ -214,19 +241,40 @@ export class Run {
   }
 
   #reserve(model: Model) {
-    const { transcript } = this.#host;
     return this.#budget.reserve({
-      inputTokens: transcript.tokens,
+      inputTokens: this.#inputTokens(),
       maxOutputTokens: model.maxTokens,
       price: model.cost,
     });
+  }
+
+  /** What the next request takes, about. Until a provider has counted, prompt and tools are estimated beside it. */
+  #inputTokens(): number {
+    const { transcript, current } = this.#host;
+    if (transcript.isCounted) return transcript.tokens;
+    const { systemPrompt, tools } = current();
+    return transcript.tokens + textTokens(systemPrompt.text) + textTokens(toolsPrefix(tools));
   }
 
   /** Into the log, then to those who listen. Only what goes into the log is waited for. */
   #record(event: AgentEvent): void | Promise<void> {
     const { session, inbox } = this.#host;
     const appended = appendEvent(session, event, (message) => inbox.idOf(message));
-    return appended ? appended.then(() => this.#take(event)) : this.#take(event);
+    return appended ? this.#takeWritten(event, appended) : this.#take(event);
+  }
+
+  async #takeWritten(event: AgentEvent, appended: Promise<string>): Promise<void> {
+    try {
+      this.#lastEntryId = await appended;
+      if (event.type === "message_end") this.#host.inbox.said(event.message);
+    } catch (error) {
+      // The engine hears of it too, and does nothing more that it cannot write.
+      this.#logFailure ??= messageOf(error);
+      throw error;
+    } finally {
+      // Every start is told its end, whatever became of the log.
+      this.#take(event);
+    }
   }
 
   #take(event: AgentEvent): void {
@@ -267,6 +315,7 @@ export class Run {
 
   #takeAnswer(answer: AssistantMessage): void {
     this.#answer = answer;
+    this.#answerEntryId = this.#lastEntryId;
     this.#totalTokens += answer.usage.totalTokens;
     this.#reservation?.settle(countedUsage(answer));
     this.#reservation = undefined;
@@ -292,7 +341,7 @@ export class Run {
   /** Asked after each turn that may be followed by another. */
   #shouldStop(): boolean {
     if (this.#request) return true;
-    if (this.#isFull() && !this.#cannotCompact) this.#request = { kind: "full" };
+    if (this.#isFull() && !this.#cannotCompact()) this.#request = { kind: "full" };
     else this.#checkBudget();
     return this.#request !== undefined;
   }
@@ -305,8 +354,8 @@ export class Run {
   }
 
   #isFull(): boolean {
-    const { transcript, settings, current } = this.#host;
-    return shouldCompact(transcript.tokens, resolveCompactionSettings(settings().compaction, current().model));
+    const { settings, current } = this.#host;
+    return shouldCompact(this.#inputTokens(), resolveCompactionSettings(settings().compaction, current().model));
   }
 
   #nextTurn({ context }: TurnContext): AgentLoopTurnUpdate {
@@ -340,7 +389,9 @@ export class Run {
       isFull: this.#isFull(),
       failures: this.#failures,
       wasCompacted: this.#wasCompacted,
-      cannotCompact: this.#cannotCompact,
+      cannotCompact: this.#cannotCompact(),
+      logFailure: this.#logFailure,
+      hasAnswered: this.#hasAnswered,
       retry: settings().retry,
     };
   }
@@ -351,14 +402,19 @@ export class Run {
     const outcome = await compactSession(this.#host, { reason, signal: this.signal });
     this.#totalTokens += outcome.usage.totalTokens;
     this.#budget.charge(outcome.usage);
-    if (outcome.kind !== "compacted") {
-      this.#cannotCompact = true;
-      return;
-    }
     if (reason === "overflow") this.#wasCompacted = true;
     transcript.dropFailure();
-    // Compacting for the threshold makes room; where it did not make enough, once more would not either.
-    if (this.#isFull()) this.#cannotCompact = true;
+    // Where it did not help, it is tried again when there is something new to be gained.
+    if (outcome.kind !== "compacted" || this.#isFull()) this.#compactAgainAt = transcript.tokens + this.#step();
+  }
+
+  #cannotCompact(): boolean {
+    return this.#host.transcript.tokens < this.#compactAgainAt;
+  }
+
+  /** A twentieth of the window. */
+  #step(): number {
+    return resolveCompactionSettings({}, this.#host.current().model).contextWindow / 20;
   }
 
   async #waitForRetry(retry: { attempt: number; delayMs: number; failure: Failure }): Promise<"over" | "given up"> {

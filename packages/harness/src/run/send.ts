@@ -14,19 +14,9 @@ export function messagesToSend(
   model: Pick<Model, "contextWindow">,
   { pruning, blockImages }: SendSettings,
 ): AgentMessage[] {
-  const bounded = boundMessages(withoutRetried(messages), mostResultCharacters(model));
+  const bounded = boundMessages(messages, mostResultCharacters(model));
   const pruned = pruneMessages(bounded, pruning);
   return blockImages ? pruned.map(withoutImages) : [...pruned];
-}
-
-/**
- * Without the answers that failed and were asked for again: while the run went on they were not sent, and what is sent
- * later must begin with the same words, or the provider's cache is lost.
- */
-function withoutRetried(messages: readonly AgentMessage[]): readonly AgentMessage[] {
-  const isRetried = (message: AgentMessage, at: number) =>
-    message.role === "assistant" && message.stopReason === "error" && messages[at + 1]?.role === "assistant";
-  return messages.some(isRetried) ? messages.filter((message, at) => !isRetried(message, at)) : messages;
 }
 
 const imageText = { type: "text", text: "[An image was left out: the settings say that none are sent.]" } as const;

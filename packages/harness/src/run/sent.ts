@@ -3,8 +3,18 @@ import type { AgentMessage, AgentTool } from "@tau/agent";
 import type { Model } from "@tau/ai";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { PrefixEntry } from "../session/entry.ts";
+import type { Session } from "../session/session.ts";
 import { digestOf, firstBreak, firstChangedMessage, modelName, type PrefixDigest } from "./prefix.ts";
-import type { RunHost } from "./run-host.ts";
+import type { Publisher } from "./publisher.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** What it needs of a session. */
+interface SentHost {
+  readonly session: Pick<Session, "append">;
+  readonly transcript: Pick<Transcript, "tokens">;
+  readonly publisher: Pick<Publisher, "fact">;
+  readonly current: () => { systemPrompt: SystemPrompt; tools: readonly AgentTool[] };
+}
 
 export class Sent {
   #digest: PrefixDigest | undefined;
@@ -35,7 +45,7 @@ export class Sent {
 
   /** Names what is not as it was in the last request, and takes this one for the next comparison. */
   async next(
-    { session, current, transcript, publisher }: Pick<RunHost, "session" | "current" | "transcript" | "publisher">,
+    { session, current, transcript, publisher }: SentHost,
     { model, messages }: { model: Model; messages: readonly AgentMessage[] },
   ): Promise<void> {
     const { systemPrompt, tools } = current();

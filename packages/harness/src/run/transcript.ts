@@ -1,13 +1,14 @@
 /** The messages that the model is sent, as they stand: read from the log once, then kept up with it. */
 import type { AgentMessage } from "@tau/agent";
-import { contextTokens, estimateTokens, usedTokens } from "../compaction/tokens.ts";
-import { buildContext } from "../session/context.ts";
+import { contextTokens, estimateAll, estimateTokens, usedTokens } from "../compaction/tokens.ts";
+import { buildContext, type SessionContext } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
 
 export class Transcript {
   #messages: AgentMessage[] = [];
   /** What the next request takes, kept up with every message: a long conversation is not counted again each turn. */
   #tokens = 0;
+  #isCounted = false;
 
   /** A copy is made by whoever changes it: the engine does. */
   get messages(): readonly AgentMessage[] {
@@ -23,16 +24,25 @@ export class Transcript {
     return this.#tokens;
   }
 
+  /** Whether the provider has counted what the conversation takes, prompt and tools included. */
+  get isCounted(): boolean {
+    return this.#isCounted;
+  }
+
   /** Reads what the log says now, after it was opened, compacted, edited or left for another branch. */
-  async load(session: Session): Promise<void> {
+  async load(session: Session): Promise<SessionContext> {
     const branch = await session.getContextBranch();
+    const context = await session.buildContext();
     this.#messages = buildContext(branch).messages;
     this.#tokens = contextTokens(branch);
+    this.#isCounted = this.#tokens > estimateAll(this.#messages);
+    return context;
   }
 
   add(message: AgentMessage): void {
     this.#messages.push(message);
     const counted = usedTokens(message);
+    if (counted > 0) this.#isCounted = true;
     this.#tokens = counted > 0 ? counted : this.#tokens + estimateTokens(message);
   }
 

@@ -7,7 +7,8 @@ import { type ScriptedModelOptions, scriptedModel, type ScriptedTurn, text } fro
 import type { SessionEvent } from "@tau/protocol";
 import { onTestFinished } from "vitest";
 import type { AgentSession } from "../../src/agent-session.ts";
-import { type AgentSessionParams, createAgentSession } from "../../src/create-agent-session.ts";
+import { createAgentSession } from "../../src/create-agent-session.ts";
+import type { AgentSessionParams } from "../../src/create/params.ts";
 import type { AgentSessionEvent } from "../../src/run/publisher.ts";
 import { SettingsManager } from "../../src/settings/settings-manager.ts";
 import type { SettingsInput } from "../../src/settings/schema.ts";

@@ -3,7 +3,7 @@ import type { AgentTool } from "@tau/agent";
 import { call, createFakeClock, type ScriptedTurn, text } from "@tau/ai/testing";
 import type { SessionEvent, TerminationReason } from "@tau/protocol";
 import { expect, test } from "vitest";
-import { type AgentSessionParams } from "../../src/create-agent-session.ts";
+import type { AgentSessionParams } from "../../src/create/params.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type Desk, type DeskOptions, never, openDesk, sayTool, until } from "./desk.ts";
 
