@@ -1,7 +1,7 @@
 /** The messages that the model is sent, as they stand: read from the log once, then kept up with it. */
 import type { AgentMessage } from "@tau/agent";
 import { contextTokens, estimateAll, estimateTokens, usedTokens } from "../compaction/tokens.ts";
-import { buildContext, type SessionContext } from "../session/context.ts";
+import type { SessionContext } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
 
 export class Transcript {
@@ -31,9 +31,8 @@ export class Transcript {
 
   /** Reads what the log says now, after it was opened, compacted, edited or left for another branch. */
   async load(session: Session): Promise<SessionContext> {
-    const branch = await session.getContextBranch();
-    const context = await session.buildContext();
-    this.#messages = buildContext(branch).messages;
+    const { branch, ...context } = await session.readContext();
+    this.#messages = context.messages;
     this.#tokens = contextTokens(branch);
     this.#isCounted = this.#tokens > estimateAll(this.#messages);
     return context;

@@ -29,13 +29,18 @@ export async function readContextBranch(log: SessionLog, leaf: number): Promise<
   return await log.read(branchRows(log, leaf, isOnBranch ? firstKept : compaction));
 }
 
+/** A context, and the part of the branch that it is made of. */
+export interface BranchContext extends SessionContext {
+  branch: SessionEntry[];
+}
+
 /** What the model is sent for a leaf. Reads the context and at most two entries more, however long the log is. */
-export async function readContext(log: SessionLog, leaf: number): Promise<SessionContext> {
+export async function readContext(log: SessionLog, leaf: number): Promise<BranchContext> {
   const branch = await readContextBranch(log, leaf);
   const level = log.table.ancestor(leaf, "thinking_level_change");
   const model = log.table.ancestor(leaf, "model_change", "assistant");
   const choices = await log.read([level, model].filter((row) => row >= 0).sort((a, b) => a - b));
-  return { ...buildContext(branch), ...settingsOf(choices) };
+  return { ...buildContext(branch), ...settingsOf(choices), branch };
 }
 
 function isAncestor({ table }: SessionLog, ancestor: number, row: number): boolean {

@@ -8,6 +8,7 @@ import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 import type { ExportSource } from "../export/source.ts";
 import {
+  type BranchContext,
   branchRows,
   readBranch,
   readContext,
@@ -180,7 +181,13 @@ export class Session implements SessionNode {
   }
 
   /** What the model is sent, and the choices that stand. Costs what is shown, however long the log is. */
-  buildContext(leafId: string | null = this.#leafId): Promise<SessionContext> {
+  async buildContext(leafId: string | null = this.#leafId): Promise<SessionContext> {
+    const { branch: _branch, ...context } = await this.readContext(leafId);
+    return context;
+  }
+
+  /** The same, with the part of the branch that it is made of. */
+  readContext(leafId: string | null = this.#leafId): Promise<BranchContext> {
     return this.#log.retrying(async () => readContext(this.#log, await this.#row(leafId)));
   }
 
