@@ -32,6 +32,8 @@ export interface ToolsOptions {
   shell?: string;
   /** Comes before every command, on a line of its own. */
   commandPrefix?: string;
+  /** Whether `read` makes images smaller that are larger than models like. Default true. */
+  resizesImages?: boolean;
   /** Where `bash` keeps long output. Default: private files among the system's temporary ones, removed by `dispose`. */
   outputDirectory?: string;
   /** How much of the machine a command with all it starts may take. */
@@ -86,7 +88,7 @@ export function createTools(options: ToolsOptions): Tools {
   const editing = { cwd, files, queue };
   const searching = { cwd, files, spawn, clock };
   const byName = {
-    read: createReadTool({ cwd, files, snapshots, clock }),
+    read: createReadTool({ cwd, files, snapshots, clock, resizesImages: options.resizesImages ?? true }),
     write: createWriteTool(editing),
     edit: createEditTool(editing),
     hashline_edit: createHashlineEditTool({ ...editing, snapshots }),

@@ -347,3 +347,14 @@ test("no bytes make reading a header throw", () => {
     { numRuns: 2_000 },
   );
 });
+
+test("who does not want images resized gets them as they are, or is told why not", async () => {
+  const cwd = scratch();
+  const wide = draw(2_400, 20).get_bytes();
+  writeFileSync(join(cwd, "wide.png"), wide);
+  writeFileSync(join(cwd, "heavy.png"), draw(1_800, 1_800, true).get_bytes());
+  const tool = createReadTool({ cwd, files: createFiles(), resizesImages: false });
+  const { content } = await tool.execute("id", { path: "wide.png" });
+  expect((content[1] as ImageContent).data).toBe(Buffer.from(wide).toString("base64"));
+  await expect(tool.execute("id", { path: "heavy.png" })).rejects.toThrow("images are not made smaller");
+});

@@ -55,7 +55,7 @@ export async function createGround({ cwd, rules: given, grants, settings, clock,
   const isNoCredential = (path: string, access: "read" | "write") => pathStanding(path, access, rules) !== "denied";
   const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
   const guarded = createFiles({ ids, guard: createPathGuard({ ...rules, grants }) });
-  const { shellPath, shellCommandPrefix, shellEnv } = settings.get();
+  const { shellPath, shellCommandPrefix, shellEnv, images } = settings.get();
   const tools = createTools({
     cwd,
     files: guarded,
@@ -64,6 +64,7 @@ export async function createGround({ cwd, rules: given, grants, settings, clock,
     ...(shellPath !== undefined && { shell: shellPath }),
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
     addedEnv: shellEnv,
+    resizesImages: images.autoResize,
   });
   return { files: { free, mentions }, tools, rules };
 }

@@ -21,8 +21,12 @@ export interface PreparedImage {
   note: string | undefined;
 }
 
-/** Refuses what would be too large to decode, by its header; makes the rest fit. */
-export async function prepareImage(bytes: Uint8Array, type: ImageType, limits: ShrinkLimits): Promise<PreparedImage> {
+/** Refuses what would be too large to decode, by its header; makes the rest fit, unless images are to stay as they are. */
+export async function prepareImage(
+  bytes: Uint8Array,
+  type: ImageType,
+  { resizes = true, ...limits }: ShrinkLimits & { resizes?: boolean },
+): Promise<PreparedImage> {
   const { path } = limits;
   const size = imageSizeOf(bytes, type);
   if (!size) throw new ToolsError("binary", `${path} is a damaged image: its header does not say how large it is.`);
@@ -32,8 +36,15 @@ export async function prepareImage(bytes: Uint8Array, type: ImageType, limits: S
       `${path} is an image of ${size.width}×${size.height} pixels; at most ${mostImagePixels.toLocaleString("en-US")} can be shown. Make it smaller first.`,
     );
   }
-  if (fits(size) && bytes.length <= mostBytes && isWholeImage(bytes, type)) {
-    return { image: imageOf(bytes, type), note: undefined };
+  const isSmall = bytes.length <= mostBytes && isWholeImage(bytes, type);
+  if (isSmall && (fits(size) || !resizes)) return { image: imageOf(bytes, type), note: undefined };
+  if (!resizes) {
+    const most = formatBytes(mostEncodedBytes);
+    const why = "the settings say that images are not made smaller";
+    throw new ToolsError(
+      "too_large",
+      `${path} cannot be shown as it is: models take ${most} of a whole image, and ${why}.`,
+    );
   }
   // Most images are small enough, and most sessions see none.
   const { shrinkImage } = await import("./image-worker.ts");

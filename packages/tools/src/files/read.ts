@@ -35,6 +35,7 @@ export function createReadTool({
   files,
   clock = systemClock,
   snapshots = createSnapshots(),
+  resizesImages = true,
 }: {
   cwd: string;
   files: Files;
@@ -42,6 +43,8 @@ export function createReadTool({
   clock?: Clock;
   /** Remembers what was shown with anchors; share it with the hashline tools. */
   snapshots?: Snapshots;
+  /** Whether images that are larger than models like are made smaller. Default true. */
+  resizesImages?: boolean;
 }): AgentTool<typeof parameters, ReadDetails> {
   const read = async (
     { path: given, offset = 1, limit = mostLines, hashline = false }: Static<typeof parameters>,
@@ -51,7 +54,7 @@ export function createReadTool({
     const file = await files.openRead(path);
     try {
       const image = await sniff(file, given);
-      if (image) return await showImage(files, file, image, { path, clock, signal });
+      if (image) return await showImage(files, file, image, { path, clock, signal, resizes: resizesImages });
       if (hashline) return await showAnchors({ files, snapshots }, { path, given }, { offset, limit });
       const maxLines = Math.min(limit, mostLines);
       const window = await readLines(file, { offset, maxLines, maxBytes: mostBytes, signal });
@@ -85,7 +88,7 @@ async function showImage(
   files: Files,
   { size }: ReadableFile,
   type: ImageType,
-  limits: ShrinkLimits,
+  limits: ShrinkLimits & { resizes: boolean },
 ): Promise<AgentToolResult<ReadDetails>> {
   const { path } = limits;
   if (size > mostImageFileBytes) {
