@@ -292,6 +292,45 @@ describe("what is no file", () => {
   });
 });
 
+describe("reading what is expected", () => {
+  test("gives back the expected bytes where they are there, and others where others are", async () => {
+    const path = join(scratch(), "file");
+    const files = createFiles();
+    const holding = async (text: string, expected: Buffer) => {
+      writeFileSync(path, text);
+      return (await files.readWhole(path, 1_000_000, { expected })).bytes;
+    };
+    for (const size of [0, 10, 200_000, 70_000]) {
+      const old = Buffer.alloc(size, "a");
+      const [changed, longer] = ["b".repeat(size), "a".repeat(size + 1)];
+      expect(await holding(old.toString(), old)).toBe(old);
+      expect((await holding(changed, old)).toString()).toBe(changed);
+      expect((await holding(longer, old)).toString()).toBe(longer);
+    }
+  });
+
+  test("what was handed out is never read into again", async () => {
+    const path = join(scratch(), "file");
+    const files = createFiles();
+    const texts = ["one", "two", "six", "ten"];
+    const all: Buffer[] = [];
+    for (const text of texts) {
+      writeFileSync(path, text);
+      // First as expected, so that there is a spare buffer; then not, so that it is handed out.
+      await files.readWhole(path, 100, { expected: Buffer.from(text) });
+      all.push((await files.readWhole(path, 100, { expected: Buffer.from("???") })).bytes);
+    }
+    expect(all.map(String)).toEqual(texts);
+  });
+
+  test("the limit holds all the same", async () => {
+    const path = join(scratch(), "file");
+    writeFileSync(path, "0123456789");
+    const reading = createFiles().readWhole(path, 9, { expected: Buffer.from("0123456789") });
+    await expect(reading).rejects.toMatchObject({ code: "too_large" });
+  });
+});
+
 describe("writing what was read before", () => {
   test("is refused when somebody else changed, replaced or removed the file meanwhile", async () => {
     const files = createFiles();

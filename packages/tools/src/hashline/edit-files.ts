@@ -110,7 +110,7 @@ const mostNotes = 20;
 
 async function prepare({ files, snapshots }: HashlineGround, target: FileEdits): Promise<Prepared | Refused> {
   const { given, realPath, edits, fileTag } = target;
-  const { bytes, stamp } = await files.readWhole(realPath, mostHashlineBytes);
+  const { bytes, stamp } = await files.readWhole(realPath, mostHashlineBytes, { expected: snapshots.decoded });
   const before = snapshots.decode(bytes, given);
   const versions = snapshots.versions(realPath);
   const plan = planEdits({ edits, current: before, versions, ...(fileTag !== undefined && { fileTag }) });

@@ -38,6 +38,8 @@ export interface Snapshots {
   edited(path: string, before: TextFile, after: TextFile, hunks: readonly Hunk[]): Version;
   /** As `decodeText`, and at once where the bytes are those that were decoded, or that an edit left, last. */
   decode(bytes: Uint8Array, name: string): TextFile;
+  /** The bytes of which `decode` knows the text at once. */
+  readonly decoded: Buffer | undefined;
   /** The newest first. */
   versions(path: string): readonly Version[];
 }
@@ -137,6 +139,9 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
       const file = decodeText(bytes, name);
       last = isKept(file.bytes) ? file : undefined;
       return file;
+    },
+    get decoded() {
+      return last?.bytes;
     },
     versions: (path) => paths.get(path) ?? [],
   };

@@ -10,6 +10,7 @@ import { type FileSystem, nodeFileSystem } from "./file-system.ts";
 import { type Access, ask, type Guard } from "./guard.ts";
 import { type Ground, holdsDirectories, lookUp, open, openDirectory, pathOfHandle, unlessFailing } from "./place.ts";
 import { stampOf, writeWhole } from "./replace.ts";
+import { createSpare } from "./spare.ts";
 
 export type { Access, Guard, GuardedFile } from "./guard.ts";
 
@@ -28,8 +29,15 @@ export interface ReadableFile {
 export interface Files {
   /** Opens a regular file. Anything that could block or never end (pipes, sockets, devices) is refused at once. */
   openRead(path: string): Promise<ReadableFile>;
-  /** The whole content, at most `maxBytes`, and a stamp that tells this state of the file from later ones. */
-  readWhole(path: string, maxBytes: number): Promise<{ realPath: string; bytes: Buffer; stamp: string }>;
+  /**
+   * The whole content, at most `maxBytes`, and a stamp that tells this state of the file from later ones. Where the file
+   * holds what is `expected`, the bytes may be these very ones; nobody may change them then.
+   */
+  readWhole(
+    path: string,
+    maxBytes: number,
+    options?: { expected?: Buffer | undefined },
+  ): Promise<{ realPath: string; bytes: Buffer; stamp: string }>;
   /** What a path leads to; undefined when it leads nowhere. Refused where the guard does not allow reading. */
   stat(path: string): Promise<Stats | undefined>;
   /** The entries of a directory, in no order. */
@@ -65,10 +73,12 @@ export function createFiles(options: FilesOptions = {}): Files {
     ids: options.ids ?? systemIds,
     plain: new Set(),
     swept: new Set(),
+    spare: createSpare(),
   };
   return {
     openRead: (path) => explaining(path, () => openRead(ground, path)),
-    readWhole: (path, maxBytes) => explaining(path, () => readWhole(ground, path, maxBytes)),
+    readWhole: (path, maxBytes, { expected } = {}) =>
+      explaining(path, () => readWhole(ground, path, maxBytes, expected)),
     stat: (path) => explaining(path, () => statOf(ground, path)),
     list: (path) => explaining(path, () => list(ground, path)),
     realPath: (path, access = "read") =>
@@ -139,24 +149,29 @@ async function list(ground: Ground, path: string) {
   }
 }
 
-async function readWhole(ground: Ground, path: string, maxBytes: number) {
+async function readWhole(ground: Ground, path: string, maxBytes: number, expected: Buffer | undefined) {
   const file = await openRead(ground, path);
   try {
     if (file.size > maxBytes) {
       throw new ToolsError("too_large", `${path} has ${file.size} bytes; at most ${maxBytes} can be handled whole.`);
     }
+    const isLikely = expected?.length === file.size;
     const chunks: Buffer[] = [];
     let size = 0;
     // Files under /proc say that they are empty and are not, so the end is where they say, or where nothing comes.
     for (;;) {
-      const buffer = Buffer.allocUnsafe(Math.max(64 * 1024, file.size - size + 1));
+      const room = Math.max(64 * 1024, file.size - size + 1);
+      const buffer = isLikely ? ground.spare.take(room) : Buffer.allocUnsafe(room);
       const count = await file.read(buffer, size);
       size += count;
       if (size > maxBytes) throw new ToolsError("too_large", `${path} has more than ${maxBytes} bytes.`);
       chunks.push(buffer.subarray(0, count));
       if (count > 0 && size !== file.size) continue;
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
-      return { realPath: file.realPath, bytes, stamp: file.stamp };
+      const { realPath, stamp } = file;
+      if (!isLikely || !bytes.equals(expected)) return { realPath, bytes, stamp };
+      ground.spare.giveBack(buffer);
+      return { realPath, bytes: expected, stamp };
     }
   } finally {
     await file.close();

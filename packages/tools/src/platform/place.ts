@@ -6,6 +6,7 @@ import { systemCode, ToolsError } from "../errors.ts";
 import { unlessMissing } from "./explain.ts";
 import type { FileSystem, OpenHandle } from "./file-system.ts";
 import { type Access, ask, type Guard } from "./guard.ts";
+import type { Spare } from "./spare.ts";
 
 /** What everything in `Files` shares. */
 export interface Ground {
@@ -16,6 +17,8 @@ export interface Ground {
   readonly plain: Set<string>;
   /** Directories that were looked through for what killed writes left. */
   readonly swept: Set<string>;
+  /** For reading what is probably known already. */
+  readonly spare: Spare;
 }
 
 /** Linux names an open file, and opens names beneath a directory that is held. Elsewhere names are looked up again. */
