@@ -21,7 +21,7 @@ const packages = [
   },
   { name: "agent", entries: ["index"] },
   { name: "tools", entries: ["index", "platform/index", "testing/index"] },
-  { name: "protocol", entries: ["index"] },
+  { name: "protocol", entries: ["index", "node/index"] },
   { name: "harness", entries: ["index", "testing/index"] },
   { name: "cli", entries: ["index", "bin"] },
 ];

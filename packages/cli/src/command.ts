@@ -11,6 +11,8 @@ export interface Io {
   input: () => Readable;
   /** What is a terminal, and so a person. */
   terminal: { input: boolean; out: boolean; err: boolean };
+  /** How wide the terminal is; undefined where nobody knows. */
+  columns: number | undefined;
   /** Whether `out` shows colours. */
   colour: boolean;
   /** Aborted by Ctrl-C and by the signals that end a program; its reason is the signal's name. */
@@ -28,5 +30,4 @@ export interface Command {
   summary: string;
   /** What follows the name, one line a form, for `tau help NAME`. */
   usage: readonly string[];
-  load: () => Promise<Run>;
 }

@@ -6,9 +6,9 @@ import { exitCodes } from "./exit-codes.ts";
 import { run as runIn, temporaryDirectory } from "../test/kit.ts";
 import { version } from "./version.ts";
 
-const run = async (args: string[], signal = new AbortController().signal) => {
+const run = async (args: string[]) => {
   const directory = await temporaryDirectory();
-  return await runIn({ directory, agentDir: directory }, args, { signal });
+  return await runIn({ directory, agentDir: directory }, args);
 };
 
 test("the version is the package's", async () => {
@@ -32,29 +32,4 @@ test.each([
   expect(code).toBe(exitCodes.usage);
   expect(err).toMatch(text);
   expect(out).toBe("");
-});
-
-test("the demo thinks, calls a tool and answers, offline", async () => {
-  const { code, out, err } = await run(["demo"]);
-  expect(code).toBe(exitCodes.done);
-  expect(err).toBe("");
-  expect(out.split("\n").filter(Boolean)).toEqual([
-    "you What is the weather in Samarkand?",
-    "turn 1",
-    "thinks A question about the weather. There is a tool for that.",
-    'calls weather {"place":"Samarkand"}',
-    expect.stringMatching(/^ends toolUse/),
-    "tool weather answers: 21 °C, sunny",
-    "turn 2",
-    expect.stringMatching(/^says It is 21 °C/),
-    expect.stringMatching(/^ends stop/),
-  ]);
-});
-
-test("the demo takes no arguments", async () => {
-  expect(await run(["demo", "--bogus"])).toMatchObject({ code: exitCodes.usage, out: "" });
-});
-
-test("an interrupted demo says so with its exit code", async () => {
-  expect((await run(["demo"], AbortSignal.abort())).code).toBe(exitCodes.interrupted);
 });

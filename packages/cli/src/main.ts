@@ -17,8 +17,14 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
     return exitCodes.done;
   }
   const command = commands.find(({ name }) => name === first);
-  if (command) return await behindWall(`tau ${command.name}`, io, async () => await (await command.load())(rest, io));
+  if (command) return await behindWall(`tau ${command.name}`, io, () => runCommand(command.name, rest, io));
   return await behindWall("tau", io, () => startSession(args, io));
+}
+
+async function runCommand(name: string, args: readonly string[], io: Io): Promise<ExitCode> {
+  const { loaders } = await import("./commands/load.ts");
+  const run = await loaders[name]!();
+  return await run(args, io);
 }
 
 /** What goes wrong is a sentence for the person, never a stack trace. */
@@ -52,6 +58,8 @@ async function startSession(args: readonly string[], io: Io): Promise<ExitCode> 
 }
 
 async function runMode(options: SessionOptions, args: readonly string[], io: Io): Promise<ExitCode> {
+  if (options.listModels !== undefined) return await listModels(options, io);
+  if (options.mode === "rpc") return await (await import("./rpc/rpc.ts")).runRpc(options, io);
   const [word] = options.messages;
   if (isNothingSaid(options, io)) {
     io.out(helpText(commands));
@@ -68,6 +76,11 @@ async function runMode(options: SessionOptions, args: readonly string[], io: Io)
 
 const isNothingSaid = ({ messages, files, resume }: SessionOptions, io: Io) =>
   messages.length === 0 && files.length === 0 && !resume && io.terminal.input;
+
+function listModels({ listModels: search, offline }: SessionOptions, io: Io): Promise<ExitCode> {
+  const args = [...(typeof search === "string" ? [search] : []), ...(offline ? ["--offline"] : [])];
+  return runCommand("models", args, io);
+}
 
 async function nearlyCommand(word: string, io: Io): Promise<ExitCode | undefined> {
   const { nearestNames } = await import("@tau/ai");

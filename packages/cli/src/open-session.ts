@@ -1,5 +1,5 @@
 /** From the flags to an open session: the one place where the program is put together. */
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   type AgentSession,
@@ -7,13 +7,13 @@ import {
   type AskChoice,
   createAgentSession,
   createResourceLoader,
-  defaultAgentDir,
   HarnessError,
   SessionManager,
   SettingsManager,
 } from "@tau/harness";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
+import { agentDirOf, findSession, isFile } from "./find-session.ts";
 
 export interface OpenOptions {
   /** Whom to ask where the policy asks. Default: nobody is there. */
@@ -23,7 +23,7 @@ export interface OpenOptions {
 /** Throws `HarnessError` for what a person has to put right. */
 export async function openSession(options: SessionOptions, io: Io, { ask }: OpenOptions = {}): Promise<AgentSession> {
   const { cwd } = io;
-  const agentDir = resolve(cwd, io.env["TAU_DIR"] || defaultAgentDir());
+  const agentDir = agentDirOf(io);
   const settingsManager = await SettingsManager.create(cwd, agentDir);
   const { skills, prompts } = settingsManager.get();
   const resourceLoader = await createResourceLoader({
@@ -33,7 +33,7 @@ export async function openSession(options: SessionOptions, io: Io, { ask }: Open
     promptPaths: [...options.promptTemplates, ...prompts],
     ...(options.noContextFiles && { contextFiles: "none" }),
   });
-  const sessionManager = await openLog(options, { cwd, agentDir, settings: settingsManager });
+  const sessionManager = await openLog(options, io, { agentDir, settings: settingsManager });
   const model = modelSpec(options);
   const params: AgentSessionParams = {
     cwd,
@@ -76,16 +76,17 @@ const budgetsOf = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
 });
 
 interface Place {
-  cwd: string;
   agentDir: string;
   settings: SettingsManager;
 }
 
-async function openLog(options: SessionOptions, { cwd, agentDir, settings }: Place): Promise<SessionManager> {
+async function openLog(options: SessionOptions, io: Io, { agentDir, settings }: Place): Promise<SessionManager> {
+  const { cwd } = io;
   const { durability, sessionDir: usual } = settings.get();
   const directory = options.sessionDir === undefined ? usual : resolve(cwd, options.sessionDir);
   const choices = { agentDir, durability };
   if (options.noSession) return await SessionManager.inMemory(cwd, choices);
+  if (options.resume) return await SessionManager.open(await chooseSession(io, directory), choices);
   if (options.continue) return await SessionManager.continueRecent(cwd, directory, choices);
   if (options.session !== undefined) {
     return await SessionManager.open(await findSession(options.session, { cwd, agentDir, directory }), choices);
@@ -102,34 +103,10 @@ async function openLog(options: SessionOptions, { cwd, agentDir, settings }: Pla
   return await SessionManager.create(cwd, directory, choices);
 }
 
-/** A path, or an id, or the beginning of one that leaves no doubt. Sessions of this directory come first. */
-export async function findSession(
-  given: string,
-  { cwd, agentDir, directory }: { cwd: string; agentDir: string; directory: string | undefined },
-): Promise<string> {
-  const path = resolve(cwd, given);
-  if (await isFile(path)) return path;
-  const here = await SessionManager.list(cwd, directory, { agentDir });
-  for (const sessions of [here, await SessionManager.listAll({ agentDir })]) {
-    const exact = sessions.find(({ id }) => id === given);
-    if (exact) return exact.path;
-    const found = sessions.filter(({ id }) => id.startsWith(given));
-    if (found.length === 1) return found[0]!.path;
-    if (found.length > 1) {
-      const ids = found.slice(0, 5).map(({ id }) => id);
-      throw new HarnessError(
-        "invalid_input",
-        `${JSON.stringify(given)} could be ${ids.join(", ")}. Give more of the id.`,
-      );
-    }
-  }
-  const message = `There is no session ${JSON.stringify(given)}. \`tau sessions list\` shows those of this directory.`;
-  throw new HarnessError("session_not_found", message);
-}
-
-async function isFile(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isFile() ?? false;
+/** Asks which of the sessions of this directory is meant. */
+async function chooseSession(io: Io, directory: string | undefined): Promise<string> {
+  const { chooseSessionFile } = await import("./commands/sessions-choose.ts");
+  return await chooseSessionFile(io, directory);
 }
 
 /** What is the name of a file stands for what is in it. */

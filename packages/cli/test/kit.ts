@@ -74,6 +74,7 @@ export async function run(
     err: (text) => void (err += text),
     input: () => Readable.from(input === undefined ? [] : [Buffer.from(input)]),
     terminal: { input: input === undefined, out: false, err: false, ...terminal },
+    columns: undefined,
     colour: false,
     signal,
     cwd: directory,

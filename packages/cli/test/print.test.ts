@@ -105,3 +105,19 @@ test("JSON mode: the header, then one event a line, and nothing else", async () 
   expect(records.at(-1)?.type).toBe("agent_end");
   expect(records.flatMap(({ type, delta }) => (type === "text_delta" ? delta : [])).join("")).toBe("A\u2028line.");
 });
+
+test("--resume asks on a terminal which session is meant, and says so where nobody can be asked", async () => {
+  const place = await ground([says("one"), says("two"), says("three")]);
+  await run(place, ["-p", "The first."]);
+  await run(place, ["-p", "The second."]);
+  const chosen = await run(place, ["--resume", "-p", "Go on."], {
+    input: "2\n",
+    terminal: { input: true, err: true },
+  });
+  expect(chosen).toMatchObject({ code: 0, out: "three\n" });
+  expect(chosen.err).toContain("The second.");
+  expect(JSON.stringify(place.server.requests[2]?.body)).toContain("The first.");
+  const nobody = await run(place, ["--resume", "-p", "Go on."]);
+  expect(nobody).toMatchObject({ code: exitCodes.usage });
+  expect(nobody.err).toContain("--session ID");
+});

@@ -12,6 +12,7 @@ export type { AuthFailure, AuthFailureKind, AuthNotice } from "./auth/failure.ts
 export type { KeyChain } from "./auth/key-chain.ts";
 export type { KeySource } from "./auth/key-choice.ts";
 export type { LoginEvent, LoginInteraction } from "./auth/login-interaction.ts";
+export { literalKey } from "./auth/key-value.ts";
 export { loginMethods, type LoginMethod, type LoginOptions, type LoginOutcome } from "./auth/login.ts";
 export { type BrowserLogin, type DeviceLogin, type OAuthProvider, oauthProviders } from "./auth/oauth-providers.ts";
 export type { Summariser } from "./compaction/ask.ts";
@@ -173,7 +174,7 @@ export {
 export { recover, type Recovered } from "./session/recover.ts";
 export type { ProblemKind, SessionProblem } from "./session/scan.ts";
 export { Session, type SummaryExtras } from "./session/session.ts";
-export { defaultAgentDir, sessionDirectory } from "./session/session-directory.ts";
+export { defaultAgentDir, isSessionId, sessionDirectory, sessionFileName } from "./session/session-directory.ts";
 export type { SessionInfo } from "./session/session-info.ts";
 export { type NewSession, SessionManager, type SessionManagerOptions } from "./session/session-manager.ts";
 export type { AppendOutcome, LogStore } from "./session/store.ts";

@@ -1,88 +1,144 @@
+/**
+ * `tau demo`: the real tools, a real session and its log, on a temporary project. Only the model is scripted, and that is
+ * said wherever it speaks. Needs no key and no network.
+ */
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { styleText } from "node:util";
-import { type AssistantMessageEvent, type Context, streamSimple, type Tool } from "@tau/ai";
-import { call, scriptedModel, text, thinking } from "@tau/ai/testing";
+import { type Context, streamSimple } from "@tau/ai";
+import { call, scriptedModel, type ScriptedTurn, text, thinking } from "@tau/ai/testing";
+import { createAgentSession, SessionManager } from "@tau/harness";
+import type { SessionEvent } from "@tau/protocol";
 import type { Io, Run } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { exitCodeOf } from "../print.ts";
+import { runForms } from "./run-forms.ts";
 
-const weather: Tool = {
-  name: "weather",
-  description: "The weather of a place",
-  parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] },
-};
+export const demo: Run = async (args, io) =>
+  await runForms("demo", async (given) => await show(io, given.has("keep")), { args, io });
 
-/** Two turns with a scripted model: it thinks, asks for a tool, gets an answer and speaks. Needs no key and no network. */
-export const demo: Run = async (args, io) => {
-  if (args.length > 0) {
-    io.err(`tau demo: it takes no arguments, and got ${args.join(" ")}.\n`);
-    return exitCodes.usage;
-  }
-  const model = scriptedModel(
-    [
-      [thinking("A question about the weather. There is a tool for that."), call("weather", { place: "Samarkand" })],
-      [text("It is 21 °C and sunny in Samarkand. This answer was scripted: no model was asked, and nothing was sent.")],
-    ],
-    { tokensPerSecond: 60 },
-  );
-  const context: Context = {
-    messages: [{ role: "user", content: "What is the weather in Samarkand?", timestamp: Date.now() }],
-    tools: [weather],
-  };
-  io.out(`${label(io, "you")} What is the weather in Samarkand?\n`);
+/** It subtracts. */
+const script = `#!/bin/sh
+# Adds up the numbers that it is given.
+total=0
+for number in "$@"; do
+  total=$((total - number))
+done
+echo "$total"
+`;
+
+const request = "total.sh adds up wrongly. Mend it, and show that it works.";
+
+/** What the last turn says depends on what the tools really answered. */
+const turns: readonly ScriptedTurn[] = [
+  [thinking("First I look at the file."), call("read", { path: "total.sh" })],
+  [
+    text("It subtracts where it should add."),
+    call("edit", { path: "total.sh", oldText: "total - number", newText: "total + number" }),
+  ],
+  [text("Now I run it."), call("bash", { command: "sh total.sh 1 2 3" })],
+  (context) => [
+    text(
+      lastResult(context).trim() === "6"
+        ? "total.sh adds up now: 1, 2 and 3 make 6."
+        : `I expected 6, and total.sh said: ${lastResult(context).trim()}`,
+    ),
+  ],
+];
+
+function lastResult({ messages }: Context): string {
+  const message = messages.findLast(({ role }) => role === "toolResult");
+  return message?.role === "toolResult"
+    ? message.content.map((part) => (part.type === "text" ? part.text : "")).join("")
+    : "";
+}
+
+async function show(io: Io, isKept: boolean): Promise<ExitCode> {
+  if (io.signal.aborted) return exitCodes.interrupted;
+  const root = await realpath(await mkdtemp(join(tmpdir(), "tau-demo-")));
+  const project = join(root, "project");
+  const agentDir = join(root, "tau");
   try {
-    for (let turn = 1; model.left > 0; turn++) {
-      io.out(`\n${label(io, `turn ${turn}`)}\n`);
-      const stream = streamSimple(model, context, { signal: io.signal });
-      for await (const event of stream) show(event, io);
-      const message = await stream.result();
-      if (message.stopReason === "aborted") return exitCodes.interrupted;
-      if (message.stopReason === "error") throw new Error(message.errorMessage);
-      context.messages.push(message);
-      for (const block of message.content) {
-        if (block.type !== "toolCall") continue;
-        io.out(`${label(io, "tool")} ${block.name} answers: 21 °C, sunny\n`);
-        context.messages.push({
-          role: "toolResult",
-          toolCallId: block.id,
-          toolName: block.name,
-          content: [{ type: "text", text: "21 °C, sunny" }],
-          isError: false,
-          timestamp: Date.now(),
-        });
-      }
+    await mkdir(project);
+    await writeFile(join(project, "total.sh"), script);
+    const code = await work({ project, agentDir }, io);
+    if (!isKept) io.out("All of it is removed again; tau demo --keep leaves it.\n");
+    else {
+      io.out(`\n${label(io, "kept")} ${root}\n`);
+      io.out(`Look at it again: cd ${project} && TAU_DIR=${agentDir} tau sessions show\n`);
     }
+    return code;
   } finally {
+    if (!isKept) await rm(root, { recursive: true, force: true });
+  }
+}
+
+async function work({ project, agentDir }: { project: string; agentDir: string }, io: Io): Promise<ExitCode> {
+  // As fast as somebody reads, where somebody does.
+  const model = scriptedModel(turns, io.terminal.out ? { tokensPerSecond: 40 } : {});
+  const sessionManager = await SessionManager.create(project, undefined, { agentDir });
+  const session = await createAgentSession({
+    cwd: project,
+    agentDir,
+    sessionManager,
+    model,
+    streamFn: streamSimple,
+    abortSignal: io.signal,
+  });
+  try {
+    io.out("A demonstration: the model is scripted, nobody is asked. The tools, the files and the log are real.\n\n");
+    await sessionManager.appendSessionInfo("Demo with a scripted model");
+    io.out(`${label(io, "you")} ${request}\n`);
+    session.onSessionEvent(createTeller(io));
+    const outcome = await session.prompt(request);
+    io.out(`${label(io, "log")} ${sessionManager.getEntryCount()} entries in ${sessionManager.getSessionFile()}\n`);
+    return outcome.kind === "ran" ? exitCodeOf(outcome, 0) : exitCodes.failed;
+  } finally {
+    await session.dispose();
     model.dispose();
   }
-  return exitCodes.done;
-};
-
-function show(event: AssistantMessageEvent, io: Io): void {
-  switch (event.type) {
-    case "thinking_start":
-      return io.out(label(io, "thinks "));
-    case "text_start":
-      return io.out(label(io, "says "));
-    case "toolcall_start":
-      return io.out(`${label(io, "calls")} ${nameOf(event)} `);
-    case "thinking_delta":
-      return io.out(io.colour ? styleText("dim", event.delta) : event.delta);
-    case "text_delta":
-    case "toolcall_delta":
-      return io.out(event.delta);
-    case "thinking_end":
-    case "text_end":
-    case "toolcall_end":
-      return io.out("\n");
-    case "done":
-      return io.out(`${label(io, "ends")} ${event.reason}, ${event.message.usage.output} tokens\n`);
-    case "start":
-    case "error":
-  }
 }
 
-function nameOf(event: AssistantMessageEvent & { type: "toolcall_start" }): string {
-  const block = event.partial.content[event.contentIndex];
-  return block?.type === "toolCall" ? block.name : "";
+/** One line for each thing that happens; what the model says comes as it is said. */
+function createTeller(io: Io): (event: SessionEvent) => void {
+  let speaking: "thinks" | "says" | undefined;
+  const speak = (how: "thinks" | "says", delta: string) => {
+    if (speaking !== how) {
+      endLine();
+      io.out(`${label(io, `scripted model ${how}`)} `);
+    }
+    speaking = how;
+    io.out(io.colour && how === "thinks" ? styleText("dim", delta) : delta);
+  };
+  const endLine = () => {
+    if (speaking !== undefined) io.out("\n");
+    speaking = undefined;
+  };
+  const say = (who: string, what: string) => {
+    endLine();
+    io.out(`${label(io, who)} ${what}\n`);
+  };
+  const names = new Map<string, string>();
+  return (event) => {
+    switch (event.type) {
+      case "thinking_delta":
+        return speak("thinks", event.delta);
+      case "text_delta":
+        return speak("says", event.delta);
+      case "tool_execution_start":
+        names.set(event.toolCallId, event.toolName);
+        return say("scripted model calls", `${event.toolName} ${JSON.stringify(event.input)}`);
+      case "tool_execution_end":
+        return say(`${names.get(event.toolCallId) ?? "tool"} answers`, indented(event.output));
+      case "message_end":
+        return endLine();
+      case "error":
+        return say("error", event.message);
+    }
+  };
 }
+
+const indented = (output: string): string => output.trimEnd().replaceAll("\n", "\n    ");
 
 const label = (io: Io, name: string) => (io.colour ? styleText("cyan", name) : name);

@@ -25,5 +25,8 @@ export function chooseKey(provider: string, candidates: readonly KeyCandidate[],
     if (refusal === undefined) return { kind: "candidate", candidate };
     reason ??= refusal;
   }
-  return { kind: "none", reason: reason ?? `There is no key for ${provider}. Log in or store one: /login ${provider}` };
+  return {
+    kind: "none",
+    reason: reason ?? `There is no key for ${provider}. Log in or store one: tau auth login ${provider}`,
+  };
 }

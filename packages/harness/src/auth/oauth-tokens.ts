@@ -49,7 +49,7 @@ export function readTokens(answer: OAuthAnswer, reading: TokenReading): TokenOut
 
 function refusal({ status, json }: OAuthAnswer, { id, name }: OAuthProvider): Failed {
   if (status === 401 || finalRefusals.has(errorCode(json) ?? "")) {
-    return failed("login_required", `${name} no longer accepts this login. Log in again: /login ${id}`);
+    return failed("login_required", `${name} no longer accepts this login. Log in again: tau auth login ${id}`);
   }
   return failed("server", `${name} answered with HTTP ${status}. Try again later; if it stays so, log in again.`);
 }

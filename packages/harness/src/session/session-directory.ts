@@ -42,8 +42,11 @@ export function idInFileName(path: string): string {
 }
 
 /** Ids become part of file names and of commands. */
+export const isSessionId = (id: string): boolean =>
+  /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id) && id.length <= 128;
+
 export function checkSessionId(id: string): void {
-  if (/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id) && id.length <= 128) return;
+  if (isSessionId(id)) return;
   const rule = "letters, digits, '-', '_' and '.', at most 128, beginning and ending with a letter or digit";
   throw new HarnessError("invalid_input", `${JSON.stringify(id)} cannot be the id of a session: use ${rule}.`);
 }

@@ -98,7 +98,7 @@ describe("one process", () => {
     server.refreshTokens.clear();
     const outcome = await storage.getApiKey("here");
     expect(outcome).toMatchObject({ kind: "failed", source: "stored", failure: { kind: "login_required" } });
-    expect(JSON.stringify(outcome)).toContain("/login here");
+    expect(JSON.stringify(outcome)).toContain("auth login here");
     expect(JSON.stringify(outcome)).not.toMatch(/canary|refresh-first|access-first/);
     expect(readFileSync(file, "utf8")).toBe(before);
   });

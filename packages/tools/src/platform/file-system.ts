@@ -5,22 +5,9 @@
 import { readlinkSync, type Stats, statSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { copyAttributes } from "./attributes.ts";
+import { type OpenHandle, openRaw } from "./open-handle.ts";
 
-/** An open file. Numbers are bytes. */
-export interface OpenHandle {
-  readonly fd: number;
-  stat(): Promise<Stats>;
-  /** Reads into `buffer` and says how many bytes came; 0 at the end. */
-  read(buffer: Uint8Array, position: number): Promise<number>;
-  /** Writes all of `data`, or rejects. Without `position`, where the file stands (or at its end, opened for append). */
-  write(data: Uint8Array, position?: number): Promise<void>;
-  sync(): Promise<void>;
-  datasync(): Promise<void>;
-  truncate(length: number): Promise<void>;
-  chmod(mode: number): Promise<void>;
-  chown(uid: number, gid: number): Promise<void>;
-  close(): Promise<void>;
-}
+export type { OpenHandle } from "./open-handle.ts";
 
 export interface FileSystem {
   /** `flags` as in open(2), from `constants` of `node:fs`. */
@@ -50,9 +37,7 @@ export interface FileSystem {
 }
 
 export const nodeFileSystem: FileSystem = {
-  async open(path, flags, mode) {
-    return openHandle(await fs.open(path, flags, mode));
-  },
+  open: openRaw,
   stat: (path) => fs.stat(path),
   statNow: (path) => statSync(path),
   lstat: (path) => fs.lstat(path),
@@ -75,28 +60,3 @@ export const nodeFileSystem: FileSystem = {
   unlink: (path) => fs.unlink(path),
   copyAttributes: (from, to) => copyAttributes(from.fd, to.fd),
 };
-
-function openHandle(handle: fs.FileHandle): OpenHandle {
-  return {
-    fd: handle.fd,
-    stat: () => handle.stat(),
-    async read(buffer, position) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
-      return bytesRead;
-    },
-    async write(data, position) {
-      // A call may write less than it was given, and an interrupted one usually does.
-      for (let done = 0; done < data.length;) {
-        const at = position === undefined ? null : position + done;
-        const { bytesWritten } = await handle.write(data, done, data.length - done, at);
-        done += bytesWritten;
-      }
-    },
-    sync: () => handle.sync(),
-    datasync: () => handle.datasync(),
-    truncate: (length) => handle.truncate(length),
-    chmod: (mode) => handle.chmod(mode),
-    chown: (uid, gid) => handle.chown(uid, gid),
-    close: () => handle.close(),
-  };
-}

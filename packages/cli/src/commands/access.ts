@@ -1,0 +1,43 @@
+/** Keys and models as the program sees them, without a session. */
+import { findEnvKeys } from "@tau/ai";
+import { type AuthNotice, AuthStorage, ModelRegistry } from "@tau/harness";
+import type { Io } from "../command.ts";
+import { agentDirOf } from "../find-session.ts";
+
+export interface Access {
+  agentDir: string;
+  auth: AuthStorage;
+  registry: ModelRegistry;
+  /** The providers that something is stored for. */
+  stored: ReadonlySet<string>;
+  /** What is wrong with `auth.json`, as far as it was looked at. */
+  notices: readonly AuthNotice[];
+}
+
+/** Runs nothing and asks nobody. Close the registry when done. */
+export async function openAccess(io: Io): Promise<Access> {
+  const agentDir = agentDirOf(io);
+  const env = (name: string) => io.env[name];
+  const notices: AuthNotice[] = [];
+  const auth = AuthStorage.create(agentDir, {
+    env,
+    onNotice: (notice) => notices.push(notice),
+    modelsKey: (provider) => modelsKey(registry, provider),
+  });
+  const stored = new Set((await auth.list()).map(({ provider }) => provider));
+  const registry: ModelRegistry = await ModelRegistry.create(agentDir, {
+    watch: false,
+    hasKey: (provider, written) =>
+      written !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
+  });
+  return { agentDir, auth, registry, stored, notices };
+}
+
+function modelsKey(registry: ModelRegistry, provider: string) {
+  const key = registry.writtenKey(provider);
+  const host = registry.baseUrl(provider);
+  return key === undefined ? undefined : { key, isOwn: true, ...(host !== undefined && { host }) };
+}
+
+export const providersOf = (registry: ModelRegistry): string[] =>
+  [...new Set(registry.getAll().map(({ provider }) => provider))].sort();

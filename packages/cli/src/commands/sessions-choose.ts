@@ -1,0 +1,29 @@
+/** Which session to go on with, asked at a terminal. */
+import { HarnessError } from "@tau/harness";
+import { choose } from "../choose.ts";
+import type { Io } from "../command.ts";
+import { cleanLine, cutTo } from "../table.ts";
+import { placeOf, sessionsHere } from "./place.ts";
+import { shortIds, titleOf } from "./sessions-list.ts";
+
+const mostShown = 20;
+const mostTitle = 60;
+
+/** Throws when there is nobody to ask, nothing to choose from, or the person chose nothing. */
+export async function chooseSessionFile(io: Io, directory: string | undefined): Promise<string> {
+  const refused = (message: string) => new HarnessError("invalid_input", message);
+  if (!io.terminal.input || !io.terminal.err) {
+    throw refused("--resume asks which session is meant, and nobody is there to ask. Name it with --session ID.");
+  }
+  const sessions = (await sessionsHere(await placeOf(io, directory), io)).slice(0, mostShown);
+  if (sessions.length === 0) throw refused("There is no session of this directory yet.");
+  const ids = shortIds(sessions.map(({ id }) => id));
+  const items = sessions.map((session, at) => ({
+    name: ids[at]!,
+    summary: cutTo(cleanLine(titleOf(session)), mostTitle),
+  }));
+  const chosen = await choose(io, "Sessions of this directory, the last used first:", items);
+  const found = sessions[items.findIndex(({ name }) => name === chosen)];
+  if (!found) throw refused("No session was chosen.");
+  return found.path;
+}

@@ -1,0 +1,58 @@
+import { readdir, realpath, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { HarnessError, type SessionInfo } from "@tau/harness";
+import { acquireLease } from "@tau/tools/platform";
+import { consent, endOf } from "../choose.ts";
+import type { Io } from "../command.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { cleanLine } from "../table.ts";
+import type { Given } from "./forms.ts";
+import { placeOf, readSession, sessionFile } from "./place.ts";
+import { usageMistake } from "./run-forms.ts";
+
+export async function deleteSessions(given: Given, io: Io): Promise<ExitCode> {
+  const place = await placeOf(io);
+  const paths: string[] = [];
+  for (const name of given.places) paths.push(await realpath(await sessionFile(place, name, io)));
+  for (const path of new Set(paths)) {
+    const about = await readSession(path, place, async (session) => {
+      // What is no session is not ours to remove, whatever its name.
+      if (session.problems.some(({ kind }) => kind === "no_session")) {
+        throw new HarnessError("invalid_input", `${path} is no session: it stays.`);
+      }
+      return { id: session.id, name: await session.getSessionName(), count: session.getEntryCount() };
+    });
+    const answer = await consent(io, `Delete ${describe(about)} for good?`, given.has("yes"));
+    if (answer === "nobody") return usageMistake("sessions", "deleting needs --yes where nobody can be asked.", io);
+    if (answer !== "yes") {
+      io.err("It stays.\n");
+      return endOf(answer);
+    }
+    await removeSession(path);
+    io.out(`Deleted ${describe(about)}.\n`);
+  }
+  return exitCodes.done;
+}
+
+type About = Pick<SessionInfo, "id"> & { name: string | undefined; count: number };
+
+const describe = ({ id, name, count }: About): string =>
+  `${id}${name === undefined ? "" : ` ${JSON.stringify(cleanLine(name))}`} (${count} ${count === 1 ? "entry" : "entries"})`;
+
+/** The log first: without it the rest is rubbish, and not the other way round. Nobody else may write it meanwhile. */
+async function removeSession(path: string): Promise<void> {
+  const lock = `${path}.lock`;
+  const outcome = await acquireLease(lock);
+  if (outcome.kind === "busy") {
+    const advice = outcome.advice ?? "Close it there first.";
+    throw new HarnessError("read_only", `The session ${path} is in use by process ${outcome.holder.pid}. ${advice}`);
+  }
+  try {
+    await unlink(path);
+    const beside = (await readdir(dirname(path))).filter((name) => name.startsWith(`${basename(path)}.`));
+    for (const name of beside) if (!name.startsWith(basename(lock))) await unlink(join(dirname(path), name));
+  } finally {
+    await outcome.lease.release();
+  }
+  await unlink(lock);
+}

@@ -1,0 +1,38 @@
+/** Where sessions are, and which one is meant. */
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { defaultAgentDir, HarnessError, SessionManager } from "@tau/harness";
+import type { Io } from "./command.ts";
+
+/** Where settings, credentials, models and sessions are. */
+export const agentDirOf = ({ cwd, env }: Io): string => resolve(cwd, env["TAU_DIR"] || defaultAgentDir());
+
+/** A path, or an id, or the beginning of one that leaves no doubt. Sessions of this directory come first. */
+export async function findSession(
+  given: string,
+  { cwd, agentDir, directory }: { cwd: string; agentDir: string; directory: string | undefined },
+): Promise<string> {
+  const path = resolve(cwd, given);
+  if (await isFile(path)) return path;
+  const here = await SessionManager.list(cwd, directory, { agentDir });
+  for (const sessions of [here, await SessionManager.listAll({ agentDir })]) {
+    const exact = sessions.find(({ id }) => id === given);
+    if (exact) return exact.path;
+    const found = sessions.filter(({ id }) => id.startsWith(given));
+    if (found.length === 1) return found[0]!.path;
+    if (found.length > 1) {
+      const ids = found.slice(0, 5).map(({ id }) => id);
+      throw new HarnessError(
+        "invalid_input",
+        `${JSON.stringify(given)} could be ${ids.join(", ")}. Give more of the id.`,
+      );
+    }
+  }
+  const message = `There is no session ${JSON.stringify(given)}. \`tau sessions list\` shows those of this directory.`;
+  throw new HarnessError("session_not_found", message);
+}
+
+export async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() ?? false;
+}

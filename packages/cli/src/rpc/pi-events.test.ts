@@ -1,0 +1,70 @@
+import type { SessionEvent } from "@tau/protocol";
+import { expect, test } from "vitest";
+import { PiEvents } from "./pi-events.ts";
+
+const start = { type: "agent_start" } as const;
+const end = { type: "agent_end", messages: [] } as const;
+const ended = (terminationReason: "no_tool_calls" | "abort_signal"): SessionEvent => ({
+  type: "agent_end",
+  sessionId: "s",
+  totalTurns: 1,
+  totalTokens: 1,
+  durationMs: 1,
+  terminationReason,
+});
+
+function told(tell: (events: PiEvents) => void): string[] {
+  const types: string[] = [];
+  tell(new PiEvents(({ type, aborted }) => types.push(aborted === true ? `${type} aborted` : type), "off"));
+  return types;
+}
+
+test("the end of a run is told when the session takes prompts again, and once", () => {
+  const before = told((events) => {
+    events.take(start);
+    events.take({ ...end, messages: [] });
+    events.takeLifecycle(ended("no_tool_calls"));
+  });
+  expect(before).toEqual(["agent_start"]);
+  const after = told((events) => {
+    events.take(start);
+    events.take({ ...end, messages: [] });
+    events.takeLifecycle(ended("abort_signal"));
+    events.settle();
+    events.settle();
+  });
+  expect(after).toEqual(["agent_start", "agent_end", "agent_settled aborted"]);
+});
+
+test("a run that goes on with what waited has ended, and nothing is settled before the last", () => {
+  const types = told((events) => {
+    for (const reason of ["no_tool_calls", "no_tool_calls"] as const) {
+      events.take(start);
+      events.take({ ...end, messages: [] });
+      events.takeLifecycle(ended(reason));
+    }
+    events.settle();
+  });
+  expect(types).toEqual(["agent_start", "agent_end", "agent_start", "agent_end", "agent_settled"]);
+});
+
+test("a retry that nothing came of ends with the reason why", () => {
+  const records: object[] = [];
+  const events = new PiEvents((record) => records.push(record), "off");
+  events.take({ type: "retry_scheduled", attempt: 2, maxAttempts: 2, delayMs: 1, reason: "overloaded" });
+  events.takeLifecycle({ type: "error", code: "overloaded", message: "Too many.", recoverable: true });
+  events.takeLifecycle(ended("no_tool_calls"));
+  expect(records.at(-1)).toEqual({ type: "auto_retry_end", success: false, attempt: 2, finalError: "Too many." });
+});
+
+test("a compaction that nobody asked for is told whole when it is there", () => {
+  const records: object[] = [];
+  const events = new PiEvents((record) => records.push(record), "off");
+  const entry = { type: "compaction", id: "c", parentId: null, timestamp: "", summary: "All.", tokensBefore: 9 };
+  events.take({ type: "entry_appended", entry });
+  events.take({ type: "session_compacted", entryId: "c", tokensBefore: 9, tokensAfter: 2 });
+  expect(records).toMatchObject([
+    { type: "compaction_start", reason: "threshold" },
+    { type: "compaction_end", result: { summary: "All.", tokensBefore: 9, estimatedTokensAfter: 2 } },
+  ]);
+});

@@ -1,0 +1,119 @@
+import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { settingsSchema } from "@tau/harness";
+import { expect, test } from "vitest";
+import { exitCodes } from "../../src/exit-codes.ts";
+import { run, temporaryDirectory } from "../kit.ts";
+import { type Spot, spot } from "./sessions-kit.ts";
+
+const fileOf = ({ agentDir }: Spot) => join(agentDir, "settings.json");
+
+test.each([
+  ["retry.maxRetries", "7", 7],
+  ["retry.enabled", "false", false],
+  ["defaultModel", "gpt-5", "gpt-5"],
+  ["defaultModel", "4", "4"],
+  ["defaultModel", '"4"', "4"],
+  ["enabledModels", '["anthropic/*"]', ["anthropic/*"]],
+  ["compaction", '{"enabled": false}', { enabled: false }],
+])("set %s %s is in the file, and get gives it back", async (key, written, value) => {
+  const place = await spot();
+  expect((await run(place, ["config", "set", key, written])).code).toBe(exitCodes.done);
+  const [outer = "", inner] = key.split(".");
+  const file = JSON.parse(await readFile(fileOf(place), "utf8")) as Record<string, Record<string, unknown>>;
+  expect(inner === undefined ? file[outer] : file[outer]?.[inner]).toEqual(value);
+  const got = JSON.parse((await run(place, ["config", "get", key, "--json"])).out) as unknown;
+  if (typeof value === "object" && !Array.isArray(value)) expect(got).toMatchObject(value);
+  else expect(got).toEqual(value);
+});
+
+test("set keeps comments, a project's file wins, and unset takes a setting out again", async () => {
+  const place = await spot();
+  await mkdir(place.agentDir);
+  await writeFile(fileOf(place), '{\n  // mine\n  "defaultModel": "a"\n}\n');
+  await run(place, ["config", "set", "retry.maxRetries", "5"]);
+  expect(await readFile(fileOf(place), "utf8")).toContain("// mine");
+  await run(place, ["config", "set", "--project", "defaultModel", "b"]);
+  expect(JSON.parse(await readFile(join(place.directory, ".tau", "settings.json"), "utf8"))).toEqual({
+    defaultModel: "b",
+  });
+  expect((await run(place, ["config", "get", "defaultModel"])).out).toBe("b\n");
+  const { out } = await run(place, ["config", "get"]);
+  expect(out).toMatch(/^defaultModel +b +project$/m);
+  expect(out).toMatch(/^retry\.maxRetries +5 +you$/m);
+  expect(out).toMatch(/^retry\.baseDelayMs +2000 +default$/m);
+  await run(place, ["config", "unset", "--project", "defaultModel"]);
+  expect((await run(place, ["config", "get", "defaultModel"])).out).toBe("a\n");
+});
+
+test("a mistake names the setting, suggests the nearest, and leaves the file alone", async () => {
+  const place = await spot();
+  await run(place, ["config", "set", "defaultModel", "a"]);
+  const before = await readFile(fileOf(place), "utf8");
+  expect(await run(place, ["config", "set", "retry.maxRetries", "often"])).toMatchObject({
+    code: exitCodes.usage,
+    err: expect.stringMatching(/^tau config: .*retry\.maxRetries.*\n$/),
+  });
+  for (const verb of [["get"], ["set", "x"], ["unset"]]) {
+    const [word = "", ...value] = verb;
+    const ran = await run(place, ["config", word, "retry.maxRetrys", ...value]);
+    expect(ran).toMatchObject({
+      code: exitCodes.usage,
+      err: expect.stringContaining('Did you mean "retry.maxRetries"'),
+    });
+  }
+  expect(await readFile(fileOf(place), "utf8")).toBe(before);
+});
+
+test("a damaged file is told with its line, is never written to, and an unwritable place is one line", async () => {
+  const place = await spot();
+  await mkdir(place.agentDir);
+  await writeFile(fileOf(place), '{\n  "defaultModel": \n');
+  const got = await run(place, ["config", "get", "defaultThinkingLevel"]);
+  expect(got).toMatchObject({ code: exitCodes.done, out: "medium\n" });
+  expect(got.err).toContain("settings.json:");
+  const set = await run(place, ["config", "set", "defaultModel", "b"]);
+  expect(set).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("Mend the file first") });
+  expect(await readFile(fileOf(place), "utf8")).toBe('{\n  "defaultModel": \n');
+  const agentDir = join(await temporaryDirectory(), "a-file");
+  await writeFile(agentDir, "");
+  const failed = await run({ ...place, agentDir }, ["config", "set", "defaultModel", "b"]);
+  expect(failed.code).toBe(exitCodes.failed);
+  expect(failed.err.trimEnd().split("\n").at(-1)).toMatch(/^tau config: .*a-file/);
+});
+
+async function editorThat(writes: string): Promise<string> {
+  const path = join(await temporaryDirectory(), "editor.sh");
+  await writeFile(path, `#!/bin/sh\ncat > "$2" <<'EOT'\n${writes}\nEOT\n[ "$1" = --wait ]\n`);
+  await chmod(path, 0o700);
+  return `${path} --wait`;
+}
+
+test("edit opens the file in the person's editor and checks it afterwards", async () => {
+  const place = await spot();
+  const good = await run(place, ["config", "edit"], {
+    env: { EDITOR: await editorThat('{"defaultModel": "edited"}'), PATH: "/usr/bin:/bin" },
+  });
+  expect(good).toMatchObject({ code: exitCodes.done, err: `${fileOf(place)}: nothing is wrong with it.\n` });
+  expect((await stat(fileOf(place))).mode & 0o077).toBe(0);
+  expect((await run(place, ["config", "get", "defaultModel"])).out).toBe("edited\n");
+  const bad = await run(place, ["config", "edit"], {
+    env: { EDITOR: "false", VISUAL: await editorThat('{\n"retry": {"maxRetries": "often"}}'), PATH: "/usr/bin:/bin" },
+  });
+  expect(bad.code).toBe(exitCodes.failed);
+  expect(bad.err).toMatch(/settings\.json:2:\d+: .*retry\.maxRetries/);
+  expect((await run(place, ["config", "edit"])).err).toContain("Set VISUAL or EDITOR");
+  const left = await run(place, ["config", "edit"], { env: { EDITOR: "false", PATH: "/usr/bin:/bin" } });
+  expect(left.err).toContain('The editor "false" ended with 1.');
+});
+
+test("path and schema are for programs", async () => {
+  const place = await spot();
+  expect((await run(place, ["config", "path"])).out).toBe(`${fileOf(place)}\n`);
+  expect((await run(place, ["config", "path", "--project"])).out).toBe(
+    `${join(place.directory, ".tau/settings.json")}\n`,
+  );
+  expect(JSON.parse((await run(place, ["config", "schema"])).out)).toEqual(
+    JSON.parse(JSON.stringify(settingsSchema())),
+  );
+});

@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { commands } from "../../src/commands/index.ts";
+import { exitCodes } from "../../src/exit-codes.ts";
+import { run as runIn, temporaryDirectory } from "../kit.ts";
+
+const run = async (...args: string[]) => {
+  const directory = await temporaryDirectory();
+  return await runIn({ directory, agentDir: join(directory, "none") }, args);
+};
+
+test("help without a topic is --help", async () => {
+  expect((await run("help")).out).toBe((await run("--help")).out);
+});
+
+test.each(commands)("help $name, and $name --help, show all its forms", async ({ name, usage, summary }) => {
+  const { code, out } = await run("help", name);
+  expect(code).toBe(exitCodes.done);
+  expect(out).toContain(`tau ${name}: ${summary}`);
+  for (const line of usage) for (const part of line.split(/ {2,}/)) expect(out).toContain(part);
+  const own = await run(name, "--help");
+  expect(own.code).toBe(exitCodes.done);
+  expect(out.startsWith(own.out)).toBe(true);
+});
+
+test.each([
+  ["keys", "OPENAI_API_KEY"],
+  ["models", "--list-models [SEARCH]"],
+  ["sessions", "--continue"],
+  ["settings", "defaultThinkingLevel"],
+  ["exit-codes", "130"],
+])("help %s tells of %s", async (topic, word) => {
+  const { code, out } = await run("help", topic);
+  expect(code).toBe(exitCodes.done);
+  expect(out).toContain(word);
+});
+
+test("what there is nothing about is answered with the nearest, or with all there is", async () => {
+  expect(await run("help", "exit-code")).toEqual({
+    code: exitCodes.usage,
+    out: "",
+    err: 'tau help: there is nothing about "exit-code". Did you mean exit-codes?\n',
+  });
+  expect((await run("help", "zzzzzzzzzzzz")).err).toContain("There are: sessions, models,");
+});

@@ -1,0 +1,504 @@
+/** Every command once, by what it brings about and not only by what it answers. */
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { WireReply } from "@tau/ai/testing";
+import type { SessionEvent } from "@tau/protocol";
+import { describe, expect, test } from "vitest";
+import type { RpcCommandName, RpcQuestion, TauClient } from "@tau/protocol/node";
+import { rpcCommands } from "../src/rpc/commands.ts";
+import { calls, type Ground, ground, says, text } from "./kit.ts";
+import { connect } from "./rpc-kit.ts";
+
+interface World extends Ground {
+  client: TauClient;
+  events: SessionEvent[];
+  questions: RpcQuestion[];
+  bashOutput: () => string;
+  /** Resolves with the first event of the kind from now on. */
+  next: (type: SessionEvent["type"]) => Promise<SessionEvent>;
+  /** What the model was sent, request by request. */
+  sent: (request: number) => string;
+}
+
+interface Case {
+  replies?: readonly WireReply[];
+  args?: readonly string[];
+  settings?: object;
+  /** Before the program starts. */
+  prepare?: (place: Ground) => Promise<void>;
+  sees: (world: World) => Promise<void>;
+}
+
+const hang: WireReply = { kind: "raw", chunks: [], ending: "hang" };
+/** Says of itself that it takes nearly the whole window. */
+const fills = (words: string): WireReply => ({
+  kind: "answer",
+  answer: { content: [text(words)], usage: { input: 63_500, output: 100 } },
+});
+const fail: WireReply = { kind: "status", status: 503, headers: { "retry-after": "0" } };
+/** Runs until it is aborted, or somebody makes the file. */
+const untilFile = (name: string) => calls("bash", { command: `until [ -e ${name} ]; do sleep 0.02; done` });
+const quickRetry = { retry: { enabled: true, maxRetries: 3, baseDelayMs: 1 } };
+const slowRetry = { retry: { enabled: true, maxRetries: 3, baseDelayMs: 60_000 } };
+
+const cases: Readonly<Record<RpcCommandName, Case>> = {
+  prompt: {
+    replies: [says("Four.")],
+    async sees({ client, next, sent }) {
+      const ended = next("agent_end");
+      expect(await client.prompt("Two and two?")).toEqual({ disposition: "started" });
+      expect(await ended).toMatchObject({ terminationReason: "no_tool_calls" });
+      expect(sent(0)).toContain("Two and two?");
+    },
+  },
+  steer: {
+    replies: [untilFile("go"), says("As you say.")],
+    async sees({ client, next, sent, directory }) {
+      const started = next("tool_execution_start");
+      await client.prompt("Wait.");
+      await started;
+      expect(await client.call("steer", { message: "Rather be brief." })).toEqual({ disposition: "queued" });
+      const ended = next("agent_end");
+      await writeFile(join(directory, "go"), "");
+      await ended;
+      expect(sent(1)).toContain("Rather be brief.");
+    },
+  },
+  follow_up: {
+    replies: [untilFile("go"), says("Done."), says("That too.")],
+    async sees({ client, next, sent, directory }) {
+      const started = next("tool_execution_start");
+      await client.prompt("Wait.");
+      await started;
+      expect(await client.call("follow_up", { message: "And then sing." })).toEqual({ disposition: "queued" });
+      const ended = next("agent_end");
+      await writeFile(join(directory, "go"), "");
+      await ended;
+      expect(sent(1)).not.toContain("And then sing.");
+      expect(sent(2)).toContain("And then sing.");
+    },
+  },
+  execute: {
+    replies: [calls("write", { path: "a.txt", content: "apples" }), says("Written.")],
+    async sees({ client, directory }) {
+      const answer = await client.call("execute", { prompt: "Write a.txt." });
+      expect(answer).toEqual({ answer: "Written.", terminationReason: "no_tool_calls" });
+      expect(await readFile(join(directory, "a.txt"), "utf8")).toBe("apples");
+    },
+  },
+  abort: {
+    replies: [hang],
+    async sees({ client, next }) {
+      const ended = next("agent_end");
+      const prompted = client.prompt("Never answer.");
+      await client.abort();
+      expect(await ended).toMatchObject({ terminationReason: "abort_signal" });
+      await prompted;
+      expect(await client.call("get_state")).toMatchObject({ isStreaming: false });
+    },
+  },
+  clear_queue: {
+    replies: [untilFile("go"), says("Done.")],
+    async sees({ client, next, server, directory }) {
+      const started = next("tool_execution_start");
+      await client.prompt("Wait.");
+      await started;
+      await client.call("steer", { message: "one" });
+      await client.call("follow_up", { message: "two" });
+      expect(await client.call("clear_queue")).toEqual({ steering: ["one"], followUp: ["two"] });
+      expect(await client.call("get_state")).toMatchObject({ pendingMessageCount: 0 });
+      const ended = next("agent_end");
+      await writeFile(join(directory, "go"), "");
+      await ended;
+      expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toMatch(/"(one|two)"/);
+    },
+  },
+  approve: {
+    replies: [calls("read", { path: "/etc/hostname" }), says("Read.")],
+    async sees({ client, next, sent }) {
+      const asked = next("approval_requested");
+      const ended = next("agent_end");
+      await client.prompt("Read it.");
+      const { approval } = (await asked) as Extract<SessionEvent, { type: "approval_requested" }>;
+      await client.call("approve", { approvalId: approval.id, decision: "allow" });
+      await ended;
+      expect(sent(1)).toContain((await readFile("/etc/hostname", "utf8")).trim());
+      const again = client.call("approve", { approvalId: approval.id, decision: "allow" });
+      await expect(again).rejects.toThrow("waits to be allowed");
+    },
+  },
+  get_state: {
+    replies: [says("Hi.")],
+    args: ["--name", "my work"],
+    async sees({ client }) {
+      const before = await client.call("get_state");
+      expect(before).toMatchObject({ messageCount: 0, sessionName: "my work", isStreaming: false });
+      expect(before.model).toMatchObject({ provider: "house", id: "small" });
+      await client.call("execute", { prompt: "Hi." });
+      expect(await client.call("get_state")).toMatchObject({ messageCount: 2, sessionId: before.sessionId });
+      expect((await stat(before.sessionFile!)).isFile()).toBe(true);
+    },
+  },
+  get_messages: {
+    replies: [says("Hello.")],
+    async sees({ client }) {
+      await client.call("execute", { prompt: "Hi." });
+      const { messages } = await client.call("get_messages");
+      expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    },
+  },
+  get_session_stats: {
+    replies: [says("Hello.")],
+    async sees({ client }) {
+      expect(await client.call("get_session_stats")).toMatchObject({ totalMessages: 0 });
+      await client.call("execute", { prompt: "Hi." });
+      const stats = await client.call("get_session_stats");
+      expect(stats).toMatchObject({ userMessages: 1, assistantMessages: 1, toolCalls: 0, totalMessages: 2 });
+      expect(stats.contextUsage).toMatchObject({ contextWindow: 64_000 });
+    },
+  },
+  get_last_assistant_text: {
+    replies: [says("The last word.")],
+    async sees({ client }) {
+      expect(await client.call("get_last_assistant_text")).toEqual({ text: null });
+      await client.call("execute", { prompt: "Hi." });
+      expect(await client.call("get_last_assistant_text")).toEqual({ text: "The last word." });
+    },
+  },
+  get_commands: {
+    replies: [says("Reviewed.")],
+    async prepare({ agentDir }) {
+      await mkdir(join(agentDir, "prompts"));
+      await writeFile(
+        join(agentDir, "prompts", "review.md"),
+        "---\ndescription: Look closely\n---\nReview it closely.",
+      );
+    },
+    async sees({ client, sent }) {
+      const { commands } = await client.call("get_commands");
+      expect(commands).toMatchObject([{ name: "review", description: "Look closely", source: "prompt" }]);
+      await client.call("execute", { prompt: `/${commands[0]!.name}` });
+      expect(sent(0)).toContain("Review it closely.");
+    },
+  },
+  get_entries: {
+    replies: [says("One."), says("Two.")],
+    async sees({ client }) {
+      await client.call("execute", { prompt: "First." });
+      const { entries, leafId } = await client.call("get_entries");
+      expect(leafId).toBe(entries.at(-1)?.id);
+      await client.call("execute", { prompt: "Second." });
+      const later = await client.call("get_entries", { since: entries.at(-1)!.id });
+      expect(JSON.stringify(later.entries)).toContain("Second.");
+      expect(JSON.stringify(later.entries)).not.toContain("First.");
+      await expect(client.call("get_entries", { since: "nowhere" })).rejects.toThrow('no entry "nowhere"');
+    },
+  },
+  get_tree: {
+    replies: [says("One.")],
+    async sees({ client }) {
+      await client.call("execute", { prompt: "First." });
+      const { tree, leafId } = await client.call("get_tree");
+      let count = 0;
+      let last = "";
+      const walk = (nodes: typeof tree): void =>
+        nodes.forEach(({ entry, children }) => {
+          count++;
+          last = entry.id;
+          walk(children);
+        });
+      walk(tree);
+      expect(count).toBe((await client.call("get_entries")).entries.length);
+      expect(last).toBe(leafId);
+    },
+  },
+  set_model: {
+    replies: [says("Large.")],
+    async sees({ client, server }) {
+      expect(await client.call("set_model", { provider: "house", modelId: "large" })).toMatchObject({ id: "large" });
+      await client.call("execute", { prompt: "Hi." });
+      expect(server.requests[0]?.body).toMatchObject({ model: "large" });
+      const wrong = client.call("set_model", { provider: "house", modelId: "larg" });
+      await expect(wrong).rejects.toThrow(/larg/);
+    },
+  },
+  cycle_model: {
+    replies: [says("Large.")],
+    args: ["--models", "house/small,house/large"],
+    async sees({ client, server }) {
+      expect(await client.call("cycle_model")).toMatchObject({ model: { id: "large" }, isScoped: true });
+      await client.call("execute", { prompt: "Hi." });
+      expect(server.requests[0]?.body).toMatchObject({ model: "large" });
+      expect(await client.call("cycle_model")).toMatchObject({ model: { id: "small" } });
+    },
+  },
+  get_available_models: {
+    async sees({ client }) {
+      const { models } = await client.call("get_available_models");
+      const { provider, id } = models.find((model) => model.id === "large")!;
+      await client.call("set_model", { provider, modelId: id });
+      expect((await client.call("get_state")).model?.id).toBe("large");
+    },
+  },
+  set_thinking_level: {
+    replies: [says("Hm.")],
+    args: ["--model", "house/large"],
+    async sees({ client, server }) {
+      await client.call("set_thinking_level", { level: "high" });
+      await client.call("execute", { prompt: "Think." });
+      expect(server.requests[0]?.body).toMatchObject({ reasoning_effort: "high" });
+      await expect(client.call("set_thinking_level", { level: "loud" as "low" })).rejects.toThrow('not "loud"');
+    },
+  },
+  cycle_thinking_level: {
+    args: ["--model", "house/large:off"],
+    async sees({ client }) {
+      expect(await client.call("cycle_thinking_level")).toEqual({ level: "minimal" });
+      expect(await client.call("get_state")).toMatchObject({ thinkingLevel: "minimal" });
+      await client.call("set_model", { provider: "house", modelId: "small" });
+      expect(await client.call("cycle_thinking_level")).toBeNull();
+    },
+  },
+  get_available_thinking_levels: {
+    async sees({ client }) {
+      expect(await client.call("get_available_thinking_levels")).toEqual({ levels: ["off"] });
+      await client.call("set_model", { provider: "house", modelId: "large" });
+      expect((await client.call("get_available_thinking_levels")).levels).toContain("high");
+    },
+  },
+  set_steering_mode: {
+    replies: [untilFile("go"), says("Done.")],
+    async sees({ client, next, sent, directory }) {
+      await client.call("set_steering_mode", { mode: "all" });
+      const started = next("tool_execution_start");
+      await client.prompt("Wait.");
+      await started;
+      await client.call("steer", { message: "both" });
+      await client.call("steer", { message: "at once" });
+      const ended = next("agent_end");
+      await writeFile(join(directory, "go"), "");
+      await ended;
+      expect(sent(1)).toMatch(/both.*at once/);
+    },
+  },
+  set_follow_up_mode: {
+    replies: [untilFile("go"), says("Done."), says("Both.")],
+    async sees({ client, next, sent, directory }) {
+      await client.call("set_follow_up_mode", { mode: "all" });
+      const started = next("tool_execution_start");
+      await client.prompt("Wait.");
+      await started;
+      await client.call("follow_up", { message: "both" });
+      await client.call("follow_up", { message: "at once" });
+      const ended = next("agent_end");
+      await writeFile(join(directory, "go"), "");
+      await ended;
+      expect(sent(2)).toMatch(/both.*at once/);
+    },
+  },
+  set_auto_compaction: {
+    replies: [fills("long ".repeat(2_000)), says("Two."), says("## Summary\nBoth said little."), says("Three.")],
+    settings: { compaction: { enabled: true, keepRecentTokens: 50, reserveTokens: 2_000 } },
+    async sees({ client, events, server }) {
+      await client.call("set_auto_compaction", { enabled: false });
+      expect(await client.call("get_state")).toMatchObject({ autoCompactionEnabled: false });
+      await client.call("execute", { prompt: "First." });
+      expect(server.requests.length).toBe(1);
+      await client.call("set_auto_compaction", { enabled: true });
+      await client.call("execute", { prompt: "Second." });
+      expect(events.some(({ type }) => type === "session_compacted")).toBe(true);
+    },
+  },
+  set_auto_retry: {
+    replies: [fail, says("never asked")],
+    settings: quickRetry,
+    async sees({ client, server }) {
+      await client.call("set_auto_retry", { enabled: false });
+      await expect(client.call("execute", { prompt: "Hi." })).rejects.toThrow("execute:");
+      expect(server.requests.length).toBe(1);
+    },
+  },
+  abort_retry: {
+    replies: [{ kind: "status", status: 503 }, says("never asked")],
+    settings: slowRetry,
+    async sees({ client, next, server }) {
+      const waiting = next("retry_scheduled");
+      const ended = next("agent_end");
+      await client.prompt("Hi.");
+      await waiting;
+      await client.call("abort_retry");
+      expect(await ended).toMatchObject({ terminationReason: "error" });
+      expect(server.requests.length).toBe(1);
+    },
+  },
+  compact: {
+    replies: [says("long ".repeat(8_000)), says("Second."), says("## Summary\nThey greeted each other.")],
+    settings: { compaction: { enabled: true, keepRecentTokens: 50, reserveTokens: 2_000 } },
+    async sees({ client, events }) {
+      await client.call("execute", { prompt: "First." });
+      await client.call("execute", { prompt: "Second." });
+      const compacted = await client.call("compact", { customInstructions: "Be short." });
+      expect(compacted.summary).toContain("They greeted each other.");
+      expect(compacted.estimatedTokensAfter).toBeLessThan(1_000);
+      expect(events.some(({ type }) => type === "session_compacted")).toBe(true);
+      const { messages } = await client.call("get_messages");
+      expect(JSON.stringify(messages)).not.toContain("long long");
+    },
+  },
+  bash: {
+    replies: [says("I saw it.")],
+    async sees({ client, sent, bashOutput, directory }) {
+      const result = await client.call("bash", { command: "echo pears | tee b.txt" });
+      expect(result).toMatchObject({ exitCode: 0, cancelled: false, truncated: false });
+      expect(result.output).toContain("pears");
+      expect(bashOutput()).toContain("pears");
+      expect(await readFile(join(directory, "b.txt"), "utf8")).toBe("pears\n");
+      await client.call("bash", { command: "echo secretly", excludeFromContext: true });
+      await client.call("execute", { prompt: "What did I do?" });
+      expect(sent(0)).toContain("pears");
+      expect(sent(0)).not.toContain("secretly");
+    },
+  },
+  abort_bash: {
+    async sees({ client, directory }) {
+      const running = client.call("bash", { command: "sleep 60; touch never" });
+      await client.call("abort_bash");
+      expect(await running).toMatchObject({ cancelled: true });
+      await expect(stat(join(directory, "never"))).rejects.toThrow("ENOENT");
+    },
+  },
+  set_session_name: {
+    async sees({ client }) {
+      await client.call("set_session_name", { name: " Spring cleaning " });
+      const { sessionName, sessionFile } = await client.call("get_state");
+      expect(sessionName).toBe("Spring cleaning");
+      expect(await readFile(sessionFile!, "utf8")).toContain("Spring cleaning");
+      await expect(client.call("set_session_name", { name: " " })).rejects.toThrow("not empty");
+    },
+  },
+  export_html: {
+    replies: [says("Nice words.")],
+    async sees({ client, directory }) {
+      await client.call("execute", { prompt: "Hi." });
+      expect(await client.call("export_html", { outputPath: "talk.html" })).toEqual({
+        path: join(directory, "talk.html"),
+      });
+      expect(await readFile(join(directory, "talk.html"), "utf8")).toContain("Nice words.");
+      const { path } = await client.call("export_html");
+      expect((await stat(path)).isFile()).toBe(true);
+    },
+  },
+  new_session: {
+    replies: [says("One."), says("Two.")],
+    async sees({ client, sent }) {
+      await client.call("execute", { prompt: "First." });
+      const before = await client.call("get_state");
+      await client.call("set_follow_up_mode", { mode: "all" });
+      await client.call("set_model", { provider: "house", modelId: "large" });
+      expect(await client.call("new_session")).toEqual({ cancelled: false });
+      const after = await client.call("get_state");
+      expect(after.sessionId).not.toBe(before.sessionId);
+      expect(after).toMatchObject({ messageCount: 0, followUpMode: "all", model: { id: "large" } });
+      await client.call("execute", { prompt: "Second." });
+      expect(sent(1)).not.toContain("First.");
+    },
+  },
+  switch_session: {
+    replies: [says("One."), says("Two."), says("Three.")],
+    async sees({ client, sent }) {
+      await client.call("execute", { prompt: "First." });
+      const { sessionFile, sessionId } = await client.call("get_state");
+      await client.call("new_session");
+      await client.call("execute", { prompt: "Second." });
+      expect(await client.call("switch_session", { sessionPath: sessionFile! })).toEqual({ cancelled: false });
+      expect(await client.call("get_state")).toMatchObject({ sessionId, messageCount: 2 });
+      await client.call("execute", { prompt: "Third." });
+      expect(sent(2)).toContain("First.");
+      expect(sent(2)).not.toContain("Second.");
+      const wrong = client.call("switch_session", { sessionPath: "/nowhere.jsonl" });
+      await expect(wrong).rejects.toThrow("There is no session");
+      expect(await client.call("get_state")).toMatchObject({ sessionId });
+    },
+  },
+  fork: {
+    replies: [says("One."), says("Two."), says("Other.")],
+    async sees({ client, sent }) {
+      await client.call("execute", { prompt: "First." });
+      await client.call("execute", { prompt: "Second." });
+      const before = await client.call("get_state");
+      const { messages } = await client.call("get_fork_messages");
+      expect(await client.call("fork", { entryId: messages[1]!.entryId })).toEqual({
+        text: "Second.",
+        cancelled: false,
+      });
+      const after = await client.call("get_state");
+      expect(after.sessionId).not.toBe(before.sessionId);
+      expect(after.messageCount).toBe(2);
+      await client.call("execute", { prompt: "Instead." });
+      expect(sent(2)).toContain("First.");
+      expect(sent(2)).not.toContain("Second.");
+      await expect(client.call("fork", { entryId: "nowhere" })).rejects.toThrow("no entry");
+      await client.call("fork", { entryId: messages[0]!.entryId });
+      expect(await client.call("get_state")).toMatchObject({ messageCount: 0 });
+    },
+  },
+  clone: {
+    replies: [says("One.")],
+    async sees({ client }) {
+      await expect(client.call("clone")).rejects.toThrow("nothing to clone");
+      await client.call("execute", { prompt: "First." });
+      const before = await client.call("get_state");
+      expect(await client.call("clone")).toEqual({ cancelled: false });
+      const after = await client.call("get_state");
+      expect(after.sessionId).not.toBe(before.sessionId);
+      expect(after.messageCount).toBe(2);
+    },
+  },
+  get_fork_messages: {
+    replies: [says("One."), says("Two.")],
+    async sees({ client }) {
+      await client.call("execute", { prompt: "First." });
+      await client.call("execute", { prompt: "Second." });
+      const { messages } = await client.call("get_fork_messages");
+      expect(messages.map(({ text }) => text)).toEqual(["First.", "Second."]);
+    },
+  },
+};
+
+test("the table of the program and the types of the client name the same commands", () => {
+  expect(Object.keys(cases).sort()).toEqual(Object.keys(rpcCommands).sort());
+});
+
+describe.each(Object.entries(cases))("%s", (name, { replies = [], args = [], settings, prepare, sees }) => {
+  test(`${name} does what it says`, async () => {
+    const place = await ground(replies);
+    if (settings) {
+      const path = join(place.agentDir, "settings.json");
+      await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), ...settings }));
+    }
+    await prepare?.(place);
+    const questions: RpcQuestion[] = [];
+    let bash = "";
+    const { client } = connect(place, args, {
+      onApproval: (question) => {
+        questions.push(question);
+        // Answered by the command, or never.
+        return new Promise(() => undefined);
+      },
+      onBashOutput: (delta) => void (bash += delta),
+      onProblem: (message) => expect.fail(message),
+    });
+    const events: SessionEvent[] = [];
+    client.onEvent((event) => void events.push(event));
+    const next = (type: SessionEvent["type"]) =>
+      new Promise<SessionEvent>((resolve) => {
+        const stop = client.onEvent((event) => {
+          if (event.type !== type) return;
+          stop();
+          resolve(event);
+        });
+      });
+    const sent = (request: number) => JSON.stringify(place.server.requests[request]?.body);
+    await sees({ ...place, client, events, questions, bashOutput: () => bash, next, sent });
+  });
+});

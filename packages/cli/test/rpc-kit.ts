@@ -1,0 +1,131 @@
+/** RPC mode in this process: a client that speaks to it over streams, or raw lines. */
+import { PassThrough } from "node:stream";
+import { onTestFinished } from "vitest";
+import { type ClientOptions, TauClient } from "@tau/protocol/node";
+import { parseSessionArgs } from "../src/args.ts";
+import type { Io } from "../src/command.ts";
+import type { ExitCode } from "../src/exit-codes.ts";
+import { runRpc } from "../src/rpc/rpc.ts";
+import type { Ground } from "./kit.ts";
+
+type Place = Pick<Ground, "directory" | "agentDir">;
+export type Json = Record<string, unknown>;
+
+export interface Served {
+  input: PassThrough;
+  /** Everything that came out so far, parsed: each line has to be a JSON object. */
+  records: Json[];
+  err: () => string;
+  done: Promise<ExitCode>;
+  /** Resolves with the first record that fits, also one that came before. */
+  seen: (fits: (record: Json) => boolean) => Promise<Json>;
+  /** Sends a record as a line. */
+  send: (record: object) => void;
+  /** Sends a command in pi's framing, and resolves with its answer. */
+  ask: (type: string, fields?: object) => Promise<Json>;
+  /** Closes standard input. */
+  close: () => Promise<ExitCode>;
+}
+
+export interface ServeOptions {
+  args?: readonly string[];
+  signal?: AbortSignal;
+  drained?: Io["drained"];
+}
+
+/** Serves raw lines. Whatever is still open at the end of the test is closed. */
+export function serve(place: Place, { args = [], signal, drained }: ServeOptions = {}): Served {
+  const input = new PassThrough();
+  const records: Json[] = [];
+  const watchers = new Set<() => void>();
+  let rest = "";
+  const out = (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    records.push(...lines.map((line) => JSON.parse(line) as Json));
+    for (const look of watchers) look();
+  };
+  const { done, err } = start(place, { input, out, args, signal, drained });
+  const seen = (fits: (record: Json) => boolean) =>
+    new Promise<Json>((resolve, reject) => {
+      const look = () => {
+        const found = records.find(fits);
+        if (!found) return;
+        watchers.delete(look);
+        resolve(found);
+      };
+      watchers.add(look);
+      look();
+      void done.then(
+        () => reject(new Error(`It ended without that. It said: ${JSON.stringify(records.slice(-5))} ${err()}`)),
+        reject,
+      );
+    });
+  const send = (record: object) => void input.write(`${JSON.stringify(record)}\n`);
+  let count = 0;
+  return {
+    input,
+    records,
+    err,
+    done,
+    seen,
+    send,
+    ask: (type, fields = {}) => {
+      const id = `kit-${++count}`;
+      send({ id, type, ...fields });
+      return seen((record) => record["type"] === "response" && record["id"] === id);
+    },
+    close: () => {
+      input.end();
+      return done;
+    },
+  };
+}
+
+/** The typed client, connected to RPC mode. */
+export function connect(place: Place, args: readonly string[] = [], options: ClientOptions = {}) {
+  const toProgram = new PassThrough();
+  const fromProgram = new PassThrough();
+  const { done, err } = start(place, { input: toProgram, out: (text) => void fromProgram.write(text), args });
+  void done.finally(() => fromProgram.end()).catch(() => undefined);
+  const client = new TauClient({ toProgram, fromProgram }, options);
+  return {
+    client,
+    err,
+    close: () => {
+      toProgram.end();
+      return done;
+    },
+  };
+}
+
+interface StartOptions {
+  input: PassThrough;
+  out: (text: string) => void;
+  args: readonly string[];
+  signal?: AbortSignal | undefined;
+  drained?: Io["drained"] | undefined;
+}
+
+function start({ directory, agentDir }: Place, { input, out, args, signal, drained }: StartOptions) {
+  const parsed = parseSessionArgs(["--mode", "rpc", ...args]);
+  if (parsed.kind !== "session") throw new Error(`The test's flags are wrong: ${JSON.stringify(parsed)}`);
+  let err = "";
+  const done = runRpc(parsed.options, {
+    out,
+    drained: drained ?? (() => undefined),
+    err: (text) => void (err += text),
+    input: () => input,
+    terminal: { input: false, out: false, err: false },
+    columns: undefined,
+    colour: false,
+    signal: signal ?? new AbortController().signal,
+    cwd: directory,
+    env: { TAU_DIR: agentDir, HOME: directory },
+  });
+  onTestFinished(async () => {
+    input.end();
+    await done.catch(() => undefined);
+  });
+  return { done, err: () => err };
+}

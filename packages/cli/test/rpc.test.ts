@@ -1,0 +1,477 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { WireReply } from "@tau/ai/testing";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { exitCodes } from "../src/exit-codes.ts";
+import { rpcCommands } from "../src/rpc/commands.ts";
+import { calls, type Ground, ground, says, temporaryDirectory } from "./kit.ts";
+import { connect, type Json, serve } from "./rpc-kit.ts";
+
+const hang: WireReply = { kind: "raw", chunks: [], ending: "hang" };
+
+/** The model has been asked so often. */
+async function arrived({ requests }: Ground["server"], count: number): Promise<void> {
+  while (requests.length < count) await new Promise(setImmediate);
+}
+
+const isResponse = (record: Json) => record["type"] === "response";
+const typesOf = (records: readonly Json[]) => records.map(({ type }) => type);
+
+describe("pi's framing", () => {
+  test("a run is told in the engine's events, with deltas alone, and ends in agent_settled", async () => {
+    const place = await ground([calls("ls"), says("Done.")]);
+    const { ask, seen, records } = serve(place);
+    expect(await ask("prompt", { message: "Look." })).toEqual({
+      id: "kit-1",
+      type: "response",
+      command: "prompt",
+      success: true,
+      data: { disposition: "started" },
+    });
+    expect(await seen(({ type }) => type === "agent_settled")).toEqual({ type: "agent_settled", aborted: false });
+    const events = records.filter((record) => !isResponse(record));
+    const asides = ["message_update", "entry_appended", "model_changed", "cache_break", "tool_execution_update"];
+    expect(typesOf(events).filter((type) => !asides.includes(String(type)))).toEqual([
+      "agent_start",
+      "turn_start",
+      "message_start",
+      "message_end",
+      "message_start",
+      "message_end",
+      "tool_execution_start",
+      "tool_execution_end",
+      "message_start",
+      "message_end",
+      "turn_end",
+      "turn_start",
+      "message_start",
+      "message_end",
+      "turn_end",
+      "agent_end",
+      "agent_settled",
+    ]);
+    const updates = events.filter(({ type }) => type === "message_update");
+    expect(updates.length).toBeGreaterThan(3);
+    for (const update of updates) {
+      expect(Object.keys(update)).toEqual(["type", "usage", "assistantMessageEvent"]);
+      expect(update["assistantMessageEvent"]).not.toHaveProperty("partial");
+    }
+    const call = updates.map((update) => update["assistantMessageEvent"] as Json);
+    expect(call.find(({ type }) => type === "toolcall_start")).toMatchObject({ contentIndex: 0, toolName: "ls" });
+    expect(events.find(({ type }) => type === "agent_end")).toMatchObject({ willRetry: false });
+  });
+
+  test("whoever hears of the end of a run may prompt at once", async () => {
+    const place = await ground([says("One."), says("Two."), says("Three.")]);
+    const { send, seen, records, close } = serve(place);
+    for (const turn of [1, 2, 3]) {
+      send({ id: `p${turn}`, type: "prompt", message: "Say it." });
+      await seen(() => records.filter(({ type }) => type === "agent_end").length === turn);
+    }
+    await close();
+    expect(records.filter(isResponse).map(({ success }) => success)).toEqual([true, true, true]);
+  });
+
+  test("a question goes out as a dialog, and only a yes allows", async () => {
+    const read = calls("read", { path: "/etc/hostname" });
+    const place = await ground([read, says("One."), read, says("Two.")]);
+    const { ask, send, seen, records } = serve(place);
+    for (const [count, confirmed] of [true, false].entries()) {
+      records.splice(0);
+      await ask("prompt", { message: "Read it." });
+      const question = await seen(({ type }) => type === "extension_ui_request");
+      expect(question).toMatchObject({ method: "confirm", title: "Allow read?" });
+      expect(question["message"]).toContain("/etc/hostname");
+      send({ type: "extension_ui_response", id: question["id"], confirmed });
+      await seen(({ type }) => type === "agent_settled");
+      const name = (await readFile("/etc/hostname", "utf8")).trim();
+      const result = JSON.stringify(records.find(({ type }) => type === "tool_execution_end"));
+      expect([count, result.includes(name)]).toEqual([count, confirmed]);
+    }
+  });
+
+  test("retries, names, queues and compactions are told as pi tells them", async () => {
+    const place = await ground([
+      { kind: "status", status: 503 },
+      calls("bash", { command: "until [ -e go ]; do sleep 0.02; done" }),
+      says("Done."),
+      says("## Summary\nAll of it."),
+      says("## Summary\nThe beginning of it."),
+    ]);
+    const settings = {
+      defaultModel: "house/small",
+      retry: { enabled: true, maxRetries: 2, baseDelayMs: 1 },
+      compaction: { enabled: true, keepRecentTokens: 1, reserveTokens: 2_000 },
+    };
+    await writeFile(join(place.agentDir, "settings.json"), JSON.stringify(settings));
+    const { ask, seen, records } = serve(place);
+    await ask("prompt", { message: `Wait. ${"And wait. ".repeat(2_000)}` });
+    await seen(({ type }) => type === "tool_execution_start");
+    await ask("steer", { message: "Hurry." });
+    expect(await seen(({ type }) => type === "queue_update")).toEqual({
+      type: "queue_update",
+      steering: ["Hurry."],
+      followUp: [],
+    });
+    await writeFile(join(place.directory, "go"), "");
+    await seen(({ type }) => type === "agent_settled");
+    expect(await seen(({ type }) => type === "auto_retry_start")).toMatchObject({ attempt: 1, maxAttempts: 2 });
+    expect(await seen(({ type }) => type === "auto_retry_end")).toEqual({
+      type: "auto_retry_end",
+      success: true,
+      attempt: 1,
+    });
+    await ask("set_session_name", { name: "Waiting" });
+    await seen(({ type, name }) => type === "session_info_changed" && name === "Waiting");
+    const compacted = await ask("compact");
+    expect(compacted["error"]).toBeUndefined();
+    const told = records.filter(({ type }) => String(type).startsWith("compaction_"));
+    expect(told).toMatchObject([
+      { type: "compaction_start", reason: "manual" },
+      { type: "compaction_end", reason: "manual", aborted: false, result: compacted["data"] },
+    ]);
+    await ask("compact");
+    expect(records.findLast(({ type }) => type === "compaction_end")).toHaveProperty("errorMessage");
+  });
+});
+
+describe("JSON-RPC", () => {
+  test("answers, errors and events follow it, and a notification is done without an answer", async () => {
+    const place = await ground([says("Four.")]);
+    const { send, seen, records } = serve(place);
+    send({ jsonrpc: "2.0", method: "set_session_name", params: { name: "Sums" } });
+    send({ jsonrpc: "2.0", id: 1, method: "execute", params: { prompt: "Two and two?" } });
+    const answer = { answer: "Four.", terminationReason: "no_tool_calls" };
+    expect(await seen(({ id }) => id === 1)).toEqual({ jsonrpc: "2.0", id: 1, result: answer });
+    send({ jsonrpc: "2.0", id: "two", method: "get_state" });
+    expect((await seen(({ id }) => id === "two"))["result"]).toMatchObject({ sessionName: "Sums" });
+    const wrong: [object, number, unknown][] = [
+      [{ jsonrpc: "2.0", id: 3, method: "set_mode" }, -32_601, 3],
+      [{ jsonrpc: "2.0", id: 4, method: "set_model", params: { provider: 1 } }, -32_602, 4],
+      [{ jsonrpc: "2.0", id: 5, method: "set_model", params: [] }, -32_602, 5],
+      [{ jsonrpc: "1.0", id: 6, method: "abort" }, -32_600, 6],
+      [{ jsonrpc: "2.0", id: 7, method: "fork", params: { entryId: "none" } }, -32_000, 7],
+      [{ jsonrpc: "2.0", id: {}, method: "abort" }, -32_600, null],
+    ];
+    for (const [request, code, id] of wrong) {
+      send(request);
+      await seen(({ error, id: found }) => found === id && (error as Json | undefined)?.["code"] === code);
+    }
+    expect(await seen(({ id }) => id === 3)).toMatchObject({
+      error: { message: expect.stringContaining("set_model") },
+    });
+    expect(records.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true);
+    const events = records.filter(({ method }) => method === "event").map(({ params }) => params as Json);
+    expect(typesOf(events)).toContain("text_delta");
+    expect(typesOf(events).at(-1)).toBe("agent_end");
+    expect(records.some(({ method }) => method === "settled")).toBe(true);
+    expect(records.filter(({ id }) => id !== undefined).length).toBe(2 + wrong.length);
+  });
+
+  test("a question is a request to the client, and what it remembers is not asked again", async () => {
+    const read = calls("read", { path: "/etc/hostname" });
+    const place = await ground([read, says("One."), read, says("Two.")]);
+    const asked: string[] = [];
+    const { client } = connect(place, [], {
+      onApproval: ({ toolName }) => {
+        asked.push(toolName);
+        return { decision: "allow", remember: "session" };
+      },
+    });
+    expect((await client.promptAndWait("Read.")).answer).toBe("One.");
+    expect((await client.promptAndWait("Read again.")).answer).toBe("Two.");
+    expect(asked).toEqual(["read"]);
+    expect(JSON.stringify(place.server.requests[3]?.body)).toContain((await readFile("/etc/hostname", "utf8")).trim());
+  });
+
+  test("events follow the framing of the first command, answers that of their own", async () => {
+    const place = await ground([says("Hi.")]);
+    const { send, seen, records } = serve(place);
+    send({ id: "a", type: "get_state" });
+    send({ jsonrpc: "2.0", id: 1, method: "execute", params: { prompt: "Hi." } });
+    expect(await seen(({ id }) => id === 1)).toHaveProperty("result");
+    await seen(({ type }) => type === "agent_settled");
+    expect(records.some(({ method }) => method === "event")).toBe(false);
+  });
+});
+
+describe("input that is wrong", () => {
+  test("is answered in words, and the stream goes on", async () => {
+    const place = await ground([]);
+    const { input, ask, records } = serve(place);
+    const lines = [
+      "{",
+      "nonsense",
+      "[]",
+      "12",
+      "null",
+      '"text"',
+      "\u0000\u0001",
+      "{}",
+      '{"type":5}',
+      '{"type":"abort","id":{}}',
+    ];
+    input.write(`${lines.join("\n")}\n\n   \n\r\n`);
+    expect(await ask("get_state")).toMatchObject({ success: true });
+    expect(records.length).toBe(lines.length + 1);
+    for (const record of records.slice(0, -1)) {
+      expect(record).toMatchObject({ type: "response", success: false, error: expect.stringMatching(/\w+ \w+/) });
+    }
+    expect(await ask("get_stat")).toMatchObject({ success: false, error: expect.stringContaining('"get_state"') });
+    expect(await ask("toString")).toMatchObject({ success: false });
+    expect(await ask("__proto__")).toMatchObject({ success: false });
+    expect(await ask("set_model", { provider: "house" })).toMatchObject({
+      error: '"modelId" has to be a string that is not empty, and is missing.',
+    });
+    expect(await ask("prompt", { message: "x", images: [{ type: "image" }] })).toMatchObject({ success: false });
+    expect(await ask("prompt", { message: ["x"] })).toMatchObject({
+      error: '"message" has to be a string, not a list.',
+    });
+    expect(await ask("set_steering_mode", { mode: "some" })).toMatchObject({
+      error: '"mode" has to be "all" or "one-at-a-time", not "some".',
+    });
+  });
+
+  test("a line of 50 MB is refused, and the next one works", async () => {
+    const place = await ground([]);
+    const { input, ask, seen } = serve(place);
+    const megabyte = Buffer.alloc(1024 * 1024, "x");
+    for (let count = 0; count < 50; count++) {
+      if (!input.write(megabyte)) await new Promise((resolve) => input.once("drain", resolve));
+    }
+    input.write("\n");
+    expect(await seen(isResponse)).toMatchObject({ command: "parse", error: expect.stringContaining("32 MB") });
+    expect(await ask("get_state")).toMatchObject({ success: true });
+  });
+
+  test("a session that another process writes is refused in words, and the one that is open stays", async () => {
+    const place = await ground([says("One.")]);
+    const first = serve(place);
+    await first.ask("prompt", { message: "Hi." });
+    await first.seen(({ type }) => type === "agent_settled");
+    const { sessionFile, sessionId } = (await first.ask("get_state"))["data"] as Json;
+    const second = serve(place);
+    const refused = { success: false, error: expect.stringContaining("is being written by process") };
+    expect(await second.ask("switch_session", { sessionPath: sessionFile })).toMatchObject(refused);
+    expect((await second.ask("get_state"))["data"]).not.toMatchObject({ sessionId });
+    const third = serve(place, { args: ["--session", String(sessionFile)] });
+    expect(await third.ask("prompt", { message: "Hi." })).toMatchObject(refused);
+  });
+
+  test("without a model everything but runs works", async () => {
+    const directory = await temporaryDirectory();
+    const { ask, close } = serve({ directory, agentDir: join(directory, "agent") }, { args: ["--no-session"] });
+    expect((await ask("get_state"))["data"]).not.toHaveProperty("model");
+    expect(await ask("bash", { command: "echo hello" })).toMatchObject({ success: true });
+    const { error } = await ask("prompt", { message: "Hi." });
+    expect(error).toMatch(/model/);
+    expect(await close()).toBe(exitCodes.done);
+  });
+
+  test("a prompt on the command line is a mistake", async () => {
+    const place = await ground([]);
+    await expect(serve(place, { args: ["Hello"] }).done).rejects.toThrow("as a command on standard input");
+  });
+});
+
+describe("the end", () => {
+  test("when input closes, the run ends, everybody gets an answer, the log is whole and free", async () => {
+    const place = await ground([hang, says("Again.")]);
+    const { send, close, records } = serve(place, { args: ["--session-id", "one"] });
+    send({ id: "a", type: "execute", prompt: "Never." });
+    await arrived(place.server, 1);
+    expect(await close()).toBe(exitCodes.done);
+    expect(records.find(({ id }) => id === "a")).toMatchObject({ success: false });
+    expect(typesOf(records)).toContain("agent_settled");
+    const again = serve(place, { args: ["--session-id", "one"] });
+    expect((await again.ask("get_messages"))["data"]).toMatchObject({
+      messages: [{ role: "user" }, { role: "assistant" }],
+    });
+    expect(await again.ask("execute", { prompt: "Go on." })).toMatchObject({ data: { answer: "Again." } });
+  });
+
+  test("a last line without a line feed is a line", async () => {
+    const place = await ground([]);
+    const { input, close, records } = serve(place);
+    input.write('{"type":"get_state"}');
+    expect(await close()).toBe(exitCodes.done);
+    expect(records).toMatchObject([{ command: "get_state", success: true }]);
+  });
+
+  test.each([
+    ["SIGTERM", exitCodes.interrupted],
+    ["SIGPIPE", exitCodes.done],
+  ])("%s ends it in order", async (reason, code) => {
+    const place = await ground([hang]);
+    const controller = new AbortController();
+    const { ask, seen, done, records } = serve(place, { signal: controller.signal });
+    await ask("prompt", { message: "Never." });
+    await seen(({ type }) => type === "message_end");
+    controller.abort(reason);
+    expect(await done).toBe(code);
+    expect(records.at(-1)).toMatchObject({ type: "agent_settled", aborted: true });
+  });
+
+  test("a reader that left is not waited for", async () => {
+    const place = await ground([]);
+    const controller = new AbortController();
+    const { ask, done } = serve(place, { signal: controller.signal, drained: () => new Promise(() => undefined) });
+    await ask("get_state");
+    controller.abort("SIGPIPE");
+    expect(await done).toBe(exitCodes.done);
+  });
+
+  test("an input that breaks is one that closed", async () => {
+    const place = await ground([]);
+    const { input, ask, done } = serve(place);
+    await ask("get_state");
+    input.destroy(new Error("ECONNRESET"));
+    expect(await done).toBe(exitCodes.done);
+  });
+});
+
+describe("commands that come together", () => {
+  test("are begun in their order: a prompt that is not begun yet is aborted too", async () => {
+    const place = await ground([hang]);
+    const { send, seen, records } = serve(place);
+    send({ id: "a", type: "prompt", message: "One." });
+    send({ id: "b", type: "prompt", message: "Two." });
+    send({ id: "c", type: "get_state" });
+    send({ id: "d", type: "abort" });
+    expect(await seen(({ id }) => id === "d")).toMatchObject({ success: true });
+    expect(await seen(({ id }) => id === "a")).toMatchObject({ data: { disposition: "started" } });
+    expect(await seen(({ id }) => id === "b")).toMatchObject({ success: false });
+    expect(await seen(({ id }) => id === "c")).toMatchObject({ data: { isStreaming: true } });
+    expect(records.find(({ type }) => type === "agent_settled")).toMatchObject({ aborted: true });
+  });
+
+  test("what is said before an abort is ended by it, what is said after it begins", async () => {
+    const place = await ground([says("After.")]);
+    const { send, seen } = serve(place);
+    send({ id: "a", type: "execute", prompt: "Before." });
+    send({ id: "b", type: "steer", message: "Also before." });
+    send({ id: "c", type: "abort" });
+    send({ id: "d", type: "clear_queue" });
+    send({ id: "e", type: "execute", prompt: "Now." });
+    expect(await seen(({ id }) => id === "e")).toMatchObject({ data: { answer: "After." } });
+    expect(await seen(({ id }) => id === "a")).toMatchObject({ success: false });
+    expect(place.server.requests.length).toBe(1);
+  });
+
+  test("what waits keeps the order in which it was said", async () => {
+    const place = await ground([hang]);
+    await writeFile(join(place.directory, "big.txt"), "x".repeat(200_000));
+    const { send, ask, seen } = serve(place);
+    send({ type: "prompt", message: "Wait." });
+    send({ type: "follow_up", message: "First, with @big.txt" });
+    send({ type: "follow_up", message: "Second." });
+    send({ id: "b", type: "prompt", message: "Third.", streamingBehavior: "followUp" });
+    await seen(({ id }) => id === "b");
+    const { data } = await ask("clear_queue");
+    const { followUp } = data as { followUp: string[] };
+    expect(followUp.map((text) => /First|Second|Third/.exec(text)?.[0])).toEqual(["First", "Second", "Third"]);
+  });
+
+  test("a session that is left in the middle of a run ends it first, and what follows goes to the new one", async () => {
+    const place = await ground([hang, says("New.")]);
+    const { send, seen, records } = serve(place);
+    send({ id: "a", type: "execute", prompt: "Never." });
+    await arrived(place.server, 1);
+    send({ id: "b", type: "new_session" });
+    send({ id: "c", type: "execute", prompt: "Fresh." });
+    expect(await seen(({ id }) => id === "c")).toMatchObject({ data: { answer: "New." } });
+    expect(await seen(({ id }) => id === "a")).toMatchObject({ success: false });
+    expect(await seen(({ id }) => id === "b")).toMatchObject({ success: true });
+    const settled = records.filter(({ type }) => type === "agent_settled");
+    expect(settled[0]).toMatchObject({ aborted: true });
+    expect(JSON.stringify(place.server.requests.at(-1)?.body)).not.toContain("Never.");
+  });
+
+  test("whoever does not read is not served on", async () => {
+    const place = await ground([]);
+    let open = () => {};
+    const full = new Promise<void>((resolve) => void (open = resolve));
+    const { send, seen, records } = serve(place, { drained: () => full });
+    send({ id: "a", type: "get_state" });
+    send({ id: "b", type: "get_state" });
+    await seen(({ id }) => id === "a");
+    // Long enough for many commands, had they been read.
+    for (let count = 0; count < 50; count++) await new Promise(setImmediate);
+    expect(records.length).toBe(1);
+    open();
+    await seen(({ id }) => id === "b");
+  });
+});
+
+/** Commands that bring nothing about which outlives the test. */
+const harmless = Object.keys(rpcCommands).filter((name) => !["bash", "export_html", "switch_session"].includes(name));
+
+const anyRecord = fc.oneof(
+  fc.record(
+    {
+      type: fc.oneof(fc.constantFrom(...harmless), fc.string(), fc.jsonValue()),
+      id: fc.oneof(fc.string(), fc.jsonValue()),
+      message: fc.oneof(fc.string(), fc.jsonValue()),
+      level: fc.jsonValue(),
+      entryId: fc.string(),
+    },
+    { requiredKeys: [] },
+  ),
+  fc.record(
+    {
+      jsonrpc: fc.oneof(fc.constant("2.0"), fc.jsonValue()),
+      id: fc.oneof(fc.nat(), fc.string(), fc.jsonValue()),
+      method: fc.oneof(fc.constantFrom(...harmless), fc.jsonValue()),
+      params: fc.oneof(fc.jsonValue(), fc.record({ message: fc.string(), prompt: fc.string() })),
+      result: fc.jsonValue(),
+    },
+    { requiredKeys: ["jsonrpc"] },
+  ),
+);
+
+/** Replies are not answered, nor is what wants no answer. */
+function wantsAnswer(record: Json): boolean {
+  if (!Object.hasOwn(record, "jsonrpc")) return record["type"] !== "extension_ui_response";
+  if (!Object.hasOwn(record, "method")) return !Object.hasOwn(record, "result") && !Object.hasOwn(record, "error");
+  const isSound = record["jsonrpc"] === "2.0" && typeof record["method"] === "string";
+  return !isSound || Object.hasOwn(record, "id");
+}
+
+const isAnswer = (record: Json) =>
+  record["type"] === "response" || (record["jsonrpc"] === "2.0" && record["method"] === undefined);
+
+test("any bytes are survived, and every object on a line of its own gets exactly one answer", async () => {
+  const place = await ground([]);
+  const line = fc.oneof(
+    { weight: 3, arbitrary: anyRecord.map((record) => ({ record, bytes: Buffer.from(JSON.stringify(record)) })) },
+    {
+      weight: 1,
+      arbitrary: fc.uint8Array({ maxLength: 60 }).map((given) => ({ record: undefined, bytes: Buffer.from(given) })),
+    },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { maxLength: 8 }), fc.nat(40), async (lines, cut) => {
+      const { input, close, records } = serve(place, { args: ["--no-session"] });
+      const bytes = Buffer.concat(lines.flatMap(({ bytes }) => [bytes, Buffer.from("\n")]));
+      for (let from = 0; from < bytes.length; from += cut + 1) input.write(bytes.subarray(from, from + cut + 1));
+      expect(await close()).toBe(exitCodes.done);
+      const sent = bytes.toString("utf8").split("\n").flatMap(objectOf);
+      const noise = bytes
+        .toString("utf8")
+        .split("\n")
+        .filter((text) => text.trim() !== "" && objectOf(text).length === 0);
+      expect(records.filter(isAnswer).length).toBe(sent.filter(wantsAnswer).length + noise.length);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+function objectOf(line: string): Json[] {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? [value as Json] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,204 @@
+/** One end of a conversation with a program in RPC mode. It speaks JSON-RPC, so events come as `SessionEvent`s. */
+import type { Readable, Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import type { SessionEvent } from "../event.ts";
+import { TauClientError } from "./errors.ts";
+import type { RpcAnswer, RpcCommandName, RpcData, RpcDecision, RpcParams, RpcQuestion } from "./rpc-commands.ts";
+
+export interface ClientStreams {
+  /** What the program reads. */
+  toProgram: Writable;
+  /** What the program writes. */
+  fromProgram: Readable;
+  /** Resolves when the program has ended, with how. Default: when `fromProgram` is closed. */
+  ended?: Promise<string>;
+}
+
+export interface ClientOptions {
+  /** Answers questions. Default: nobody is there, and everything that is asked for is denied. */
+  onApproval?: (question: RpcQuestion) => RpcDecision | Promise<RpcDecision>;
+  /** A run is over, and the session takes prompts again. */
+  onSettled?: (end: { aborted: boolean }) => void;
+  /** Gets what `bash` prints, piece by piece. */
+  onBashOutput?: (delta: string) => void;
+  /** Told of lines that are none of the protocol's. */
+  onProblem?: (message: string) => void;
+}
+
+interface Waiting {
+  command: string;
+  resolve: (data: never) => void;
+  reject: (error: TauClientError) => void;
+}
+
+type Listener = (event: SessionEvent) => void;
+
+/** A command may be called without fields when it needs none. */
+type Args<Name extends RpcCommandName> =
+  Record<never, never> extends RpcParams<Name> ? [params?: RpcParams<Name>] : [params: RpcParams<Name>];
+
+/** Lines out of bytes. No line reader of Node's: those end lines at characters that may stand in JSON. */
+class Lines {
+  readonly #onLine: (line: string) => void;
+  readonly #decoder = new StringDecoder("utf8");
+  #pieces: string[] = [];
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine;
+  }
+
+  push(chunk: Buffer): void {
+    const [first = "", ...others] = this.#decoder.write(chunk).split("\n");
+    this.#pieces.push(first);
+    for (const next of others) {
+      const line = this.#pieces.join("");
+      this.#pieces = [next];
+      this.#onLine(line);
+    }
+  }
+}
+
+export class TauClient {
+  readonly #streams: ClientStreams;
+  readonly #options: ClientOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #onEnd = new Set<() => void>();
+  #listeners: readonly Listener[] = [];
+  #lastId = 0;
+  #ended: TauClientError | undefined;
+
+  constructor(streams: ClientStreams, options: ClientOptions = {}) {
+    this.#streams = streams;
+    this.#options = options;
+    const { fromProgram, toProgram, ended } = streams;
+    const lines = new Lines((line) => this.#take(line));
+    fromProgram.on("data", (chunk: Buffer) => lines.push(chunk));
+    // What is written to a program that is gone fails. Whoever waits is told of the end, not of that.
+    toProgram.on("error", () => undefined);
+    fromProgram.on("error", () => undefined);
+    const gone = ended ?? new Promise((resolve) => fromProgram.once("close", () => resolve("The program has ended.")));
+    void gone.then((message) => this.#end(new TauClientError("ended", message)));
+  }
+
+  /** Sends a command, and resolves with its data. Rejects with `refused` and the program's own words when it fails. */
+  call<Name extends RpcCommandName>(command: Name, ...[params]: Args<Name>): Promise<RpcData<Name>> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { command, resolve, reject });
+      this.#send({ id, method: command, params: params ?? {} });
+    });
+  }
+
+  /** Says something; resolves when it is accepted. Events tell what comes of it. */
+  prompt(message: string, others: Omit<RpcParams<"prompt">, "message"> = {}): Promise<RpcData<"prompt">> {
+    return this.call("prompt", { message, ...others });
+  }
+
+  /** Says something, and resolves with the answer and all events up to it. */
+  async promptAndWait(prompt: string): Promise<RpcAnswer & { events: SessionEvent[] }> {
+    const events: SessionEvent[] = [];
+    const stop = this.onEvent((event) => void events.push(event));
+    try {
+      return { ...(await this.call("execute", { prompt })), events };
+    } finally {
+      stop();
+    }
+  }
+
+  abort(): Promise<RpcData<"abort">> {
+    return this.call("abort");
+  }
+
+  onEvent(listener: Listener): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => void (this.#listeners = this.#listeners.filter((other) => other !== listener));
+  }
+
+  /** Events from the first `next` on, until the program ends or the reader leaves. Nothing is left out. */
+  async *events(): AsyncGenerator<SessionEvent, void> {
+    const queue: SessionEvent[] = [];
+    let wake = () => {};
+    const stop = this.onEvent((event) => {
+      queue.push(event);
+      wake();
+    });
+    const onEnd = () => wake();
+    this.#onEnd.add(onEnd);
+    try {
+      for (;;) {
+        while (queue.length > 0) yield queue.shift()!;
+        if (this.#ended) return;
+        await new Promise<void>((resolve) => void (wake = resolve));
+      }
+    } finally {
+      stop();
+      this.#onEnd.delete(onEnd);
+    }
+  }
+
+  /** Nothing is heard any more: everything that waits is told so. */
+  #end(reason: TauClientError): void {
+    if (this.#ended) return;
+    this.#ended = reason;
+    for (const { reject } of this.#waiting.values()) reject(reason);
+    this.#waiting.clear();
+    for (const wake of this.#onEnd) wake();
+  }
+
+  #send(record: object): void {
+    this.#streams.toProgram.write(`${JSON.stringify({ jsonrpc: "2.0", ...record })}\n`);
+  }
+
+  #take(line: string): void {
+    if (line.trim() === "") return;
+    let record: Record<string, unknown>;
+    try {
+      record = JSON.parse(line) as Record<string, unknown>;
+    } catch (error) {
+      this.#options.onProblem?.(`The program wrote a line that is no JSON: ${(error as Error).message}`);
+      return;
+    }
+    if (typeof record["method"] === "string") this.#hear(record["method"], record["params"], record["id"]);
+    else this.#settle(record);
+  }
+
+  #hear(method: string, params: unknown, id: unknown): void {
+    if (method === "event") for (const listener of this.#listeners) this.#tell(listener, params as SessionEvent);
+    if (method === "settled") this.#options.onSettled?.(params as { aborted: boolean });
+    if (method === "bash_execution_update") this.#options.onBashOutput?.((params as { delta: string }).delta);
+    if (method === "approve") void this.#decide(params as RpcQuestion, id);
+  }
+
+  /** One that fails does not keep the others from hearing. */
+  #tell(listener: Listener, event: SessionEvent): void {
+    try {
+      listener(event);
+    } catch (error) {
+      this.#options.onProblem?.(`A listener failed at ${event.type}: ${String(error)}`);
+    }
+  }
+
+  async #decide(question: RpcQuestion, id: unknown): Promise<void> {
+    const { onApproval, onProblem } = this.#options;
+    let decision: RpcDecision = { decision: "deny" };
+    try {
+      if (onApproval) decision = await onApproval(question);
+    } catch (error) {
+      onProblem?.(`The question ${question.approvalId} could not be answered, and so was denied: ${String(error)}`);
+    }
+    if (!this.#ended) this.#send({ id, result: decision });
+  }
+
+  #settle({ id, result, error }: Record<string, unknown>): void {
+    const waiting = typeof id === "number" ? this.#waiting.get(id) : undefined;
+    if (!waiting) {
+      this.#options.onProblem?.(`The program answered something that nobody asked: ${JSON.stringify(error ?? id)}`);
+      return;
+    }
+    this.#waiting.delete(id as number);
+    if (error === undefined) return waiting.resolve(result as never);
+    const { message, data } = error as { message: string; data?: { code?: string } };
+    waiting.reject(new TauClientError("refused", `${waiting.command}: ${message}`, { reason: data?.code }));
+  }
+}
