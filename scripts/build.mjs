@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { buildProgram } from "./build-program.mjs";
 
 const root = join(import.meta.dirname, "..");
 
@@ -23,7 +24,7 @@ const packages = [
   { name: "tools", entries: ["index", "platform/index", "testing/index"] },
   { name: "protocol", entries: ["index", "node/index"] },
   { name: "harness", entries: ["index", "testing/index"] },
-  { name: "cli", entries: ["index", "bin"] },
+  { name: "cli", entries: ["index"] },
 ];
 
 /** Bundled because loading them as many small files costs more than their code. */
@@ -101,6 +102,8 @@ function oneCore(core, entries) {
     },
   };
 }
+
+await buildProgram();
 
 if (process.argv.includes("--types")) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");

@@ -1,7 +1,9 @@
-#!/usr/bin/env node
+/** The second stage: the whole program, as one file. */
 import { exitCodes } from "./exit-codes.ts";
 import { main } from "./main.ts";
 import { processIo } from "./process-io.ts";
 
 const { io, finish } = processIo(process);
-finish(await main(process.argv.slice(2), io).catch(() => exitCodes.failed));
+void main(process.argv.slice(2), io)
+  .catch(() => exitCodes.failed)
+  .then(finish);

@@ -1,0 +1,28 @@
+/**
+ * The first stage of the program: small, because it is all that `--version` and `--help` load. Everything else is one
+ * file, which is run through a code cache. The build makes CommonJS of both and writes the help text into this one.
+ */
+import { writeSync } from "node:fs";
+import { join } from "node:path";
+import { runProgram } from "./code-cache.ts";
+
+/** Filled in by the build, from the tables and the manifest. */
+declare const tauHelpText: string;
+declare const tauVersion: string;
+
+const [first] = process.argv.slice(2);
+if (first === "--version" || first === "-v") say(`${tauVersion}\n`);
+else if (first === "--help" || first === "-h") say(tauHelpText);
+else runProgram(join(__dirname, "program.cjs"), tauVersion);
+
+/** Standard output as a stream costs more than the rest of the way here; a short text needs only the descriptor. */
+function say(text: string): void {
+  let written = 0;
+  const bytes = Buffer.from(text);
+  try {
+    while (written < bytes.length) written += writeSync(1, bytes, written);
+  } catch (error) {
+    // Whoever reads has left, and misses nothing. A pipe that is full for now is waited for by the stream.
+    if ((error as NodeJS.ErrnoException).code !== "EPIPE") process.stdout.write(bytes.subarray(written));
+  }
+}
