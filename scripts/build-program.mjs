@@ -6,6 +6,7 @@
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { directImports } from "./direct-imports.mjs";
 
 const root = join(import.meta.dirname, "..");
 const directory = join(root, "packages", "cli");
@@ -47,7 +48,7 @@ export async function buildProgram() {
     supported: { "dynamic-import": false },
     // Only `createRequire` asks where a module is, and takes a path.
     define: { "import.meta.url": "__filename" },
-    plugins: [lateSchemaEngine],
+    plugins: [lateSchemaEngine, directImports],
   });
   const start = await build({
     ...shared,

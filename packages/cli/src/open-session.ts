@@ -24,7 +24,9 @@ export interface OpenOptions {
 export async function openSession(options: SessionOptions, io: Io, { ask }: OpenOptions = {}): Promise<AgentSession> {
   const { cwd } = io;
   const agentDir = agentDirOf(io);
-  const settingsManager = await SettingsManager.create(cwd, agentDir);
+  // A single run ends before anybody has changed their settings.
+  const watch = options.mode === "rpc";
+  const settingsManager = await SettingsManager.create(cwd, agentDir, { watch });
   const { skills, prompts } = settingsManager.get();
   const resourceLoader = await createResourceLoader({
     cwd,
@@ -41,6 +43,7 @@ export async function openSession(options: SessionOptions, io: Io, { ask }: Open
     settingsManager,
     resourceLoader,
     sessionManager,
+    watch,
     ...(model !== undefined && { model }),
     ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
     ...(options.tools && { tools: options.tools, allowedTools: options.tools }),

@@ -2,6 +2,7 @@
 import { isatty } from "node:tty";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { Output } from "./output.ts";
 
 /** How long a program that was told to end may take to tidy up. */
 const longestEndMs = 3_000;
@@ -16,42 +17,38 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) self.on(signal, end);
   // Whoever reads our output may leave early, as `head` does; that is no failure of ours.
-  let hasLeft = false;
-  /** One promise for all who wait. */
-  let draining: Promise<void> | undefined;
-  const whenDrained = () =>
-    new Promise<void>((resolve) => {
-      const done = () => {
-        draining = undefined;
-        self.stdout.off("drain", done).off("error", done).off("close", done);
-        resolve();
-      };
-      self.stdout.on("drain", done).on("error", done).on("close", done);
-    });
-  const onError = (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    hasLeft = true;
+  const onBroken = () => {
     if (!interrupt.signal.aborted) interrupt.abort("SIGPIPE");
   };
-  self.stdout.on("error", onError);
-  self.stderr.on("error", onError);
+  const out = new Output({ fd: 1, stream: () => self.stdout, onBroken });
+  const err = new Output({ fd: 2, stream: () => self.stderr, onBroken });
   const io: Io = {
-    out: (text) => void self.stdout.write(text),
-    drained: () => (self.stdout.writableNeedDrain && !hasLeft ? (draining ??= whenDrained()) : undefined),
-    err: (text) => void self.stderr.write(text),
+    out: (text) => out.write(text),
+    drained: () => {
+      out.flush();
+      return out.drained();
+    },
+    err: (text) => {
+      // In the order in which they were said, where both are the same terminal.
+      out.flush();
+      err.write(text);
+      err.flush();
+    },
     input: () => self.stdin,
     terminal: { input: isatty(0), out: isatty(1), err: isatty(2) },
-    columns: self.stdout.columns,
+    // Only who asks for it needs the stream.
+    get columns() {
+      return self.stdout.columns;
+    },
     colour: isatty(1) && !self.env["NO_COLOR"],
     signal: interrupt.signal,
     cwd: self.cwd(),
     env: self.env,
   };
   const finish = (code: ExitCode) => {
-    // Not `exit`: what is written must arrive. What is still open after that would only hold the process.
     self.exitCode = code;
-    self.stdin.unref?.();
-    setTimeout(() => self.exit(code), longestEndMs).unref();
+    // What is written must arrive, however slowly it is read. What else is open would only hold the process.
+    void Promise.all([out.flushed(), err.flushed()]).then(() => self.exit(code));
   };
   return { io, finish };
 }

@@ -13,7 +13,7 @@ import { chooseKey, type KeyCandidate } from "./key-choice.ts";
 import { type KeyCommands, keyCommands } from "./key-command.ts";
 import { ownHosts, providerHosts } from "./key-host.ts";
 import { checkedKey, type KeyValue, resolveKey } from "./key-value.ts";
-import { login, type LoginOptions, type LoginOutcome } from "./login.ts";
+import type { LoginOptions, LoginOutcome } from "./login.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
 import { checkOAuthProvider, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
 import { type Keeping, readCredential, type Stored, withCredential, withoutCredential } from "./stored-credential.ts";
@@ -150,6 +150,7 @@ export class AuthStorage {
     try {
       // Before somebody goes through a login whose outcome could not be kept.
       await this.#store.change(async () => ({ result: undefined }));
+      const { login } = await import("./login.ts");
       const outcome = await login(provider, interaction, { ...options, clock: this.#options.clock });
       if (outcome.kind === "failed") return outcome;
       await this.set(id, { type: "oauth", ...outcome.tokens });

@@ -5,7 +5,6 @@ import type { AuthStore, Change } from "./auth-store.ts";
 import type { OAuthCredential } from "./credential.ts";
 import { type AuthFailure, type AuthNotice, failed } from "./failure.ts";
 import type { KeyValue } from "./key-value.ts";
-import { post } from "./oauth-post.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
 import { isDue, readTokens, type TokenOutcome } from "./oauth-tokens.ts";
 import { type Keeping, readCredential, withCredential } from "./stored-credential.ts";
@@ -108,6 +107,7 @@ export class TokenKeeper {
       return failed("login_required", `The login to ${provider.name} is over. Log in again: /login ${id}`);
     }
     const { tokenUrl: url, clientId: client_id, format = "form" } = provider;
+    const { post } = await import("./oauth-post.ts");
     const answer = await post(
       { url, format, fields: { grant_type: "refresh_token", refresh_token, client_id } },
       { clock },

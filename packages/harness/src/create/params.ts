@@ -65,6 +65,8 @@ export interface AgentSessionParams {
   appendSystemPrompt?: readonly string[];
   /** Whether the project's settings may execute and redirect. Default false. */
   projectTrusted?: boolean;
+  /** Follow changes of settings and models while the session is open. Default true. */
+  watch?: boolean;
   /** Asks a model instead of `streamSimple`. Keys are then its own business. */
   streamFn?: StreamFn;
   /** Gets everything that happens but the deltas, without secrets. */

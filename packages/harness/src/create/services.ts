@@ -32,7 +32,7 @@ export async function openServices(params: AgentSessionParams, place: Place, own
   const auth: AuthStorage =
     params.authStorage ??
     AuthStorage.create(agentDir, { clock, ids, modelsKey: (provider) => modelsKeyOf(registry, provider) });
-  const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(auth, place, owned));
+  const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, place, owned));
   const resources =
     params.resourceLoader ??
     (await createResourceLoader({
@@ -46,20 +46,26 @@ export async function openServices(params: AgentSessionParams, place: Place, own
 }
 
 async function ownSettings(
-  { projectTrusted = false }: AgentSessionParams,
+  { projectTrusted = false, watch = true }: AgentSessionParams,
   { cwd, agentDir, clock, ids }: Place,
   owned: Owned,
 ) {
-  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted, clock, ids });
+  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted, watch, clock, ids });
   owned.add(() => settings.close());
   return settings;
 }
 
 /** What can be used depends on keys, which are asked for often: so they are listed once, and again when models change. */
-async function ownRegistry(auth: AuthStorage, { agentDir, clock }: Place, owned: Owned) {
+async function ownRegistry(
+  { watch = true }: AgentSessionParams,
+  auth: AuthStorage,
+  { agentDir, clock }: Place,
+  owned: Owned,
+) {
   const stored = new Set((await auth.list()).map(({ provider }) => provider));
   const registry = await ModelRegistry.create(agentDir, {
     clock,
+    watch,
     hasKey: (provider, written) =>
       written !== undefined || stored.has(provider) || getEnvApiKey(provider) !== undefined,
     resolveValue: async (written) => {

@@ -73,17 +73,21 @@ export type DefaultModel =
     }
   | { kind: "none"; message: string };
 
+/** What the settings name, as a person would type it. Empty when they name nothing. */
+export const referenceOfChoice = ({ defaultModel, defaultProvider }: DefaultChoice): string =>
+  [defaultProvider, defaultModel].filter((part) => part !== undefined && part !== "").join("/");
+
 /**
  * What the settings name, if it can be used; else the usual model of the first provider that can be used; else the
  * first model of one that can.
  */
 export function chooseDefault(
   models: readonly Model[],
-  { defaultModel, defaultProvider }: DefaultChoice,
+  choice: DefaultChoice,
   preference: ResolvePreference = {},
 ): DefaultModel {
   const { hasKey = () => true } = preference;
-  const spec = [defaultProvider, defaultModel].filter((part) => part !== undefined && part !== "").join("/");
+  const spec = referenceOfChoice(choice);
   const named = spec === "" ? undefined : resolveModel(spec, models, preference);
   if (named?.kind === "resolved" && hasKey(named.model.provider))
     return { kind: "resolved", model: named.model, because: "settings" };

@@ -24,6 +24,7 @@ import {
   type DefaultChoice,
   type DefaultModel,
   defaultModels,
+  referenceOfChoice,
   defaultProviderOrder,
 } from "./defaults.ts";
 import { FileSource } from "./file-source.ts";
@@ -157,7 +158,12 @@ export class ModelRegistry {
 
   /** Which model is used when nobody names one. */
   defaultModel(choice: DefaultChoice = {}): DefaultModel {
-    return chooseDefault(this.getAll(), choice, this.#preference);
+    // Whoever names a model in full needs no other provider's list.
+    const exact = this.#findReference(referenceOfChoice(choice));
+    const named = exact && chooseDefault([exact], choice, this.#preference);
+    return named?.kind === "resolved" && named.because === "settings"
+      ? named
+      : chooseDefault(this.getAll(), choice, this.#preference);
   }
 
   /** A provider's key in `models.json`, as written: whoever resolves credentials knows what it stands for. */

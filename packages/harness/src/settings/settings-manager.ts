@@ -25,6 +25,8 @@ import { type FileWatch, watchFiles } from "./watch.ts";
 export interface SettingsManagerOptions {
   /** Whether the person trusts the project, so that all of its settings count. Default false. */
   projectTrusted?: boolean;
+  /** Follow changes of the files, as long as somebody listens. Default true. */
+  watch?: boolean;
   fileSystem?: FileSystem;
   clock?: Clock;
   ids?: Ids;
@@ -83,12 +85,13 @@ export class SettingsManager {
   ): Promise<SettingsManager> {
     const {
       projectTrusted: trusted = false,
+      watch = true,
       fileSystem = nodeFileSystem,
       clock = systemClock,
       ids = systemIds,
     } = options;
     const { sources, files } = locateSettings(cwd, agentDir, { fileSystem, clock, ids });
-    const manager = new SettingsManager({ sources, files, trusted, clock });
+    const manager = new SettingsManager({ sources, files: watch ? files : [], trusted, clock });
     await manager.reload();
     return manager;
   }

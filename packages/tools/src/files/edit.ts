@@ -1,5 +1,6 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../schema.ts";
 import { unlessAborted } from "./abort.ts";
 import { summarise } from "./diff.ts";
 import { aloneWith, type BeginWriting, type EditorPorts, unlessOvertaken } from "./file-queue.ts";

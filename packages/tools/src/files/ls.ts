@@ -1,6 +1,7 @@
 import { join, relative } from "node:path";
 import type { AgentTool, AgentToolResult } from "@tau/agent";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../schema.ts";
 import { systemCode, ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import { keepHead } from "../truncate.ts";

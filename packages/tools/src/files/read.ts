@@ -1,6 +1,7 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { type Clock, systemClock } from "@tau/ai";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../schema.ts";
 import { ToolsError } from "../errors.ts";
 import { mostHashlineBytes } from "../hashline/edit-files.ts";
 import { showHashline } from "../hashline/show.ts";

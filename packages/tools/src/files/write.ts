@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { AgentTool } from "@tau/agent";
-import { Type } from "typebox";
+import { Type } from "../schema.ts";
 import { countBreaks, countLines, formatBytes } from "../truncate.ts";
 import { unlessAborted } from "./abort.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";

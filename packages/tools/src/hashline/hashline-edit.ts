@@ -1,5 +1,6 @@
 import type { AgentTool } from "@tau/agent";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../schema.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import { parseJson } from "../files/json-argument.ts";

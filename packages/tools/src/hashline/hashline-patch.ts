@@ -1,5 +1,5 @@
 import type { AgentTool } from "@tau/agent";
-import { Type } from "typebox";
+import { Type } from "../schema.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import { resolveReal } from "../files/path.ts";

@@ -1,5 +1,5 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
-import { Type } from "typebox";
+import { Type } from "../schema.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";

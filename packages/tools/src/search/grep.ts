@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { AgentTool, AgentToolResult } from "@tau/agent";
-import { Type } from "typebox";
+import { Type } from "../schema.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";

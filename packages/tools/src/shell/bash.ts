@@ -1,6 +1,6 @@
 import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import { type Clock, type Ids, sleep, systemClock, systemIds } from "@tau/ai";
-import { Type } from "typebox";
+import { Type } from "../schema.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";

@@ -1,6 +1,6 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { type Clock, StringEnum, systemClock } from "@tau/ai";
-import { Type } from "typebox";
+import { Type } from "../schema.ts";
 import { ToolsError } from "../errors.ts";
 import { readLines } from "../files/lines.ts";
 import { createFiles, type Files } from "../platform/files.ts";
