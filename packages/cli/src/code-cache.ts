@@ -32,12 +32,12 @@ export function runProgram(program: string, version: string): void {
     require(program);
     return begin(program, require);
   }
-  const file = directory && join(directory, `${version}-${process.version}-${process.versions.v8}-${process.arch}`);
+  const file = directory && join(directory, cacheName(version));
   const cached = file === undefined ? undefined : readCache(file);
   const script = compile(program, cached);
   const rooms = new Set<string>();
   (globalThis as Globals).tauRooms = rooms;
-  const known = cached && !script.cachedDataRejected ? cached.rooms : new Set<string>();
+  const known = script.cachedDataRejected ? undefined : cached?.rooms;
   if (file !== undefined) process.once("exit", () => keep(file, { script, rooms, known }));
   script.runInThisContext();
   begin(program, require);
@@ -60,6 +60,14 @@ export function cacheDirectory(env: Readonly<Record<string, string | undefined>>
   return base && isAbsolute(base) ? join(base, "tau", "code") : undefined;
 }
 
+/** V8 takes back only what it made itself, with the same options. */
+function cacheName(version: string): string {
+  const options = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].join(" ").trim();
+  let hash = 0;
+  for (let at = 0; at < options.length; at++) hash = (Math.imul(hash, 31) + options.charCodeAt(at)) >>> 0;
+  return `${version}-${process.version}-${process.versions.v8}-${process.arch}${hash === 0 ? "" : `-${hash}`}`;
+}
+
 /** Whoever can write to the cache decides what the program does: only its owner may. */
 function isOurs(path: string, mode = 0o077): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
@@ -80,11 +88,18 @@ export function readCache(file: string): Cache | undefined {
   }
 }
 
+interface Kept {
+  script: Script;
+  rooms: Rooms;
+  /** Those of the cache that was used; undefined without one. */
+  known: Rooms | undefined;
+}
+
 /** The process ends: nothing here may fail it, and a file that is half written is never seen. */
-function keep(file: string, { script, rooms, known }: { script: Script; rooms: Rooms; known: Rooms }): void {
-  if ([...rooms].every((room) => known.has(room))) return;
+function keep(file: string, { script, rooms, known }: Kept): void {
+  if (known && [...rooms].every((room) => known.has(room))) return;
   if (!isOurs(dirname(file)) && !makeDirectory(dirname(file))) return;
-  const names = Buffer.from([...new Set([...known, ...rooms])].join("\n"), "latin1");
+  const names = Buffer.from([...new Set([...(known ?? []), ...rooms])].join("\n"), "latin1");
   const length = Buffer.alloc(4);
   length.writeUInt32LE(names.length);
   const temporary = `${file}.${process.pid}`;
