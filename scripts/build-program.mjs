@@ -61,7 +61,6 @@ export async function buildProgram() {
   writeFileSync(join(outdir, "program.cjs"), noteRooms(outputFiles[0].text));
   writeFileSync(join(outdir, "tau.cjs"), start.outputFiles[0].text);
   chmodSync(join(outdir, "tau.cjs"), 0o755);
-  if (process.env.META) writeFileSync(process.env.META, JSON.stringify(metafile));
   return Object.keys(metafile.inputs);
 }
 

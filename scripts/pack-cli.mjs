@@ -1,0 +1,95 @@
+/**
+ * Packs the program as npm would publish it: `node scripts/pack-cli.mjs [DIRECTORY]` builds it and prints the path of the
+ * archive. Our packages and what they need from npm are inside; what is not JavaScript is declared and pinned.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { besides, buildProgram } from "./build-program.mjs";
+
+const root = join(import.meta.dirname, "..");
+const cli = join(root, "packages", "cli");
+const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
+const writeJson = (path, value) => writeFileSync(path, `${JSON.stringify(value, undefined, 2)}\n`);
+
+/** Returns the archive's path. */
+export async function packCli(directory) {
+  const inputs = await buildProgram();
+  const stage = mkdtempSync(join(tmpdir(), "tau-pack-"));
+  try {
+    for (const name of ["README.md", "LICENSE"]) cpSync(join(cli, name), join(stage, name));
+    const isProgram = (name) => name.endsWith(".cjs") || name === "catalog";
+    for (const name of readdirSync(join(cli, "dist")).filter(isProgram)) {
+      cpSync(join(cli, "dist", name), join(stage, "dist", name), { recursive: true });
+    }
+    const manifest = packedManifest(readJson(join(cli, "package.json")));
+    writeJson(join(stage, "package.json"), manifest);
+    writeJson(join(stage, "npm-shrinkwrap.json"), shrinkwrap(manifest));
+    writeFileSync(join(stage, "THIRD-PARTY.md"), notices(inputs));
+    mkdirSync(directory, { recursive: true });
+    // npm names the archive on its last line.
+    const said = execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", directory], {
+      cwd: stage,
+      encoding: "utf8",
+      shell: process.platform === "win32",
+    });
+    return join(directory, said.trim().split("\n").at(-1));
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+}
+
+/** Who installs the program gets a program, not a library: nothing can be imported from it. */
+function packedManifest({ name, version, description, license, bin, type, imports, engines }) {
+  const tools = readJson(join(root, "packages", "tools", "package.json"));
+  return {
+    name,
+    version,
+    description,
+    license,
+    bin,
+    type,
+    imports,
+    exports: { "./package.json": "./package.json" },
+    files: ["dist", "THIRD-PARTY.md", "npm-shrinkwrap.json"],
+    dependencies: Object.fromEntries(besides.map((dependency) => [dependency, tools.dependencies[dependency]])),
+    engines,
+  };
+}
+
+/** What our own lock file says of the dependencies and of theirs. It names no registry, so each person's own is asked. */
+function shrinkwrap({ name, version, license, bin, dependencies, engines }) {
+  const locked = readJson(join(root, "package-lock.json")).packages;
+  const wanted = new Map();
+  const add = (dependency) => {
+    const path = `node_modules/${dependency}`;
+    const entry = locked[path];
+    if (!entry) throw new Error(`package-lock.json has no ${dependency} at its root: install, and pack again`);
+    if (wanted.has(path)) return;
+    wanted.set(path, entry);
+    for (const next of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })) add(next);
+  };
+  for (const dependency of Object.keys(dependencies)) add(dependency);
+  const own = { name, version, license, dependencies, bin, engines };
+  const entries = [...wanted].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { name, version, lockfileVersion: 3, requires: true, packages: Object.fromEntries([["", own], ...entries]) };
+}
+
+/** The licences of what is inside. */
+function notices(inputs) {
+  const names = inputs.map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
+  const packages = [...new Set(names)].filter((name) => name !== undefined).sort();
+  const parts = packages.map((name) => {
+    const directory = join(root, "node_modules", name);
+    const { version, license } = readJson(join(directory, "package.json"));
+    const file = readdirSync(directory).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file && existsSync(join(directory, file)) ? readFileSync(join(directory, file), "utf8").trim() : "";
+    return `## ${name} ${version} (${license})\n\n${text}`.trim();
+  });
+  return `# What is inside tau\n\nThe program contains these packages.\n\n${parts.join("\n\n")}\n`;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  console.log(await packCli(resolve(process.argv[2] ?? ".")));
+}
