@@ -3,14 +3,13 @@
  * code and what it needs from npm in one CommonJS file, and the catalogue of models beside it.
  * Why it is made like this: docs/decisions/0011-how-the-program-starts.md.
  */
-import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { directImports } from "./direct-imports.mjs";
 
 const root = join(import.meta.dirname, "..");
 const directory = join(root, "packages", "cli");
-const outdir = join(directory, "dist");
 
 /** Installed beside the program, because they are no JavaScript, or only there if the person wants them. */
 export const besides = ["@vscode/ripgrep", "@silvia-odwyer/photon-node"];
@@ -34,7 +33,7 @@ const shared = {
 };
 
 /** Returns what went into the program, file by file. */
-export async function buildProgram() {
+export async function buildProgram(outdir = join(directory, "dist")) {
   const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   const { outputFiles, metafile } = await build({
     ...shared,
@@ -56,6 +55,7 @@ export async function buildProgram() {
     banner: { js: "#!/usr/bin/env node" },
     define: { tauHelpText: JSON.stringify(await helpText()), tauVersion: JSON.stringify(version) },
   });
+  mkdirSync(outdir, { recursive: true });
   rmSync(join(outdir, "catalog"), { recursive: true, force: true });
   cpSync(join(root, "packages", "ai", "catalog"), join(outdir, "catalog"), { recursive: true });
   writeFileSync(join(outdir, "program.cjs"), noteRooms(outputFiles[0].text));

@@ -15,14 +15,10 @@ const writeJson = (path, value) => writeFileSync(path, `${JSON.stringify(value, 
 
 /** Returns the archive's path. */
 export async function packCli(directory) {
-  const inputs = await buildProgram();
   const stage = mkdtempSync(join(tmpdir(), "tau-pack-"));
   try {
     for (const name of ["README.md", "LICENSE"]) cpSync(join(cli, name), join(stage, name));
-    const isProgram = (name) => name.endsWith(".cjs") || name === "catalog";
-    for (const name of readdirSync(join(cli, "dist")).filter(isProgram)) {
-      cpSync(join(cli, "dist", name), join(stage, "dist", name), { recursive: true });
-    }
+    const inputs = await buildProgram(join(stage, "dist"));
     const manifest = packedManifest(readJson(join(cli, "package.json")));
     writeJson(join(stage, "package.json"), manifest);
     writeJson(join(stage, "npm-shrinkwrap.json"), shrinkwrap(manifest));

@@ -1,0 +1,136 @@
+/** The packed program, end to end, against servers that speak real wire protocols. */
+import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { commands } from "../../src/commands/index.ts";
+import { exitCodes } from "../../src/exit-codes.ts";
+import { helpText } from "../../src/help.ts";
+import { version } from "../../src/version.ts";
+import { calls, ground, says, temporaryDirectory } from "../kit.ts";
+import { installed, runPacked } from "./kit.ts";
+
+const apis = ["openai-completions", "anthropic-messages", "google-generative-ai"] as const;
+
+test("the version and the help are those of the tables, and load nothing else", async () => {
+  const directory = await temporaryDirectory();
+  const place = { directory, agentDir: join(directory, "none") };
+  for (const flag of ["--version", "-v"]) {
+    expect(await runPacked(place, [flag])).toMatchObject({ code: 0, out: `${version}\n`, err: "" });
+  }
+  for (const flag of ["--help", "-h"]) {
+    expect(await runPacked(place, [flag])).toMatchObject({ code: 0, out: helpText(commands), err: "" });
+  }
+  // Neither a code cache nor anything of the agent's.
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test.each(apis)("print mode over %s: a tool call, then the answer alone", async (api) => {
+  const place = await ground([calls("read", { path: "a.txt" }), says("It says apples.")], api);
+  await writeFile(join(place.directory, "a.txt"), "apples");
+  expect(await runPacked(place, ["-p", "What is in a.txt?"])).toMatchObject({
+    code: exitCodes.done,
+    out: "It says apples.\n",
+    err: "",
+  });
+  expect(JSON.stringify(place.server.requests[1]?.body)).toContain("apples");
+});
+
+test.each(apis)("JSON mode over %s: every line is an event, and the deltas make the answer", async (api) => {
+  const place = await ground([calls("ls"), says("One\u2028two.")], api);
+  const { code, out } = await runPacked(place, ["--mode", "json", "Look."]);
+  expect(code).toBe(exitCodes.done);
+  const records = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { type: string; delta?: string });
+  expect(records[0]?.type).toBe("session");
+  expect(records.at(-1)?.type).toBe("agent_end");
+  expect(records.some(({ type }) => type === "tool_execution_end")).toBe(true);
+  expect(records.flatMap(({ type, delta }) => (type === "text_delta" ? delta : [])).join("")).toBe("One\u2028two.");
+});
+
+test("what the program brings along works: ripgrep finds, and a catalogue is read", async () => {
+  const place = await ground([calls("grep", { pattern: "needle" }), says("Found.")]);
+  await writeFile(join(place.directory, "hay.txt"), "straw\nneedle\n");
+  expect(await runPacked(place, ["-p", "Find it."])).toMatchObject({ code: 0, out: "Found.\n" });
+  expect(JSON.stringify(place.server.requests[1]?.body)).toContain("hay.txt");
+  const ran = await runPacked(place, ["--model", "anthropic/claude", "--api-key", "fake-key-0123", "--offline", "-p", "Hi"], {
+    env: { ANTHROPIC_BASE_URL: place.server.url },
+  });
+  expect(ran.err).not.toContain("There is no model");
+});
+
+test("standard input goes along, and a long answer arrives whole", async () => {
+  const long = "line of text\n".repeat(40_000);
+  const place = await ground([says(long)]);
+  const { code, out } = await runPacked(place, ["-p", "Say it."], { input: "from a pipe" });
+  expect(code).toBe(0);
+  expect(out).toBe(long);
+  expect(JSON.stringify(place.server.requests[0]?.body)).toContain("from a pipe");
+});
+
+test("a session goes on with -c, and a fork leaves the first one as it was", async () => {
+  const place = await ground([says("Blue."), says("You asked for a colour."), says("Red."), says("Still blue.")]);
+  await runPacked(place, ["-p", "Name a colour."]);
+  expect(await runPacked(place, ["-c", "-p", "What did I ask?"])).toMatchObject({ out: "You asked for a colour.\n" });
+  expect(JSON.stringify(place.server.requests[1]?.body)).toContain("Name a colour.");
+  const [first] = await sessionFiles(place.agentDir);
+  const before = await readFile(first!, "utf8");
+  expect(await runPacked(place, ["--fork", first!, "-p", "Another."])).toMatchObject({ code: 0, out: "Red.\n" });
+  expect(JSON.stringify(place.server.requests[2]?.body)).toContain("Name a colour.");
+  expect(await readFile(first!, "utf8")).toBe(before);
+  expect(await sessionFiles(place.agentDir)).toHaveLength(2);
+});
+
+test("the code cache is the owner's alone, grows with what is used, and is left alone after that", async () => {
+  const place = await ground([says("1"), calls("ls"), says("2"), says("3")]);
+  await runPacked(place, ["-p", "Hi"]);
+  const directory = join(place.directory, ".cache", "tau", "code");
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  const [name] = await readdir(directory);
+  const file = join(directory, name!);
+  const first = await stat(file);
+  expect(first.mode & 0o777).toBe(0o600);
+  await runPacked(place, ["-p", "Use a tool"]);
+  const second = await stat(file);
+  expect(second.size).toBeGreaterThan(first.size);
+  await runPacked(place, ["-p", "Hi"]);
+  expect((await stat(file)).mtimeMs).toBe(second.mtimeMs);
+});
+
+test("a cache that is damaged, or that others can write to, is not used", async () => {
+  const place = await ground([says("1"), says("2"), says("3")]);
+  const directory = join(place.directory, ".cache", "tau", "code");
+  await runPacked(place, ["-p", "Hi"]);
+  const file = join(directory, (await readdir(directory))[0]!);
+  const good = await stat(file);
+  await writeFile(file, "damaged");
+  expect(await runPacked(place, ["-p", "Hi"])).toMatchObject({ code: 0, out: "2\n", err: "" });
+  expect((await stat(file)).size).toBeGreaterThan(good.size / 2);
+  await writeFile(file, "planted");
+  await chmod(directory, 0o777);
+  expect(await runPacked(place, ["-p", "Hi"])).toMatchObject({ code: 0, out: "3\n", err: "" });
+  expect(await readFile(file, "utf8")).toBe("planted");
+});
+
+test("the package names no registry and nothing of the workspace", async () => {
+  const program = await installed();
+  const shrinkwrap = await readFile(join(program, "npm-shrinkwrap.json"), "utf8");
+  expect(shrinkwrap).not.toMatch(/https?:|"resolved"/);
+  const manifest = JSON.parse(await readFile(join(program, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  expect(Object.keys(manifest.dependencies).filter((name) => name.startsWith("@tau/"))).toEqual([]);
+  const { packages } = JSON.parse(shrinkwrap) as { packages: Record<string, { version?: string }> };
+  for (const [name, wanted] of Object.entries(manifest.dependencies)) {
+    expect(packages[`node_modules/${name}`]?.version).toBe(wanted);
+  }
+  expect(await readFile(join(program, "dist", "program.cjs"), "utf8")).not.toMatch(/require\("@tau\//);
+  expect(await readFile(join(program, "THIRD-PARTY.md"), "utf8")).toContain("## yaml ");
+});
+
+async function sessionFiles(agentDir: string): Promise<string[]> {
+  const found = await readdir(join(agentDir, "sessions"), { recursive: true, withFileTypes: true });
+  const files = found.filter((one) => one.isFile() && one.name.endsWith(".jsonl"));
+  return files.map((one) => join(one.parentPath, one.name)).sort();
+}

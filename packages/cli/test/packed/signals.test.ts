@@ -1,0 +1,134 @@
+/** How the packed program ends: signals, closed pipes, crashes, disks that take nothing. */
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { exitCodes } from "../../src/exit-codes.ts";
+import { calls, ground, says, temporaryDirectory } from "../kit.ts";
+import { endWith, processesWith, runPacked, start, type Started } from "./kit.ts";
+
+/** Milliseconds from a signal to the end of the program. */
+const longest = 3_000;
+let many = 0;
+
+/** Each command can be told from those of other tests by how long it sleeps. */
+const sleeping = () => `sleep ${30_000 + process.pid}.${++many}`;
+
+const isRunning = (command: string) => processesWith(command).length > 0;
+
+/** Where the call has begun: the event of it is out, and the process is there. */
+async function inCommand(run: Started, command: string): Promise<void> {
+  await run.until((out) => out.includes("tool_execution_start"));
+  for (let turn = 0; !isRunning(command); turn++) {
+    expect(turn).toBeLessThan(100);
+    await wait(50);
+  }
+}
+
+/** Who holds a session. A lease that was given back stays as a file with nobody in it. */
+async function holders(agentDir: string): Promise<number[]> {
+  const directory = join(agentDir, "sessions");
+  const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith(".lock"));
+  const texts = await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
+  return texts.map((text) => (JSON.parse(text) as { pid: number }).pid);
+}
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "%s ends the run, its commands and its lease, and the session goes on",
+  async (signal) => {
+    const command = sleeping();
+    const place = await ground([calls("bash", { command }), says("Here again.")]);
+    const run = await start(place, ["--mode", "json", "Wait."]);
+    await inCommand(run, command);
+    expect(await holders(place.agentDir)).toEqual([run.child.pid]);
+    const { code, afterMs } = await endWith(run, signal);
+    expect(code).toBe(exitCodes.interrupted);
+    expect(afterMs).toBeLessThan(longest);
+    expect(isRunning(command)).toBe(false);
+    expect(await holders(place.agentDir)).toEqual([0]);
+    expect(await runPacked(place, ["-c", "-p", "Still there?"])).toMatchObject({ code: 0, out: "Here again.\n" });
+  },
+);
+
+test("SIGINT while the model answers ends the run with one line", async () => {
+  const place = await ground([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
+  const run = await start(place, ["-p", "Wait."]);
+  for (let turn = 0; place.server.requests.length === 0; turn++) {
+    expect(turn).toBeLessThan(200);
+    await wait(50);
+  }
+  const { code, err, out, afterMs } = await endWith(run, "SIGINT");
+  expect({ code, out, err }).toEqual({ code: exitCodes.interrupted, out: "", err: "tau: interrupted.\n" });
+  expect(afterMs).toBeLessThan(longest);
+});
+
+test("the second Ctrl-C does not wait", async () => {
+  // A command that nothing but SIGKILL ends takes its time to be ended.
+  const command = `trap "" INT TERM HUP; ${sleeping()}`;
+  const place = await ground([calls("bash", { command })]);
+  const run = await start(place, ["--mode", "json", "Wait."]);
+  await run.until((out) => out.includes("tool_execution_start"));
+  run.child.kill("SIGINT");
+  await wait(20);
+  const { code, afterMs } = await endWith(run, "SIGINT");
+  expect(code).toBe(exitCodes.interrupted);
+  expect(afterMs).toBeLessThan(1_000);
+});
+
+test("whoever reads may leave early: nothing is said, and nothing goes on", async () => {
+  const command = sleeping();
+  const place = await ground([calls("bash", { command }), says("never read")]);
+  const through = ["sh", "-c", '"$@" | head -1; echo "pipe: $?"', "sh"];
+  const run = await start(place, ["--mode", "json", "Go."], { through });
+  const { out, err } = await run.ended;
+  expect(out.split("\n")).toHaveLength(3);
+  expect(err).not.toContain("EPIPE");
+  for (let turn = 0; isRunning(command); turn++) {
+    expect(turn).toBeLessThan(60);
+    await wait(50);
+  }
+});
+
+test("after a crash in the middle of a call the session goes on, and the model is told", async () => {
+  const command = sleeping();
+  const place = await ground([calls("bash", { command }), says("I will look first.")]);
+  const run = await start(place, ["--mode", "json", "Do it."]);
+  await inCommand(run, command);
+  expect((await endWith(run, "SIGKILL")).signal).toBe("SIGKILL");
+  expect(await runPacked(place, ["-c", "-p", "Go on."])).toMatchObject({ code: 0, out: "I will look first.\n" });
+  expect(JSON.stringify(place.server.requests[1]?.body)).toContain("outcome of this call is unknown");
+  for (let turn = 0; isRunning(command); turn++) {
+    expect(turn).toBeLessThan(60);
+    await wait(50);
+  }
+});
+
+test("an agent directory that cannot be written to is one line", async () => {
+  const place = await ground([says("never")]);
+  const file = join(place.directory, "file");
+  await writeFile(file, "");
+  const { code, out, err } = await runPacked({ ...place, agentDir: join(file, "agent") }, ["-p", "Hi"]);
+  expect(code).toBe(exitCodes.failed);
+  expect(out).toBe("");
+  expect(err).toMatch(/^tau: .+\n/);
+  expect(err).not.toMatch(/^\s+at /m);
+});
+
+test("a disk that is full is one line, and what was there is intact", async () => {
+  const place = await ground([says("First."), says("x".repeat(20_000)), says("Last.")]);
+  await runPacked(place, ["-p", "Hi"]);
+  // No file may grow beyond 8 KB: as far as the program can tell, the disk is full.
+  const through = ["sh", "-c", 'ulimit -f 16; exec "$@"', "sh"];
+  const full = await runPacked(place, ["-c", "-p", "Say much."], { through });
+  expect(full.code).toBe(exitCodes.failed);
+  expect(full.err).toMatch(/^tau: .+\n/);
+  expect(full.err).not.toMatch(/^\s+at /m);
+  expect(await runPacked(place, ["-c", "-p", "Again"])).toMatchObject({ code: 0, out: "Last.\n" });
+});
+
+test("without a key there are five lines and no stack trace", async () => {
+  const directory = await temporaryDirectory();
+  const { code, err } = await runPacked({ directory, agentDir: join(directory, "agent") }, ["-p", "Hi"]);
+  expect(code).toBe(exitCodes.failed);
+  expect(err.trim().split("\n")).toHaveLength(5);
+});
