@@ -32,57 +32,88 @@ const shared = {
   logLevel: "warning",
 };
 
+/**
+ * Files of their own, because most runs do without: a file costs time for every function in it, used or not. Each name
+ * is what our code imports, with what that means.
+ */
+const parts = {
+  yaml: "yaml",
+  "google-auth-library": "google-auth-library",
+  "schema-engine": "./packages/ai/src/schema/engine.ts",
+};
+
 /** Returns what went into the program, file by file. */
 export async function buildProgram(outdir = join(directory, "dist")) {
   const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-  const { outputFiles, metafile } = await build({
-    ...shared,
-    entryPoints: [join(directory, "src", "bin.ts")],
-    external,
-    metafile: true,
-    // A function, so that it can be compiled in more than one way and is not copied to be wrapped.
-    banner: { js: "globalThis.tauProgram=function(exports,require,module,__filename,__dirname){" },
-    footer: { js: "};" },
-    // What is loaded late is required late: no file of ours is a module for `import`.
-    supported: { "dynamic-import": false },
-    // Only `createRequire` asks where a module is, and takes a path.
-    define: { "import.meta.url": "__filename" },
-    plugins: [lateSchemaEngine, directImports],
-  });
+  mkdirSync(outdir, { recursive: true });
+  const program = await buildFile(join(directory, "src", "bin.ts"));
+  writeFileSync(join(outdir, "program.cjs"), noteRooms(program.text));
+  const inputs = [...program.inputs];
+  for (const [name, entry] of Object.entries(parts)) {
+    const part = await buildFile(entry, []);
+    writeFileSync(join(outdir, `${name}.cjs`), part.text);
+    inputs.push(...part.inputs);
+  }
   const start = await build({
     ...shared,
     entryPoints: [join(directory, "src", "start.ts")],
     banner: { js: "#!/usr/bin/env node" },
     define: { tauHelpText: JSON.stringify(await helpText()), tauVersion: JSON.stringify(version) },
   });
-  mkdirSync(outdir, { recursive: true });
-  rmSync(join(outdir, "catalog"), { recursive: true, force: true });
-  cpSync(join(root, "packages", "ai", "catalog"), join(outdir, "catalog"), { recursive: true });
-  writeFileSync(join(outdir, "program.cjs"), noteRooms(outputFiles[0].text));
   writeFileSync(join(outdir, "tau.cjs"), start.outputFiles[0].text);
   chmodSync(join(outdir, "tau.cjs"), 0o755);
-  return Object.keys(metafile.inputs);
+  rmSync(join(outdir, "catalog"), { recursive: true, force: true });
+  cpSync(join(root, "packages", "ai", "catalog"), join(outdir, "catalog"), { recursive: true });
+  return inputs;
 }
 
-/** The engine is more code than all that starts the program, and is asked synchronously: a `require` where it is used. */
-const lateSchemaEngine = {
-  name: "late-schema-engine",
+async function buildFile(entry, plugins = [otherFiles, directImports]) {
+  const { outputFiles, metafile } = await build({
+    ...shared,
+    entryPoints: [entry],
+    external,
+    metafile: true,
+    // Every name is one more string for V8 to read at each start.
+    minifyIdentifiers: true,
+    // A function, so that it can be compiled in more than one way and is not copied to be wrapped.
+    banner: { js: "globalThis.tauFile=function(exports,require,module,__filename,__dirname){" },
+    footer: { js: "};" },
+    // What is loaded late is required late: no file of ours is a module for `import`.
+    supported: { "dynamic-import": false },
+    // Only `createRequire` asks where a module is, and takes a path.
+    define: { "import.meta.url": "__filename" },
+    plugins,
+  });
+  return { text: outputFiles[0].text, inputs: Object.keys(metafile.inputs) };
+}
+
+/** The parts stay outside. The schema engine is asked synchronously, and required where it is first used. */
+const otherFiles = {
+  name: "other-files",
   setup(bundler) {
+    bundler.onResolve({ filter: /^(yaml|google-auth-library)$/ }, ({ path }) => ({ path: `./${path}.cjs`, external: true }));
     bundler.onResolve({ filter: /^#schema-engine$/ }, () => ({ path: "schema-engine", namespace: "late" }));
     bundler.onLoad({ filter: /.*/, namespace: "late" }, () => ({
       contents: ["Check", "Compile"]
-        .map((name) => `export const ${name} = (...given) => require("./engine.ts").${name}(...given);`)
+        .map((name) => `export const ${name} = (...given) => require("./schema-engine.cjs").${name}(...given);`)
         .join("\n"),
-      resolveDir: join(root, "packages", "ai", "src", "schema"),
     }));
+    bundler.onResolve({ filter: /^\.\/schema-engine\.cjs$/ }, ({ path }) => ({ path, external: true }));
   },
 };
 
-/** Makes the function that loads a module write down its name, so that the code cache knows what it holds. */
+/**
+ * Makes the function that loads a module write down the module's number, so that the code cache knows what it holds.
+ * Modules are numbered by their place in the file.
+ */
 function noteRooms(text) {
-  const loads = "fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0))";
-  if (!text.includes(loads)) throw new Error("esbuild loads modules in another way now: change noteRooms in this file");
-  return text.replace(loads, "fn&&(globalThis.tauRooms?.add(__getOwnPropNames(fn)[0]),res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0))");
+  const loads = /=\((\w+),(\w+),(\w+)\)=>\(\)=>\{if\(\3\)throw \3\[0\];try\{return \1&&\(\2=\1\(\1=0\)\),\2\}/;
+  if (!loads.test(text)) throw new Error("esbuild loads modules in another way now: change noteRooms in this file");
+  const noted = text.replace(
+    loads,
+    "=($1,$2,$3,tauRoom=String(tauCount++))=>()=>{if($3)throw $3[0];try{return $1&&(globalThis.tauRooms?.add(tauRoom),$2=$1($1=0)),$2}",
+  );
+  return `var tauCount=0;${noted}`;
 }
 
 /** As the program itself would make it. */
