@@ -67,7 +67,7 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   return inputs;
 }
 
-async function buildFile(entry, plugins = [otherFiles, directImports]) {
+async function buildFile(entry, plugins = [otherFiles, directImports, lateBuiltIns]) {
   const { outputFiles, metafile } = await build({
     ...shared,
     entryPoints: [entry],
@@ -99,6 +99,20 @@ const otherFiles = {
         .join("\n"),
     }));
     bundler.onResolve({ filter: /^\.\/schema-engine\.cjs$/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+
+/** Node's own modules that cost a millisecond or more, and that many runs only name: loaded where something of them is used. */
+const lateBuiltIns = {
+  name: "late-built-ins",
+  setup(bundler) {
+    const filter = /^node:(child_process|crypto|https|tls|worker_threads|zlib)$/;
+    bundler.onResolve({ filter }, ({ path, namespace }) => (namespace === "built-in" ? undefined : { path, namespace: "built-in" }));
+    bundler.onLoad({ filter: /.*/, namespace: "built-in" }, async ({ path }) => {
+      const names = Object.keys(await import(path)).filter((name) => name !== "default");
+      const getters = names.map((name) => `get ${name}() { return require("${path}").${name}; }`);
+      return { contents: `module.exports = { ${getters.join(", ")} };` };
+    });
   },
 };
 

@@ -3,6 +3,8 @@
  * `Math.random` or `randomUUID` directly: it takes one of these, so that tests and simulations can replay it.
  */
 
+import { platform } from "#platform";
+
 /** Time. `now` may jump when the machine's clock is set; `monotonic` never goes back and is what durations use. */
 export interface Clock {
   /** Wall time, milliseconds since the epoch. */
@@ -24,12 +26,12 @@ const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: () => platform.monotonic(),
   setTimer(afterMs, fire) {
-    const deadline = performance.now() + afterMs;
+    const deadline = platform.monotonic() + afterMs;
     let handle: ReturnType<typeof setTimeout>;
     const arm = () => {
-      const leftMs = deadline - performance.now();
+      const leftMs = deadline - platform.monotonic();
       handle = setTimeout(leftMs > longestTimerMs ? arm : fire, Math.min(Math.max(leftMs, 0), longestTimerMs));
     };
     arm();
@@ -39,7 +41,7 @@ export const systemClock: Clock = {
 
 export const systemRandom: Random = () => Math.random();
 
-export const systemIds: Ids = () => globalThis.crypto.randomUUID();
+export const systemIds: Ids = () => platform.uuid();
 
 /** Waits `afterMs`, or less when `signal` aborts; says which of the two happened. Leaves no listener behind. */
 export function sleep(clock: Clock, afterMs: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {

@@ -1,4 +1,5 @@
 /** One line on standard error that says what goes on, for a person who waits. */
+import { systemClock } from "@tau/ai";
 import type { AgentSession } from "@tau/harness";
 import type { SessionEvent } from "@tau/protocol";
 import type { SessionOptions } from "./args.ts";
@@ -18,10 +19,10 @@ export function showProgress(session: AgentSession, { quiet, verbose }: SessionO
   for (const { message } of session.notices) io.err(`tau: ${message}\n`);
   const moves = io.terminal.err;
   let doing = "waiting for the model";
-  let since = performance.now();
+  let since = systemClock.monotonic();
   let frame = 0;
   const draw = () => {
-    const seconds = Math.floor((performance.now() - since) / 1_000);
+    const seconds = Math.floor((systemClock.monotonic() - since) / 1_000);
     io.err(`${clearLine}${frames[frame++ % frames.length]} ${doing}${seconds > 0 ? ` ${seconds} s` : ""}`);
   };
   const say = (line: string) => io.err(`${moves ? clearLine : ""}${line}\n`);
@@ -29,7 +30,7 @@ export function showProgress(session: AgentSession, { quiet, verbose }: SessionO
     const next = doingAfter(event);
     if (next !== undefined && next !== doing) {
       doing = next;
-      since = performance.now();
+      since = systemClock.monotonic();
     }
     const line = lineOf(event, verbose);
     if (line !== undefined) say(line);

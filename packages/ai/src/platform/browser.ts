@@ -4,6 +4,8 @@ import type { Platform } from "./platform.ts";
 /** A page has no environment and no disk: keys are passed in, and models are registered. */
 export const platform: Platform = {
   env: () => undefined,
+  monotonic: () => performance.now(),
+  uuid: () => globalThis.crypto.randomUUID(),
   send,
   readCatalog: () => undefined,
   awsCredentials: () => Promise.resolve(undefined),

@@ -14,6 +14,10 @@ export type CatalogModel = Omit<Model, "provider">;
  */
 export interface Platform {
   env: Env;
+  /** Milliseconds since an arbitrary start; never decreases. */
+  monotonic(): number;
+  /** A random UUID. */
+  uuid(): string;
   send: Send;
   /** The built-in catalogue of one provider; undefined where there is none. Synchronous: one file, read once. */
   readCatalog(provider: string): CatalogModel[] | undefined;

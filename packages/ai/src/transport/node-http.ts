@@ -6,7 +6,8 @@ import type { Duplex, Readable } from "node:stream";
 import * as tls from "node:tls";
 import type { Env } from "../platform/platform.ts";
 import type { HttpRequest, HttpResponse, SendOptions } from "./http.ts";
-import { proxyFor } from "./proxy.ts";
+import { proxyAuthorization, proxyFor } from "./proxy.ts";
+import type { TunnelOptions } from "./tunnel-agent.ts";
 
 const mostRedirects = 3;
 
@@ -38,10 +39,11 @@ function redirectTarget(response: http.IncomingMessage, from: URL): URL | undefi
 const isUpgrade = (from: URL, to: URL) =>
   from.protocol === "http:" && to.protocol === "https:" && from.hostname === to.hostname && !from.port && !to.port;
 
-function sendOnce(request: HttpRequest, url: URL, options: SendOptions): Promise<http.IncomingMessage> {
+async function sendOnce(request: HttpRequest, url: URL, options: SendOptions): Promise<http.IncomingMessage> {
   const proxy = proxyFor(url, options.env);
   const secure = url.protocol === "https:";
-  return new Promise((resolve, reject) => {
+  const agent = await agentFor(secure, proxy, options.env);
+  return await new Promise((resolve, reject) => {
     const settings: TunnelOptions = {
       method: request.method,
       headers: {
@@ -51,7 +53,7 @@ function sendOnce(request: HttpRequest, url: URL, options: SendOptions): Promise
       },
       signal: options.signal,
       tunnelSignal: options.signal,
-      agent: agentFor(secure, proxy, options.env),
+      agent,
     };
     const outgoing =
       proxy && !secure
@@ -84,16 +86,10 @@ const withProxyAuth = (headers: http.OutgoingHttpHeaders | readonly string[] | u
   ...proxyAuthorization(proxy),
 });
 
-function proxyAuthorization(proxy: URL): Record<string, string> {
-  if (!proxy.username) return {};
-  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  return { "proxy-authorization": `Basic ${Buffer.from(pair).toString("base64")}` };
-}
-
 /** Connections are kept and shared by everyone with the same route and certificates. */
-const agents = new Map<string, http.Agent>();
+const agents = new Map<string, Promise<http.Agent>>();
 
-function agentFor(secure: boolean, proxy: URL | undefined, env: Env): http.Agent {
+function agentFor(secure: boolean, proxy: URL | undefined, env: Env): Promise<http.Agent> {
   // Node reads NODE_EXTRA_CA_CERTS itself, but only where no other list is given.
   const caFiles = secure && env("SSL_CERT_FILE") ? [env("SSL_CERT_FILE"), env("NODE_EXTRA_CA_CERTS")] : [];
   const key = [secure, proxy?.href, ...caFiles].join(" ");
@@ -105,65 +101,20 @@ function agentFor(secure: boolean, proxy: URL | undefined, env: Env): http.Agent
       caFiles.filter((file) => file !== undefined),
     );
     agents.set(key, agent);
+    // A list of certificates that cannot be read may be there the next time.
+    agent.catch(() => agents.delete(key));
   }
   return agent;
 }
 
-function createAgent(secure: boolean, proxy: URL | undefined, caFiles: string[]): http.Agent {
+async function createAgent(secure: boolean, proxy: URL | undefined, caFiles: string[]): Promise<http.Agent> {
   const settings = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 32 };
   if (!secure) return new http.Agent(settings);
   const ca = caFiles.length > 0 && [...tls.rootCertificates, ...caFiles.map((file) => readFileSync(file, "utf8"))];
   const secured = { ...settings, ...(ca && { ca }) };
-  return proxy ? new TunnelAgent(proxy, secured) : new https.Agent(secured);
-}
-
-/** Node takes `signal` away before it asks an agent for a connection, so it travels under a second name. */
-interface TunnelOptions extends https.RequestOptions {
-  tunnelSignal?: AbortSignal;
-}
-
-/** Reaches an HTTPS server through a proxy's CONNECT. */
-class TunnelAgent extends https.Agent {
-  readonly #proxy: URL;
-
-  constructor(proxy: URL, settings: https.AgentOptions) {
-    super(settings);
-    this.#proxy = proxy;
-  }
-
-  override createConnection(
-    options: TunnelOptions,
-    callback: (error: Error | null, socket: Duplex) => void = () => undefined,
-  ): undefined {
-    // Node's own callers read the socket only where there is no error.
-    const fail = (error: Error) => (callback as (error: Error) => void)(error);
-    const host = options.host ?? options.hostname ?? "";
-    const authority = `${host.includes(":") ? `[${host}]` : host}:${options.port ?? 443}`;
-    const connect = (this.#proxy.protocol === "https:" ? https : http).request(this.#proxy, {
-      method: "CONNECT",
-      path: authority,
-      headers: { host: authority, ...proxyAuthorization(this.#proxy) },
-      agent: false,
-      // The tunnel is part of the request: whoever gives that up gives up both.
-      ...(options.tunnelSignal && { signal: options.tunnelSignal }),
-    });
-    connect.once("connect", (response, socket) => {
-      if (response.statusCode !== 200) {
-        socket.destroy();
-        fail(new Error(`The proxy ${this.#proxy.host} refused the connection with HTTP ${response.statusCode}.`));
-        return;
-      }
-      const secured = tls.connect({ ...(options as tls.ConnectionOptions), socket, servername: host });
-      secured.once("error", fail);
-      secured.once("secureConnect", () => {
-        secured.off("error", fail);
-        callback(null, secured);
-      });
-    });
-    connect.once("error", fail);
-    connect.end();
-    return undefined;
-  }
+  if (!proxy) return new https.Agent(secured);
+  const { TunnelAgent } = await import("./tunnel-agent.ts");
+  return new TunnelAgent(proxy, secured);
 }
 
 async function toHttpResponse(response: http.IncomingMessage): Promise<HttpResponse> {

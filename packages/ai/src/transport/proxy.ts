@@ -36,3 +36,9 @@ const withScheme = (value: string) => (/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? 
 function tryUrl(value: string): URL | undefined {
   return URL.canParse(value) ? new URL(value) : undefined;
 }
+
+export function proxyAuthorization(proxy: URL): Record<string, string> {
+  if (!proxy.username) return {};
+  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return { "proxy-authorization": `Basic ${Buffer.from(pair).toString("base64")}` };
+}
