@@ -3,7 +3,10 @@ import { installProgram, interleaved, measure } from "./packed-program.mjs";
 
 export default async function bench(report) {
   const place = await installProgram();
-  const run = (...args) => () => measure(args, place);
+  const run =
+    (...args) =>
+    () =>
+      measure(args, place);
   const [bare, version, help] = await interleaved(
     [run("-e", "0"), run(place.program, "--version"), run(place.program, "--help")],
     25,

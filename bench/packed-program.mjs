@@ -24,7 +24,8 @@ export async function installProgram() {
   renameSync(join(scope, "package"), join(scope, "cli"));
   const { packages } = JSON.parse(readFileSync(join(scope, "cli", "npm-shrinkwrap.json"), "utf8"));
   for (const path of Object.keys(packages)) {
-    if (path !== "" && existsSync(join(root, path))) cpSync(join(root, path), join(directory, path), { recursive: true });
+    if (path !== "" && existsSync(join(root, path)))
+      cpSync(join(root, path), join(directory, path), { recursive: true });
   }
   const home = join(directory, "home");
   mkdirSync(home);
@@ -45,11 +46,11 @@ export async function prepareGround({ home }, replies, name) {
 }
 
 /** Runs Node with these arguments: its CPU in milliseconds, its largest memory in bytes, its code and its output. */
-export async function measure(args, { home, ground, keepOutput = false }) {
+export async function measure(args, { home, ground, env = {}, keepOutput = false }) {
   const shell = 'TIMEFORMAT="%U %S"; exec 3>&2; { time "$@" 2>&3; } 2>&4';
   const child = spawn("bash", ["-c", shell, "bash", process.execPath, ...args], {
     cwd: ground?.directory ?? home,
-    env: { PATH: process.env.PATH, HOME: home, ...(ground && { TAU_DIR: ground.agentDir }) },
+    env: { ...env, PATH: process.env.PATH, HOME: home, ...(ground && { TAU_DIR: ground.agentDir }) },
     stdio: ["ignore", "pipe", "inherit", "ignore", "pipe"],
   });
   let [bytes, text, times] = [0, "", ""];

@@ -91,7 +91,10 @@ async function buildFile(entry, plugins = [otherFiles, directImports, lateBuiltI
 const otherFiles = {
   name: "other-files",
   setup(bundler) {
-    bundler.onResolve({ filter: /^(yaml|google-auth-library)$/ }, ({ path }) => ({ path: `./${path}.cjs`, external: true }));
+    bundler.onResolve({ filter: /^(yaml|google-auth-library)$/ }, ({ path }) => ({
+      path: `./${path}.cjs`,
+      external: true,
+    }));
     bundler.onResolve({ filter: /^#schema-engine$/ }, () => ({ path: "schema-engine", namespace: "late" }));
     bundler.onLoad({ filter: /.*/, namespace: "late" }, () => ({
       contents: ["Check", "Compile"]
@@ -107,7 +110,9 @@ const lateBuiltIns = {
   name: "late-built-ins",
   setup(bundler) {
     const filter = /^node:(child_process|crypto|https|tls|worker_threads|zlib)$/;
-    bundler.onResolve({ filter }, ({ path, namespace }) => (namespace === "built-in" ? undefined : { path, namespace: "built-in" }));
+    bundler.onResolve({ filter }, ({ path, namespace }) =>
+      namespace === "built-in" ? undefined : { path, namespace: "built-in" },
+    );
     bundler.onLoad({ filter: /.*/, namespace: "built-in" }, async ({ path }) => {
       const names = Object.keys(await import(path)).filter((name) => name !== "default");
       const getters = names.map((name) => `get ${name}() { return require("${path}").${name}; }`);
@@ -150,6 +155,8 @@ async function helpText() {
 const leaveLate = {
   name: "leave-late",
   setup(bundler) {
-    bundler.onResolve({ filter: /.*/ }, ({ kind }) => (kind === "dynamic-import" ? { path: "node:fs", external: true } : undefined));
+    bundler.onResolve({ filter: /.*/ }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: "node:fs", external: true } : undefined,
+    );
   },
 };

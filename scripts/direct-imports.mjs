@@ -7,7 +7,9 @@ import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 const packages = ["ai", "agent", "tools", "protocol", "harness"];
-const fronts = new Map(packages.map((name) => [`@tau/${name}`, exportsOf(join(root, "packages", name, "src", "index.ts"))]));
+const fronts = new Map(
+  packages.map((name) => [`@tau/${name}`, exportsOf(join(root, "packages", name, "src", "index.ts"))]),
+);
 
 export const directImports = {
   name: "direct-imports",

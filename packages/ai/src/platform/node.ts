@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from "node:fs";
 import { createRequire } from "node:module";
 import type * as Crypto from "node:crypto";
 import type { Platform } from "./platform.ts";
@@ -11,7 +12,7 @@ export const platform: Platform = {
     const [seconds, nanoseconds] = process.hrtime();
     return seconds * 1e3 + nanoseconds / 1e6;
   },
-  uuid: () => (load("node:crypto") as typeof Crypto).randomUUID(),
+  uuid,
   send: async (request, options) => (await import("../transport/node-http.ts")).send(request, options),
   readCatalog(provider) {
     // The name becomes a file's: anything but a plain provider id has no file.
@@ -26,6 +27,37 @@ export const platform: Platform = {
   awsCredentials: async (env, profile) => (await import("../auth/aws-credentials-node.ts")).load(env, profile),
   googleAccessToken: async (env) => (await import("../auth/google-credentials-node.ts")).accessToken(env),
 };
+
+/** Random bytes that are not used yet. */
+let bytes: Buffer = Buffer.alloc(0);
+
+/**
+ * From the kernel's own source, where there is one: `node:crypto`, which asks the same source, is more to load than all
+ * that a short run needs besides.
+ */
+function uuid(): string {
+  if (bytes.length < 16) bytes = randomBytes();
+  const own = Buffer.from(bytes.subarray(0, 16));
+  bytes = bytes.subarray(16);
+  own[6] = (own[6]! & 0x0f) | 0x40;
+  own[8] = (own[8]! & 0x3f) | 0x80;
+  return own.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+function randomBytes(): Buffer {
+  const some = Buffer.alloc(1_024);
+  try {
+    const source = openSync("/dev/urandom", "r");
+    try {
+      if (readSync(source, some) === some.length) return some;
+    } finally {
+      closeSync(source);
+    }
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+  }
+  return (load("node:crypto") as typeof Crypto).randomBytes(some.length);
+}
 
 const isMissingModule = (error: unknown) =>
   error instanceof Error && (error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";

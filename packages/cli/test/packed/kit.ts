@@ -126,13 +126,12 @@ export async function start(
 }
 
 export const runPacked = async (place: Place, args: readonly string[], options?: StartOptions): Promise<Ended> =>
-  await (await start(place, args, options)).ended;
+  await (
+    await start(place, args, options)
+  ).ended;
 
 /** Milliseconds from a signal to the end. */
-export async function endWith(
-  { child, ended }: Started,
-  signal: NodeJS.Signals,
-): Promise<Ended & { afterMs: number }> {
+export async function endWith({ child, ended }: Started, signal: NodeJS.Signals): Promise<Ended & { afterMs: number }> {
   const since = performance.now();
   child.kill(signal);
   const result = await ended;

@@ -77,6 +77,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   systemPrompt: true,
   appendSystemPrompt: true,
   projectTrusted: true,
+  watch: true,
   streamFn: true,
   debugLog: true,
   clock: true,
