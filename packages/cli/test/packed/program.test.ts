@@ -64,10 +64,11 @@ test("what the program brings along works: ripgrep finds, and a catalogue is rea
   expect(ran.err).not.toContain("There is no model");
 });
 
-test("standard input goes along, and a long answer arrives whole", async () => {
+test("standard input goes along, and a long answer arrives whole, however late it is read", async () => {
   const long = "line of text\n".repeat(40_000);
   const place = await ground([says(long)]);
-  const { code, out } = await runPacked(place, ["-p", "Say it."], { input: "from a pipe" });
+  const through = ["sh", "-c", '"$@" | (sleep 3; cat)', "sh"];
+  const { code, out } = await runPacked(place, ["-p", "Say it."], { input: "from a pipe", through });
   expect(code).toBe(0);
   expect(out).toBe(long);
   expect(JSON.stringify(place.server.requests[0]?.body)).toContain("from a pipe");
