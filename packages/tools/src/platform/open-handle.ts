@@ -25,76 +25,47 @@ type Done<T> = (error: NodeJS.ErrnoException | null, value?: T) => void;
 
 export function openRaw(path: string, flags: number, mode?: number): Promise<OpenHandle> {
   return new Promise((resolve, reject) => {
-    fs.open(path, flags, mode, (error, fd) => (error ? reject(error) : resolve(new RawHandle(fd))));
+    fs.open(path, flags, mode, (error, fd) => (error ? reject(error) : resolve(handleOf(fd))));
   });
 }
 
-class RawHandle implements OpenHandle {
-  readonly fd: number;
-  #running = 0;
-  #closed: Promise<void> | undefined;
-  #whenQuiet: (() => void) | undefined;
-
-  constructor(fd: number) {
-    this.fd = fd;
-  }
-
-  stat(): Promise<fs.Stats> {
-    return this.#call((done) => fs.fstat(this.fd, done));
-  }
-
-  read(buffer: Uint8Array, position: number): Promise<number> {
-    return this.#call((done) => fs.read(this.fd, buffer, 0, buffer.length, position, done));
-  }
-
-  async write(data: Uint8Array, position?: number): Promise<void> {
-    // A call may write less than it was given, and an interrupted one usually does.
-    for (let written = 0; written < data.length;) {
-      const at = position === undefined ? null : position + written;
-      const from = written;
-      written += await this.#call<number>((done) => fs.write(this.fd, data, from, data.length - from, at, done));
-    }
-  }
-
-  sync(): Promise<void> {
-    return this.#call((done) => fs.fsync(this.fd, done));
-  }
-
-  datasync(): Promise<void> {
-    return this.#call((done) => fs.fdatasync(this.fd, done));
-  }
-
-  truncate(length: number): Promise<void> {
-    return this.#call((done) => fs.ftruncate(this.fd, length, done));
-  }
-
-  chmod(mode: number): Promise<void> {
-    return this.#call((done) => fs.fchmod(this.fd, mode, done));
-  }
-
-  chown(uid: number, gid: number): Promise<void> {
-    return this.#call((done) => fs.fchown(this.fd, uid, gid, done));
-  }
-
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    if (this.#running > 0) await new Promise<void>((resolve) => (this.#whenQuiet = resolve));
-    await new Promise<void>((resolve, reject) => fs.close(this.fd, (error) => (error ? reject(error) : resolve())));
-  }
-
-  #call<T>(start: (done: Done<T>) => void): Promise<T> {
-    if (this.#closed) return Promise.reject(Object.assign(new Error("EBADF: the file is closed"), { code: "EBADF" }));
-    this.#running++;
+/** A plain object, so that a test can put another function in the place of one. */
+function handleOf(fd: number): OpenHandle {
+  let running = 0;
+  let closed: Promise<void> | undefined;
+  let whenQuiet: (() => void) | undefined;
+  const call = <T>(start: (done: Done<T>) => void): Promise<T> => {
+    if (closed) return Promise.reject(Object.assign(new Error("EBADF: the file is closed"), { code: "EBADF" }));
+    running++;
     return new Promise<T>((resolve, reject) => {
       start((error, value) => {
-        if (--this.#running === 0) this.#whenQuiet?.();
+        if (--running === 0) whenQuiet?.();
         if (error) reject(error);
         else resolve(value as T);
       });
     });
-  }
+  };
+  const close = async () => {
+    if (running > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));
+    await new Promise<void>((resolve, reject) => fs.close(fd, (error) => (error ? reject(error) : resolve())));
+  };
+  return {
+    fd,
+    stat: () => call((done) => fs.fstat(fd, done)),
+    read: (buffer, position) => call((done) => fs.read(fd, buffer, 0, buffer.length, position, done)),
+    async write(data, position) {
+      // A call may write less than it was given, and an interrupted one usually does.
+      for (let written = 0; written < data.length;) {
+        const at = position === undefined ? null : position + written;
+        const from = written;
+        written += await call<number>((done) => fs.write(fd, data, from, data.length - from, at, done));
+      }
+    },
+    sync: () => call((done) => fs.fsync(fd, done)),
+    datasync: () => call((done) => fs.fdatasync(fd, done)),
+    truncate: (length) => call((done) => fs.ftruncate(fd, length, done)),
+    chmod: (mode) => call((done) => fs.fchmod(fd, mode, done)),
+    chown: (uid, gid) => call((done) => fs.fchown(fd, uid, gid, done)),
+    close: () => (closed ??= close()),
+  };
 }
