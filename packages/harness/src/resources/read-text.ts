@@ -1,6 +1,6 @@
 /** Texts that people wrote: read up to a size, and only from regular files. */
 import { constants, type Stats } from "node:fs";
-import { type FileSystem, systemCode } from "@tau/tools/platform";
+import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
 import { problemAt, type ResourceProblem } from "./problem.ts";
 
 export type TextOutcome =
@@ -20,7 +20,7 @@ export type TextOutcome =
 export async function readText(fs: FileSystem, path: string, maxBytes: number): Promise<TextOutcome> {
   try {
     // A look before opening: opening alone already wakes a device.
-    const before = await look(fs, path);
+    const before = await lookAt(fs, path);
     if (!before.isFile()) return unusable(path, `this is ${kindOf(before)}, not a file. Put a text file in its place.`);
     // It may have become a pipe since, and opening one that nobody writes to would wait for ever.
     const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -40,10 +40,6 @@ export async function readText(fs: FileSystem, path: string, maxBytes: number): 
     return unusable(path, `it cannot be read (${code}). Check its permissions, or remove it.`);
   }
 }
-
-/** Most names that are looked for are not there: a look that blocks is over before the detour over a thread has begun. */
-const look = async (fs: FileSystem, path: string): Promise<Stats> =>
-  fs.statNow ? fs.statNow(path) : await fs.stat(path);
 
 async function readUpTo(
   handle: { read(buffer: Uint8Array, position: number): Promise<number> },
@@ -116,7 +112,7 @@ export async function listDirectory(fs: FileSystem, path: string): Promise<Listi
 /** What a name leads to; undefined where it leads nowhere. */
 export async function kindOfPath(fs: FileSystem, path: string): Promise<"file" | "directory" | "other" | undefined> {
   try {
-    const stats = await look(fs, path);
+    const stats = await lookAt(fs, path);
     return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
   } catch (error) {
     if (systemCode(error) === undefined) throw error;

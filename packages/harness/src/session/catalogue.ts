@@ -4,7 +4,7 @@
  */
 import type { Stats } from "node:fs";
 import { join } from "node:path";
-import { type FileSystem, systemCode } from "@tau/tools/platform";
+import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
 import { createFileStore } from "./file-store.ts";
 import { orUndefined } from "../on-disk.ts";
 import { readWhole, writeWhole } from "../whole-file.ts";
@@ -51,7 +51,7 @@ export async function listSessions(
   await forEach(names, async (name) => {
     options.signal?.throwIfAborted();
     const path = join(directory, name);
-    const stats = await orUndefined(look(fs, path));
+    const stats = await orUndefined(lookAt(fs, path));
     if (++looks % looksAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
     const before = known.get(name);
     const stamp = stats && stampOf(stats);
@@ -67,9 +67,6 @@ export async function listSessions(
     .flatMap(([name, { info }]) => (info ? [restored(join(directory, name), info)] : []))
     .sort(lastUsedFirst);
 }
-
-/** Of ten thousand files, so without the detour over a thread where that can be. */
-const look = async (fs: FileSystem, path: string) => (fs.statNow ? fs.statNow(path) : await fs.stat(path));
 
 /** How many files are looked at before others get their turn. */
 const looksAtOnce = 64;

@@ -9,6 +9,7 @@ import {
   nodeFileSystem,
   type OpenHandle,
   systemCode,
+  lookAt,
 } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { ifThere, makeDirectory, orUndefined, syncDirectory } from "../on-disk.ts";
@@ -292,8 +293,8 @@ class FileStore implements LogStore {
   }
 
   /** Twice with every append, so without the detour over a thread where that can be. */
-  async #look(): Promise<Stats> {
-    return this.#fs.statNow ? this.#fs.statNow(this.name) : await this.#fs.stat(this.name);
+  #look(): Promise<Stats> {
+    return lookAt(this.#fs, this.name);
   }
 
   /** After a failed write: the log must end where it ended before. */

@@ -60,3 +60,7 @@ export const nodeFileSystem: FileSystem = {
   unlink: (path) => fs.unlink(path),
   copyAttributes: (from, to) => copyAttributes(from.fd, to.fd),
 };
+
+/** A look at once where that is cheap, else over a thread. */
+export const lookAt = async (fs: Pick<FileSystem, "stat" | "statNow">, path: string): Promise<Stats> =>
+  fs.statNow ? fs.statNow(path) : await fs.stat(path);

@@ -3,7 +3,7 @@ import { constants, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { systemCode, ToolsError } from "../errors.ts";
 import { kindOf, unlessMissing } from "./explain.ts";
-import type { OpenHandle } from "./file-system.ts";
+import { lookAt, type OpenHandle } from "./file-system.ts";
 import { ask } from "./guard.ts";
 import { leftBy, nameTemporary } from "./leftover.ts";
 import { changed, type Ground, type HeldDirectory, lookUp, makeDirectories, openNearest } from "./place.ts";
@@ -107,10 +107,13 @@ async function syncDirectory(handle: OpenHandle): Promise<void> {
 /** Tells one state of a file from later ones. */
 export const stampOf = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats) => [dev, ino, size, mtimeMs, ctimeMs].join(":");
 
-/** As late as it can be looked at: between this and the renaming there is no time for anybody. */
+/**
+ * As late as it can be looked at: between this and the renaming there is no time for anybody, and less without the detour
+ * over a thread.
+ */
 async function refuseChanged({ fs }: Ground, path: string, name: string, stamp: string | undefined): Promise<void> {
   if (stamp === undefined) return;
-  const now = await unlessMissing(fs.stat(path));
+  const now = await unlessMissing(lookAt(fs, path));
   if (now && stampOf(now) === stamp) return;
   throw new ToolsError(
     "overtaken",

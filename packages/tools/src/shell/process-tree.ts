@@ -4,7 +4,7 @@
  * number of file locks), which survives `setsid`, `env -i` and any number of forks.
  */
 import { constants } from "node:fs";
-import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
+import { type FileSystem, nodeFileSystem, lookAt } from "../platform/file-system.ts";
 import { systemCode } from "../errors.ts";
 import type { SpawnRequest } from "../platform/spawn.ts";
 import type { Limits, Load, Usage } from "./limits.ts";
@@ -122,7 +122,7 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
     return text.split(" ").filter(Boolean).map(Number);
   };
   /** At once: where a bomb takes the processors, every detour over a thread gives it the time to double. */
-  const statOf = async (path: string) => (fs.statNow ? fs.statNow(path) : await fs.stat(path));
+  const statOf = (path: string) => lookAt(fs, path);
   const namespaceOf = async (pid: number | "self") => (await orNothing(statOf(`/proc/${pid}/ns/pid`), undefined))?.ino;
   const residentBytes = async (pid: number) =>
     1024 * (kilobytesOf(await readText(fs, `/proc/${pid}/status`), "RssAnon") ?? 0);
