@@ -1,0 +1,49 @@
+/** The packed program in RPC mode, driven by the client that we ship. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startTau } from "@tau/protocol/node";
+import { expect, onTestFinished, test } from "vitest";
+import { calls, type Ground, ground, says } from "../kit.ts";
+import { installed } from "./kit.ts";
+
+const apis = ["openai-completions", "anthropic-messages", "google-generative-ai"] as const;
+
+async function connect({ directory, agentDir }: Ground, ...args: string[]) {
+  const tau = await startTau({
+    command: process.execPath,
+    commandArgs: [join(await installed(), "dist", "tau.cjs")],
+    args,
+    cwd: directory,
+    env: { PATH: process.env["PATH"], HOME: directory, TAU_DIR: agentDir },
+  });
+  onTestFinished(async () => void (await tau.close()));
+  return tau;
+}
+
+test.each(apis)("over %s: a prompt with a tool call, its state, and an end in order", async (api) => {
+  const place = await ground([calls("read", { path: "a.txt" }), says("It says apples.")], api);
+  await writeFile(join(place.directory, "a.txt"), "apples");
+  const tau = await connect(place);
+  await tau.promptAndWait("What is in a.txt?");
+  const { text } = await tau.call("get_last_assistant_text");
+  expect(text).toBe("It says apples.");
+  const state = await tau.call("get_state");
+  expect(state).toMatchObject({ isStreaming: false, messageCount: 4 });
+  expect(await tau.close()).toBe(0);
+  expect(await readFile(state.sessionFile!, "utf8")).toContain("It says apples.");
+});
+
+test("a run that hangs is aborted, and another process goes on with its session", async () => {
+  const place = await ground([calls("bash", { command: "sleep 60" }), says("Back again."), says("One more.")]);
+  const tau = await connect(place);
+  const events: string[] = [];
+  tau.onEvent(({ type }) => events.push(type));
+  const running = tau.promptAndWait("Sleep.");
+  while (!events.includes("tool_execution_start")) await new Promise((resolve) => setTimeout(resolve, 20));
+  await Promise.all([tau.call("abort"), expect(running).rejects.toThrow("ended before its answer")]);
+  const { sessionFile } = await tau.call("get_state");
+  await tau.close();
+  const again = await connect(place, "--session", sessionFile!);
+  await again.promptAndWait("Are you there?");
+  expect((await again.call("get_messages")).messages.length).toBeGreaterThan(4);
+});
