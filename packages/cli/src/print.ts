@@ -1,87 +1,27 @@
 /** Print mode: the answer alone goes to standard output; everything else a person may want to see to standard error. */
-import type { AgentSession, PromptOutcome, RunOutcome } from "@tau/harness";
+import { isSilent, type RunOutcome } from "@tau/harness";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
-import { type ExitCode, exitCodes } from "./exit-codes.ts";
-import { firstRunText } from "./first-run.ts";
-import { openSession } from "./open-session.ts";
+import type { ExitCode } from "./exit-codes.ts";
 import { showProgress } from "./progress.ts";
-import { readInput } from "./read-input.ts";
+import { sayAndEnd } from "./say.ts";
 
-export async function runPrint(options: SessionOptions, io: Io): Promise<ExitCode> {
-  const input = await readInput(io);
-  const session = await openSession(options, io);
-  try {
-    if (!session.model) {
-      io.err(firstRunText());
-      return exitCodes.failed;
-    }
-    const denied = watchDenials(session);
+export const runPrint = (options: SessionOptions, io: Io): Promise<ExitCode> =>
+  sayAndEnd(options, io, (session) => {
     const progress = showProgress(session, options, io);
-    const outcome = await sayAll(session, options, input);
-    progress.end();
-    return report(outcome, { denied: denied(), io });
-  } finally {
-    await session.dispose();
-  }
-}
-
-/** Each message is said when the one before it is answered. Files and standard input go with the first. */
-export async function sayAll(
-  session: AgentSession,
-  { messages, files }: SessionOptions,
-  input: string | undefined,
-): Promise<RunOutcome> {
-  const [first = "", ...others] = messages;
-  let outcome = ran(await session.prompt(first, { files, ...(input !== undefined && { input }) }));
-  for (const message of others) {
-    if (outcome.terminationReason !== "no_tool_calls") break;
-    outcome = ran(await session.prompt(message));
-  }
-  return outcome;
-}
-
-function ran(outcome: PromptOutcome): RunOutcome {
-  if (outcome.kind === "ran") return outcome;
-  throw new Error("The prompt waits for a run that nobody started.");
-}
-
-/** Counts the calls that the policy did not allow. */
-export function watchDenials(session: AgentSession): () => number {
-  let denied = 0;
-  session.onSessionEvent((event) => {
-    const isDecision = event.type === "entry_appended" && event.entry["customType"] === "tau.decision";
-    if (isDecision && (event.entry["data"] as { outcome?: unknown }).outcome === "denied") denied++;
+    return {
+      end(outcome, said) {
+        progress.end();
+        const text = answerOf(outcome);
+        if (text !== "") io.out(text.endsWith("\n") ? text : `${text}\n`);
+        if (said !== undefined) io.err(`tau: ${said}\n`);
+      },
+    };
   });
-  return () => denied;
-}
 
-function report(outcome: RunOutcome, { denied, io }: { denied: number; io: Io }): ExitCode {
-  const { answer } = outcome;
-  const text = answer?.content.map((block) => (block.type === "text" ? block.text : "")).join("") ?? "";
-  const isSilent = text.trim() === "__SILENT__" || text.trim() === "HEARTBEAT_OK";
-  if (text !== "" && !isSilent) io.out(text.endsWith("\n") ? text : `${text}\n`);
-  const code = exitCodeOf(outcome, denied);
-  const said = endText(outcome, denied);
-  if (said !== undefined) io.err(`tau: ${said}\n`);
-  return code;
-}
-
-/** What scripts are told. A run that a budget or the length of an answer ended is not done. */
-export function exitCodeOf({ terminationReason: reason, detail }: RunOutcome, denied: number): ExitCode {
-  if (reason === "abort_signal" || reason === "gateway_disconnected") return exitCodes.interrupted;
-  if (reason !== "no_tool_calls") return exitCodes.failed;
-  if (detail?.startsWith("budget_") || detail === "length") return exitCodes.failed;
-  return denied > 0 ? exitCodes.denied : exitCodes.done;
-}
-
-/** How a run ended, in one line, where that is worth one. */
-export function endText({ terminationReason, detail, failure }: RunOutcome, denied: number): string | undefined {
-  if (failure) return failure.message;
-  if (detail === "length") return "the answer was cut off at its longest length.";
-  if (detail?.startsWith("budget_")) return `the run was ended by its limit of ${detail.slice("budget_".length)}.`;
-  if (terminationReason === "timeout_48h") return "the run was ended after 48 hours.";
-  if (terminationReason !== "no_tool_calls") return "interrupted.";
-  if (denied === 0) return undefined;
-  return `${denied} ${denied === 1 ? "call was" : "calls were"} not allowed by the policy. Allow what is needed, or work where it is.`;
+/** What was said before a call, or before something failed, is no answer. */
+function answerOf({ terminationReason, answer }: RunOutcome): string {
+  if (terminationReason !== "no_tool_calls" || !answer || isSilent(answer)) return "";
+  if (answer.content.some(({ type }) => type === "toolCall")) return "";
+  return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }

@@ -2,7 +2,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
-import { calls, ground, run, says, temporaryDirectory } from "./kit.ts";
+import type { WireReply } from "@tau/ai/testing";
+import { call, calls, ground, run, says, temporaryDirectory, text } from "./kit.ts";
 
 test("the answer alone goes to standard output", async () => {
   const place = await ground([says("Four.")]);
@@ -120,4 +121,12 @@ test("--resume asks on a terminal which session is meant, and says so where nobo
   const nobody = await run(place, ["--resume", "-p", "Go on."]);
   expect(nobody).toMatchObject({ code: exitCodes.usage });
   expect(nobody.err).toContain("--session ID");
+});
+
+test("what was said before a call or a failure is no answer, and a silent answer is not shown", async () => {
+  const half: WireReply = { kind: "answer", answer: { content: [text("Looking."), call("ls", {})] } };
+  const place = await ground([half, half, { kind: "status", status: 401, body: "no" }, says("HEARTBEAT_OK")]);
+  expect(await run(place, ["--max-turns", "1", "-p", "Look."])).toMatchObject({ code: 1, out: "" });
+  expect(await run(place, ["-p", "Look."])).toMatchObject({ code: 1, out: "" });
+  expect(await run(place, ["-p", "Anything?"])).toMatchObject({ code: 0, out: "" });
 });

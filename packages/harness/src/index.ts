@@ -154,6 +154,7 @@ export { Budget, type BudgetLimit, type BudgetLimits, createBudget } from "./run
 export type { AgentSessionEvent } from "./run/publisher.ts";
 export { recordRuns } from "./run/record.ts";
 export type { RunOutcome } from "./run/run.ts";
+export { isSilent } from "./run/silent.ts";
 export type { ContextUse, SessionStats } from "./run/stats.ts";
 export type { SessionOverrides } from "./run/choices.ts";
 export type { PromptContent } from "./run/content.ts";

@@ -47,6 +47,7 @@ test("the root exports these values and no others", () => {
     "formatSettingsProblem",
     "importSession",
     "isSessionId",
+    "isSilent",
     "listNamedAgents",
     "literalKey",
     "loadNamedAgent",

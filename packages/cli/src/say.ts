@@ -1,0 +1,84 @@
+/** What print and JSON mode have in common: everything that was given is said, and then the program ends. */
+import type { AgentSession, PromptOutcome, RunOutcome } from "@tau/harness";
+import type { SessionOptions } from "./args.ts";
+import type { Io } from "./command.ts";
+import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { firstRunText } from "./first-run.ts";
+import { openSession } from "./open-session.ts";
+import { readInput } from "./read-input.ts";
+
+/** How such a surface shows a session. */
+export interface Showing {
+  /** Called when everything was said. `said` is how the run ended, in one line, where that is worth one. */
+  end: (outcome: RunOutcome, said: string | undefined) => void | Promise<void>;
+}
+
+export async function sayAndEnd(
+  options: SessionOptions,
+  io: Io,
+  show: (session: AgentSession) => Showing,
+): Promise<ExitCode> {
+  const input = await readInput(io);
+  const session = await openSession(options, io);
+  try {
+    if (!session.model) {
+      io.err(firstRunText());
+      return exitCodes.failed;
+    }
+    const denied = watchDenials(session);
+    const showing = show(session);
+    const outcome = await sayAll(session, options, input);
+    await showing.end(outcome, endText(outcome, denied()));
+    return exitCodeOf(outcome, denied());
+  } finally {
+    await session.dispose();
+  }
+}
+
+/** Each message is said when the one before it is answered. Files and standard input go with the first. */
+async function sayAll(
+  session: AgentSession,
+  { messages, files }: SessionOptions,
+  input: string | undefined,
+): Promise<RunOutcome> {
+  const [first = "", ...others] = messages;
+  let outcome = ran(await session.prompt(first, { files, ...(input !== undefined && { input }) }));
+  for (const message of others) {
+    if (outcome.terminationReason !== "no_tool_calls") break;
+    outcome = ran(await session.prompt(message));
+  }
+  return outcome;
+}
+
+function ran(outcome: PromptOutcome): RunOutcome {
+  if (outcome.kind === "ran") return outcome;
+  throw new Error("The prompt waits for a run that nobody started.");
+}
+
+/** Counts the calls that the policy did not allow. */
+function watchDenials(session: AgentSession): () => number {
+  let denied = 0;
+  session.onSessionEvent((event) => {
+    const isDecision = event.type === "entry_appended" && event.entry["customType"] === "tau.decision";
+    if (isDecision && (event.entry["data"] as { outcome?: unknown }).outcome === "denied") denied++;
+  });
+  return () => denied;
+}
+
+/** What scripts are told. A run that a budget or the length of an answer ended is not done. */
+export function exitCodeOf({ terminationReason: reason, detail }: RunOutcome, denied: number): ExitCode {
+  if (reason === "abort_signal" || reason === "gateway_disconnected") return exitCodes.interrupted;
+  if (reason !== "no_tool_calls") return exitCodes.failed;
+  if (detail?.startsWith("budget_") || detail === "length") return exitCodes.failed;
+  return denied > 0 ? exitCodes.denied : exitCodes.done;
+}
+
+function endText({ terminationReason, detail, failure }: RunOutcome, denied: number): string | undefined {
+  if (failure) return failure.message;
+  if (detail === "length") return "the answer was cut off at its longest length.";
+  if (detail?.startsWith("budget_")) return `the run was ended by its limit of ${detail.slice("budget_".length)}.`;
+  if (terminationReason === "timeout_48h") return "the run was ended after 48 hours.";
+  if (terminationReason !== "no_tool_calls") return "interrupted.";
+  if (denied === 0) return undefined;
+  return `${denied} ${denied === 1 ? "call was" : "calls were"} not allowed by the policy. Allow what is needed, or work where it is.`;
+}
