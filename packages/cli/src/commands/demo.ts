@@ -12,7 +12,7 @@ import { createAgentSession, SessionManager } from "@tau/harness";
 import type { SessionEvent } from "@tau/protocol";
 import type { Io, Run } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { exitCodeOf } from "../print.ts";
+import { exitCodeOf } from "../say.ts";
 import { runForms } from "./run-forms.ts";
 
 export const demo: Run = async (args, io) =>
