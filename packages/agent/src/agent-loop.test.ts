@@ -261,3 +261,27 @@ test("the contexts that the model was given stay as they were given", async () =
   );
   expect(given.map(({ length }) => length)).toEqual([1, 3]);
 });
+
+test("the messages of a request are its own, whenever somebody looks at them", async () => {
+  const kept: { messages: Message[] }[] = [];
+  const model = script([call("echo", { value: "x" }, "c1")], [call("echo", { value: "y" }, "c2")], [text("done")]);
+  const config = { model, convertToLlm: defaultConvertToLlm };
+  const context: AgentContext = { systemPrompt: "", messages: [], tools: [echo] };
+  await runAgentLoop(
+    [user("go")],
+    context,
+    config,
+    () => undefined,
+    undefined,
+    (asked, request, options) => {
+      // Nobody looks before the run is over.
+      kept.push(request);
+      return streamSimple(asked, { ...request }, options);
+    },
+  );
+  expect(kept.map(({ messages }) => messages.length)).toEqual([1, 3, 5]);
+  kept[0]!.messages.push(...kept[1]!.messages);
+  expect(kept[1]!.messages).toHaveLength(3);
+  kept[2]!.messages = [];
+  expect(kept[2]!.messages).toEqual([]);
+});

@@ -96,11 +96,24 @@ const isStream = (given: unknown) => {
 };
 const aStream: Kind = ["stream", isStream];
 
-/** The transcript as the model sees it. The lists are copies: nothing the loop does later shows up in them. */
+/** The transcript as the model sees it. The lists are the request's own: nothing the loop does later shows up in them. */
 function plainContext({ config, context }: Run): Context | undefined {
   if (config.transformContext || config.convertToLlm !== defaultConvertToLlm || !isPlain(context)) return undefined;
-  const { systemPrompt, messages, tools } = context;
-  return { systemPrompt, messages: messages.slice() as Message[], tools: tools.slice() };
+  const { systemPrompt, messages: list, tools } = context;
+  const { length } = list;
+  let own: Message[] | undefined;
+  return {
+    systemPrompt,
+    // Copied when somebody looks. Until then it can wait: what is in the list so far stays there as it is.
+    get messages() {
+      own ??= list.slice(0, length) as Message[];
+      return own;
+    },
+    set messages(given) {
+      own = given;
+    },
+    tools: tools.slice(),
+  };
 }
 
 /** The same, where hooks or messages of the application's own have a say. */
