@@ -28,17 +28,20 @@ export const platform: Platform = {
   googleAccessToken: async (env) => (await import("../auth/google-credentials-node.ts")).accessToken(env),
 };
 
-/** Random bytes that are not used yet. */
-let bytes: Buffer = Buffer.alloc(0);
+/** Random bytes that are not used yet; undefined when they were used up. */
+let bytes: Buffer | undefined;
+let hasBegun = false;
 
 /**
- * From the kernel's own source, where there is one: `node:crypto`, which asks the same source, is more to load than all
- * that a short run needs besides.
+ * The first ones from the kernel's own source, where there is one: `node:crypto`, which asks the same source, is more to
+ * load than all that a short run needs besides. Who needs many is better off with it.
  */
 function uuid(): string {
-  if (bytes.length < 16) bytes = randomBytes();
+  if (!hasBegun) bytes = randomBytes();
+  hasBegun = true;
+  if (bytes === undefined) return (load("node:crypto") as typeof Crypto).randomUUID();
   const own = Buffer.from(bytes.subarray(0, 16));
-  bytes = bytes.subarray(16);
+  bytes = bytes.length > 16 ? bytes.subarray(16) : undefined;
   own[6] = (own[6]! & 0x0f) | 0x40;
   own[8] = (own[8]! & 0x3f) | 0x80;
   return own.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
