@@ -3,6 +3,7 @@
  * code and what it needs from npm in one CommonJS file, and the catalogue of models beside it.
  * Why it is made like this: docs/decisions/0011-how-the-program-starts.md.
  */
+import { createHash } from "node:crypto";
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -46,19 +47,28 @@ const parts = {
 export async function buildProgram(outdir = join(directory, "dist")) {
   const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   mkdirSync(outdir, { recursive: true });
+  const hashes = {};
+  const write = (name, text) => {
+    hashes[name] = createHash("sha256").update(text).digest("hex").slice(0, 16);
+    writeFileSync(join(outdir, `${name}.cjs`), text);
+  };
   const program = await buildFile(join(directory, "src", "bin.ts"));
-  writeFileSync(join(outdir, "program.cjs"), noteRooms(program.text));
+  write("program", noteRooms(program.text));
   const inputs = [...program.inputs];
   for (const [name, entry] of Object.entries(parts)) {
     const part = await buildFile(entry, []);
-    writeFileSync(join(outdir, `${name}.cjs`), part.text);
+    write(name, part.text);
     inputs.push(...part.inputs);
   }
   const start = await build({
     ...shared,
     entryPoints: [join(directory, "src", "start.ts")],
     banner: { js: "#!/usr/bin/env node" },
-    define: { tauHelpText: JSON.stringify(await helpText()), tauVersion: JSON.stringify(version) },
+    define: {
+      tauHelpText: JSON.stringify(await helpText()),
+      tauVersion: JSON.stringify(version),
+      tauHashes: JSON.stringify(hashes),
+    },
   });
   writeFileSync(join(outdir, "tau.cjs"), start.outputFiles[0].text);
   chmodSync(join(outdir, "tau.cjs"), 0o755);

@@ -67,7 +67,7 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
     const flag = byName.get(token.name);
     if (!flag) return { kind: "mistake", message: `there is no option ${token.rawName}`, unknown: token.rawName };
     const value = valueOf(flag, token, args, taken);
-    const mistake = problemWith(flag, token.rawName, value);
+    const mistake = problemWith(flag, token.rawName, value, token.inlineValue === true);
     if (mistake !== undefined) return { kind: "mistake", message: mistake };
     if (!flag.many && given.has(flag.name)) return { kind: "mistake", message: `${token.rawName} is given twice` };
     given.set(flag.name, [...(given.get(flag.name) ?? []), value ?? true]);
@@ -97,13 +97,19 @@ function valueOf(flag: Flag, token: OptionToken, args: readonly string[], taken:
   return next;
 }
 
-function problemWith({ name, value, optional, choices }: Flag, raw: string, given: string | undefined) {
+function problemWith(
+  { name, value, optional, choices }: Flag,
+  raw: string,
+  given: string | undefined,
+  isInline: boolean,
+): string | undefined {
   if (value === undefined) return given === undefined ? undefined : `${raw} takes no value`;
   if (given === undefined) return optional ? undefined : `${raw} needs a value: ${raw} ${value}`;
-  // A model that is called like a flag does not exist; a value that was forgotten does.
-  if (given.startsWith("--")) return `${raw} needs a value: ${raw} ${value}`;
+  // A value that looks like a flag is one that was forgotten; who means it writes it with `=`.
+  if (!isInline && given.startsWith("-") && given !== "-") return `${raw} needs a value: ${raw} ${value}`;
   if (choices && !choices.includes(given)) return `${raw} takes ${choices.join(", ")}, not ${JSON.stringify(given)}`;
   if (numbers.has(name) && !(Number(given) > 0)) return `${raw} takes a number above 0, not ${JSON.stringify(given)}`;
+  if (name === "max-turns" && !Number.isInteger(Number(given))) return `${raw} takes a whole number, not ${given}`;
   return undefined;
 }
 
@@ -121,6 +127,7 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
   const number = (name: string) => (has(name) ? Number(text(name)) : undefined);
   const chosen = ["continue", "resume", "session", "session-id", "fork", "no-session"].filter(has);
   if (chosen.length > 1) return { kind: "mistake", message: `--${chosen[0]} and --${chosen[1]} do not go together` };
+  if (has("tools") && has("no-tools")) return { kind: "mistake", message: "--tools and --no-tools do not go together" };
   const options: Required<Record<keyof SessionOptions, unknown>> = {
     print: has("print"),
     mode: text("mode") ?? "text",

@@ -2,7 +2,7 @@
  * Runs the program's files through V8's code cache: what was compiled in earlier runs is not compiled again. The cache
  * is the user's own and is made by the runs themselves, since its form depends on the V8 that reads it.
  */
-import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import nodeModule, { createRequire } from "node:module";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Script } from "node:vm";
@@ -32,8 +32,15 @@ interface Globals {
 
 const shared = globalThis as Globals;
 
+/** What the build knows of its files. */
+export interface BuildMarks {
+  version: string;
+  /** Of the content of each file, by its name without `.cjs`. */
+  hashes: Readonly<Record<string, string>>;
+}
+
 /** `program` may require other files of its directory: they are loaded in the same way. */
-export function runProgram(program: string, version: string): void {
+export function runProgram(program: string, { version, hashes }: BuildMarks): void {
   const directory = cacheDirectory(process.env);
   const require = createRequire(program);
   // Newer Nodes have a cache of their own, which does all of this.
@@ -47,7 +54,7 @@ export function runProgram(program: string, version: string): void {
   if (keeps !== undefined) process.once("exit", () => loaded.forEach((one) => keep(one, rooms)));
   const load = (path: string): unknown => {
     if (keeps === undefined) require(path);
-    else loaded.push(runCached(path, `${keeps}-${basename(path, ".cjs")}`));
+    else loaded.push(runCached(path, `${keeps}-${basename(path, ".cjs")}`, hashes));
     const module = { exports: {} };
     shared.tauFile?.(module.exports, requireFrom, module, path, dirname(path));
     return module.exports;
@@ -62,7 +69,10 @@ export function runProgram(program: string, version: string): void {
 }
 
 /** Defines `tauFile`. Latin-1: the build writes ASCII only, and V8 keeps such a text in one byte a character. */
-function runCached(path: string, cacheFile: string): Loaded {
+function runCached(path: string, prefix: string, hashes: BuildMarks["hashes"]): Loaded {
+  // V8 itself compares little more than lengths: another build, or a file that was changed by hand, has another cache.
+  const { size, mtimeMs } = statSync(path);
+  const cacheFile = `${prefix}-${hashes[basename(path, ".cjs")] ?? ""}-${size}-${Math.floor(mtimeMs)}`;
   const cached = readCache(cacheFile);
   const script = new Script(readFileSync(path, "latin1"), {
     filename: path,
@@ -89,22 +99,43 @@ function cacheName(version: string): string {
 
 /** Whoever can write to the cache decides what the program does: only its owner may. */
 function isOurs(path: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found || found.isSymbolicLink()) return false;
-  return process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o077) === 0);
+  try {
+    const found = lstatSync(path);
+    if (found.isSymbolicLink()) return false;
+    return process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o077) === 0);
+  } catch {
+    // Not there, or out of our reach.
+    return false;
+  }
 }
 
-/** First the length of the rooms, then the rooms, then what V8 made. Undefined when it is not there or not ours. */
+/**
+ * First a checksum of what follows, the length of the rooms, then the rooms, then what V8 made: V8 trusts it, and would
+ * crash on one that is damaged. Undefined when it is not there, not ours or not whole.
+ */
 function readCache(file: string): Cache | undefined {
   if (!isOurs(dirname(file)) || !isOurs(file)) return undefined;
   try {
     const content = readFileSync(file);
-    const start = 4 + content.readUInt32LE(0);
-    return { rooms: new Set(content.toString("latin1", 4, start).split(",")), data: content.subarray(start) };
+    if (content.readUInt32LE(0) !== checksum(content.subarray(4))) return undefined;
+    const start = 8 + content.readUInt32LE(4);
+    return { rooms: new Set(content.toString("latin1", 8, start).split(",")), data: content.subarray(start) };
   } catch {
     // Without it the program starts a little later.
     return undefined;
   }
+}
+
+/** FNV-1a over words: half a millisecond for two megabytes. */
+function checksum(bytes: Buffer): number {
+  let hash = 0x811c9dc5;
+  const words = bytes.length >> 2;
+  // A view needs its bytes aligned, and those of a large file are.
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : Buffer.from(bytes);
+  const view = new Uint32Array(aligned.buffer, aligned.byteOffset, words);
+  for (let at = 0; at < words; at++) hash = Math.imul(hash ^ view[at]!, 0x01000193);
+  for (let at = words * 4; at < bytes.length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
+  return hash >>> 0;
 }
 
 /** The process ends: nothing here may fail it, and a file that is half written is never seen. */
@@ -112,24 +143,41 @@ function keep({ script, cacheFile, known }: Loaded, rooms: Rooms): void {
   if (known && [...rooms].every((room) => known.has(room))) return;
   if (!ensureDirectory(dirname(cacheFile))) return;
   const names = Buffer.from([...new Set([...(known ?? []), ...rooms])].join(","), "latin1");
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(names.length);
   const temporary = `${cacheFile}.${process.pid}`;
   try {
-    const handle = openSync(temporary, "wx", 0o600);
-    for (const part of [length, names, script.createCachedData()]) writeSync(handle, part);
-    closeSync(handle);
+    const head = Buffer.alloc(8);
+    const content = Buffer.concat([head, names, script.createCachedData()]);
+    content.writeUInt32LE(names.length, 4);
+    content.writeUInt32LE(checksum(content.subarray(4)), 0);
+    writeFileSync(temporary, content, { flag: "wx", mode: 0o600 });
     renameSync(temporary, cacheFile);
+    forgetOthers(cacheFile);
   } catch {
     rmSync(temporary, { force: true });
   }
 }
 
+/** Caches of other builds of the same file are of no use any more, but may be in use: the latest few stay. */
+function forgetOthers(cacheFile: string): void {
+  const directory = dirname(cacheFile);
+  const others = readdirSync(directory).filter((name) => join(directory, name) !== cacheFile);
+  if (others.length < mostKept) return;
+  const byAge = others.map((name) => ({ name, time: lstatSync(join(directory, name)).mtimeMs }));
+  byAge.sort((one, other) => other.time - one.time);
+  for (const { name } of byAge.slice(mostKept)) rmSync(join(directory, name), { force: true });
+}
+
+const mostKept = 24;
+
+/** One level at a time: asked for all at once, some file systems never give up. */
 function ensureDirectory(directory: string): boolean {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    return isOurs(directory);
-  } catch {
-    return false;
+  const parent = dirname(directory);
+  for (const level of [dirname(parent), parent, directory]) {
+    try {
+      mkdirSync(level, { mode: 0o700 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
+    }
   }
+  return isOurs(directory);
 }

@@ -12,6 +12,9 @@ export async function findSession(
   given: string,
   { cwd, agentDir, directory }: { cwd: string; agentDir: string; directory: string | undefined },
 ): Promise<string> {
+  // What a script forgot to fill in must not stand for whatever there is.
+  if (given.trim() === "")
+    throw new HarnessError("invalid_input", "No session was named. `tau sessions list` shows them.");
   const path = resolve(cwd, given);
   if (await isFile(path)) return path;
   const here = await SessionManager.list(cwd, directory, { agentDir });

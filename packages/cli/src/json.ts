@@ -11,8 +11,7 @@ export const runJson = (options: SessionOptions, io: Io): Promise<ExitCode> =>
     for (const { code, message } of session.notices) io.out(jsonLine({ type: "notice", code, message }));
     session.onSessionEvent((event) => io.out(jsonLine(event)));
     return {
-      async end(_outcome, said) {
-        await io.drained();
+      end(_outcome, said) {
         if (said !== undefined && !options.quiet) io.err(`tau: ${said}\n`);
       },
     };

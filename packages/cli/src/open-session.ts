@@ -1,5 +1,5 @@
 /** From the flags to an open session: the one place where the program is put together. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   type AgentSession,
@@ -28,6 +28,7 @@ export async function openSession(options: SessionOptions, io: Io, { ask }: Open
   const watch = options.mode === "rpc";
   const settingsManager = await SettingsManager.create(cwd, agentDir, { watch });
   const { skills, prompts } = settingsManager.get();
+  for (const path of [...options.skills, ...options.promptTemplates]) await mustBeThere(cwd, path);
   const resourceLoader = await createResourceLoader({
     cwd,
     agentDir,
@@ -62,7 +63,7 @@ export async function openSession(options: SessionOptions, io: Io, { ask }: Open
 }
 
 const modelSpec = ({ provider, model }: SessionOptions): string | undefined =>
-  provider === undefined ? model : `${provider}/${model ?? ""}`;
+  provider === undefined || model === undefined ? (model ?? provider) : `${provider}/${model}`;
 
 /** A key is for one provider, and so for the one whose model is used. */
 function useKey({ authStorage, model }: AgentSession, { apiKey }: SessionOptions): void {
@@ -110,6 +111,11 @@ async function openLog(options: SessionOptions, io: Io, { agentDir, settings }: 
 async function chooseSession(io: Io, directory: string | undefined): Promise<string> {
   const { chooseSessionFile } = await import("./commands/sessions-choose.ts");
   return await chooseSessionFile(io, directory);
+}
+
+async function mustBeThere(cwd: string, path: string): Promise<void> {
+  const found = await stat(resolve(cwd, path)).catch(() => undefined);
+  if (!found) throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
 }
 
 /** What is the name of a file stands for what is in it. */

@@ -20,6 +20,7 @@ export class Output {
   readonly #ports: OutputPorts;
   #way: Way = { kind: "direct", written: 0 };
   #waiting = "";
+  #failure: string | undefined;
 
   constructor(ports: OutputPorts) {
     this.#ports = ports;
@@ -67,8 +68,9 @@ export class Output {
     try {
       while (written < bytes.length) written += writeSync(this.#ports.fd, bytes, written);
     } catch (error) {
-      if (!isPipeBroken(error)) return bytes.subarray(written);
-      this.#break();
+      // A pipe that is full for now is waited for by the stream.
+      if ((error as NodeJS.ErrnoException).code === "EAGAIN") return bytes.subarray(written);
+      this.#break(error);
       return bytes.subarray(bytes.length);
     }
     this.#way = { kind: "direct", written: before + written };
@@ -79,17 +81,21 @@ export class Output {
     if (this.#way.kind === "broken") return;
     if (this.#way.kind === "direct") {
       const stream = this.#ports.stream();
-      stream.on("error", () => this.#break());
+      stream.on("error", (error) => this.#break(error));
       this.#way = { kind: "stream", stream };
     }
     this.#way.stream.write(rest);
   }
 
-  /** A descriptor that takes nothing, for whatever reason, has no reader. */
-  #break(): void {
+  /** Why nothing arrives any more; undefined when it does, or when whoever reads has left of their own will. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  #break(error: unknown): void {
     this.#way = { kind: "broken" };
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== "EPIPE") this.#failure = message;
     this.#ports.onBroken();
   }
 }
-
-const isPipeBroken = (error: unknown) => (error as NodeJS.ErrnoException).code === "EPIPE";

@@ -42,13 +42,27 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     },
     colour: isatty(1) && !self.env["NO_COLOR"],
     signal: interrupt.signal,
-    cwd: self.cwd(),
+    cwd: workingDirectory(self),
     env: self.env,
   };
   const finish = (code: ExitCode) => {
     self.exitCode = code;
     // What is written must arrive, however slowly it is read. What else is open would only hold the process.
-    void Promise.all([out.flushed(), err.flushed()]).then(() => self.exit(code));
+    void Promise.all([out.flushed(), err.flushed()]).then(() => {
+      if (out.failure === undefined) return self.exit(code);
+      io.err(`tau: the output cannot be written: ${out.failure}\n`);
+      return self.exit(exitCodes.failed);
+    });
   };
   return { io, finish };
+}
+
+/** A directory may be removed by somebody else while one works in it. */
+function workingDirectory(self: NodeJS.Process): string {
+  try {
+    return self.cwd();
+  } catch {
+    self.stderr.write("tau: the working directory is not there any more. Go to one that is.\n");
+    return self.exit(exitCodes.failed);
+  }
 }

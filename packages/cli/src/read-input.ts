@@ -10,15 +10,23 @@ export async function readInput(io: Io): Promise<string | undefined> {
   if (io.terminal.input) return undefined;
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of io.input()) {
-    chunks.push(Buffer.from(chunk));
-    size += chunks.at(-1)!.length;
-    if (size > mostBytes) {
-      throw new HarnessError(
-        "invalid_input",
-        "Standard input has more than 10 MB. Give the model a file to read instead.",
-      );
+  const input = io.input();
+  // Who interrupts does not wait for the end of the input.
+  const stop = () => input.destroy();
+  io.signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const chunk of input) {
+      chunks.push(Buffer.from(chunk));
+      size += chunks.at(-1)!.length;
+      if (size > mostBytes) {
+        throw new HarnessError(
+          "invalid_input",
+          "Standard input has more than 10 MB. Give the model a file to read instead.",
+        );
+      }
     }
+  } finally {
+    io.signal.removeEventListener("abort", stop);
   }
   const text = Buffer.concat(chunks).toString("utf8");
   return text.trim() === "" ? undefined : text;

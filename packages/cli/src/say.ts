@@ -1,5 +1,5 @@
 /** What print and JSON mode have in common: everything that was given is said, and then the program ends. */
-import type { AgentSession, PromptOutcome, RunOutcome } from "@tau/harness";
+import { type AgentSession, HarnessError, type PromptOutcome, type RunOutcome } from "@tau/harness";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
@@ -19,10 +19,14 @@ export async function sayAndEnd(
   show: (session: AgentSession) => Showing,
 ): Promise<ExitCode> {
   const input = await readInput(io);
+  const { messages, files } = options;
+  if (input === undefined && files.length === 0 && messages.every((message) => message.trim() === "")) {
+    throw new HarnessError("invalid_input", "Nothing was said. Give a message, a file or standard input.");
+  }
   const session = await openSession(options, io);
   try {
     if (!session.model) {
-      io.err(firstRunText());
+      io.err(session.modelProblem === undefined ? firstRunText() : `tau: ${session.modelProblem}\n`);
       return exitCodes.failed;
     }
     const denied = watchDenials(session);

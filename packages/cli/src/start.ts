@@ -9,11 +9,12 @@ import { runProgram } from "./code-cache.ts";
 /** Filled in by the build, from the tables and the manifest. */
 declare const tauHelpText: string;
 declare const tauVersion: string;
+declare const tauHashes: Readonly<Record<string, string>>;
 
 const [first] = process.argv.slice(2);
 if (first === "--version" || first === "-v") say(`${tauVersion}\n`);
 else if (first === "--help" || first === "-h") say(tauHelpText);
-else runProgram(join(__dirname, "program.cjs"), tauVersion);
+else runProgram(join(__dirname, "program.cjs"), { version: tauVersion, hashes: tauHashes });
 
 /** Standard output as a stream costs more than the rest of the way here; a short text needs only the descriptor. */
 function say(text: string): void {
@@ -22,7 +23,12 @@ function say(text: string): void {
   try {
     while (written < bytes.length) written += writeSync(1, bytes, written);
   } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
     // Whoever reads has left, and misses nothing. A pipe that is full for now is waited for by the stream.
-    if ((error as NodeJS.ErrnoException).code !== "EPIPE") process.stdout.write(bytes.subarray(written));
+    if (code === "EAGAIN") process.stdout.write(bytes.subarray(written));
+    else if (code !== "EPIPE") {
+      process.exitCode = 1;
+      process.stderr.write(`tau: the output cannot be written: ${message}\n`);
+    }
   }
 }

@@ -130,3 +130,62 @@ test("what was said before a call or a failure is no answer, and a silent answer
   expect(await run(place, ["-p", "Look."])).toMatchObject({ code: 1, out: "" });
   expect(await run(place, ["-p", "Anything?"])).toMatchObject({ code: 0, out: "" });
 });
+
+test("nothing said is a mistake, and asks nobody", async () => {
+  const place = await ground([says("never")]);
+  for (const [args, options] of [
+    [["-p", ""], {}],
+    [["-p"], { input: "" }],
+  ] as const) {
+    expect(await run(place, args, options)).toMatchObject({ code: exitCodes.usage, out: "" });
+  }
+  expect(place.server.requests).toHaveLength(0);
+});
+
+test("a default model that cannot be used is said, and no other one takes its place", async () => {
+  const place = await ground([says("never")]);
+  await writeFile(join(place.agentDir, "settings.json"), JSON.stringify({ defaultModel: "house/typo-of-it" }));
+  const ran = await run(place, ["-p", "Hi"]);
+  expect(ran.code).toBe(exitCodes.failed);
+  expect(ran.err).toContain("The model that the settings ask for cannot be used.");
+  await writeFile(join(place.agentDir, "models.json"), "{ damaged");
+  expect((await run(place, ["--model", "house/small", "-p", "Hi"])).err).toContain("models.json");
+  expect(place.server.requests).toHaveLength(0);
+});
+
+test("a key that a server repeats is shown nowhere, and stored nowhere", async () => {
+  const key = "sk-told-again-0123456789";
+  const place = await ground([
+    { kind: "status", status: 401, body: JSON.stringify({ error: { message: `Wrong key: ${key}` } }) },
+  ]);
+  const ran = await run(place, ["--api-key", key, "--mode", "json", "-p", "Hi"]);
+  expect(ran.err).toContain("Wrong key: …");
+  expect(ran.out + ran.err).not.toContain(key);
+  const [folder] = await readdir(join(place.agentDir, "sessions"));
+  const [file] = await readdir(join(place.agentDir, "sessions", folder!));
+  expect(await readFile(join(place.agentDir, "sessions", folder!, file!), "utf8")).not.toContain(key);
+});
+
+test("what flags leave out is no news, what they name and is not there is a mistake", async () => {
+  const place = await ground([says("ok"), says("ok")]);
+  expect(await run(place, ["--tools", "read", "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
+  expect(await run(place, ["--no-tools", "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
+  for (const args of [
+    ["--skill", "/no/such/place", "-p", "Hi"],
+    ["--tools", "read", "--no-tools", "-p", "Hi"],
+    ["-n", "-p", "Hi"],
+    ["--max-turns", "0.5", "-p", "Hi"],
+  ]) {
+    expect(await run(place, args), args.join(" ")).toMatchObject({ code: exitCodes.usage });
+  }
+});
+
+test("a file that is no session is refused, and nothing is left beside it", async () => {
+  const place = await ground([says("never")]);
+  const notes = join(place.directory, "notes.txt");
+  await writeFile(notes, "These are notes.\n");
+  for (const flag of ["--session", "--fork"]) {
+    expect(await run(place, [flag, notes, "-p", "Hi"])).toMatchObject({ code: exitCodes.usage });
+  }
+  expect(await readdir(place.directory)).toEqual([".agent", "notes.txt"]);
+});

@@ -86,6 +86,8 @@ export interface SteerOptions {
 }
 
 const mostNotices = 100;
+/** The layer that hides tools because somebody said so. */
+const policyLayer = 5;
 
 export class AgentSession {
   readonly #parts: AgentSessionParts;
@@ -149,7 +151,10 @@ export class AgentSession {
     this.#cleanUps.push(settingsManager.subscribe(({ changed }) => this.#onSettings(changed)));
     const { problems: inVain, dropped } = this.#choices.outfit;
     for (const message of inVain) this.#notice("resources", message);
-    for (const { name, reason } of dropped) this.#notice("tool_dropped", `The tool ${name} is left out: ${reason}`);
+    // What somebody filtered out on purpose is no news.
+    for (const { name, reason, layer } of dropped) {
+      if (layer !== policyLayer) this.#notice("tool_dropped", `The tool ${name} is left out: ${reason}`);
+    }
   }
 
   /** Pi's way to take it: `const { session } = await createAgentSession()`. */
@@ -188,6 +193,14 @@ export class AgentSession {
   /** Undefined as long as no model can be used. */
   get model(): Model | undefined {
     return this.#choices.model;
+  }
+
+  /** Why the model that the settings ask for cannot be used; undefined when there is one, or none was asked for. */
+  get modelProblem(): string | undefined {
+    const { noModelReason, settingsManager } = this.#parts;
+    const { defaultModel, defaultProvider } = settingsManager.get();
+    const isChosen = defaultModel !== undefined || defaultProvider !== undefined;
+    return this.model || !isChosen ? undefined : noModelReason;
   }
 
   get thinkingLevel(): ThinkingLevel {

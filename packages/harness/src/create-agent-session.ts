@@ -41,7 +41,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const results = resultsDirectory(sessionManager.getSessionFile());
     owned.add(() => results.remove());
     const parent = params.parentSessionId === undefined ? undefined : liveSession(params.parentSessionId);
-    const choice = await chooseModel(params, { registry, settings, sessionManager });
+    const { modelNotice, ...choice } = await chooseModel(params, { registry, settings, sessionManager });
     const builtIn = (name: string) => builtInTool(tools, name);
     const session = new AgentSession({
       cwd,
@@ -93,7 +93,10 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       resumedFrom: sessionManager.getEntryCount() > 0 ? sessionManager.id : undefined,
       tracer: await findTracer({ enabled: settings.get().otel.enabled }),
       agentName,
-      problems: problemsOf(services),
+      problems: [
+        ...problemsOf(services),
+        ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
+      ],
       clock,
       ids,
       reopen: (other) => createAgentSession(sameWith(params, other)),

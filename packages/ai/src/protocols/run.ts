@@ -117,7 +117,7 @@ async function attemptUntilDone(run: Run): Promise<void> {
       finish(run, draft);
       return;
     }
-    const { failure } = outcome;
+    const failure = withoutSecrets(run, outcome.failure);
     if (!outcome.shown && repairs < mostRepairs && repair(run, failure)) {
       repairs++;
       attempt--;
@@ -296,6 +296,16 @@ async function responseFailure(run: Run, response: HttpResponse): Promise<Failur
     };
   }
   return classifyResponse({ status: response.status, headers: response.headers, body }, run.clock.now());
+}
+
+/** Some servers repeat the key that they refuse; whoever shows or stores the failure must not have to know that. */
+function withoutSecrets({ options, model, env }: Run, failure: Failure): Failure {
+  const headers = [...Object.values(options.headers ?? {}), ...Object.values(model.headers ?? {})];
+  const secrets = [options.apiKey ?? envApiKey(model.provider, env), ...headers].filter(
+    (value) => typeof value === "string" && value.length >= 8,
+  );
+  const message = (secrets as string[]).reduce((text, secret) => text.replaceAll(secret, "…"), failure.message);
+  return message === failure.message ? failure : { ...failure, message };
 }
 
 function finish(run: Run, draft: Draft): void {

@@ -242,7 +242,9 @@ test("delete removes no file that is no session", async () => {
   const notes = join(place.directory, "notes.txt");
   await writeFile(notes, "These are notes.\n");
   const ran = await run(place, ["sessions", "delete", notes, "--yes"]);
-  expect(ran).toMatchObject({ code: exitCodes.usage, err: `tau sessions: ${notes} is no session: it stays.\n` });
+  expect(ran.code).toBe(exitCodes.usage);
+  expect(ran.err).toContain(`${notes} is no session`);
+  expect((await readdir(place.directory)).filter((name) => name.endsWith(".lock"))).toEqual([]);
   expect(await readFile(notes, "utf8")).toBe("These are notes.\n");
 });
 
@@ -314,4 +316,17 @@ test("a first look at many sessions is told on a terminal's standard error, and 
   expect(JSON.parse(out)).toHaveLength(121);
   await copyFile(path, path.replace(".jsonl", "-x.jsonl"));
   expect((await run(place, ["sessions", "list", "--json"])).err).toBe("");
+});
+
+test("an empty name stands for no session, however few there are", async () => {
+  const place = await spot();
+  const { path } = await leaveSession(place, ["One"]);
+  for (const args of [
+    ["sessions", "delete", "", "--yes"],
+    ["sessions", "switch", " "],
+    ["--session", "", "-p", "x"],
+  ]) {
+    expect(await run(place, args)).toMatchObject({ code: exitCodes.usage });
+  }
+  expect(await readFile(path, "utf8")).toContain("One");
 });

@@ -153,3 +153,37 @@ async function sessionFiles(agentDir: string): Promise<string[]> {
   const files = found.filter((one) => one.isFile() && one.name.endsWith(".jsonl"));
   return files.map((one) => join(one.parentPath, one.name)).sort();
 }
+
+test("a code cache that is damaged, of another build or out of reach is not used", async () => {
+  const { directory, agentDir } = await ground([]);
+  const place = { directory, agentDir };
+  const list = () => runPacked(place, ["sessions", "list", "--json"]);
+  expect((await list()).code).toBe(0);
+  const cache = join(directory, ".cache", "tau", "code");
+  const [file] = (await readdir(cache)).filter((name) => name.includes("-program-"));
+  const bytes = await readFile(join(cache, file!));
+  for (let at = 100; at < bytes.length; at += Math.floor(bytes.length / 20)) bytes[at]! ^= 0xff;
+  await writeFile(join(cache, file!), bytes);
+  expect((await list()).code).toBe(0);
+  const home = await temporaryDirectory();
+  await writeFile(join(home, ".cache"), "no directory");
+  expect((await runPacked(place, ["sessions", "list", "--json"], { env: { HOME: home } })).code).toBe(0);
+});
+
+test("output that cannot be written is said, and is a failure", async () => {
+  const place = await ground([says("Lost.")]);
+  for (const args of [["-p", "Hi"], ["--help"]]) {
+    const ran = await runPacked(place, args, { through: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] });
+    expect(ran.code).toBe(exitCodes.failed);
+    expect(ran.err).toContain("cannot be written");
+    expect(ran.err).not.toContain("    at ");
+  }
+});
+
+test("a working directory that is gone is one line", async () => {
+  const place = await ground([]);
+  const through = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh"];
+  const ran = await runPacked(place, ["-p", "Hi"], { through });
+  expect(ran).toMatchObject({ code: exitCodes.failed, out: "" });
+  expect(ran.err.trim().split("\n")).toHaveLength(1);
+});

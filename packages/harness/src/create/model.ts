@@ -4,6 +4,7 @@ import { clampThinkingLevel, type Model, parseThinkingLevel } from "@tau/ai";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
+import { describeProblem } from "../models/models-file.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 
@@ -11,6 +12,8 @@ interface ModelChoice {
   model: Model | undefined;
   thinkingLevel: ThinkingLevel;
   noModelReason: string;
+  /** Why it is another model than somebody may expect. */
+  modelNotice: string | undefined;
 }
 
 /** What is asked for, else what the session used, else what the settings say, else what can be used. */
@@ -35,14 +38,33 @@ export async function chooseModel(
     });
   const given = typeof params.model === "object" ? params.model : named?.model;
   const fallback = (given ?? used) ? undefined : usual();
-  const model = given ?? used ?? (fallback?.kind === "resolved" ? fallback.model : undefined);
+  // Who chose a model is not billed by another: without it there is none.
+  const isChosen = defaultModel !== undefined || defaultProvider !== undefined;
+  const isRefused = fallback?.kind === "resolved" && isChosen && fallback.because !== "settings";
+  const usable = fallback?.kind === "resolved" && !isRefused ? fallback.model : undefined;
+  const model = given ?? used ?? usable;
   const level =
     asked ?? named?.thinkingLevel ?? parseThinkingLevel(before?.thinkingLevel ?? "") ?? defaultThinkingLevel;
   return {
     model,
     thinkingLevel: model ? clampThinkingLevel(model, level) : level,
-    noModelReason: fallback?.kind === "none" ? fallback.message : "",
+    noModelReason: isRefused ? refusalOf(fallback.reason, registry) : fallback?.kind === "none" ? fallback.message : "",
+    modelNotice: lostModel(before?.model, model),
   };
+}
+
+/** What the settings ask for cannot be had. */
+function refusalOf(reason: string | undefined, registry: ModelRegistry): string {
+  const why = `The model that the settings ask for cannot be used. ${reason ?? ""}`.trimEnd();
+  return `${why}${problemsIn(registry)} Name another one, or change the setting.`;
+}
+
+const problemsIn = (registry: ModelRegistry): string =>
+  registry.problems.map((problem) => ` ${describeProblem(problem)}`).join("");
+
+function lostModel(before: { provider: string; modelId: string } | null | undefined, model: Model | undefined) {
+  if (!before || !model || (before.provider === model.provider && before.modelId === model.id)) return undefined;
+  return `The session was held with ${before.provider}/${before.modelId}; it goes on with ${model.provider}/${model.id}.`;
 }
 
 function parseLevel(level: AgentSessionParams["thinkingLevel"]): ThinkingLevel | undefined {
@@ -55,5 +77,5 @@ function parseLevel(level: AgentSessionParams["thinkingLevel"]): ThinkingLevel |
 function resolveSpec(registry: ModelRegistry, spec: string): { model: Model; thinkingLevel?: ThinkingLevel } {
   const found = registry.resolve(spec);
   if (found.kind === "resolved") return found;
-  throw new HarnessError("unknown_model", found.message);
+  throw new HarnessError("unknown_model", `${found.message}${problemsIn(registry)}`);
 }

@@ -70,6 +70,8 @@ export type DefaultModel =
       because: "settings" | "provider" | "first";
       /** What the settings ask for could not be had, and why. */
       notice?: string;
+      /** Only why. */
+      reason?: string;
     }
   | { kind: "none"; message: string };
 
@@ -97,7 +99,7 @@ export function chooseDefault(
   return {
     kind: "resolved",
     ...fallback,
-    ...(notice && { notice: `${notice} ${referenceOf(fallback.model)} is used instead.` }),
+    ...(notice && { notice: `${notice} ${referenceOf(fallback.model)} is used instead.`, reason: notice }),
   };
 }
 

@@ -30,7 +30,8 @@ function isAgentSecret(names: readonly string[]): boolean {
   return first === "keys" || (names.length === 1 && isKeyFile(first));
 }
 
-const isKeyFile = (name: string) => name.startsWith("auth.json") || /\.(?:key|pem|p12|pfx)$/.test(name);
+/** `models.json` may hold keys too, as they are. */
+const isKeyFile = (name: string) => /^(?:auth|models)\.json/.test(name) || /\.(?:key|pem|p12|pfx)$/.test(name);
 
 /** Compared letter by letter, unlike what is forbidden: an exception must not grow because two names look alike. */
 const openInSsh: ReadonlySet<string> = new Set(["config", "known_hosts", "known_hosts.old", "authorized_keys"]);

@@ -1,5 +1,5 @@
 /** How a path stands: what both the policy and the guard of opened files go by. Pure. */
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { isCredentialFile } from "./credential-files.ts";
@@ -35,11 +35,8 @@ export function ruledStanding(realPath: string, access: "read" | "write", rules:
   const path = resolve(realPath);
   if (isCredentialFile(path, rules)) return { standing: "denied", rule: "credential-file" };
   if (path !== realPath) return { standing: "asks", rule: "outside" };
-  // What a model writes there could execute something in its next session, and models.json may hold keys.
-  const isOwn = isWithin(rules.agentDir, path);
-  if (isOwn && (access === "write" || path === join(rules.agentDir, "models.json"))) {
-    return { standing: "asks", rule: "agent-directory" };
-  }
+  // What a model writes there could execute something in its next session.
+  if (access === "write" && isWithin(rules.agentDir, path)) return { standing: "asks", rule: "agent-directory" };
   if (rules.roots.some((root) => isWithin(root, path))) return { standing: "allowed", rule: "root" };
   const isReadable = access === "read" && rules.readable?.some((root) => isWithin(root, path));
   return isReadable ? { standing: "allowed", rule: "readable" } : { standing: "asks", rule: "outside" };

@@ -4,6 +4,8 @@
  */
 import { readlinkSync, type Stats, statSync } from "node:fs";
 import * as fs from "node:fs/promises";
+import { dirname } from "node:path";
+import { systemCode } from "../errors.ts";
 import { copyAttributes } from "./attributes.ts";
 import { type OpenHandle, openRaw } from "./open-handle.ts";
 
@@ -52,14 +54,28 @@ export const nodeFileSystem: FileSystem = {
       isSymbolicLink: entry.isSymbolicLink(),
     }));
   },
-  async mkdir(path, options) {
-    await fs.mkdir(path, options);
+  async mkdir(path, { recursive = false, mode } = {}) {
+    await (recursive ? makeAll(path, mode) : fs.mkdir(path, mode));
   },
   rename: (from, to) => fs.rename(from, to),
   link: (from, to) => fs.link(from, to),
   unlink: (path) => fs.unlink(path),
   copyAttributes: (from, to) => copyAttributes(from.fd, to.fd),
 };
+
+/** As Node does it, but it gives up: where a directory cannot be made although its parent is there, as in /proc. */
+async function makeAll(path: string, mode: number | undefined): Promise<void> {
+  try {
+    await fs.mkdir(path, mode);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "EEXIST" && (await fs.stat(path)).isDirectory()) return;
+    const parent = dirname(path);
+    if (code !== "ENOENT" || parent === path) throw error;
+    await makeAll(parent, mode);
+    await fs.mkdir(path, mode);
+  }
+}
 
 /** A look at once where that is cheap, else over a thread. */
 export const lookAt = async (fs: Pick<FileSystem, "stat" | "statNow">, path: string): Promise<Stats> =>

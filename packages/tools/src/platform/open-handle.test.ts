@@ -1,7 +1,8 @@
-import { constants, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { constants, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { nodeFileSystem } from "./file-system.ts";
 import { openRaw } from "./open-handle.ts";
 
 function file() {
@@ -31,4 +32,14 @@ test("what is asked of a closed file is refused, although its number may be anot
   await expect(handle.read(Buffer.alloc(1), 0)).rejects.toMatchObject({ code: "EBADF" });
   expect((await other.stat()).size).toBe(0);
   await other.close();
+});
+
+test("directories are made with all above them, and where that cannot be it is said at once", async () => {
+  const path = join(file(), "a", "b", "c");
+  await nodeFileSystem.mkdir(path, { recursive: true, mode: 0o700 });
+  await nodeFileSystem.mkdir(path, { recursive: true });
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  await expect(nodeFileSystem.mkdir("/proc/nothing/here", { recursive: true })).rejects.toMatchObject({
+    code: "ENOENT",
+  });
 });
