@@ -1,4 +1,4 @@
-import { readdir, realpath, unlink } from "node:fs/promises";
+import { readdir, realpath, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { HarnessError, type SessionInfo } from "@tau/harness";
 import { acquireLease } from "@tau/tools/platform";
@@ -50,7 +50,8 @@ async function removeSession(path: string): Promise<void> {
   try {
     await unlink(path);
     const beside = (await readdir(dirname(path))).filter((name) => name.startsWith(`${basename(path)}.`));
-    for (const name of beside) if (!name.startsWith(basename(lock))) await unlink(join(dirname(path), name));
+    for (const name of beside)
+      if (!name.startsWith(basename(lock))) await rm(join(dirname(path), name), { recursive: true });
   } finally {
     await outcome.lease.release();
   }

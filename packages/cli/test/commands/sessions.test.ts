@@ -1,4 +1,4 @@
-import { copyFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { copyFile, readdir, readFile, stat, writeFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { SessionManager } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
@@ -329,4 +329,13 @@ test("an empty name stands for no session, however few there are", async () => {
     expect(await run(place, args)).toMatchObject({ code: exitCodes.usage });
   }
   expect(await readFile(path, "utf8")).toContain("One");
+});
+
+test("delete takes along what was kept of long results", async () => {
+  const place = await spot();
+  const { id, path } = await leaveSession(place, ["One"]);
+  await mkdir(`${path}.results`);
+  await writeFile(join(`${path}.results`, "result-1.txt"), "long");
+  expect(await run(place, ["sessions", "delete", id, "--yes"])).toMatchObject({ code: 0 });
+  expect(await readdir(join(path, ".."))).toEqual([]);
 });

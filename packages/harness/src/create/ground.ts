@@ -28,7 +28,7 @@ export function pathRules(
 ): PathRules {
   const home = homedir();
   const skills = resources.resources.skills.map(({ baseDir }) => baseDir);
-  const results = sessionFile === undefined ? [] : [sessionFile.replace(/\.jsonl$/, ".results")];
+  const results = sessionFile === undefined ? [] : [resultsOf(sessionFile)];
   const own = ["skills", "agents", "prompts"].map((name) => join(agentDir, name));
   return {
     roots: [cwd, tmpdir(), ...additionalDirectories.map((directory) => resolve(cwd, directory))],
@@ -76,13 +76,16 @@ export function builtInTool(tools: Tools, name: string): GivenTool {
   throw new HarnessError("invalid_input", `There is no built-in tool ${JSON.stringify(name)}.${hint}`);
 }
 
+/** Named like everything that belongs to the session, so that it goes when the session does. */
+const resultsOf = (sessionFile: string): string => `${sessionFile}.results`;
+
 /**
  * Where the whole of a result is kept of which the model saw a part: beside the session's file, because the log says where
  * it is; for a session in memory among the temporary files, and as long as that.
  */
 export function resultsDirectory(sessionFile: string | undefined) {
   if (sessionFile !== undefined) {
-    return { get: async () => sessionFile.replace(/\.jsonl$/, ".results"), remove: async () => {} };
+    return { get: async () => resultsOf(sessionFile), remove: async () => {} };
   }
   let made: Promise<string> | undefined;
   return {
