@@ -1,5 +1,5 @@
 /** Where sessions are, and which one is meant. */
-import { stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defaultAgentDir, HarnessError, SessionManager } from "@tau/harness";
 import type { Io } from "./command.ts";
@@ -16,7 +16,7 @@ export async function findSession(
   if (given.trim() === "")
     throw new HarnessError("invalid_input", "No session was named. `tau sessions list` shows them.");
   const path = resolve(cwd, given);
-  if (await isFile(path)) return path;
+  if (await isFile(path)) return await mustBeSession(path);
   const here = await SessionManager.list(cwd, directory, { agentDir });
   for (const sessions of [here, await SessionManager.listAll({ agentDir })]) {
     const exact = sessions.find(({ id }) => id === given);
@@ -34,6 +34,22 @@ export async function findSession(
   const message = `There is no session ${JSON.stringify(given)}. \`tau sessions list\` shows those of this directory.`;
   throw new HarnessError("session_not_found", message);
 }
+
+/** Before it is opened: a lock beside a file of somebody else's may mean something to them. */
+async function mustBeSession(path: string): Promise<string> {
+  const handle = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(startBytes), 0, startBytes, 0);
+    const start = buffer.subarray(0, bytesRead);
+    // One of its first lines is an object; or there are none, or a crash left zeros, and it can be begun again.
+    if (bytesRead === 0 || start.includes(0) || /(?:^|\n)\s*\{/.test(start.toString("latin1"))) return path;
+    throw new HarnessError("invalid_input", `${path} is no session: there is neither a header nor an entry in it.`);
+  } finally {
+    await handle.close();
+  }
+}
+
+const startBytes = 64 * 1024;
 
 export async function isFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);

@@ -1,6 +1,5 @@
 /** One session, and the place it lives in: how sessions are made, opened, found and branched. */
 import type { AgentMessage } from "@tau/agent";
-import { constants } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
@@ -78,10 +77,6 @@ export class SessionManager extends Session {
     const real = await ifThere((options.fileSystem ?? nodeFileSystem).realpath(resolve(path)));
     if (real === undefined) throw new HarnessError("session_not_found", `There is no session at ${path}.`);
     const setting = settingOf(options, dirname(real));
-    // Before it is locked: a lock beside a file of somebody else's may mean something to them.
-    if (!(await mayBeSession(setting.fileSystem, real))) {
-      throw new HarnessError("invalid_input", `${path} is no session: there is neither a header nor an entry in it.`);
-    }
     return await SessionManager.#open(setting, createFileStore({ path: real, ...setting }));
   }
 
@@ -276,19 +271,6 @@ export class SessionManager extends Session {
     const store = isUpgraded ? createFileStore({ path, ...setting }) : await memoryStoreOf(path, bytes);
     const log = await SessionLog.open({ ...setting, store, ...(!isUpgraded && { access: "read" }) });
     return await SessionManager.#from(setting, log, await log.header());
-  }
-}
-
-/** Whether one of the first lines is an object, or there are none yet. What is damaged there may still be one. */
-async function mayBeSession(fs: FileSystem, path: string): Promise<boolean> {
-  const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    if (!(await handle.stat()).isFile()) return false;
-    const buffer = Buffer.alloc(64 * 1024);
-    const start = buffer.subarray(0, await handle.read(buffer, 0));
-    return start.length === 0 || start.includes(0) || /(?:^|\n)\s*\{/.test(start.toString("latin1"));
-  } finally {
-    await handle.close();
   }
 }
 

@@ -66,14 +66,21 @@ export const nodeFileSystem: FileSystem = {
 /** As Node does it, but it gives up: where a directory cannot be made although its parent is there, as in /proc. */
 async function makeAll(path: string, mode: number | undefined): Promise<void> {
   try {
+    return await makeOne(path, mode);
+  } catch (error) {
+    const parent = dirname(path);
+    if (systemCode(error) !== "ENOENT" || parent === path) throw error;
+    await makeAll(parent, mode);
+  }
+  await makeOne(path, mode);
+}
+
+/** Somebody else may make it at the same time. */
+async function makeOne(path: string, mode: number | undefined): Promise<void> {
+  try {
     await fs.mkdir(path, mode);
   } catch (error) {
-    const code = systemCode(error);
-    if (code === "EEXIST" && (await fs.stat(path)).isDirectory()) return;
-    const parent = dirname(path);
-    if (code !== "ENOENT" || parent === path) throw error;
-    await makeAll(parent, mode);
-    await fs.mkdir(path, mode);
+    if (systemCode(error) !== "EEXIST" || !(await fs.stat(path)).isDirectory()) throw error;
   }
 }
 
