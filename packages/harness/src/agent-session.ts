@@ -25,7 +25,7 @@ import { Choices, type ChoicesParts, type SessionOverrides } from "./run/choices
 import { compactSession } from "./run/compacting.ts";
 import { contentOf, type PromptContent } from "./run/content.ts";
 import { Inbox } from "./run/inbox.ts";
-import { addLiveSession, type LiveSession, removeLiveSession } from "./run/live-sessions.ts";
+import { addLiveSession, type ChildSpending, type LiveSession, removeLiveSession } from "./run/live-sessions.ts";
 import { type AgentSessionEvent, Publisher } from "./run/publisher.ts";
 import { abortedBy, RunAborted } from "./run/run-aborted.ts";
 import type { RunHost } from "./run/run-host.ts";
@@ -345,6 +345,13 @@ export class AgentSession {
   /** Resolves when nothing goes on any more. A tool that waits for it waits for itself. */
   async waitForIdle(): Promise<void> {
     await this.#work.whenIdle();
+  }
+
+  /** Remembers what a session that this one started has spent: a budget for the life of this one counts it. */
+  async noteChild(spent: ChildSpending): Promise<void> {
+    const { sessionManager, parent } = this.#parts;
+    await sessionManager.appendUsage("child", spent.provider, spent.model, spent.usage);
+    await parent?.noteChild(spent);
   }
 
   /** Answers a question of `approval_requested`. False when it is no longer open. */

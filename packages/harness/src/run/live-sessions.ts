@@ -1,5 +1,12 @@
 /** The sessions that are open in this process, so that a child finds its parent by id: it ends and spends with it. */
+import type { Usage } from "@tau/ai";
 import type { Budget } from "./budget.ts";
+
+export interface ChildSpending {
+  provider: string;
+  model: string;
+  usage: Usage;
+}
 
 /** What a child needs of its parent. */
 export interface LiveSession {
@@ -8,6 +15,8 @@ export interface LiveSession {
   readonly signal: AbortSignal;
   /** What the parent may still use up. */
   readonly budget: Budget;
+  /** Remembers what a child spent, so that it is not forgotten when the parent is opened again. */
+  noteChild(spent: ChildSpending): Promise<void>;
 }
 
 const open = new Map<string, LiveSession>();

@@ -3,7 +3,16 @@
  * one lane. From the moment something is asked for until the lane is free again the session is busy, and what a person
  * says meanwhile waits in the inbox.
  */
-import { messageOf, type Clock, type ImageContent, type TextContent, type UserMessage } from "@tau/ai";
+import {
+  type Clock,
+  emptyUsage,
+  type ImageContent,
+  messageOf,
+  type TextContent,
+  type Usage,
+  type UserMessage,
+} from "@tau/ai";
+import { addUsage } from "../compaction/ask.ts";
 import { HarnessError } from "../errors.ts";
 import type { Budget } from "./budget.ts";
 import { createBudget } from "./budget.ts";
@@ -164,6 +173,16 @@ export class Work {
     }
   }
 
+  async #tellParent(outcome: RunOutcome): Promise<void> {
+    const { parent, choices, notice } = this.#parts;
+    if (!parent) return;
+    const { provider, id: model } = choices.mustHaveModel();
+    const usage = spentIn(outcome);
+    await parent.noteChild({ provider, model, usage }).catch((error: unknown) => {
+      notice("not_remembered", `The session that started this one does not remember what it cost: ${messageOf(error)}`);
+    });
+  }
+
   async #runOnce(prompts: readonly UserMessage[]): Promise<RunOutcome> {
     const { host, choices, inbox, parent, clock, lifetime, abortSignal, mustBeUsable, afterRun } = this.#parts;
     mustBeUsable();
@@ -177,7 +196,9 @@ export class Work {
     if (this.#early) run.abort(this.#early);
     this.#early = undefined;
     try {
-      return await run.start(prompts);
+      const outcome = await run.start(prompts);
+      await this.#tellParent(outcome);
+      return outcome;
     } finally {
       this.#run = undefined;
       stopFollowing();
@@ -186,6 +207,10 @@ export class Work {
     }
   }
 }
+
+/** What the answers of a run cost. */
+const spentIn = ({ messages }: RunOutcome): Usage =>
+  messages.reduce((sum, message) => (message.role === "assistant" ? addUsage(sum, message.usage) : sum), emptyUsage());
 
 /** Whether what waits is said in a new run: not when somebody stopped this one, or a limit did. */
 function goesOnAfter({ terminationReason: reason, detail }: RunOutcome): boolean {

@@ -315,3 +315,27 @@ test("an answer to a question that says nothing clear is a no", async () => {
   await desk.session.prompt("Read it.");
   expect(desk.events).toContainEqual(expect.objectContaining({ type: "approval_resolved", decision: "denied" }));
 });
+
+test("what children spent counts for their parent's budget also after a restart", async () => {
+  const directory = await temporaryDirectory();
+  const sessionManager = await SessionManager.create(directory, directory);
+  const budgets = { tokens: 100_000 };
+  const parent = await openDesk([[text("one")]], { sessionManager, budgets });
+  await parent.session.prompt("Hi");
+  const child = await openDesk([{ content: [text("two")], usage: { input: 5_000, output: 100 } }], {
+    parentSessionId: parent.session.sessionId,
+  });
+  const grandchild = await openDesk([{ content: [text("three")], usage: { input: 7_000, output: 100 } }], {
+    parentSessionId: child.session.sessionId,
+  });
+  await child.session.prompt("Work.");
+  await grandchild.session.prompt("Work.");
+  const before = parent.session.budget.left.tokens!;
+  expect(before).toBeLessThan(100_000 - 12_200);
+  await parent.session.dispose();
+  const again = await openDesk([], {
+    sessionManager: await SessionManager.open(sessionManager.getSessionFile()!),
+    budgets,
+  });
+  expect(again.session.budget.left.tokens).toBe(before);
+});
