@@ -5,6 +5,9 @@ import type { Writable } from "node:stream";
 /** Half of what a pipe holds: so much can be written without waiting for whoever reads. */
 const freeBytes = 32 * 1024;
 
+/** So much may wait for a slow reader, besides what is written last. */
+const mostWaiting = 16 * 1024 ** 2;
+
 export interface OutputPorts {
   fd: number;
   /** Made when it is needed: a stream is more to load than most runs have to say. */
@@ -84,7 +87,10 @@ export class Output {
       stream.on("error", (error) => this.#break(error));
       this.#way = { kind: "stream", stream };
     }
-    this.#way.stream.write(rest);
+    const { stream } = this.#way;
+    // Nobody waits for a listener to write, so this is where a run ends whose events nobody takes.
+    if (stream.writableLength > mostWaiting) return this.#break(new Error("whoever reads it has stopped reading"));
+    stream.write(rest);
   }
 
   /** Why nothing arrives any more; undefined when it does, or when whoever reads has left of their own will. */
