@@ -243,3 +243,13 @@ test("what a policy of one's own allows is granted to the call, so that the guar
   grants.endCall("c1");
   expect(grants.allows("read", "/data/a")).toBe(false);
 });
+
+test("a call that is ended while its permission is written down leaves no grant behind", async () => {
+  const controller = new AbortController();
+  const { call, grants } = court({
+    answers: [{ decision: "allow", remember: "session" }],
+    audit: async () => controller.abort(),
+  });
+  expect(await call("read", { path: "/etc/hosts" }, controller.signal)).toMatchObject({ block: true });
+  expect(grants.allows("read", "/etc/hosts")).toBe(false);
+});

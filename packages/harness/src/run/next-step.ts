@@ -57,6 +57,9 @@ export interface RunFacts {
   retry: { enabled: boolean; maxRetries: number; baseDelayMs: number };
 }
 
+/** The detail of a run whose log could not be written. */
+export const writeFailed = "write_failed";
+
 /** A provider that asks for a longer wait than this gets none: a person should hear of it instead. */
 const longestWaitMs = 60_000;
 
@@ -64,7 +67,7 @@ export function nextStep(facts: RunFacts): Step {
   const { aborted, answer, request } = facts;
   if (aborted) return { kind: "stop", reason: aborted.termination, ...withDetail(aborted.detail) };
   // What cannot be remembered is not done.
-  if (facts.logFailure !== undefined) return failed("write_failed", facts.logFailure);
+  if (facts.logFailure !== undefined) return failed(writeFailed, facts.logFailure);
   const goesOn = facts.wantsMore || facts.hasWaiting;
   // A run that was over anyway is not ended by its budget.
   if (request?.kind === "spent" && (goesOn || !answer || isFailed(answer))) return done(`budget_${request.limit}`);

@@ -218,7 +218,7 @@ export class Run {
 
   /** Reserves what the request may cost, and says when its beginning is another than that of the last one. */
   async #ask(...[model, context, options]: Parameters<StreamFn>) {
-    const { clock, ask, publisher } = this.#host;
+    const { clock, ask } = this.#host;
     const granted = this.#reserve(model);
     if (granted.kind === "spent") {
       this.#request = { kind: "spent", limit: granted.limit };
@@ -228,16 +228,7 @@ export class Run {
     await this.#host.sent.next(this.#host, { model, messages: this.#sending });
     this.#spans.startRequest(model);
     const { maxTokens } = granted;
-    try {
-      return await ask(model, context, { ...options, ...(maxTokens !== undefined && { maxTokens }) });
-    } catch (error) {
-      publisher.fact({
-        type: "notice",
-        code: "request_failed",
-        message: `The request could not be made: ${String(error)}`,
-      });
-      throw error;
-    }
+    return await ask(model, context, { ...options, ...(maxTokens !== undefined && { maxTokens }) });
   }
 
   #reserve(model: Model) {

@@ -21,6 +21,7 @@ import type { Inbox, WaitingKind } from "./inbox.ts";
 import { Lane } from "./lane.ts";
 import type { LiveSession } from "./live-sessions.ts";
 import { Run, type RunOutcome } from "./run.ts";
+import { writeFailed } from "./next-step.ts";
 import { abortedBy, RunAborted } from "./run-aborted.ts";
 import type { RunHost } from "./run-host.ts";
 
@@ -212,10 +213,11 @@ export class Work {
 const spentIn = ({ messages }: RunOutcome): Usage =>
   messages.reduce((sum, message) => (message.role === "assistant" ? addUsage(sum, message.usage) : sum), emptyUsage());
 
-/** Whether what waits is said in a new run: not when somebody stopped this one, or a limit did. */
+/** Whether what waits is said in a new run: not when somebody stopped this one, a limit did, or the log refuses it. */
 function goesOnAfter({ terminationReason: reason, detail }: RunOutcome): boolean {
   if (reason === "abort_signal") return detail === "steered";
-  return reason === "error" || reason === "idle_timeout_120s" || (reason === "no_tool_calls" && !isSpent(detail));
+  if (reason === "error") return detail !== writeFailed;
+  return reason === "idle_timeout_120s" || (reason === "no_tool_calls" && !isSpent(detail));
 }
 
 const isSpent = (detail: string | undefined) => detail?.startsWith("budget_") ?? false;

@@ -52,7 +52,11 @@ describe("a log that refuses", () => {
       },
     };
     const sessionManager = await SessionManager.create(directory, directory, { fileSystem });
-    return await openDesk(turns, { sessionManager, customTools: [sayTool("look")] });
+    const desk = await openDesk(turns, { sessionManager, customTools: [sayTool("look")] });
+    const heal = () => {
+      left = 0;
+    };
+    return { ...desk, heal };
   }
 
   test("the answer: the model is asked once, the run says why it ended, and every start has its end", async () => {
@@ -70,6 +74,36 @@ describe("a log that refuses", () => {
     expect(await desk.session.prompt("Look")).toMatchObject({ terminationReason: "error", detail: "write_failed" });
     expect(desk.model.asked).toHaveLength(1);
     expectLaws(desk.events);
+  });
+
+  test("steering that could not be written is not lost: it waits again, and is said later", async () => {
+    const desk = await refusing(
+      [[call("look")], [text("said")]],
+      (line) => line.includes('"role":"user"') && line.includes("Turn left."),
+      1,
+    );
+    const { session } = desk;
+    session.onEvent(({ type }) => type === "tool_execution_start" && void session.steer("Turn left."));
+    expect(await session.prompt("Go.")).toMatchObject({ terminationReason: "error", detail: "write_failed" });
+    expect(session.queue.steering).toHaveLength(1);
+    await session.prompt("Go on.");
+    const entries = await session.sessionManager.getEntries();
+    const said = entries.filter((entry) => entry.type === "message" && entry.queueId !== undefined);
+    expect(said).toHaveLength(1);
+  });
+
+  test("for ever does not make runs for ever: what waits stays", async () => {
+    const desk = await refusing(
+      [[call("look")]],
+      (line) => line.includes('"role":"user"') && line.includes("Turn left."),
+    );
+    const { session } = desk;
+    session.onEvent(({ type }) => type === "tool_execution_start" && void session.steer("Turn left."));
+    expect(await session.prompt("Go.")).toMatchObject({ detail: "write_failed" });
+    expect(session.isStreaming).toBe(false);
+    expect(desk.events.filter(({ type }) => type === "agent_end")).toHaveLength(1);
+    expect(session.queue.steering).toHaveLength(1);
+    desk.heal();
   });
 
   test("closing the session all the same ends what it started", async () => {
