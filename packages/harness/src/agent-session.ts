@@ -57,6 +57,7 @@ export interface AgentSessionParts extends ChoicesParts {
   parent: LiveSession | undefined;
   abortSignal: AbortSignal | undefined;
   resumedFrom: string | undefined;
+  modelProblem: string | undefined;
   /** What is wrong with the files that it is made of. */
   problems: readonly Notice[];
   tracer: Tracer | undefined;
@@ -197,10 +198,7 @@ export class AgentSession {
 
   /** Why the model that the settings ask for cannot be used; undefined when there is one, or none was asked for. */
   get modelProblem(): string | undefined {
-    const { noModelReason, settingsManager } = this.#parts;
-    const { defaultModel, defaultProvider } = settingsManager.get();
-    const isChosen = defaultModel !== undefined || defaultProvider !== undefined;
-    return this.model || !isChosen ? undefined : noModelReason;
+    return this.model ? undefined : this.#parts.modelProblem;
   }
 
   get thinkingLevel(): ThinkingLevel {

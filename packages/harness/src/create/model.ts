@@ -12,6 +12,8 @@ interface ModelChoice {
   model: Model | undefined;
   thinkingLevel: ThinkingLevel;
   noModelReason: string;
+  /** Why the model that the settings ask for cannot be used; undefined when it can, or none was asked for. */
+  modelProblem: string | undefined;
   /** Why it is another model than somebody may expect. */
   modelNotice: string | undefined;
 }
@@ -45,10 +47,16 @@ export async function chooseModel(
   const model = given ?? used ?? usable;
   const level =
     asked ?? named?.thinkingLevel ?? parseThinkingLevel(before?.thinkingLevel ?? "") ?? defaultThinkingLevel;
+  const noModelReason = isRefused
+    ? refusalOf(fallback.reason, registry)
+    : fallback?.kind === "none"
+      ? fallback.message
+      : "";
   return {
     model,
     thinkingLevel: model ? clampThinkingLevel(model, level) : level,
-    noModelReason: isRefused ? refusalOf(fallback.reason, registry) : fallback?.kind === "none" ? fallback.message : "",
+    noModelReason,
+    modelProblem: isChosen && !model ? noModelReason : undefined,
     modelNotice: lostModel(before?.model, model),
   };
 }
