@@ -192,7 +192,8 @@ function notFound(session: AgentSession, reference: string): string {
 }
 
 async function cycleModel({ session, options }: RpcHost) {
-  const scope = options.models && session.modelRegistry.scope(options.models).models;
+  const patterns = options.models ?? session.settings.enabledModels;
+  const scope = patterns && session.modelRegistry.scope(patterns).models;
   const choices: readonly { model: Model; thinkingLevel?: string }[] =
     scope ?? session.modelRegistry.getAvailable().map((model) => ({ model }));
   if (choices.length < 2) return null;

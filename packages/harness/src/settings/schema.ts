@@ -218,7 +218,8 @@ export const settingsTable = group("The settings of tau.", {
   ),
   extensions: setting(paths, {
     default: [],
-    description: "Extensions to load: files or directories, from the directory of this file if relative.",
+    description:
+      "Extensions: files or directories, from the directory of this file if relative. Nothing loads them yet.",
     project: "when trusted",
   }),
   skills: setting(paths, {
@@ -246,8 +247,14 @@ export const settingsTable = group("The settings of tau.", {
       project: "when trusted",
     }),
   }),
-  hideThinkingBlock: setting(flag, { default: false, description: "Do not show what the model thinks." }),
-  theme: setting(text, { default: "system", description: "The name of the colours of the terminal." }),
+  hideThinkingBlock: setting(flag, {
+    default: false,
+    description: "Do not show what the model thinks. For the terminal interface, which is to come.",
+  }),
+  theme: setting(text, {
+    default: "system",
+    description: "The name of the colours of the terminal. For the terminal interface, which is to come.",
+  }),
 });
 
 /** All settings, with everything filled in. Frozen, all the way down. */
