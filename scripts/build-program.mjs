@@ -8,6 +8,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } fro
 import { join } from "node:path";
 import { build } from "esbuild";
 import { directImports } from "./direct-imports.mjs";
+import { linkChunks } from "./link-chunks.mjs";
 
 const root = join(import.meta.dirname, "..");
 const directory = join(root, "packages", "cli");
@@ -33,6 +34,15 @@ const shared = {
   logLevel: "warning",
 };
 
+const oneFile = {
+  external,
+  metafile: true,
+  // Every name is one more string for V8 to read at each start.
+  minifyIdentifiers: true,
+  // Only `createRequire` asks where a module is, and takes a path.
+  define: { "import.meta.url": "__filename" },
+};
+
 /**
  * Files of their own, because most runs do without: a file costs time for every function in it, used or not. Each name
  * is what our code imports, with what that means.
@@ -52,11 +62,11 @@ export async function buildProgram(outdir = join(directory, "dist")) {
     hashes[name] = createHash("sha256").update(text).digest("hex").slice(0, 16);
     writeFileSync(join(outdir, `${name}.cjs`), text);
   };
-  const program = await buildFile(join(directory, "src", "bin.ts"));
-  write("program", noteRooms(program.text));
+  const program = await buildChunks("packages/cli/src/bin.ts");
+  write("program", program.text);
   const inputs = [...program.inputs];
   for (const [name, entry] of Object.entries(parts)) {
-    const part = await buildFile(entry, []);
+    const part = await buildPart(entry);
     write(name, part.text);
     inputs.push(...part.inputs);
   }
@@ -77,25 +87,28 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   return inputs;
 }
 
-async function buildFile(entry, plugins = [otherFiles, directImports, lateBuiltIns]) {
-  const { outputFiles, metafile } = await build({
+/** The program, in chunks: what is imported late is loaded late. */
+async function buildChunks(entry) {
+  const built = await build({
     ...shared,
+    ...oneFile,
     entryPoints: [entry],
-    external,
-    metafile: true,
-    // Every name is one more string for V8 to read at each start.
-    minifyIdentifiers: true,
-    // A function, so that it can be compiled in more than one way and is not copied to be wrapped.
-    banner: { js: "globalThis.tauFile=function(exports,require,module,__filename,__dirname){" },
-    footer: { js: "};" },
-    // What is loaded late is required late: no file of ours is a module for `import`.
-    supported: { "dynamic-import": false },
-    // Only `createRequire` asks where a module is, and takes a path.
-    define: { "import.meta.url": "__filename" },
-    plugins,
+    outdir: directory,
+    splitting: true,
+    format: "esm",
+    plugins: [otherFiles, directImports, lateBuiltIns],
   });
-  return { text: outputFiles[0].text, inputs: Object.keys(metafile.inputs) };
+  return { text: wrap(linkChunks(built, entry)), inputs: Object.keys(built.metafile.inputs) };
 }
+
+/** A part is always needed whole. */
+async function buildPart(entry) {
+  const { outputFiles, metafile } = await build({ ...shared, ...oneFile, entryPoints: [entry] });
+  return { text: wrap(outputFiles[0].text), inputs: Object.keys(metafile.inputs) };
+}
+
+/** A function, so that it can be compiled in more than one way and is not copied to be wrapped. */
+const wrap = (text) => `globalThis.tauFile=function(exports,require,module,__filename,__dirname){${text}};`;
 
 /** The parts stay outside. The schema engine is asked synchronously, and required where it is first used. */
 const otherFiles = {
@@ -105,6 +118,10 @@ const otherFiles = {
       path: `./${path}.cjs`,
       external: true,
     }));
+    // Its formatter prepares texts when it is loaded, whether or not anything is formatted.
+    bundler.onResolve({ filter: /^\.\/impl\/(format|edit)$/ }, ({ path, resolveDir }) =>
+      resolveDir.includes("jsonc-parser") ? { path: join(resolveDir, `${path}.js`), sideEffects: false } : undefined,
+    );
     bundler.onResolve({ filter: /^#schema-engine$/ }, () => ({ path: "schema-engine", namespace: "late" }));
     bundler.onLoad({ filter: /.*/, namespace: "late" }, () => ({
       contents: ["Check", "Compile"]
@@ -119,9 +136,9 @@ const otherFiles = {
 const lateBuiltIns = {
   name: "late-built-ins",
   setup(bundler) {
-    const filter = /^node:(child_process|crypto|https|tls|worker_threads|zlib)$/;
-    bundler.onResolve({ filter }, ({ path, namespace }) =>
-      namespace === "built-in" ? undefined : { path, namespace: "built-in" },
+    const filter = /^node:(child_process|crypto|fs\/promises|https|tls|worker_threads|zlib)$/;
+    bundler.onResolve({ filter }, ({ path, namespace, kind }) =>
+      namespace === "built-in" || kind === "dynamic-import" ? undefined : { path, namespace: "built-in" },
     );
     bundler.onLoad({ filter: /.*/, namespace: "built-in" }, async ({ path }) => {
       const names = Object.keys(await import(path)).filter((name) => name !== "default");
@@ -130,20 +147,6 @@ const lateBuiltIns = {
     });
   },
 };
-
-/**
- * Makes the function that loads a module write down the module's number, so that the code cache knows what it holds.
- * Modules are numbered by their place in the file.
- */
-function noteRooms(text) {
-  const loads = /=\((\w+),(\w+),(\w+)\)=>\(\)=>\{if\(\3\)throw \3\[0\];try\{return \1&&\(\2=\1\(\1=0\)\),\2\}/;
-  if (!loads.test(text)) throw new Error("esbuild loads modules in another way now: change noteRooms in this file");
-  const noted = text.replace(
-    loads,
-    "=($1,$2,$3,tauRoom=String(tauCount++))=>()=>{if($3)throw $3[0];try{return $1&&(globalThis.tauRooms?.add(tauRoom),$2=$1($1=0)),$2}",
-  );
-  return `var tauCount=0;${noted}`;
-}
 
 /** As the program itself would make it. */
 async function helpText() {
