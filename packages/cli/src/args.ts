@@ -1,6 +1,6 @@
 /** From what a person typed to what they want. Pure. */
-import { parseArgs } from "node:util";
 import { type Flag, flags } from "./flags.ts";
+import { type OptionToken, readTokens } from "./tokens.ts";
 
 /** What the flags say. Names are those of the flags, in camel case. */
 export interface SessionOptions {
@@ -51,13 +51,7 @@ export type Parsed =
 const byName = new Map(flags.map((flag) => [flag.name, flag]));
 
 export function parseSessionArgs(args: readonly string[]): Parsed {
-  const { tokens } = parseArgs({
-    args: [...args],
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-    options: Object.fromEntries(flags.map((flag) => [flag.name, optionOf(flag)])),
-  });
+  const tokens = readTokens(args, flags.map(optionOf));
   const given = new Map<string, (string | true)[]>();
   const positionals: string[] = [];
   const taken = new Set<number>();
@@ -67,7 +61,7 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
     const flag = byName.get(token.name);
     if (!flag) return { kind: "mistake", message: `there is no option ${token.rawName}`, unknown: token.rawName };
     const value = valueOf(flag, token, args, taken);
-    const mistake = problemWith(flag, token.rawName, value, token.inlineValue === true);
+    const mistake = problemWith(flag, token.rawName, value, token.isInline);
     if (mistake !== undefined) return { kind: "mistake", message: mistake };
     if (!flag.many && given.has(flag.name)) return { kind: "mistake", message: `${token.rawName} is given twice` };
     given.set(flag.name, [...(given.get(flag.name) ?? []), value ?? true]);
@@ -77,16 +71,11 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
   return toOptions(given, positionals);
 }
 
-const optionOf = ({ short, value, optional }: Flag) => ({
-  type: value !== undefined && !optional ? ("string" as const) : ("boolean" as const),
-  ...(short !== undefined && { short }),
+const optionOf = ({ name, short, value, optional }: Flag) => ({
+  name,
+  short,
+  takesValue: value !== undefined && !optional,
 });
-
-interface OptionToken {
-  index: number;
-  value: string | undefined;
-  inlineValue: boolean | undefined;
-}
 
 /** A flag whose value may be left out takes what follows, unless that is a flag. */
 function valueOf(flag: Flag, token: OptionToken, args: readonly string[], taken: Set<number>): string | undefined {

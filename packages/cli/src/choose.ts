@@ -14,6 +14,8 @@ export interface AskOptions {
 /** One line. Undefined when the person gave up, or the program is to end. */
 export async function ask(io: Io, question: string, { hidden = false, signal }: AskOptions = {}) {
   io.err(question);
+  const input = io.input();
+  if (!input) return undefined;
   const output = new Writable({
     write(chunk: Buffer, _encoding, done) {
       if (!hidden) io.err(chunk.toString());
@@ -21,7 +23,7 @@ export async function ask(io: Io, question: string, { hidden = false, signal }: 
     },
   });
   // With `terminal`, what is typed comes to us one key at a time, and is echoed only by us.
-  const lines = createInterface({ input: io.input(), output, terminal: io.terminal.input });
+  const lines = createInterface({ input, output, terminal: io.terminal.input });
   const stops = signal ? AbortSignal.any([signal, io.signal]) : io.signal;
   try {
     return await new Promise<string | undefined>((resolve) => {

@@ -7,8 +7,8 @@ export interface Io {
   /** What whoever writes much waits for: undefined when there is room for more. */
   drained: () => Promise<void> | undefined;
   err: (text: string) => void;
-  /** Standard input. Only who needs it touches it. */
-  input: () => Readable;
+  /** Standard input; undefined where it is known to hold nothing. Only who needs it touches it. */
+  input: () => Readable | undefined;
   /** What is a terminal, and so a person. */
   terminal: { input: boolean; out: boolean; err: boolean };
   /** How wide the terminal is; undefined where nobody knows. */

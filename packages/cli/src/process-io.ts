@@ -1,4 +1,6 @@
 /** The process as the program sees it: its streams, its signals, its end. */
+import { fstatSync, statSync } from "node:fs";
+import { devNull } from "node:os";
 import { isatty } from "node:tty";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
@@ -34,7 +36,7 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
       err.write(text);
       err.flush();
     },
-    input: () => self.stdin,
+    input: () => (isNullDevice(0) ? undefined : self.stdin),
     terminal: { input: isatty(0), out: isatty(1), err: isatty(2) },
     // Only who asks for it needs the stream.
     get columns() {
@@ -55,6 +57,17 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     });
   };
   return { io, finish };
+}
+
+/** Such as a job that a scheduler starts: a stream that says so would be much to load. */
+function isNullDevice(fd: number): boolean {
+  try {
+    const given = fstatSync(fd);
+    return given.isCharacterDevice() && given.rdev === statSync(devNull).rdev;
+  } catch {
+    // It is closed, or there is no such device: the stream knows what to say.
+    return false;
+  }
 }
 
 /** A directory may be removed by somebody else while one works in it. */

@@ -7,10 +7,10 @@ const mostBytes = 10 * 1024 * 1024;
 
 /** Undefined when there is none, or nothing in it. */
 export async function readInput(io: Io): Promise<string | undefined> {
-  if (io.terminal.input) return undefined;
+  const input = io.terminal.input ? undefined : io.input();
+  if (!input) return undefined;
   const chunks: Buffer[] = [];
   let size = 0;
-  const input = io.input();
   // Who interrupts does not wait for the end of the input.
   const stop = () => input.destroy();
   io.signal.addEventListener("abort", stop, { once: true });

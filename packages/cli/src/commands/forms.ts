@@ -5,8 +5,8 @@
  * `tau sessions export SESSION [--format html|md|jsonl] [-o, --output FILE]  Write it to a file`: capitals stand for what
  * the person gives, brackets for what may be left out, dots for several, and two spaces begin the summary.
  */
-import { parseArgs } from "node:util";
 import type { Command } from "../command.ts";
+import { readTokens } from "../tokens.ts";
 
 export interface FormFlag {
   /** Without dashes. */
@@ -97,13 +97,10 @@ export function parseForms(forms: readonly Form[], args: readonly string[]): Par
 const mistake = (message: string): ParsedForm => ({ kind: "mistake", message });
 
 function parseGiven(form: Form, args: readonly string[]): ParsedForm {
-  const { tokens } = parseArgs({
-    args: [...args],
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-    options: optionsOf(form),
-  });
+  const tokens = readTokens(
+    args,
+    form.flags.map(({ name, short, value }) => ({ name, short, takesValue: value !== undefined })),
+  );
   const values = new Map<string, string | true>();
   const places: string[] = [];
   for (const token of tokens) {
@@ -128,14 +125,6 @@ function parseGiven(form: Form, args: readonly string[]): ParsedForm {
   };
   return { kind: "given", given: { word: form.word, places, has: (name) => values.has(name), value } };
 }
-
-const optionsOf = ({ flags }: Form) =>
-  Object.fromEntries(
-    flags.map(({ name, short, value }) => [
-      name,
-      { type: value === undefined ? ("boolean" as const) : ("string" as const), ...(short !== undefined && { short }) },
-    ]),
-  );
 
 function problemWith({ value, choices }: FormFlag, raw: string, given: string | undefined): string | undefined {
   if (value === undefined) return given === undefined ? undefined : `${raw} takes no value`;

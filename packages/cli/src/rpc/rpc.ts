@@ -1,4 +1,5 @@
 /** RPC mode: commands as lines on standard input, answers and events as lines on standard output, and nothing else there. */
+import { Readable } from "node:stream";
 import { HarnessError } from "@tau/harness";
 import { didYouMean, messageOf } from "@tau/ai";
 import type { SessionOptions } from "../args.ts";
@@ -25,7 +26,7 @@ export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode>
   const running = new Set<Promise<void>>();
   const roomToWrite = waitForRoom(io);
   try {
-    for await (const line of readLines(io.input(), io.signal)) {
+    for await (const line of readLines(io.input() ?? Readable.from([]), io.signal)) {
       if (io.signal.aborted) break;
       const incoming = incomingOf(line, wire);
       if (hear(host, incoming)) host.tellNotices();
