@@ -39,7 +39,7 @@ describe("writing whole files", () => {
 
   test("what a killed process left is removed by the next write beside it, and what others write is not", async () => {
     const root = scratch();
-    const ours = await thisProcess();
+    const ours = thisProcess();
     const dead = { ...ours, pid: spawnSync("true").pid };
     const kept = [
       nameTemporary(ours, "living"),
@@ -65,7 +65,7 @@ describe("writing whole files", () => {
     };
     const files = createFiles({ fileSystem: { ...nodeFileSystem, rename } });
     await expect(files.writeWhole(join(root, "f"), bytes("x"))).rejects.toMatchObject({ code: "failed" });
-    expect(leftBy(left, await thisProcess())).toEqual(await thisProcess());
+    expect(leftBy(left, thisProcess())).toEqual(thisProcess());
   });
 
   test("a port that maps paths names what is open itself, and nothing is asked of /proc", async () => {

@@ -249,7 +249,7 @@ for (const options of [["--mount-proc"], []]) {
     await holder.end();
     const after = await acquireLease(path);
     // Only who sees every process can tell that it has ended; others are told what to do.
-    if ((await thisProcess()).pidNamespace === "pid:[4026531836]") expect(after.kind).toBe("held");
+    if (thisProcess().pidNamespace === "pid:[4026531836]") expect(after.kind).toBe("held");
     else expect(after).toMatchObject({ kind: "busy", advice: expect.stringContaining("remove") });
   });
 }
@@ -287,5 +287,5 @@ test("numbers of processes are compared only where they mean the same", async ()
     [{ ...ours, bootId: "", pidNamespace: "" }, { ...ours, bootId: "", pidNamespace: "" }, "here"],
   ] as const;
   for (const [mark, us, place] of places) expect(compare(mark, us)).toBe(place);
-  expect(await verdictOn(await thisProcess())).toBe("running");
+  expect(verdictOn(thisProcess())).toBe("running");
 });

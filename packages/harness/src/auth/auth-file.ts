@@ -25,7 +25,7 @@ export const encodeAuthFile = (entries: AuthEntries): Uint8Array =>
   new TextEncoder().encode(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
 
 async function firstBadLine(source: string): Promise<number> {
-  const { parseTree } = await import("jsonc-parser");
+  const { parseTree } = await import("../jsonc.ts");
   const errors: ParseError[] = [];
   parseTree(source, errors, { disallowComments: true, allowTrailingComma: false });
   return lineAt(source, errors[0]?.offset ?? source.length);
@@ -33,7 +33,7 @@ async function firstBadLine(source: string): Promise<number> {
 
 /** The line of an entry, or of a field of it; that of the entry where the field is missing. */
 export async function lineOfEntry(text: string, provider: string, field?: string): Promise<number | undefined> {
-  const { findNodeAtLocation, parseTree } = await import("jsonc-parser");
+  const { findNodeAtLocation, parseTree } = await import("../jsonc.ts");
   const source = text.replace(/^\uFEFF/, "");
   const root = parseTree(source);
   if (!root) return undefined;

@@ -28,7 +28,7 @@ export type ParsedModels = ({ kind: "read" } & ModelsFile) | { kind: "broken"; p
 const deepest = 64;
 
 export async function parseModels(text: string, file: string): Promise<ParsedModels> {
-  const { getNodeValue, parseTree, printParseErrorCode } = await import("jsonc-parser");
+  const { getNodeValue, parseTree, printParseErrorCode } = await import("../jsonc.ts");
   const lineAt = (offset: number) => text.slice(0, offset).split("\n").length;
   const body = text.startsWith("\uFEFF") ? ` ${text.slice(1)}` : text;
   const tooDeep = offsetOfDepth(body, deepest);

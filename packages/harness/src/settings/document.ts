@@ -1,6 +1,6 @@
 /** The text of a settings file, as JSON with comments: what it says, and where it says it. */
-import type * as jsoncParser from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
+import type * as jsoncParser from "../jsonc.ts";
 
 /** Counted from 1, as editors do. */
 export interface Position {
@@ -29,7 +29,7 @@ export interface DamagedText {
 export type Jsonc = typeof jsoncParser;
 
 /** Loaded when the first file is read. */
-export const loadJsonc = (): Promise<Jsonc> => import("jsonc-parser");
+export const loadJsonc = (): Promise<Jsonc> => import("../jsonc.ts");
 
 /** Deeper than any setting, and far from what the parser's own recursion can take. */
 const deepest = 64;

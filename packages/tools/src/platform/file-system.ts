@@ -2,8 +2,8 @@
  * The lowest port: single calls to a file system. Everything that must survive a failing disk stands on it, so that a
  * test can let any one of its calls fail (see `@tau/tools/testing`).
  */
-import { readlinkSync, type Stats, statSync } from "node:fs";
-import * as fs from "node:fs/promises";
+import * as fs from "node:fs";
+import type { Stats } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "../errors.ts";
 import { copyAttributes } from "./attributes.ts";
@@ -38,16 +38,18 @@ export interface FileSystem {
   copyAttributes?(from: OpenHandle, to: OpenHandle): Promise<boolean>;
 }
 
+/** Over callbacks: `node:fs/promises` is loaded and compiled at each start, and adds nothing here. */
 export const nodeFileSystem: FileSystem = {
   open: openRaw,
-  stat: (path) => fs.stat(path),
-  statNow: (path) => statSync(path),
-  lstat: (path) => fs.lstat(path),
-  realpath: (path) => fs.realpath(path),
+  stat: (path) => call((done) => fs.stat(path, done)),
+  statNow: (path) => fs.statSync(path),
+  lstat: (path) => call((done) => fs.lstat(path, done)),
+  realpath: (path) => call((done) => fs.realpath.native(path, done)),
   // The kernel knows where its open files are without asking any disk: the detour over a thread would cost more.
-  readlink: async (path) => (/^\/proc\/self\/fd\/\d+$/.test(path) ? readlinkSync(path) : await fs.readlink(path)),
+  readlink: async (path) =>
+    /^\/proc\/self\/fd\/\d+$/.test(path) ? fs.readlinkSync(path) : await call((done) => fs.readlink(path, done)),
   async readdir(path) {
-    const entries = await fs.readdir(path, { withFileTypes: true });
+    const entries = await call<fs.Dirent[]>((done) => fs.readdir(path, { withFileTypes: true }, done));
     return entries.map((entry) => ({
       name: entry.name,
       isDirectory: entry.isDirectory(),
@@ -55,13 +57,21 @@ export const nodeFileSystem: FileSystem = {
     }));
   },
   async mkdir(path, { recursive = false, mode } = {}) {
-    await (recursive ? makeAll(path, mode) : fs.mkdir(path, mode));
+    await (recursive ? makeAll(path, mode) : mkdir(path, mode));
   },
-  rename: (from, to) => fs.rename(from, to),
-  link: (from, to) => fs.link(from, to),
-  unlink: (path) => fs.unlink(path),
+  rename: (from, to) => call((done) => fs.rename(from, to, done)),
+  link: (from, to) => call((done) => fs.link(from, to, done)),
+  unlink: (path) => call((done) => fs.unlink(path, done)),
   copyAttributes: (from, to) => copyAttributes(from.fd, to.fd),
 };
+
+function call<T = void>(start: (done: (error: Error | null, value?: T) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    start((error, value) => (error ? reject(error) : resolve(value as T)));
+  });
+}
+
+const mkdir = (path: string, mode: number | undefined) => call((done) => fs.mkdir(path, mode, done));
 
 /** As Node does it, but it gives up: where a directory cannot be made although its parent is there, as in /proc. */
 async function makeAll(path: string, mode: number | undefined): Promise<void> {
@@ -78,9 +88,9 @@ async function makeAll(path: string, mode: number | undefined): Promise<void> {
 /** Somebody else may make it at the same time. */
 async function makeOne(path: string, mode: number | undefined): Promise<void> {
   try {
-    await fs.mkdir(path, mode);
+    await mkdir(path, mode);
   } catch (error) {
-    if (systemCode(error) !== "EEXIST" || !(await fs.stat(path)).isDirectory()) throw error;
+    if (systemCode(error) !== "EEXIST" || !(await nodeFileSystem.stat(path)).isDirectory()) throw error;
   }
 }
 

@@ -53,7 +53,7 @@ export async function acquireLease(path: string, options: LeaseOptions = {}): Pr
   for (;;) {
     const holder = await readHolder(fs, path);
     if (holder && (await isAlive(holder))) return await busy(path, holder);
-    const mine: LeaseHolder = { ...(await thisProcess()), id, generation: (holder?.generation ?? 0) + 1 };
+    const mine: LeaseHolder = { ...thisProcess(), id, generation: (holder?.generation ?? 0) + 1 };
     const claim = await claimGeneration(fs, path, mine, isAlive);
     if (claim.kind === "busy") return await busy(path, claim.holder);
     if (claim.kind === "again" || !(await useClaim(fs, path, claim, mine))) continue;
@@ -61,11 +61,11 @@ export async function acquireLease(path: string, options: LeaseOptions = {}): Pr
   }
 }
 
-const isRunning = async (holder: LeaseHolder) => (await verdictOn(holder)) !== "gone";
+const isRunning = async (holder: LeaseHolder) => verdictOn(holder) !== "gone";
 
 /** Nothing but a person can tell whether a container that is not seen from here has ended. */
 async function busy(path: string, holder: LeaseHolder): Promise<Busy> {
-  if ((await verdictOn(holder)) !== "unseen") return { kind: "busy", holder };
+  if (verdictOn(holder) !== "unseen") return { kind: "busy", holder };
   const advice = `It is held by process ${holder.pid} of another container or pid namespace, which cannot be seen from here. If that has ended, remove ${path} and ${path}.claim-*.`;
   return { kind: "busy", holder, advice };
 }

@@ -57,7 +57,7 @@ async function replace(
 ): Promise<void> {
   const { fs } = ground;
   const path = join(directory.path, name);
-  const temporary = join(directory.path, nameTemporary(await thisProcess(), ground.ids()));
+  const temporary = join(directory.path, nameTemporary(thisProcess(), ground.ids()));
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   // Until it belongs to whom it will belong to, only we may look into it.
   const handle = await fs.open(temporary, flags, existing ? 0o600 : 0o666);
@@ -87,10 +87,10 @@ const mostSwept = 1_000;
 async function sweep({ fs, swept }: Ground, { path, realPath }: HeldDirectory): Promise<void> {
   if (swept.has(realPath) || swept.size >= mostSwept) return;
   swept.add(realPath);
-  const ours = await thisProcess();
+  const ours = thisProcess();
   for (const { name } of await fs.readdir(path)) {
     const mark = leftBy(name, ours);
-    if (mark && (await verdictOn(mark)) === "gone") await unlessMissing(fs.unlink(join(path, name)));
+    if (mark && verdictOn(mark) === "gone") await unlessMissing(fs.unlink(join(path, name)));
   }
 }
 

@@ -2,7 +2,7 @@
  * Whether a process that left its mark is still running. A process has a number only inside its pid namespace, and two
  * namespaces use the same numbers for different processes, so numbers are compared only within one.
  */
-import { readdir, readFile, readlink } from "node:fs/promises";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { systemCode } from "../errors.ts";
 
 /** Tells a process from every other on this machine. */
@@ -22,24 +22,24 @@ export type Verdict = "running" | "gone" | "unseen";
 let known: Required<ProcessMark> | undefined;
 
 /** What does not change for as long as we run. */
-export async function thisProcess(): Promise<Required<ProcessMark>> {
+export function thisProcess(): Required<ProcessMark> {
   known ??= {
     pid: process.pid,
-    startTime: startTimeIn(await readText("/proc/self/stat")),
-    bootId: (await readText("/proc/sys/kernel/random/boot_id")).trim(),
-    pidNamespace: await readLink("/proc/self/ns/pid"),
+    startTime: startTimeIn(readText("/proc/self/stat")),
+    bootId: readText("/proc/sys/kernel/random/boot_id").trim(),
+    pidNamespace: readLink("/proc/self/ns/pid"),
   };
   return known;
 }
 
-export async function verdictOn(mark: ProcessMark): Promise<Verdict> {
+export function verdictOn(mark: ProcessMark): Verdict {
   if (mark.pid <= 0) return "gone";
-  const place = compare(mark, await thisProcess());
+  const place = compare(mark, thisProcess());
   switch (place) {
     case "here":
-      return (await isRunningHere(mark)) ? "running" : "gone";
+      return isRunningHere(mark) ? "running" : "gone";
     case "in another namespace":
-      return await lookBelow(mark);
+      return lookBelow(mark);
     case "before this boot":
       return "gone";
     case "unknown":
@@ -59,7 +59,7 @@ export function compare(mark: ProcessMark, ours: Required<ProcessMark>): Place {
   return ours.pidNamespace === "" ? "unknown" : "in another namespace";
 }
 
-async function isRunningHere({ pid, startTime }: ProcessMark): Promise<boolean> {
+function isRunningHere({ pid, startTime }: ProcessMark): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -68,8 +68,8 @@ async function isRunningHere({ pid, startTime }: ProcessMark): Promise<boolean> 
     if (systemCode(error) !== "EPERM") throw error;
   }
   // Where /proc is of another namespace, the number is somebody else's there.
-  if ((await readLink("/proc/self")) !== String(process.pid)) return true;
-  const stat = await readText(`/proc/${pid}/stat`);
+  if (readLink("/proc/self") !== String(process.pid)) return true;
+  const stat = readText(`/proc/${pid}/stat`);
   return startTime === startTimeIn(stat) && !isZombie(stat);
 }
 
@@ -77,25 +77,24 @@ async function isRunningHere({ pid, startTime }: ProcessMark): Promise<boolean> 
 const firstNamespace = "pid:[4026531836]";
 
 /** Looks for a process of a namespace below ours. Only who sees everything can say that it is gone. */
-async function lookBelow(mark: ProcessMark): Promise<Verdict> {
+function lookBelow(mark: ProcessMark): Verdict {
   const isEverythingSeen =
-    (await thisProcess()).pidNamespace === firstNamespace &&
-    (await readLink("/proc/self")) === String(process.pid) &&
+    thisProcess().pidNamespace === firstNamespace &&
+    readLink("/proc/self") === String(process.pid) &&
     // Where others' processes are hidden, so is the first.
-    (await readText("/proc/1/status")) !== "";
+    readText("/proc/1/status") !== "";
   if (!isEverythingSeen) return "unseen";
-  const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(names.map((name) => couldBe(name, mark)));
-  return found.includes(true) ? "running" : "gone";
+  const names = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return names.some((name) => couldBe(name, mark)) ? "running" : "gone";
 }
 
-async function couldBe(name: string, { pid, pidNamespace }: ProcessMark): Promise<boolean> {
+function couldBe(name: string, { pid, pidNamespace }: ProcessMark): boolean {
   // Its numbers, from our namespace down to its own.
-  const numbers = /^NSpid:\t(.+)$/m.exec(await readText(`/proc/${name}/status`))?.[1]?.split("\t") ?? [];
+  const numbers = /^NSpid:\t(.+)$/m.exec(readText(`/proc/${name}/status`))?.[1]?.split("\t") ?? [];
   if (numbers.length < 2 || numbers.at(-1) !== String(pid)) return false;
-  if (isZombie(await readText(`/proc/${name}/stat`))) return false;
+  if (isZombie(readText(`/proc/${name}/stat`))) return false;
   // Of somebody else's process the namespace is not told: then it could be.
-  const namespace = await readLink(`/proc/${name}/ns/pid`);
+  const namespace = readLink(`/proc/${name}/ns/pid`);
   return namespace === "" || namespace === pidNamespace;
 }
 
@@ -108,15 +107,16 @@ const isZombie = (stat: string) => fieldsOf(stat)[0] === "Z";
 /** The name before them may hold anything, also spaces and brackets, so counting starts behind its last bracket. */
 const fieldsOf = (stat: string) => stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 
-const readText = (path: string) => unlessHidden(readFile(path, "utf8"));
-const readLink = (path: string) => unlessHidden(readlink(path));
+/** At once: the kernel answers out of its memory, and a detour over a thread would cost more than the answer. */
+const readText = (path: string) => unlessHidden(() => readFileSync(path, "utf8"));
+const readLink = (path: string) => unlessHidden(() => readlinkSync(path));
 
 const hidden = new Set(["ENOENT", "ESRCH", "ENOTDIR", "EACCES", "EPERM", "EINVAL"]);
 
 /** Empty for what is not there, or not shown. */
-async function unlessHidden(text: Promise<string>): Promise<string> {
+function unlessHidden(read: () => string): string {
   try {
-    return await text;
+    return read();
   } catch (error) {
     if (hidden.has(systemCode(error) ?? "")) return "";
     throw error;
