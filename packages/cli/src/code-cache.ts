@@ -3,9 +3,10 @@
  * is the user's own and is made by the runs themselves, since its form depends on the V8 that reads it.
  */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import nodeModule, { createRequire } from "node:module";
+import { createRequire } from "node:module";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Script } from "node:vm";
+import { crc32 } from "node:zlib";
 
 /** The modules that were loaded, by their number in the file. The build makes the program write them down. */
 type Rooms = ReadonlySet<string>;
@@ -44,7 +45,7 @@ export function runProgram(program: string, { version, hashes }: BuildMarks): vo
   const directory = cacheDirectory(process.env);
   const require = createRequire(program);
   // Newer Nodes have a cache of their own, which does all of this.
-  const { enableCompileCache } = nodeModule as { enableCompileCache?: (directory: string) => unknown };
+  const { enableCompileCache } = require("node:module") as { enableCompileCache?: (directory: string) => unknown };
   const isUsable = directory !== undefined && (enableCompileCache === undefined || ensureDirectory(directory));
   if (enableCompileCache && isUsable) enableCompileCache(directory);
   const keeps = isUsable && !enableCompileCache ? join(directory, cacheName(version)) : undefined;
@@ -117,25 +118,13 @@ function readCache(file: string): Cache | undefined {
   if (!isOurs(dirname(file)) || !isOurs(file)) return undefined;
   try {
     const content = readFileSync(file);
-    if (content.readUInt32LE(0) !== checksum(content.subarray(4))) return undefined;
+    if (content.readUInt32LE(0) !== crc32(content.subarray(4))) return undefined;
     const start = 8 + content.readUInt32LE(4);
     return { rooms: new Set(content.toString("latin1", 8, start).split(",")), data: content.subarray(start) };
   } catch {
     // Without it the program starts a little later.
     return undefined;
   }
-}
-
-/** FNV-1a over words: half a millisecond for two megabytes. */
-function checksum(bytes: Buffer): number {
-  let hash = 0x811c9dc5;
-  const words = bytes.length >> 2;
-  // A view needs its bytes aligned, and those of a large file are.
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : Buffer.from(bytes);
-  const view = new Uint32Array(aligned.buffer, aligned.byteOffset, words);
-  for (let at = 0; at < words; at++) hash = Math.imul(hash ^ view[at]!, 0x01000193);
-  for (let at = words * 4; at < bytes.length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
-  return hash >>> 0;
 }
 
 /** The process ends: nothing here may fail it, and a file that is half written is never seen. */
@@ -148,7 +137,7 @@ function keep({ script, cacheFile, known }: Loaded, rooms: Rooms): void {
     const head = Buffer.alloc(8);
     const content = Buffer.concat([head, names, script.createCachedData()]);
     content.writeUInt32LE(names.length, 4);
-    content.writeUInt32LE(checksum(content.subarray(4)), 0);
+    content.writeUInt32LE(crc32(content.subarray(4)), 0);
     writeFileSync(temporary, content, { flag: "wx", mode: 0o600 });
     renameSync(temporary, cacheFile);
     forgetOthers(cacheFile);

@@ -4,7 +4,6 @@
  */
 import { writeSync } from "node:fs";
 import { join } from "node:path";
-import { runProgram } from "./code-cache.ts";
 
 /** Filled in by the build, from the tables and the manifest. */
 declare const tauHelpText: string;
@@ -14,7 +13,11 @@ declare const tauHashes: Readonly<Record<string, string>>;
 const [first] = process.argv.slice(2);
 if (first === "--version" || first === "-v") say(`${tauVersion}\n`);
 else if (first === "--help" || first === "-h") say(tauHelpText);
-else runProgram(join(__dirname, "program.cjs"), { version: tauVersion, hashes: tauHashes });
+else {
+  void import("./code-cache.ts").then(({ runProgram }) =>
+    runProgram(join(__dirname, "program.cjs"), { version: tauVersion, hashes: tauHashes }),
+  );
+}
 
 /** Standard output as a stream costs more than the rest of the way here; a short text needs only the descriptor. */
 function say(text: string): void {

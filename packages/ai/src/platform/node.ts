@@ -41,7 +41,8 @@ function uuid(): string {
   bytes = bytes.length > 16 ? bytes.subarray(16) : undefined;
   own[6] = (own[6]! & 0x0f) | 0x40;
   own[8] = (own[8]! & 0x3f) | 0x80;
-  return own.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  const hex = own.toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 function randomBytes(): Buffer {

@@ -45,10 +45,10 @@ export function summaryOf(call: JudgedCall): string {
   return oneLine(said ?? `Call ${call.name} with ${JSON.stringify(call.args) ?? "nothing"}`, mostCharacters);
 }
 
-const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
 /** `text` with everything that cannot be seen, breaks a line or turns the direction of reading written out. */
 export function oneLine(text: string, most: number): string {
+  // Not outside: making it takes longer than all else here, and few runs need it.
+  const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
   // Cut twice: writing out makes it longer, and a long text need not be written out to its end.
   const shown = text.slice(0, most + 1).replaceAll(hidden, writtenOut);
   return shown.length > most ? `${shown.slice(0, most - 1)}…` : shown;

@@ -1,6 +1,6 @@
 /** Which files hold credentials. Pure: real paths in, a yes or no out. */
 import { foldName } from "@tau/tools/platform";
-import { homePlaces, type Place, systemPlaces } from "./credential-places.ts";
+import { homePlaces, type Places, systemPlaces } from "./credential-places.ts";
 
 export interface CredentialHomes {
   /** The person's home directory, and the agent's: real paths. */
@@ -15,12 +15,12 @@ export interface CredentialHomes {
  */
 export function isCredentialFile(realPath: string, { home, agentDir }: CredentialHomes): boolean {
   const names = namesOf(realPath);
-  if (isAt(systemPlaces, names)) return true;
+  if (isAt(systemPlaces(), names)) return true;
   const belowAgent = below(namesOf(agentDir), names);
   if (belowAgent && isAgentSecret(belowAgent)) return true;
   // Both, since a home may lie above others: that of a container is often the root.
   const atHomes = [below(namesOf(home), names), belowOtherHome(names)];
-  return atHomes.some((atHome) => atHome && (isAt(homePlaces, atHome) || isSshSecret(atHome, realPath)));
+  return atHomes.some((atHome) => atHome && (isAt(homePlaces(), atHome) || isSshSecret(atHome, realPath)));
 }
 
 /** Our own keys, with the drafts and locks beside them; also those of named agents. */
@@ -59,7 +59,7 @@ function below(directory: readonly string[], names: readonly string[]): string[]
 }
 
 /** Whether a path is one of the places, or below one. */
-function isAt(places: ReadonlyMap<string, readonly Place[]>, names: readonly string[]): boolean {
+function isAt(places: Places, names: readonly string[]): boolean {
   const candidates = names[0] === undefined ? undefined : places.get(names[0]);
   return candidates?.some((place) => place.every((part, at) => matches(part, names[at + 1]))) ?? false;
 }

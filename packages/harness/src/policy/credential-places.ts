@@ -62,10 +62,17 @@ Windows/System32/config Windows/NTDS ProgramData/Microsoft/Crypto
 `;
 
 /** By the first name. All names are in lower case. */
-export const homePlaces = parsePlaces(atHome);
-export const systemPlaces = parsePlaces(ofSystem);
+export type Places = ReadonlyMap<string, readonly Place[]>;
 
-function parsePlaces(text: string): ReadonlyMap<string, readonly Place[]> {
+/** Read when the first path is judged: most runs that only talk judge none. */
+let read: { home: Places; system: Places } | undefined;
+
+export const homePlaces = (): Places => places().home;
+export const systemPlaces = (): Places => places().system;
+
+const places = () => (read ??= { home: parsePlaces(atHome), system: parsePlaces(ofSystem) });
+
+function parsePlaces(text: string): Places {
   const places = new Map<string, Place[]>();
   for (const place of text.trim().split(/\s+/)) {
     const [first = "", ...rest] = place.toLowerCase().split("/");

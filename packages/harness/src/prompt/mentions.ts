@@ -18,6 +18,7 @@ const longestPath = 4_096;
 
 /** Each path once, in the order of the text. */
 export function findMentions(text: string): Mention[] {
+  if (!text.includes("@")) return [];
   const prose = withoutCode(text);
   const found = new Map<string, Mention>();
   for (const [typed, double, single, bare] of prose.matchAll(mention)) {
