@@ -21,18 +21,27 @@ export const directImports = {
   },
 };
 
-/** Only what is said in full: the names in the braces of `import { … } from "@tau/…"`. */
+/** Only what is said in full: the names in the braces of `import { … } from "@tau/…"`, and the same of late imports. */
 function rewrite(source) {
-  return source.replaceAll(/^import \{([^}]*)\} from "(@tau\/[a-z]+)";$/gm, (whole, names, from) => {
-    const front = fronts.get(from);
-    const lines = split(names).flatMap((name) => {
-      if (name.startsWith("type ")) return [];
-      const file = front?.get(name.split(" as ")[0]);
-      if (file === undefined) throw new Error(`${from} does not export ${name}`);
-      return `import { ${name} } from ${JSON.stringify(file)};`;
-    });
-    // The lines below stay where they are.
-    return lines.join(" ") + whole.replaceAll(/[^\n]/g, "");
+  return source
+    .replaceAll(/^import \{([^}]*)\} from "(@tau\/[a-z]+)";$/gm, (whole, names, from) => {
+      const lines = filesOf(names, from).map(([name, file]) => `import { ${name} } from ${JSON.stringify(file)};`);
+      // The lines below stay where they are.
+      return lines.join(" ") + whole.replaceAll(/[^\n]/g, "");
+    })
+    .replaceAll(/\bconst \{([^}]*)\} = await import\("(@tau\/[a-z]+)"\);/g, (_, names, from) =>
+      filesOf(names, from)
+        .map(([name, file]) => `const { ${name} } = await import(${JSON.stringify(file)});`)
+        .join(" "),
+    );
+}
+
+function filesOf(names, from) {
+  const values = split(names).filter((name) => !name.startsWith("type "));
+  return values.map((name) => {
+    const file = fronts.get(from)?.get(name.split(" as ")[0]);
+    if (file === undefined) throw new Error(`${from} does not export ${name}`);
+    return [name, file];
   });
 }
 

@@ -1,20 +1,10 @@
 /** All tools on one ground: they share the queue of file changes, what was shown of files, and the running jobs. */
 import type { AgentTool } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { createEditTool } from "./files/edit.ts";
-import { processQueue } from "./files/file-queue.ts";
-import { createLsTool } from "./files/ls.ts";
-import { createReadTool } from "./files/read.ts";
-import { createWriteTool } from "./files/write.ts";
-import { createHashlineEditTool } from "./hashline/hashline-edit.ts";
-import { createHashlinePatchTool } from "./hashline/hashline-patch.ts";
-import { createSnapshots } from "./hashline/snapshots.ts";
+import { definitions, type ToolName } from "./definitions.ts";
 import { createFiles, type Files } from "./platform/files.ts";
-import { createSpawn, type Spawn } from "./platform/spawn.ts";
-import { createFindTool } from "./search/find.ts";
-import { createGrepTool } from "./search/grep.ts";
-import { createBashTool } from "./shell/bash.ts";
-import { createJobs, createJobsTool, type Jobs } from "./shell/jobs.ts";
+import type { Spawn } from "./platform/spawn.ts";
+import { createJobs, type Jobs } from "./shell/jobs.ts";
 import type { Limits } from "./shell/limits.ts";
 
 export interface ToolsOptions {
@@ -47,21 +37,7 @@ export interface ToolsOptions {
   ids?: Ids;
 }
 
-export type ToolName = (typeof toolNames)[number];
-
-/** In the order in which a model is told of them. */
-const toolNames = [
-  "read",
-  "write",
-  "edit",
-  "hashline_edit",
-  "hashline_patch",
-  "bash",
-  "jobs",
-  "grep",
-  "find",
-  "ls",
-] as const;
+const toolNames = Object.keys(definitions) as ToolName[];
 
 /** What a coding agent gets when nothing else is said. `hashline_patch` is for those who ask for it. */
 export const defaultToolNames: readonly ToolName[] = toolNames.filter((name) => name !== "hashline_patch");
@@ -76,46 +52,83 @@ export interface Tools {
 }
 
 /** One for all sets of tools: what is known of the system, and the watchdog, are then shared too. */
-const defaultSpawn = createSpawn();
+const defaultSpawn = once(async () => (await import("./platform/spawn.ts")).createSpawn());
 
 /** Dispose of what it returns when the session ends: jobs live until then. */
 export function createTools(options: ToolsOptions): Tools {
-  const { cwd, files = createFiles(), spawn = defaultSpawn, clock = systemClock, ids = systemIds } = options;
-  const { env, addedEnv, shell, commandPrefix, outputDirectory, limits, containment = "pid namespace" } = options;
-  const queue = processQueue;
-  const snapshots = createSnapshots();
-  const jobs = createJobs({ clock });
-  const editing = { cwd, files, queue };
-  const searching = { cwd, files, spawn, clock };
-  const byName = {
-    read: createReadTool({ cwd, files, snapshots, clock, resizesImages: options.resizesImages ?? true }),
-    write: createWriteTool(editing),
-    edit: createEditTool(editing),
-    hashline_edit: createHashlineEditTool({ ...editing, snapshots }),
-    hashline_patch: createHashlinePatchTool({ ...editing, snapshots }),
-    bash: createBashTool({
-      cwd,
-      spawn,
-      jobs,
-      clock,
-      ids,
-      ...(env && { env }),
-      ...(addedEnv && { addedEnv }),
-      ...(shell !== undefined && { shell }),
-      ...(commandPrefix !== undefined && { commandPrefix }),
-      ...(outputDirectory !== undefined && { outputDirectory }),
-      ...(limits && { limits }),
-      ...(containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
-    }),
-    jobs: createJobsTool({ jobs }),
-    grep: createGrepTool(searching),
-    find: createFindTool(searching),
-    ls: createLsTool({ cwd, files }),
-  } satisfies Record<ToolName, unknown> as unknown as Record<ToolName, AgentTool>;
+  const jobs = createJobs({ clock: options.clock ?? systemClock });
+  const makers = makersOf(options, jobs);
+  const tools = toolNames.map((name) => [name, lateTool(definitions[name], makers[name])] as const);
+  const byName = Object.fromEntries(tools) as Record<ToolName, AgentTool>;
   return {
     byName,
     defaults: defaultToolNames.map((name) => byName[name]),
     jobs,
     dispose: () => jobs.dispose(),
   };
+}
+
+type Make = () => Promise<AgentTool>;
+
+/** How each tool is made. What a tool does is more to load than what is said of it, and most runs call few of them. */
+function makersOf(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
+  const { cwd, files = createFiles(), clock = systemClock, ids = systemIds, resizesImages = true } = options;
+  const { env, addedEnv, shell, commandPrefix, outputDirectory, limits, containment = "pid namespace" } = options;
+  const spawn = async () => options.spawn ?? (await defaultSpawn());
+  const snapshots = once(async () => (await import("./hashline/snapshots.ts")).createSnapshots());
+  const editing = async () => ({ cwd, files, queue: (await import("./files/file-queue.ts")).processQueue });
+  const searching = async () => ({ cwd, files, spawn: await spawn(), clock });
+  const makers = {
+    read: async () =>
+      (await import("./files/read.ts")).createReadTool({
+        cwd,
+        files,
+        snapshots: await snapshots(),
+        clock,
+        resizesImages,
+      }),
+    write: async () => (await import("./files/write.ts")).createWriteTool(await editing()),
+    edit: async () => (await import("./files/edit.ts")).createEditTool(await editing()),
+    hashline_edit: async () =>
+      (await import("./hashline/hashline-edit.ts")).createHashlineEditTool({
+        ...(await editing()),
+        snapshots: await snapshots(),
+      }),
+    hashline_patch: async () =>
+      (await import("./hashline/hashline-patch.ts")).createHashlinePatchTool({
+        ...(await editing()),
+        snapshots: await snapshots(),
+      }),
+    bash: async () =>
+      (await import("./shell/bash.ts")).createBashTool({
+        cwd,
+        spawn: await spawn(),
+        jobs,
+        clock,
+        ids,
+        ...(env && { env }),
+        ...(addedEnv && { addedEnv }),
+        ...(shell !== undefined && { shell }),
+        ...(commandPrefix !== undefined && { commandPrefix }),
+        ...(outputDirectory !== undefined && { outputDirectory }),
+        ...(limits && { limits }),
+        ...(containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
+      }),
+    jobs: async () => (await import("./shell/jobs-tool.ts")).createJobsTool({ jobs }),
+    grep: async () => (await import("./search/grep.ts")).createGrepTool(await searching()),
+    find: async () => (await import("./search/find.ts")).createFindTool(await searching()),
+    ls: async () => (await import("./files/ls.ts")).createLsTool({ cwd, files }),
+  };
+  return makers satisfies Record<ToolName, () => Promise<unknown>> as unknown as Record<ToolName, Make>;
+}
+
+/** A tool that is made when it is first called. */
+function lateTool(definition: (typeof definitions)[ToolName], make: Make): AgentTool {
+  const tool = once(make);
+  return { ...definition, execute: async (...given) => await (await tool()).execute(...given) } as AgentTool;
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }

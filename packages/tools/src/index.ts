@@ -1,4 +1,5 @@
-export { createTools, defaultToolNames, type ToolName, type Tools, type ToolsOptions } from "./create-tools.ts";
+export { createTools, defaultToolNames, type Tools, type ToolsOptions } from "./create-tools.ts";
+export type { ToolName } from "./definitions.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";
 export { createEditTool, type EditDetails } from "./files/edit.ts";
 export { createFileQueue, type EditorPorts, type FileQueue } from "./files/file-queue.ts";
@@ -33,6 +34,7 @@ export { createFindTool, type FindDetails, type FindOptions } from "./search/fin
 export { createGrepTool, type GrepDetails, type GrepOptions } from "./search/grep.ts";
 export { type LocateRipgrep, type SearchOptions } from "./search/ripgrep.ts";
 export { type BashDetails, type BashOptions, createBashTool } from "./shell/bash.ts";
-export { createJobs, createJobsTool, type Job, type Jobs, type JobsDetails, type JobsOptions } from "./shell/jobs.ts";
+export { createJobs, type Job, type Jobs, type JobsOptions } from "./shell/jobs.ts";
+export { createJobsTool, type JobsDetails } from "./shell/jobs-tool.ts";
 export type { Limits } from "./shell/limits.ts";
 export { findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";

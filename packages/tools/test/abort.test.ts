@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { createTools, type ToolName } from "../src/create-tools.ts";
+import { createTools } from "../src/create-tools.ts";
+import type { ToolName } from "../src/definitions.ts";
 import { type FileSystem, nodeFileSystem } from "../src/platform/file-system.ts";
 import { createFiles } from "../src/platform/files.ts";
 import { createSpawn, type RunningProcess, type Spawn } from "../src/platform/spawn.ts";

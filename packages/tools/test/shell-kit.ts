@@ -5,7 +5,8 @@ import type { AgentToolUpdate } from "@tau/agent";
 import type { TextContent } from "@tau/ai";
 import { createSpawn } from "../src/platform/spawn.ts";
 import { createBashTool, type BashDetails, type BashOptions } from "../src/shell/bash.ts";
-import { createJobs, createJobsTool } from "../src/shell/jobs.ts";
+import { createJobs } from "../src/shell/jobs.ts";
+import { createJobsTool } from "../src/shell/jobs-tool.ts";
 import { findPidNamespace } from "../src/shell/pid-namespace.ts";
 import { scratch } from "./scratch.ts";
 

@@ -16,6 +16,7 @@ const { schema } = fc.letrec<{ schema: Schema }>((tie) => {
       type: fc.constantFrom("string", "number", "integer", "boolean", "null", "array", "object"),
       enum: fc.array(simple, { minLength: 1, maxLength: 3 }),
       minimum: numbers,
+      exclusiveMinimum: numbers,
       maximum: numbers,
       minItems: fc.nat(2),
       minLength: fc.nat(1),

@@ -38,6 +38,8 @@ const rules = {
     Array.isArray(values) && values.every(isSimple) ? (value: unknown) => values.includes(value) : undefined,
   minimum: (least: unknown) =>
     typeof least === "number" ? (value: unknown) => typeof value !== "number" || value >= least : undefined,
+  exclusiveMinimum: (least: unknown) =>
+    typeof least === "number" ? (value: unknown) => typeof value !== "number" || value > least : undefined,
   maximum: (most: unknown) =>
     typeof most === "number" ? (value: unknown) => typeof value !== "number" || value <= most : undefined,
   minItems: (least: unknown) =>

@@ -88,14 +88,19 @@ test("a session goes on with -c, and a fork leaves the first one as it was", asy
 });
 
 test("the code cache is the owner's alone, grows with what is used, and is left alone after that", async () => {
-  const place = await ground([says("1"), calls("ls"), says("2"), says("3"), says("4")]);
+  const careless = calls("ls", { limit: "5" });
+  const place = await ground([says("1"), calls("ls"), says("2"), careless, says("3"), says("4"), says("5")]);
   await runPacked(place, ["-p", "Hi"]);
   const directory = join(place.directory, ".cache", "tau", "code");
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
   const first = await filesIn(directory);
   expect(first.map(({ mode }) => mode & 0o777)).toEqual([0o600]);
-  // A tool call takes the schema engine, which is a file of its own.
+  // What a tool does is loaded when it is called.
   await runPacked(place, ["-p", "Use a tool"]);
+  const grown = await filesIn(directory);
+  expect(sum(grown)).toBeGreaterThan(sum(first));
+  // A number in quotes takes the schema engine, which is a file of its own.
+  await runPacked(place, ["-p", "Use it carelessly"]);
   const second = await filesIn(directory);
   expect(second.map(({ mode }) => mode & 0o777)).toEqual([0o600, 0o600]);
   await runPacked(place, ["--mode", "json", "Hi"]);

@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import type { Static } from "typebox";
-import { Type } from "../schema.ts";
+import { definitions, type ParametersOf } from "../definitions.ts";
 import { systemCode, ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import { keepHead } from "../truncate.ts";
@@ -10,11 +10,6 @@ import { showName } from "./name.ts";
 import { resolveExisting } from "./path.ts";
 
 const defaultLimit = 500;
-
-const parameters = Type.Object({
-  path: Type.Optional(Type.String({ description: "Default: the working directory" })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimit}` })),
-});
 
 export interface LsDetails {
   path: string;
@@ -25,9 +20,9 @@ export interface LsDetails {
 type Entry = Awaited<ReturnType<Files["list"]>>[number];
 
 /** Lists a directory. */
-export function createLsTool({ cwd, files }: { cwd: string; files: Files }): AgentTool<typeof parameters, LsDetails> {
+export function createLsTool({ cwd, files }: { cwd: string; files: Files }): AgentTool<ParametersOf<"ls">, LsDetails> {
   const list = async (
-    { path: given = ".", limit = defaultLimit }: Static<typeof parameters>,
+    { path: given = ".", limit = defaultLimit }: Static<ParametersOf<"ls">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<LsDetails>> => {
     const path = await resolveExisting(files, cwd, given);
@@ -46,10 +41,7 @@ export function createLsTool({ cwd, files }: { cwd: string; files: Files }): Age
     };
   };
   return {
-    name: "ls",
-    label: "List",
-    description: "List a directory, dotfiles included. Directories end in /, links show where they lead.",
-    parameters,
+    ...definitions.ls,
     execute: (_id, args, signal) => unlessAborted(list(args, signal), signal),
   };
 }

@@ -1,7 +1,7 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { type Clock, systemClock } from "@tau/ai";
 import type { Static } from "typebox";
-import { Type } from "../schema.ts";
+import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import { mostHashlineBytes } from "../hashline/edit-files.ts";
 import { showHashline } from "../hashline/show.ts";
@@ -14,13 +14,6 @@ import { resolveExisting } from "./path.ts";
 import { mostImageFileBytes, prepareImage } from "./image.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
 import { headBytes, type ImageType, imageTypeOf, refuseBinary, refuseZeros } from "./sniff.ts";
-
-const parameters = Type.Object({
-  path: Type.String(),
-  offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based" })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: "Number of lines" })),
-  hashline: Type.Optional(Type.Boolean({ description: "Show LINE#TAG anchors for hashline edits" })),
-});
 
 export interface ReadDetails {
   path: string;
@@ -46,9 +39,9 @@ export function createReadTool({
   snapshots?: Snapshots;
   /** Whether images that are larger than models like are made smaller. Default true. */
   resizesImages?: boolean;
-}): AgentTool<typeof parameters, ReadDetails> {
+}): AgentTool<ParametersOf<"read">, ReadDetails> {
   const read = async (
-    { path: given, offset = 1, limit = mostLines, hashline = false }: Static<typeof parameters>,
+    { path: given, offset = 1, limit = mostLines, hashline = false }: Static<ParametersOf<"read">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<ReadDetails>> => {
     const path = await resolveExisting(files, cwd, given);
@@ -67,10 +60,7 @@ export function createReadTool({
     }
   };
   return {
-    name: "read",
-    label: "Read",
-    description: `Read a text file or an image. Shows up to ${mostLines} lines or ${mostBytes / 1024} KB; use offset and limit for the rest.`,
-    parameters,
+    ...definitions.read,
     execute: (_id, args, signal) => unlessAborted(read(args, signal), signal),
   };
 }

@@ -1,13 +1,11 @@
 import { resolve } from "node:path";
 import type { AgentTool } from "@tau/agent";
-import { Type } from "../schema.ts";
+import { definitions, type ParametersOf } from "../definitions.ts";
 import { countBreaks, countLines, formatBytes } from "../truncate.ts";
 import { unlessAborted } from "./abort.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";
 import { showName } from "./name.ts";
 import { resolveNew } from "./path.ts";
-
-const parameters = Type.Object({ path: Type.String(), content: Type.String() });
 
 export interface WriteDetails {
   path: string;
@@ -22,12 +20,9 @@ export function createWriteTool({
   cwd,
   files,
   queue,
-}: EditorPorts & { cwd: string }): AgentTool<typeof parameters, WriteDetails> {
+}: EditorPorts & { cwd: string }): AgentTool<ParametersOf<"write">, WriteDetails> {
   return {
-    name: "write",
-    label: "Write",
-    description: "Create a file or replace its whole content. Creates missing directories.",
-    parameters,
+    ...definitions.write,
     async execute(_id, { path: given, content }, signal) {
       const path = await unlessAborted(resolveNew(files, cwd, given), signal);
       const bytes = Buffer.from(content);

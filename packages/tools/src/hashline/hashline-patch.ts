@@ -1,12 +1,10 @@
 import type { AgentTool } from "@tau/agent";
-import { Type } from "../schema.ts";
+import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import { resolveReal } from "../files/path.ts";
 import { editFiles, type FileEdits, type HashlineChange, type HashlineGround } from "./edit-files.ts";
 import { type PatchSection, parsePatch } from "./patch-text.ts";
-
-const parameters = Type.Object({ patch: Type.String() });
 
 export interface HashlinePatchDetails {
   files: HashlineChange[];
@@ -16,13 +14,9 @@ export interface HashlinePatchDetails {
 export function createHashlinePatchTool({
   cwd,
   ...ground
-}: HashlineGround & { cwd: string }): AgentTool<typeof parameters, HashlinePatchDetails> {
+}: HashlineGround & { cwd: string }): AgentTool<ParametersOf<"hashline_patch">, HashlinePatchDetails> {
   return {
-    name: "hashline_patch",
-    label: "Hashline patch",
-    description:
-      "Edit lines of several files at once, all or none. Sections start with ¶path#tag from read with hashline: true. Operations: 5↑ insert before, 5↓ insert after, 5-9: replace, 5-9! delete, BOF↑, EOF↓; then the new lines, each after a +. Numbers are as shown.",
-    parameters,
+    ...definitions.hashline_patch,
     async execute(_id, { patch }, signal) {
       const targets = new Map<string, FileEdits>();
       for (const section of parsePatch(patch)) await unlessAborted(add(section, targets), signal);

@@ -1,5 +1,5 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
-import { Type } from "../schema.ts";
+import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
@@ -9,12 +9,6 @@ import { createFirstNames, type FirstNames } from "./names.ts";
 import { createSearcher, type SearchOptions } from "./ripgrep.ts";
 import { openRoot, type SearchRoot } from "./root.ts";
 import { describeUnread } from "./unread.ts";
-
-const parameters = Type.Object({
-  pattern: Type.String({ description: "Glob: *.ts matches names at any depth, src/**/*.ts paths" }),
-  path: Type.Optional(Type.String({ description: "Directory" })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: "Most files, default 1000" })),
-});
 
 export interface FindDetails {
   path: string;
@@ -34,13 +28,10 @@ export interface FindOptions extends SearchOptions {
 const mostNames = mostBytes / 2;
 
 /** Finds files by name. */
-export function createFindTool({ cwd, files, ...options }: FindOptions): AgentTool<typeof parameters, FindDetails> {
+export function createFindTool({ cwd, files, ...options }: FindOptions): AgentTool<ParametersOf<"find">, FindDetails> {
   const searcher = createSearcher(options);
   return {
-    name: "find",
-    label: "Find",
-    description: "Find files by glob (no directories or links). Respects .gitignore, includes hidden files.",
-    parameters,
+    ...definitions.find,
     async execute(_id, { pattern, path = ".", limit = 1_000 }, signal) {
       if (pattern === "" || pattern.includes("\0")) {
         throw new ToolsError(

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { AgentTool, AgentToolResult } from "@tau/agent";
-import { Type } from "../schema.ts";
+import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
@@ -11,16 +11,6 @@ import { createRecordParser } from "./records.ts";
 import { createSearcher, type Search, type SearchEnd, type Searcher, type SearchOptions } from "./ripgrep.ts";
 import { inside, openRoot, type SearchRoot } from "./root.ts";
 import { describeUnread } from "./unread.ts";
-
-const parameters = Type.Object({
-  pattern: Type.String({ description: "Regular expression" }),
-  path: Type.Optional(Type.String({ description: "File or directory" })),
-  glob: Type.Optional(Type.String({ description: "Only these files, e.g. *.ts or src/**/*.ts; !*.ts excludes" })),
-  ignoreCase: Type.Optional(Type.Boolean()),
-  literal: Type.Optional(Type.Boolean({ description: "The pattern is plain text" })),
-  context: Type.Optional(Type.Integer({ minimum: 0, description: "Lines around each match" })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: "Most matches, default 100" })),
-});
 
 export interface GrepDetails {
   path: string;
@@ -39,13 +29,10 @@ export interface GrepOptions extends SearchOptions {
 const mostPatternLength = 32_768;
 
 /** Searches the content of files. */
-export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTool<typeof parameters, GrepDetails> {
+export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTool<ParametersOf<"grep">, GrepDetails> {
   const searcher = createSearcher(options);
   return {
-    name: "grep",
-    label: "Grep",
-    description: "Search file contents with ripgrep. Respects .gitignore, includes hidden files.",
-    parameters,
+    ...definitions.grep,
     async execute(_id, { path = ".", glob: globText, context = 0, limit = 100, ...query }, signal) {
       refusePattern(query);
       const root = await unlessAborted(openRoot({ files, cwd }, path), signal);

@@ -1,27 +1,21 @@
 import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import { type Clock, type Ids, sleep, systemClock, systemIds } from "@tau/ai";
-import { Type } from "../schema.ts";
+import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
-import { mostBytes, mostLines } from "../truncate.ts";
 import { type CommandPorts, doubt, type RunningCommand, signalOf, startCommand, verdictOf } from "./command.ts";
 import type { Containment } from "./contained.ts";
 import { cleanEnvironment } from "./environment.ts";
 import type { CommandKind, StartWork } from "./held.ts";
-import { describeJob, type Jobs, whereIsLog } from "./jobs.ts";
+import { describeJob, whereIsLog } from "./describe-job.ts";
+import type { Jobs } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { createLogs } from "./log-file.ts";
 import { findPidNamespace, type PidNamespace } from "./pid-namespace.ts";
 import { createProcessTable } from "./process-tree.ts";
 import { createUpdates } from "./updates.ts";
 import { useWatchdog } from "./watchdog.ts";
-
-const parameters = Type.Object({
-  command: Type.String(),
-  timeout: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "Seconds; default: none" })),
-  background: Type.Optional(Type.Boolean({ description: "Start a job that goes on after the call" })),
-});
 
 export interface BashDetails {
   /** Whether everything the command starts is held for certain. */
@@ -76,7 +70,7 @@ const firstLookMs = 200;
  * Runs a command in a shell. Its stdout and stderr are two pipes, and the output has what came through both in the order
  * of arrival: two lines that are written to different pipes at nearly the same time may change places.
  */
-export function createBashTool(options: BashOptions): AgentTool<typeof parameters, BashDetails> {
+export function createBashTool(options: BashOptions): AgentTool<ParametersOf<"bash">, BashDetails> {
   const { cwd, spawn, jobs, clock = systemClock, ids = systemIds, fileSystem: fs = nodeFileSystem } = options;
   const { outputDirectory: directory, maxOutputBytes: maxBytes } = options;
   const logs = createLogs({ fs, ids, clock, directory, maxBytes });
@@ -97,10 +91,7 @@ export function createBashTool(options: BashOptions): AgentTool<typeof parameter
   jobs.atEnd(() => logs.remove());
   jobs.atEnd(() => watchdog.release());
   return {
-    name: "bash",
-    label: "Bash",
-    description: `Run a bash command. Shows the last ${mostLines} lines or ${mostBytes / 1024} KB; longer output is kept in a file. What still runs when the command ends is ended; use background for servers and watchers.`,
-    parameters,
+    ...definitions.bash,
     async execute(_id, { command, timeout, background }, signal, onUpdate) {
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
       const timeoutMs = timeout === undefined ? undefined : timeout * 1_000;

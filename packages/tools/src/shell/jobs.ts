@@ -1,12 +1,10 @@
-import type { AgentTool, AgentToolResult } from "@tau/agent";
-import { type Clock, StringEnum, systemClock } from "@tau/ai";
-import { Type } from "../schema.ts";
+/** The commands that outlive the calls that started them. */
+import { type Clock, systemClock } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
-import { readLines } from "../files/lines.ts";
 import { createFiles, type Files } from "../platform/files.ts";
 import type { ExitStatus } from "../platform/spawn.ts";
-import { keepTail, mostBytes, mostLines } from "../truncate.ts";
-import { doubt, type RunningCommand, verdictOf } from "./command.ts";
+import { mostBytes, mostLines } from "../truncate.ts";
+import type { RunningCommand } from "./command.ts";
 import type { Containment } from "./contained.ts";
 import { createHeld, graceMs, type Held } from "./held.ts";
 import type { KeptOutput } from "./output.ts";
@@ -130,8 +128,12 @@ export function createJobs(options: JobsOptions = {}): Jobs {
 
 async function readLog(files: Files, { id, log }: Job, offset: number): Promise<string> {
   if ("failure" in log) {
-    throw new ToolsError("unavailable", `${whereIsLog(log)}. Read job ${id} without offset to see its end.`);
+    throw new ToolsError(
+      "unavailable",
+      `Its output is not kept (${log.failure}). Read job ${id} without offset to see its end.`,
+    );
   }
+  const { readLines } = await import("../files/lines.ts");
   const file = await files.openRead(log.file);
   try {
     const window = await readLines(file, { offset, maxLines: mostLines, maxBytes: mostBytes });
@@ -145,67 +147,4 @@ async function readLog(files: Files, { id, log }: Job, offset: number): Promise<
   } finally {
     await file.close();
   }
-}
-
-/** How a job stands, in one line. */
-export function describeJob({ id, ended, containment }: Job): string {
-  if (!ended) return `Job ${id} is running.`;
-  if (ended.why === "killed") return `Job ${id} was killed${doubt(containment)}.`;
-  if (ended.why === "session") return `Job ${id} was ended with the session${doubt(containment)}.`;
-  if (ended.why === "timeout") return `Job ${id} timed out and was ended${doubt(containment)}.`;
-  const verdict = verdictOf(ended.status, "its directory");
-  return `Job ${id} has ended. ${verdict === undefined ? "Command exited with code 0" : verdict + doubt(containment)}.`;
-}
-
-export const whereIsLog = (log: KeptOutput): string =>
-  "file" in log ? `Log: ${log.file}` : `Its output is not kept (${log.failure})`;
-
-const parameters = Type.Object({
-  action: StringEnum(["list", "read", "kill"]),
-  id: Type.Optional(Type.String()),
-  offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line to read, 1-based; default: the end" })),
-});
-
-export interface JobsDetails {
-  jobs: readonly Job[];
-}
-
-/** Lists, reads and kills what `bash` started in the background. */
-export function createJobsTool({ jobs }: { jobs: Jobs }): AgentTool<typeof parameters, JobsDetails> {
-  return {
-    name: "jobs",
-    label: "Jobs",
-    description: "List, read or kill background jobs started with bash.",
-    parameters,
-    async execute(_id, { action, id, offset }) {
-      if (action === "list") return present(jobs, listOf(jobs.list()));
-      if (id === undefined) throw new ToolsError("invalid_input", `To ${action} a job, give its id.`);
-      if (action === "kill") return present(jobs, describeJob(await jobs.kill(id)));
-      const text = await jobs.read(id, offset);
-      const job = jobs.list().find((one) => one.id === id);
-      return present(jobs, [text || "(no output)", job && `[${describeJob(job)}]`].filter(Boolean).join("\n\n"));
-    },
-  };
-}
-
-/** The last jobs first to stay, where there are more than can be shown. */
-function listOf(jobs: readonly Job[]): string {
-  const lines = jobs.map((job) => `${describeJob(job)} ${firstLine(job.command)} (${whereIsLog(job.log)})`);
-  const { text, shownLines } = keepTail(lines.join("\n"));
-  const hidden = lines.length - shownLines;
-  return lines.length === 0
-    ? "There are no jobs."
-    : hidden > 0
-      ? `[${hidden} older jobs are not shown.]\n${text}`
-      : text;
-}
-
-const firstLine = (command: string) => {
-  const all = command.trim();
-  const [start = ""] = /^.{0,100}/u.exec(all) ?? [];
-  return start === all ? all : `${start}…`;
-};
-
-function present(jobs: Jobs, text: string): AgentToolResult<JobsDetails> {
-  return { content: [{ type: "text", text }], details: { jobs: jobs.list().map((job) => ({ ...job })) } };
 }

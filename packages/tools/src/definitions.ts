@@ -1,0 +1,135 @@
+/**
+ * What a model is told of each tool, apart from what the tools do: every session needs the one from its beginning, and the
+ * other only when a tool is first called.
+ */
+import type { AgentTool } from "@tau/agent";
+import { StringEnum } from "@tau/ai";
+import { prepareEdits } from "./files/edit-arguments.ts";
+import { prepareLineEdits } from "./hashline/edit-arguments.ts";
+import { Type } from "./schema.ts";
+import { mostBytes, mostLines } from "./truncate.ts";
+
+type Definition = Pick<AgentTool, "name" | "label" | "description" | "parameters" | "prepareArguments">;
+
+const atOnce = `${mostLines} lines or ${mostBytes / 1024} KB`;
+
+/** In the order in which a model is told of them. */
+export const definitions = {
+  read: {
+    name: "read",
+    label: "Read",
+    description: `Read a text file or an image. Shows up to ${atOnce}; use offset and limit for the rest.`,
+    parameters: Type.Object({
+      path: Type.String(),
+      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: "Number of lines" })),
+      hashline: Type.Optional(Type.Boolean({ description: "Show LINE#TAG anchors for hashline edits" })),
+    }),
+  },
+  write: {
+    name: "write",
+    label: "Write",
+    description: "Create a file or replace its whole content. Creates missing directories.",
+    parameters: Type.Object({ path: Type.String(), content: Type.String() }),
+  },
+  edit: {
+    name: "edit",
+    label: "Edit",
+    description: "Edit a file by replacing exact pieces of text. Several changes to one file go into one call.",
+    parameters: Type.Object({
+      path: Type.String(),
+      edits: Type.Array(
+        Type.Object({
+          oldText: Type.String({ description: "Text to replace; must be unique in the file" }),
+          newText: Type.String(),
+        }),
+        { minItems: 1, description: "All are matched against the original file; they must not overlap" },
+      ),
+    }),
+    prepareArguments: prepareEdits,
+  },
+  hashline_edit: {
+    name: "hashline_edit",
+    label: "Hashline edit",
+    description:
+      "Edit lines of a file by LINE#TAG anchors from read with hashline: true. All edits use the numbers as shown. replace with lines null deletes.",
+    parameters: Type.Object({
+      path: Type.String(),
+      edits: Type.Array(
+        Type.Object({
+          op: Type.Enum(["replace", "prepend", "append"]),
+          pos: Type.Optional(Type.String({ description: "LINE#TAG; without it, start or end of file" })),
+          end: Type.Optional(Type.String({ description: "Last LINE#TAG to replace" })),
+          lines: Type.Union([Type.Array(Type.String()), Type.String(), Type.Null()]),
+        }),
+        { minItems: 1 },
+      ),
+    }),
+    prepareArguments: prepareLineEdits,
+  },
+  hashline_patch: {
+    name: "hashline_patch",
+    label: "Hashline patch",
+    description:
+      "Edit lines of several files at once, all or none. Sections start with ¶path#tag from read with hashline: true. Operations: 5↑ insert before, 5↓ insert after, 5-9: replace, 5-9! delete, BOF↑, EOF↓; then the new lines, each after a +. Numbers are as shown.",
+    parameters: Type.Object({ patch: Type.String() }),
+  },
+  bash: {
+    name: "bash",
+    label: "Bash",
+    description: `Run a bash command. Shows the last ${atOnce}; longer output is kept in a file. What still runs when the command ends is ended; use background for servers and watchers.`,
+    parameters: Type.Object({
+      command: Type.String(),
+      timeout: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "Seconds; default: none" })),
+      background: Type.Optional(Type.Boolean({ description: "Start a job that goes on after the call" })),
+    }),
+  },
+  jobs: {
+    name: "jobs",
+    label: "Jobs",
+    description: "List, read or kill background jobs started with bash.",
+    parameters: Type.Object({
+      action: StringEnum(["list", "read", "kill"]),
+      id: Type.Optional(Type.String()),
+      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line to read, 1-based; default: the end" })),
+    }),
+  },
+  grep: {
+    name: "grep",
+    label: "Grep",
+    description: "Search file contents with ripgrep. Respects .gitignore, includes hidden files.",
+    parameters: Type.Object({
+      pattern: Type.String({ description: "Regular expression" }),
+      path: Type.Optional(Type.String({ description: "File or directory" })),
+      glob: Type.Optional(Type.String({ description: "Only these files, e.g. *.ts or src/**/*.ts; !*.ts excludes" })),
+      ignoreCase: Type.Optional(Type.Boolean()),
+      literal: Type.Optional(Type.Boolean({ description: "The pattern is plain text" })),
+      context: Type.Optional(Type.Integer({ minimum: 0, description: "Lines around each match" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: "Most matches, default 100" })),
+    }),
+  },
+  find: {
+    name: "find",
+    label: "Find",
+    description: "Find files by glob (no directories or links). Respects .gitignore, includes hidden files.",
+    parameters: Type.Object({
+      pattern: Type.String({ description: "Glob: *.ts matches names at any depth, src/**/*.ts paths" }),
+      path: Type.Optional(Type.String({ description: "Directory" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: "Most files, default 1000" })),
+    }),
+  },
+  ls: {
+    name: "ls",
+    label: "List",
+    description: "List a directory, dotfiles included. Directories end in /, links show where they lead.",
+    parameters: Type.Object({
+      path: Type.Optional(Type.String({ description: "Default: the working directory" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: "Default 500" })),
+    }),
+  },
+} satisfies Record<string, Definition>;
+
+export type ToolName = keyof typeof definitions;
+
+/** The schema of a tool's arguments. */
+export type ParametersOf<Name extends ToolName> = (typeof definitions)[Name]["parameters"];

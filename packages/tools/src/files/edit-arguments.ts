@@ -1,0 +1,29 @@
+/** What models send in place of a list of edits. Pure. */
+import { parseJson } from "./json-argument.ts";
+
+interface Edits {
+  path: string;
+  edits: { oldText: string; newText: string }[];
+}
+
+/** Models also send one edit without a list around it, and the list as JSON in a string. */
+export function prepareEdits(args: unknown): Edits {
+  if (!isRecord(args)) return args as Edits;
+  const { oldText, newText, ...rest } = args;
+  const edits = listOf(rest["edits"]);
+  const single = oldText === undefined && newText === undefined ? [] : [{ oldText, newText }];
+  // What is still wrong is left for the validation to name.
+  const prepared = Array.isArray(edits) ? [...(edits as unknown[]), ...single] : edits;
+  return { ...rest, edits: prepared } as Edits;
+}
+
+function listOf(edits: unknown): unknown {
+  if (edits === undefined || edits === null) return [];
+  if (isRecord(edits)) return [edits];
+  if (typeof edits !== "string") return edits;
+  const parsed = parseJson(edits);
+  return isRecord(parsed) ? [parsed] : (parsed ?? edits);
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

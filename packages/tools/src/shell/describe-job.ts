@@ -1,0 +1,17 @@
+/** Jobs in words. Pure. */
+import { doubt, verdictOf } from "./command.ts";
+import type { Job } from "./jobs.ts";
+import type { KeptOutput } from "./output.ts";
+
+/** How a job stands, in one line. */
+export function describeJob({ id, ended, containment }: Job): string {
+  if (!ended) return `Job ${id} is running.`;
+  if (ended.why === "killed") return `Job ${id} was killed${doubt(containment)}.`;
+  if (ended.why === "session") return `Job ${id} was ended with the session${doubt(containment)}.`;
+  if (ended.why === "timeout") return `Job ${id} timed out and was ended${doubt(containment)}.`;
+  const verdict = verdictOf(ended.status, "its directory");
+  return `Job ${id} has ended. ${verdict === undefined ? "Command exited with code 0" : verdict + doubt(containment)}.`;
+}
+
+export const whereIsLog = (log: KeptOutput): string =>
+  "file" in log ? `Log: ${log.file}` : `Its output is not kept (${log.failure})`;

@@ -1,0 +1,47 @@
+import type { AgentTool, AgentToolResult } from "@tau/agent";
+import { definitions, type ParametersOf } from "../definitions.ts";
+import { ToolsError } from "../errors.ts";
+import { keepTail } from "../truncate.ts";
+import { describeJob, whereIsLog } from "./describe-job.ts";
+import type { Job, Jobs } from "./jobs.ts";
+
+export interface JobsDetails {
+  jobs: readonly Job[];
+}
+
+/** Lists, reads and kills what `bash` started in the background. */
+export function createJobsTool({ jobs }: { jobs: Jobs }): AgentTool<ParametersOf<"jobs">, JobsDetails> {
+  return {
+    ...definitions.jobs,
+    async execute(_id, { action, id, offset }) {
+      if (action === "list") return present(jobs, listOf(jobs.list()));
+      if (id === undefined) throw new ToolsError("invalid_input", `To ${action} a job, give its id.`);
+      if (action === "kill") return present(jobs, describeJob(await jobs.kill(id)));
+      const text = await jobs.read(id, offset);
+      const job = jobs.list().find((one) => one.id === id);
+      return present(jobs, [text || "(no output)", job && `[${describeJob(job)}]`].filter(Boolean).join("\n\n"));
+    },
+  };
+}
+
+/** The last jobs first to stay, where there are more than can be shown. */
+function listOf(jobs: readonly Job[]): string {
+  const lines = jobs.map((job) => `${describeJob(job)} ${firstLine(job.command)} (${whereIsLog(job.log)})`);
+  const { text, shownLines } = keepTail(lines.join("\n"));
+  const hidden = lines.length - shownLines;
+  return lines.length === 0
+    ? "There are no jobs."
+    : hidden > 0
+      ? `[${hidden} older jobs are not shown.]\n${text}`
+      : text;
+}
+
+const firstLine = (command: string) => {
+  const all = command.trim();
+  const [start = ""] = /^.{0,100}/u.exec(all) ?? [];
+  return start === all ? all : `${start}…`;
+};
+
+function present(jobs: Jobs, text: string): AgentToolResult<JobsDetails> {
+  return { content: [{ type: "text", text }], details: { jobs: jobs.list().map((job) => ({ ...job })) } };
+}
