@@ -70,12 +70,14 @@ export async function buildProgram(outdir = join(directory, "dist")) {
     write(name, part.text);
     inputs.push(...part.inputs);
   }
+  const { text, commands } = await commandTable();
   const start = await build({
     ...shared,
     entryPoints: [join(directory, "src", "start.ts")],
     banner: { js: "#!/usr/bin/env node" },
     define: {
-      tauHelpText: JSON.stringify(await helpText()),
+      tauHelpText: JSON.stringify(text),
+      tauCommands: JSON.stringify(commands),
       tauVersion: JSON.stringify(version),
       tauHashes: JSON.stringify(hashes),
     },
@@ -148,20 +150,22 @@ const lateBuiltIns = {
   },
 };
 
-/** As the program itself would make it. */
-async function helpText() {
+/** The names of the commands, and the help text as the program itself would make it. */
+async function commandTable() {
   const { outputFiles } = await build({
     ...shared,
     format: "esm",
     stdin: {
-      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./help.ts"; export const text = helpText(commands);`,
+      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./help.ts"; export const text = helpText(commands), names = commands.map(({ name }) => name);`,
       resolveDir: join(directory, "src"),
     },
     packages: "external",
     plugins: [leaveLate],
   });
-  const { text } = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`);
-  return text;
+  const { text, names } = await import(
+    `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`
+  );
+  return { text, commands: names };
 }
 
 /** The help needs the tables alone, not what the commands load. */

@@ -38,17 +38,21 @@ export interface BuildMarks {
   version: string;
   /** Of the content of each file, by its name without `.cjs`. */
   hashes: Readonly<Record<string, string>>;
+  commands: readonly string[];
 }
 
 /** `program` may require other files of its directory: they are loaded in the same way. */
-export function runProgram(program: string, { version, hashes }: BuildMarks): void {
+export function runProgram(program: string, { version, hashes, commands }: BuildMarks): void {
   const directory = cacheDirectory(process.env);
   const require = createRequire(program);
   // Newer Nodes have a cache of their own, which does all of this.
   const { enableCompileCache } = require("node:module") as { enableCompileCache?: (directory: string) => unknown };
   const isUsable = directory !== undefined && (enableCompileCache === undefined || ensureDirectory(directory));
   if (enableCompileCache && isUsable) enableCompileCache(directory);
-  const keeps = isUsable && !enableCompileCache ? join(directory, cacheName(version)) : undefined;
+  const keeps =
+    isUsable && !enableCompileCache
+      ? join(directory, cacheName(version, surfaceOf(process.argv, commands)))
+      : undefined;
   const rooms = new Set<string>();
   shared.tauRooms = rooms;
   const loaded: Loaded[] = [];
@@ -90,12 +94,19 @@ function cacheDirectory(env: Readonly<Record<string, string | undefined>>): stri
   return base && isAbsolute(base) ? join(base, "tau", "code") : undefined;
 }
 
+/** Each has a cache of its own: what one of them never calls, it need not read. */
+function surfaceOf([, , ...args]: readonly string[], commands: readonly string[]): string {
+  const [first = ""] = args;
+  return commands.includes(first) ? first : args.includes("rpc") ? "rpc" : "session";
+}
+
 /** V8 takes back only what it made itself, with the same options. */
-function cacheName(version: string): string {
+function cacheName(version: string, surface: string): string {
   const options = [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].join(" ").trim();
   let hash = 0;
   for (let at = 0; at < options.length; at++) hash = (Math.imul(hash, 31) + options.charCodeAt(at)) >>> 0;
-  return `${version}-${process.version}-${process.versions.v8}-${process.arch}${hash === 0 ? "" : `-${hash}`}`;
+  const made = `${version}-${process.version}-${process.versions.v8}-${process.arch}`;
+  return `${made}${hash === 0 ? "" : `-${hash}`}-${surface}`;
 }
 
 /** Whoever can write to the cache decides what the program does: only its owner may. */
@@ -156,7 +167,7 @@ function forgetOthers(cacheFile: string): void {
   for (const { name } of byAge.slice(mostKept)) rmSync(join(directory, name), { force: true });
 }
 
-const mostKept = 24;
+const mostKept = 32;
 
 /** One level at a time: asked for all at once, some file systems never give up. */
 function ensureDirectory(directory: string): boolean {

@@ -9,13 +9,14 @@ import { join } from "node:path";
 declare const tauHelpText: string;
 declare const tauVersion: string;
 declare const tauHashes: Readonly<Record<string, string>>;
+declare const tauCommands: readonly string[];
 
 const [first] = process.argv.slice(2);
 if (first === "--version" || first === "-v") say(`${tauVersion}\n`);
 else if (first === "--help" || first === "-h") say(tauHelpText);
 else {
   void import("./code-cache.ts").then(({ runProgram }) =>
-    runProgram(join(__dirname, "program.cjs"), { version: tauVersion, hashes: tauHashes }),
+    runProgram(join(__dirname, "program.cjs"), { version: tauVersion, hashes: tauHashes, commands: tauCommands }),
   );
 }
 
