@@ -54,7 +54,7 @@ export async function createGround({ cwd, rules: given, grants, settings, clock,
   const rules = await realPathRules(given, (path) => free.realPath(path));
   const isNoCredential = (path: string, access: "read" | "write") => pathStanding(path, access, rules) !== "denied";
   const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
-  const guarded = createFiles({ ids, guard: createPathGuard({ ...rules, grants }) });
+  const guarded = createFiles({ ids, guard: createPathGuard(rules, grants) });
   const { shellPath, shellCommandPrefix, shellEnv, images } = settings.get();
   const tools = createTools({
     cwd,

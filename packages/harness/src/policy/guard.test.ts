@@ -40,7 +40,7 @@ function ground(files: Record<string, string> = {}) {
 function attended({ work, home }: { work: string; home: string }, ask?: Ask) {
   const paths = { roots: [work], home, agentDir: join(home, ".tau") };
   const grants = new Grants();
-  const tools = createTools({ cwd: work, files: createFiles({ guard: createPathGuard({ ...paths, grants }) }) });
+  const tools = createTools({ cwd: work, files: createFiles({ guard: createPathGuard(paths, grants) }) });
   onTestFinished(() => tools.dispose());
   const everywhere = createFiles();
   let count = 0;

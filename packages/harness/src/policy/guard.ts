@@ -16,8 +16,8 @@ export function createGuard({ isAllowed, explain = notAllowed }: GuardParts): Gu
 }
 
 /** The guard of a session: credentials never, what a person would be asked for only with a grant. */
-export function createPathGuard({ grants, ...options }: PathRules & { grants: Grants }): Guard {
-  const rules = resolvePathRules(options);
+export function createPathGuard(given: PathRules, grants: Grants): Guard {
+  const rules = resolvePathRules(given);
   return createGuard({
     isAllowed(realPath, access) {
       const standing = pathStanding(realPath, access, rules);

@@ -42,8 +42,13 @@ export function ruledStanding(realPath: string, access: "read" | "write", rules:
   return isReadable ? { standing: "allowed", rule: "readable" } : { standing: "asks", rule: "outside" };
 }
 
+/** Rules that are written out already: the guard and the policy of a session go by the same ones. */
+const writtenOut = new WeakSet<PathRules>();
+
 /** Written out once. An empty or relative root would let everything in, so it is refused. */
-export function resolvePathRules({ roots, readable = [], home, agentDir }: PathRules): Required<PathRules> {
+export function resolvePathRules(rules: PathRules): Required<PathRules> {
+  if (writtenOut.has(rules)) return rules as Required<PathRules>;
+  const { roots, readable = [], home, agentDir } = rules;
   for (const path of [...roots, ...readable, home, agentDir]) {
     if (isAbsolute(path) && !path.includes("\0")) continue;
     throw new HarnessError(
@@ -51,12 +56,17 @@ export function resolvePathRules({ roots, readable = [], home, agentDir }: PathR
       `${JSON.stringify(path)} cannot be a directory of the policy. Give an absolute path.`,
     );
   }
-  return {
+  return remember({
     roots: roots.map((root) => resolve(root)),
     readable: readable.map((root) => resolve(root)),
     home: resolve(home),
     agentDir: resolve(agentDir),
-  };
+  });
+}
+
+function remember(rules: Required<PathRules>): Required<PathRules> {
+  writtenOut.add(Object.freeze(rules));
+  return rules;
 }
 
 /**
@@ -70,10 +80,10 @@ export async function realPathRules(
   const { roots, readable, home, agentDir } = resolvePathRules(rules);
   const real = (path: string) => realPath(path).catch(() => path);
   const all = (paths: readonly string[]) => Promise.all(paths.map(real));
-  return {
+  return remember({
     roots: await all(roots),
     readable: await all(readable),
     home: await real(home),
     agentDir: await real(agentDir),
-  };
+  });
 }

@@ -1,5 +1,5 @@
 /** What people write down for every agent that works in a directory: `AGENTS.md` and its like. */
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve, sep } from "node:path";
 import type { FileSystem } from "@tau/tools/platform";
 import { problemAt, type ResourceProblem } from "./problem.ts";
 import { readText } from "./read-text.ts";
@@ -66,8 +66,10 @@ async function contextFileOf(
   { fileSystem, lastGood }: ContextFilesRequest,
   problems: ResourceProblem[],
 ): Promise<(TextFile & { identity: string }) | undefined> {
+  // Not `join`: five names in each directory up to the root would make it the busiest function of a short run.
+  const below = directory.endsWith(sep) ? directory : directory + sep;
   for (const name of contextFileNames) {
-    const path = join(directory, name);
+    const path = below + name;
     const outcome = await readText(fileSystem, path, mostContextFileBytes);
     if (outcome.kind === "missing") continue;
     if (outcome.problem) problems.push(outcome.problem);
