@@ -100,9 +100,7 @@ async function openLog(options: SessionOptions, io: Io, { agentDir, settings }: 
     return await SessionManager.forkFrom(source, cwd, directory, choices);
   }
   if (options.sessionId !== undefined) {
-    const path = await SessionManager.findById(cwd, options.sessionId, directory, choices);
-    if (path !== undefined) return await SessionManager.open(path, choices);
-    return await SessionManager.create(cwd, directory, { ...choices, id: options.sessionId });
+    return await SessionManager.continueById(cwd, options.sessionId, directory, choices);
   }
   return await SessionManager.create(cwd, directory, choices);
 }

@@ -286,6 +286,7 @@ class FileStore implements LogStore {
     if (!named) return { kind: "overtaken", reason: "the file was removed" };
     if (identityOf(named) !== identity) return { kind: "overtaken", reason: "another file was put in its place" };
     if (named.size === position) return undefined;
+    if (position === 0) return { kind: "overtaken", reason: "somebody else has begun it" };
     return {
       kind: "overtaken",
       reason: `it has ${named.size} bytes where there should be ${position}: somebody else wrote to it`,

@@ -6,14 +6,14 @@ import { writeWhole } from "../whole-file.ts";
 import type { SessionHeader } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";
-import { idInFileName, isSessionFile, sessionFileName } from "./session-directory.ts";
+import { chosenFileName, idInFileName, isSessionFile, sessionFileName } from "./session-directory.ts";
 import type { LogStore } from "./store.ts";
 
 export interface Place {
   /** The directory; undefined in memory. */
   readonly directory: string | undefined;
-  /** The store of a session that does not exist yet. */
-  newStore(header: SessionHeader): LogStore;
+  /** The store of a session that does not exist yet. With an id that somebody chose, all who choose it get the same. */
+  newStore(header: SessionHeader, id: "chosen" | "unique"): LogStore;
   /** Makes a session with all of `bytes` in it, or none at all. */
   createWhole(header: SessionHeader, bytes: Uint8Array): Promise<LogStore>;
   /** The store of a session; undefined when there is none with this id. */
@@ -32,7 +32,7 @@ export function directoryPlace(directory: string, ports: PlacePorts): Place {
   const pathOf = ({ timestamp, id }: SessionHeader) => join(directory, sessionFileName(timestamp, id));
   return {
     directory,
-    newStore: (header) => storeAt(pathOf(header)),
+    newStore: (header, id) => storeAt(id === "chosen" ? join(directory, chosenFileName(header.id)) : pathOf(header)),
     async createWhole(header, bytes) {
       const path = pathOf(header);
       await writeWhole(fs, { path, bytes, ids });

@@ -33,6 +33,15 @@ export const sessionsRoot = (agentDir: string): string => join(agentDir, "sessio
 export const sessionFileName = (timestamp: string, id: string): string =>
   `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`;
 
+/**
+ * The same for all who choose this id, so that it is one file. Where `idInFileName` would take a part of the id for a
+ * timestamp, it gets one that says nothing.
+ */
+export function chosenFileName(id: string): string {
+  const name = `${id}.jsonl`;
+  return idInFileName(name) === id ? name : sessionFileName(new Date(0).toISOString(), id);
+}
+
 export const isSessionFile = (name: string): boolean => name.endsWith(".jsonl");
 
 /** The id in a file's name; the whole name when it has no timestamp. */

@@ -90,6 +90,20 @@ export class SessionManager extends Session {
     return await SessionManager.open(recent.path, options);
   }
 
+  /** The session of this directory with this id, or a new one. Of several who begin it, who writes first has it. */
+  static async continueById(
+    cwd: string,
+    id: string,
+    sessionDir?: string,
+    options: SessionManagerOptions = {},
+  ): Promise<SessionManager> {
+    const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
+    const setting = settingOf(options, directory);
+    const path = await findFile(directory, id, setting);
+    if (path !== undefined) return await SessionManager.open(path, options);
+    return await SessionManager.#begin(setting, { id, cwd });
+  }
+
   /** A session that is gone when the process is. */
   static async inMemory(cwd: string = process.cwd(), options: CreateOptions = {}): Promise<SessionManager> {
     const setting = settingOf(options, undefined);
@@ -231,13 +245,18 @@ export class SessionManager extends Session {
   }
 
   static async #make(setting: Setting, params: NewSession & { cwd: string }): Promise<SessionManager> {
+    if (params.id !== undefined && (await setting.place.find(params.id))) throw takenError(params.id);
+    const session = await SessionManager.#begin(setting, params);
+    if (session.getEntryCount() === 0) return session;
+    await session.close();
+    throw takenError(session.id);
+  }
+
+  /** What somebody else has written under a chosen id since anybody looked is the session. */
+  static async #begin(setting: Setting, params: NewSession & { cwd: string }): Promise<SessionManager> {
     const header = newHeader(setting, params);
-    if (params.id !== undefined && (await setting.place.find(params.id))) {
-      throw new HarnessError("invalid_input", `There is a session ${JSON.stringify(params.id)} already.`);
-    }
-    const log = await SessionLog.open({ ...setting, store: setting.place.newStore(header) });
-    const standing = { leafId: null, lastActiveAt: Date.parse(header.timestamp) };
-    return new SessionManager(setting, { ...setting, log, header }, standing);
+    const store = setting.place.newStore(header, params.id === undefined ? "unique" : "chosen");
+    return await SessionManager.#open(setting, store, header);
   }
 
   static async #copy(setting: Setting, header: SessionHeader, entries: SessionEntry[]): Promise<SessionManager> {
@@ -245,11 +264,12 @@ export class SessionManager extends Session {
     return await SessionManager.#open(setting, await setting.place.createWhole(header, bytes));
   }
 
-  static async #open(setting: Setting, store: LogStore): Promise<SessionManager> {
+  /** `fresh` is the header where there is none yet. */
+  static async #open(setting: Setting, store: LogStore, fresh?: SessionHeader): Promise<SessionManager> {
     const log = await SessionLog.open({ ...setting, store });
     try {
       const header = await log.header();
-      if (!isOld(header, log.problems)) return await SessionManager.#from(setting, log, header);
+      if (!isOld(header, log.problems)) return await SessionManager.#from(setting, log, header ?? fresh);
       return await SessionManager.#openOld(setting, log);
     } catch (error) {
       await log.close();
@@ -290,6 +310,9 @@ async function findFile(directory: string, id: string, ports: PlacePorts): Promi
   const named = await findSessionFile(ports.fileSystem, directory, id);
   return named ?? (await listSessions(directory, ports)).find((session) => session.id === id)?.path;
 }
+
+const takenError = (id: string) =>
+  new HarnessError("invalid_input", `There is a session ${JSON.stringify(id)} already.`);
 
 async function memoryStoreOf(name: string, bytes: Buffer): Promise<LogStore> {
   const store = createMemoryStore({ name });

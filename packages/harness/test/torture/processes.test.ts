@@ -6,6 +6,7 @@ import {
   copyFileSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -246,18 +247,49 @@ describe("a writer whose file", () => {
   }
 });
 
-test("two who begin a session under the same name do not both write it", async () => {
-  const place = quickScratch();
-  const clock = { now: () => 0, monotonic: () => 0, setTimer: () => () => undefined };
-  const make = () => SessionManager.create("/project", place, { id: "same", clock });
-  const [first, second] = [await make(), await make()];
-  const id = await first.appendMessage(user("first"));
-  await expect(second.appendMessage(user("second"))).rejects.toMatchObject({ code: "overtaken" });
-  await second.close();
-  await first.appendMessage(user("again"));
-  await first.close();
-  const bytes = readFileSync(first.getSessionFile()!);
-  expect(idsIn(bytes, recover(bytes))[0]).toBe(id);
+describe("two who begin a session with one id, at different times,", () => {
+  // An id that looks like the name of a file is no exception.
+  test.each(["same", "2026-01-01T00-00Z_same"])("do not both write it, and it is one file: %s", async (id) => {
+    const place = quickScratch();
+    let now = 0;
+    const clock = { now: () => (now += 1_000), monotonic: () => 0, setTimer: () => () => undefined };
+    const first = await SessionManager.create("/project", place, { id, clock });
+    const second = await SessionManager.continueById("/project", id, place, { clock });
+    const third = await SessionManager.continueById("/project", id, place, { clock });
+    const written = await first.appendMessage(user("first"));
+    await expect(second.appendMessage(user("second"))).rejects.toThrow(`process ${process.pid} writes it`);
+    await second.close();
+    await first.close();
+    await expect(third.appendMessage(user("third"))).rejects.toThrow("somebody else has begun it");
+    await third.close();
+    await expect(SessionManager.create("/project", place, { id })).rejects.toThrow("already");
+    const next = await SessionManager.continueById("/project", id, place, { clock });
+    expect(next.id).toBe(id);
+    expect(await sessionIds(next)).toEqual([written]);
+    await next.close();
+    expect(readdirSync(place).filter((name) => name.endsWith(".jsonl"))).toHaveLength(1);
+  });
+
+  test("see what was written between looking for it and opening it", async () => {
+    const place = quickScratch();
+    let isWritten = false;
+    const fileSystem = around(nodeFileSystem, async (call, args, go) => {
+      if (call === "stat" && args[0] === join(place, "same.jsonl") && !isWritten) {
+        isWritten = true;
+        const other = await SessionManager.create("/project", place, { id: "same" });
+        await other.appendMessage(user("other"));
+        await other.close();
+      }
+      return await go();
+    });
+    const session = await SessionManager.continueById("/project", "same", place, { fileSystem });
+    await session.appendMessage(user("mine"));
+    expect(await session.getBranch()).toHaveLength(2);
+    await session.close();
+    isWritten = false;
+    rmSync(session.getSessionFile()!);
+    await expect(SessionManager.create("/project", place, { id: "same", fileSystem })).rejects.toThrow("already");
+  });
 });
 
 test("a session whose name is held by another process is not begun", async () => {
