@@ -385,7 +385,8 @@ const cases: Readonly<Record<RpcCommandName, Case>> = {
       });
       expect(await readFile(join(directory, "talk.html"), "utf8")).toContain("Nice words.");
       const { path } = await client.call("export_html");
-      expect((await stat(path)).isFile()).toBe(true);
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      await expect(client.call("export_html", { outputPath: "/dev/null" })).rejects.toThrow("/dev/null is no file");
     },
   },
   new_session: {

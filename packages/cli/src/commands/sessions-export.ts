@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { type ExportSource, exportHtml, exportJsonl, exportMarkdown } from "@tau/harness";
 import { consent, endOf } from "../choose.ts";
@@ -7,7 +6,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Given } from "./forms.ts";
 import { placeOf, readSession, sessionFile } from "./place.ts";
 import { usageMistake } from "./run-forms.ts";
-import { writeNew } from "./write-new.ts";
+import { findTarget, writeTarget } from "./write-export.ts";
 
 type Format = "html" | "md" | "jsonl";
 
@@ -24,19 +23,18 @@ export async function exportSession(given: Given, io: Io): Promise<ExitCode> {
   const path = await sessionFile(place, given.places[0], io);
   const source = await readSession(path, place, (session) => session.exportSource());
   const text = exporters[format](source);
-  if (output === undefined || output === "-") {
+  if (output === undefined || output === "-" || output === "/dev/stdout") {
     io.out(text);
     await io.drained();
     return exitCodes.done;
   }
-  const file = resolve(place.cwd, output);
-  const isThere = (await stat(file).catch(() => undefined)) !== undefined;
-  const answer = isThere ? await consent(io, `Replace ${file}?`, given.has("yes")) : "yes";
+  const target = await findTarget(resolve(place.cwd, output));
+  const answer = target.kind === "file" ? await consent(io, `Replace ${target.path}?`, given.has("yes")) : "yes";
   if (answer === "nobody")
-    return usageMistake("sessions", `${file} exists already: choose another name, or add --yes.`, io);
+    return usageMistake("sessions", `${target.path} exists already: choose another name, or add --yes.`, io);
   if (answer !== "yes") return endOf(answer);
-  await writeNew({ path: file, text, mode: 0o644, replaces: isThere });
-  io.err(`Wrote ${file}.\n`);
+  await writeTarget(target, text, io.signal);
+  io.err(`Wrote ${target.path}.\n`);
   return exitCodes.done;
 }
 

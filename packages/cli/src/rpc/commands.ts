@@ -1,8 +1,8 @@
 /** Every command, once: what it takes, and what it does. Both framings read this table. */
-import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { getSupportedThinkingLevels, type ImageContent, type Model, modelsAreEqual } from "@tau/ai";
 import { type AgentSession, exportHtml, HarnessError, SessionManager } from "@tau/harness";
+import { writeFileTarget } from "../commands/write-export.ts";
 import { thinkingLevels } from "../flags.ts";
 import { findSession } from "../find-session.ts";
 import { commandsData, forkMessages, lastAnswer, modelData, saidIn, stateData, statsData } from "./data.ts";
@@ -126,7 +126,7 @@ export const rpcCommands: Readonly<Record<string, RpcCommand>> = {
   }),
   export_html: command({ outputPath: optional(words) }, async ({ session, cwd }, { outputPath }) => {
     const path = resolve(cwd, outputPath ?? `tau-session-${session.sessionId}.html`);
-    await writeFile(path, exportHtml(await session.sessionManager.exportSource()));
+    await writeFileTarget(path, exportHtml(await session.sessionManager.exportSource()));
     return { path };
   }),
   new_session: command({ parentSession: optional(words) }, async (host, { parentSession }) => {

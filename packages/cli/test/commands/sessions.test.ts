@@ -1,5 +1,7 @@
-import { copyFile, readdir, readFile, stat, writeFile, mkdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { execFile, execFileSync } from "node:child_process";
+import { copyFile, lstat, readdir, readFile, stat, symlink, writeFile, mkdir } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { SessionManager } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
@@ -178,6 +180,53 @@ test("export writes a page, a text or lines, and replaces nothing without being 
     code: exitCodes.usage,
     err: 'tau sessions: --format takes html, md, jsonl, not "pdf". See tau help sessions.\n',
   });
+});
+
+test("an export is its owner's alone, goes through links to where they lead, and replaces nothing that is no file", async () => {
+  const place = await spot();
+  await leaveSession(place, ["How many wheels?"]);
+  const at = (name: string) => join(place.directory, name);
+  const exportTo = (name: string, ...more: string[]) => run(place, ["sessions", "export", "-o", name, ...more]);
+  await writeFile(at("real.md"), "before", { mode: 0o644 });
+  await symlink("real.md", at("link.md"));
+  expect(await exportTo("link.md")).toMatchObject({ code: exitCodes.usage });
+  expect(await exportTo("link.md", "--yes")).toMatchObject({ code: 0, err: `Wrote ${at("real.md")}.\n` });
+  expect((await lstat(at("link.md"))).isSymbolicLink()).toBe(true);
+  expect(await readFile(at("real.md"), "utf8")).toContain("wheels");
+  expect((await stat(at("real.md"))).mode & 0o777).toBe(0o600);
+  await symlink("nowhere", at("dangling"));
+  for (const [name, what] of [
+    ["dangling", "is a link to a file that is not there"],
+    [".", "is a directory"],
+  ] as const) {
+    const { code, err } = await exportTo(name, "--yes");
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: `tau sessions: ${resolve(at(name))} ${what}. Choose another name.\n`,
+    });
+  }
+  expect(await exportTo("/dev/null", "--yes")).toMatchObject({ code: 0 });
+  expect((await stat("/dev/null")).isCharacterDevice()).toBe(true);
+  expect(await exportTo("/dev/full")).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("ENOSPC") });
+});
+
+test("an export waits for who reads a pipe, and for nobody when it is interrupted", async () => {
+  const place = await spot();
+  // More than a pipe holds.
+  await leaveSession(place, ["wheels ".repeat(40_000)]);
+  const pipe = join(place.directory, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const args = ["sessions", "export", "--format", "md", "-o", "pipe"];
+  const exported = run(place, args);
+  const read = promisify(execFile)("cat", [pipe], { maxBuffer: 10 ** 7 });
+  expect(await exported).toMatchObject({ code: 0, err: `Wrote ${pipe}.\n` });
+  expect((await read).stdout).toBe((await run(place, args.slice(0, -2))).out);
+  const left = promisify(execFile)("head", ["-c", "1", pipe]);
+  expect(await run(place, args)).toMatchObject({ code: 1, err: `tau sessions: ${pipe} was not read to its end.\n` });
+  await left;
+  const interrupted = await run(place, args, { signal: AbortSignal.timeout(300) });
+  expect(interrupted).toMatchObject({ code: exitCodes.interrupted, err: "" });
+  expect((await stat(pipe)).isFIFO()).toBe(true);
 });
 
 test("what was exported as lines can be imported elsewhere, under its own id, or a new one where that is taken", async () => {

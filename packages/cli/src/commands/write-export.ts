@@ -1,0 +1,77 @@
+/** Where an export goes: a file, which is there whole or not at all, or something that reads it as it is written. */
+import { constants, openSync } from "node:fs";
+import { lstat, open, realpath, stat } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { sleep, systemClock } from "@tau/ai";
+import { HarnessError } from "@tau/harness";
+import { writeNew } from "./write-new.ts";
+
+export type Target =
+  | { kind: "new"; path: string }
+  /** `path` is where the file really is: a link stays a link. */
+  | { kind: "file"; path: string }
+  | { kind: "pipe" | "device"; path: string };
+
+/** Throws for what nothing can be written to. */
+export async function findTarget(path: string): Promise<Target> {
+  const found = await stat(path).catch(ifMissing);
+  if (!found) {
+    if (await lstat(path).catch(ifMissing)) throw refused(`${path} is a link to a file that is not there`);
+    return { kind: "new", path };
+  }
+  if (found.isFile()) return { kind: "file", path: await realpath(path) };
+  if (found.isFIFO()) return { kind: "pipe", path };
+  if (found.isCharacterDevice()) return { kind: "device", path };
+  throw refused(`${path} is ${found.isDirectory() ? "a directory" : "neither a file nor a pipe"}`);
+}
+
+/** Nobody but its owner may read the file: what was said to a model is private. */
+export async function writeTarget({ kind, path }: Target, text: string, signal: AbortSignal): Promise<void> {
+  if (kind === "pipe") return await writePipe(path, text, signal);
+  if (kind !== "device") return await writeNew({ path, text, replaces: kind === "file" });
+  const handle = await open(path, constants.O_WRONLY);
+  try {
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The same for who cannot wait for a reader, and asks nobody before a file is replaced. */
+export async function writeFileTarget(path: string, text: string): Promise<void> {
+  const target = await findTarget(path);
+  if (target.kind === "pipe" || target.kind === "device") throw refused(`${path} is no file`);
+  await writeNew({ path: target.path, text, replaces: true });
+}
+
+/** A thread that waits in the system for a reader cannot be stopped, not even by the end of the program. */
+async function writePipe(path: string, text: string, signal: AbortSignal): Promise<void> {
+  const { Socket } = await import("node:net");
+  const fd = await openPipe(path, signal);
+  try {
+    await pipeline([text], new Socket({ fd, readable: false, writable: true }), { signal });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
+    throw new HarnessError("write_failed", `${path} was not read to its end.`, { cause: error });
+  }
+}
+
+async function openPipe(path: string, signal: AbortSignal): Promise<number> {
+  for (;;) {
+    try {
+      return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENXIO") throw error;
+    }
+    if ((await sleep(systemClock, readerCheckMs, signal)) === "aborted") signal.throwIfAborted();
+  }
+}
+
+/** How often somebody looks whether a pipe has a reader. */
+const readerCheckMs = 50;
+
+const refused = (what: string) => new HarnessError("invalid_input", `${what}. Choose another name.`);
+
+function ifMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+}
