@@ -1,10 +1,12 @@
+import type { HarnessErrorCode } from "@tau/harness";
+
 /** What the program's exit code says. Scripts rely on these; they never change. */
 export const exitCodes = {
   /** The work is done. */
   done: 0,
   /** It was tried and failed. */
   failed: 1,
-  /** The command line was not understood. */
+  /** The command line was not understood, or names what there is not. */
   usage: 2,
   /** Policy did not allow it. */
   denied: 3,
@@ -13,3 +15,14 @@ export const exitCodes = {
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Errors of a person who typed something wrong: nothing was tried yet. */
+const mistakes: ReadonlySet<unknown> = new Set([
+  "invalid_input",
+  "session_not_found",
+  "unknown_entry",
+  "unknown_model",
+] satisfies HarnessErrorCode[]);
+
+export const exitCodeOfError = (error: unknown): ExitCode =>
+  mistakes.has((error as { code?: unknown } | undefined)?.code) ? exitCodes.usage : exitCodes.failed;

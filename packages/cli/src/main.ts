@@ -1,7 +1,7 @@
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import { commands } from "./commands/index.ts";
-import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { type ExitCode, exitCodeOfError, exitCodes } from "./exit-codes.ts";
 import { helpText } from "./help.ts";
 import { version } from "./version.ts";
 
@@ -34,8 +34,7 @@ async function behindWall(who: string, io: Io, work: () => Promise<ExitCode>): P
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
     io.err(`${who}: ${error instanceof Error ? error.message : String(error)}\n`);
-    const isMistake = (error as { code?: unknown } | undefined)?.code === "invalid_input";
-    return isMistake ? exitCodes.usage : exitCodes.failed;
+    return exitCodeOfError(error);
   }
 }
 

@@ -189,3 +189,24 @@ test("a file that is no session is refused, and nothing is left beside it", asyn
   }
   expect(await readdir(place.directory)).toEqual([".agent", "notes.txt"]);
 });
+
+test("a name that fits nothing, or too much, is a mistake, whatever it names", async () => {
+  const place = await ground([says("One."), says("Two.")]);
+  for (const id of ["same-1", "same-2"]) await run(place, ["--session-id", id, "-p", "Hi"]);
+  const named: [args: string[], said: string][] = [
+    [["--session", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
+    [["--session", "same", "-p", "Hi"], 'tau: "same" could be same-'],
+    [["--fork", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
+    [["--model", "nobody/nothing", "-p", "Hi"], 'tau: There is no model "nobody/nothing".'],
+    [["-p", "@nowhere"], "tau: There is no file nowhere."],
+    [["sessions", "branch", "same-1", "--from", "nowhere"], "tau sessions: The session same-1 has no entry"],
+    [["auth", "login", "nobody"], 'tau auth: There is no provider "nobody".'],
+    [["config", "get", "nothing"], 'tau config: There is no setting "nothing".'],
+  ];
+  for (const [args, said] of named) {
+    const { code, out, err } = await run(place, args);
+    expect({ code, out }, args.join(" ")).toEqual({ code: exitCodes.usage, out: "" });
+    expect(err).toContain(said);
+    expect(err.trimEnd().split("\n")).toHaveLength(1);
+  }
+});

@@ -96,7 +96,7 @@ async function settingsTopic(): Promise<string> {
 const exitWords: Record<keyof typeof exitCodes, string> = {
   done: "Done.",
   failed: "It was tried and failed; standard error says why in one line. Also for a limit that ended a run.",
-  usage: "The command line was not understood.",
+  usage: "The command line was not understood, or names a session, a model or a file that there is not.",
   denied: "The answer is there, but the policy did not allow something that the model wanted.",
   interrupted: "Interrupted by a person or a signal.",
 };

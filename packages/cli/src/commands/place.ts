@@ -1,6 +1,6 @@
 /** Where a command works: the directory, tau's own, and what the settings say of both. */
 import { resolve } from "node:path";
-import { formatSettingsProblem, HarnessError, type SessionInfo, SessionManager, SettingsManager } from "@tau/harness";
+import { formatSettingsProblem, type SessionInfo, SessionManager, SettingsManager } from "@tau/harness";
 import type { Io } from "../command.ts";
 import { agentDirOf, findSession } from "../find-session.ts";
 
@@ -50,7 +50,8 @@ export async function sessionFile(place: Place, given: string | undefined, io: I
   if (given !== undefined) return await findSession(given, { cwd, agentDir, directory });
   const last = (await sessionsHere(place, io)).find((session) => session.cwd === resolve(cwd));
   if (last) return last.path;
-  throw new HarnessError("session_not_found", `There are no sessions of ${cwd} yet. Begin one: tau -p 'Hello'`);
+  // Nobody has typed anything wrong.
+  throw new Error(`There are no sessions of ${cwd} yet. Begin one: tau -p 'Hello'`);
 }
 
 /** Opens what is meant for reading, and closes it in any case. */

@@ -42,7 +42,7 @@ test("without a session, or without a directory of ours, there is one clear line
     err: expect.stringMatching(/^tau sessions: There are no sessions of .* yet\..*\n$/),
   });
   expect(await run(place, ["sessions", "show", "nowhere"])).toMatchObject({
-    code: exitCodes.failed,
+    code: exitCodes.usage,
     err: expect.stringMatching(/^tau sessions: There is no session "nowhere"\..*\n$/),
   });
 });
@@ -82,7 +82,7 @@ test("branch makes a session that ends where it was asked to, tree shows whose c
   const json = JSON.parse((await run(place, ["sessions", "tree", "--json"])).out) as unknown;
   expect(json).toMatchObject([{ id, children: [{ id: branchId, branchPoint: entries[1], children: [] }] }]);
   expect(await run(place, ["sessions", "branch", "--from", "ffffffff"])).toMatchObject({
-    code: exitCodes.failed,
+    code: exitCodes.usage,
     err: expect.stringContaining('has no entry "ffffffff".'),
   });
   expect(await run(place, ["sessions", "branch"])).toMatchObject({
