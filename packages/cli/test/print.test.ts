@@ -1,4 +1,5 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -23,6 +24,25 @@ test("standard input and files become part of the prompt, and nothing in them is
     code: exitCodes.usage,
     err: "tau: There is no file nowhere.txt.\n",
   });
+});
+
+test("a pipe or a device is no file, is not waited for, and is told so in one line; a directory is listed", async () => {
+  const place = await ground([says("Seen.")]);
+  const pipe = join(place.directory, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const advice = "Send what comes out of it on standard input, or as a file.";
+  for (const [given, what] of [
+    [pipe, "a pipe"],
+    ["/dev/null", "a device"],
+    ["/dev/zero", "a device"],
+  ] as const) {
+    const { code, err } = await run(place, ["-p", `@${given}`, "Hi"]);
+    expect({ code, err }).toEqual({ code: exitCodes.usage, err: `tau: ${given} is ${what}, not a file. ${advice}\n` });
+  }
+  await mkdir(join(place.directory, "fruit"));
+  await writeFile(join(place.directory, "fruit", "apples.txt"), "");
+  expect(await run(place, ["-p", "@fruit", "Look."])).toMatchObject({ code: exitCodes.done });
+  expect(JSON.stringify(place.server.requests[0]?.body)).toContain("apples.txt");
 });
 
 test("tools work, and the session goes on with --continue", async () => {

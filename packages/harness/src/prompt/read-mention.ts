@@ -34,6 +34,7 @@ export function createMentionReader({
       const place = result.details?.path ?? resolve(cwd, path);
       return image ? { kind: "image", path: place, image, note: text } : { kind, path: place, text };
     };
+    let notFile: string;
     try {
       return shown("file", await createReadTool({ cwd, files }).execute("mention", { path }, signal));
     } catch (error) {
@@ -42,13 +43,15 @@ export function createMentionReader({
         throw new HarnessError("aborted", `Reading ${typed} was aborted.`, { cause: error });
       if (error.code === "not_found" || error.code === "invalid_input") return { kind: "missing" };
       if (error.code !== "not_a_file") return { kind: "failed", reason: error.message };
+      notFile = error.message;
     }
     try {
       const listing = await createLsTool({ cwd, files }).execute("mention", { path, limit: mostEntries }, signal);
       return shown("directory", listing);
     } catch (error) {
       if (!(error instanceof ToolsError)) throw error;
-      return { kind: "failed", reason: error.message };
+      if (error.code !== "not_a_directory") return { kind: "failed", reason: error.message };
+      return { kind: "failed", reason: `${notFile} Send what comes out of it on standard input, or as a file.` };
     }
   };
 }
