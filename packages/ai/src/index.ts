@@ -104,5 +104,6 @@ export { optionalStringEnum, StringEnum } from "./schema/string-enum.ts";
 export { complete, completeSimple, stream, streamSimple } from "./stream.ts";
 export { clampThinkingLevel, getSupportedThinkingLevels, parseThinkingLevel } from "./thinking.ts";
 export { calculateCost, emptyUsage } from "./usage.ts";
+export { withoutUserinfo } from "./userinfo.ts";
 export { validateToolArguments, validateToolCall } from "./validate.ts";
 export type { Static, TSchema } from "typebox";

@@ -53,6 +53,7 @@ test("the root exports these values and no others", () => {
     "unregisterModels",
     "validateToolArguments",
     "validateToolCall",
+    "withoutUserinfo",
   ]);
 });
 

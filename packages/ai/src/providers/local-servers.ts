@@ -11,6 +11,7 @@ import type { Model, OpenAICompletionsCompat } from "../model.ts";
 import type { Env } from "../platform/platform.ts";
 import { list, record, text } from "../protocols/read.ts";
 import { readText } from "../transport/http.ts";
+import { withoutUserinfo } from "../userinfo.ts";
 import { bearer, providers } from "./index.ts";
 
 /** One kind of local server, as data. */
@@ -132,7 +133,10 @@ export async function listLocalModels(
   const name = providers[provider]?.name ?? provider;
   return {
     models: [],
-    failure: { ...failure, message: `${name} at ${baseUrl} did not list its models: ${failure.message}` },
+    failure: {
+      ...failure,
+      message: `${name} at ${withoutUserinfo(baseUrl)} did not list its models: ${failure.message}`,
+    },
   };
 }
 

@@ -1,13 +1,13 @@
 /** What commands answer with, in the shapes that pi's clients know. */
 import type { AgentSession, SessionEntry } from "@tau/harness";
-import type { Model } from "@tau/ai";
+import { type Model, withoutUserinfo } from "@tau/ai";
 import { dirname, relative } from "node:path";
 import type { RpcHost } from "./host.ts";
 import { wordsOf } from "./pi-events.ts";
 
-/** Headers may hold secrets, and nobody who chooses a model needs them. */
+/** Headers and addresses may hold secrets, and nobody who chooses a model needs them. */
 export function modelData({ headers: _headers, ...model }: Model): Omit<Model, "headers"> {
-  return model;
+  return { ...model, baseUrl: withoutUserinfo(model.baseUrl) };
 }
 
 export async function stateData({ session, isCompacting }: RpcHost) {

@@ -53,6 +53,11 @@ test("every model of the catalogue may have its provider's key", () => {
   }
 });
 
+test("a password in an address is not repeated where a key is refused", () => {
+  const refusal = refuseHost("house", "https://ada:hunter2-secret@gate.example/v1", ["gate.example"]);
+  expect(refusal).toMatch(/^No key is sent to an address with a user .* https:\/\/gate\.example\/v1\.$/);
+});
+
 test("the address that Azure's variable names is Azure's", () => {
   const env = (name: string) => (name === "AZURE_OPENAI_BASE_URL" ? "https://gate.corp.example/openai" : undefined);
   expect(providerHosts("azure-openai-responses", env)).toContain("gate.corp.example");

@@ -1,5 +1,5 @@
 /** Which hosts a provider's key may be sent to. A key that is asked for elsewhere is not given. */
-import { getModels } from "@tau/ai";
+import { getModels, withoutUserinfo } from "@tau/ai";
 
 const thisMachine = ["localhost:*", "127.0.0.1:*", "[::1]:*"];
 
@@ -53,11 +53,17 @@ const escaped = (text: string) => text.replace(/[\\^$.|?+()[\]{}/]/g, String.raw
 /** Undefined when the key may go there. */
 export function refuseHost(provider: string, place: string, allowed: readonly string[]): string | undefined {
   const host = hostOf(place);
-  if (host === undefined) return `${JSON.stringify(place)} is no host that a key could be sent to.`;
+  if (host === undefined) return noHost(place);
   if (allowed.some((pattern) => matches(pattern, host))) return undefined;
   const fix = `If you mean ${host}, store a key for it with "host": ${JSON.stringify(host)}.`;
   if (allowed.length === 0) return `It is not known which host the key of ${provider} was given for. ${fix}`;
   return `The key of ${provider} was given for ${allowed.join(", ")} and is not sent to ${host}. ${fix}`;
+}
+
+function noHost(place: string): string {
+  const shown = withoutUserinfo(place);
+  if (shown === place) return `${JSON.stringify(place)} is no host that a key could be sent to.`;
+  return `No key is sent to an address with a user or a password in it. Take them out of that of ${shown}.`;
 }
 
 /** Hosts as a person wrote them; what is no host allows nothing. */

@@ -87,13 +87,16 @@ function modelsKeyOf(registry: ModelRegistry, provider: string) {
   return key === undefined ? undefined : { key, isOwn: true, ...(host !== undefined && { host }) };
 }
 
-/** Every key that can be told without running anything: a person may type one before it is first used. */
+/** Every secret that can be told without running anything: a person may type one before it is first used. */
 export async function knownSecrets({ auth, registry }: Services): Promise<string[]> {
-  const providers = new Set(registry.getAll().map(({ provider }) => provider));
+  const models = registry.getAll();
+  const providers = new Set(models.map(({ provider }) => provider));
+  const places = [...new Set(models.map(({ baseUrl }) => baseUrl))].filter((url) => URL.canParse(url));
+  const passwords = places.map((url) => new URL(url).password);
   const stored = await Promise.all((await auth.list()).map(({ provider }) => auth.get(provider)));
   const written = [...providers].flatMap((provider) => [registry.writtenKey(provider), getEnvApiKey(provider)]);
   const fields = stored.flatMap((credential) => Object.values(credential ?? {}));
-  return [...written, ...fields].filter(
+  return [...written, ...fields, ...passwords].filter(
     (value): value is string => typeof value === "string" && value.length >= shortestSecret,
   );
 }

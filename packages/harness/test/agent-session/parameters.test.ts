@@ -90,6 +90,18 @@ test("the debug log has what happened and never the key", async () => {
   expect(log).not.toContain("house-key-0123456789");
 });
 
+test("nor has it the password of an address", async () => {
+  const path = join(await temporaryDirectory(), "debug.log");
+  const debugLog = createDebugLog({ path, clock: systemClock, secrets: () => [] });
+  const elsewhere = localModel("http://ada:hunter2-secret@127.0.0.1:9/v1");
+  const { session } = await house([], { "agent/models.json": elsewhere }, { debugLog });
+  await session.prompt("Is hunter2-secret the password?");
+  await debugLog.close();
+  const log = await readFile(path, "utf8");
+  expect(log).toContain("the password?");
+  expect(log).not.toContain("hunter2");
+});
+
 test("authStorage: a key that was given for the process goes before the others", async () => {
   const authStorage = AuthStorage.inMemory();
   const { session, server } = await house([says("ok")], {}, { authStorage });
