@@ -1,3 +1,4 @@
+import type { OAuthProvider } from "@tau/harness";
 import type { Readable } from "node:stream";
 import type { ExitCode } from "./exit-codes.ts";
 
@@ -19,6 +20,8 @@ export interface Io {
   signal: AbortSignal;
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** Whom one can log in to. Default: those that tau knows. No file and no variable says otherwise: tokens go there. */
+  oauthProviders?: readonly OAuthProvider[];
 }
 
 /** A command, loaded only when it is used. */

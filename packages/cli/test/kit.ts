@@ -48,10 +48,14 @@ export const calls = (name: string, args: Record<string, unknown> = {}): WireRep
 });
 
 export interface RunOptions {
-  input?: string;
+  /** A stream is left open for what is typed later. */
+  input?: string | Readable;
   signal?: AbortSignal;
   terminal?: Partial<Io["terminal"]>;
   env?: Record<string, string>;
+  oauthProviders?: Io["oauthProviders"];
+  /** Told everything that was said on standard error so far. */
+  onErr?: (err: string) => void;
 }
 
 export interface Ran {
@@ -64,21 +68,25 @@ export interface Ran {
 export async function run(
   { directory, agentDir }: Pick<Ground, "directory" | "agentDir">,
   args: readonly string[],
-  { input, signal = new AbortController().signal, terminal = {}, env = {} }: RunOptions = {},
+  { input, signal = new AbortController().signal, terminal = {}, env = {}, oauthProviders, onErr }: RunOptions = {},
 ): Promise<Ran> {
   let out = "";
   let err = "";
   const code = await main(args, {
     out: (text) => void (out += text),
     drained: () => undefined,
-    err: (text) => void (err += text),
-    input: () => Readable.from(input === undefined ? [] : [Buffer.from(input)]),
+    err: (text) => {
+      err += text;
+      onErr?.(err);
+    },
+    input: () => (input instanceof Readable ? input : Readable.from(input === undefined ? [] : [Buffer.from(input)])),
     terminal: { input: input === undefined, out: false, err: false, ...terminal },
     columns: undefined,
     colour: false,
     signal,
     cwd: directory,
     env: { TAU_DIR: agentDir, HOME: directory, ...env },
+    ...(oauthProviders && { oauthProviders }),
   });
   return { code, out, err };
 }

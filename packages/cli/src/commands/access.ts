@@ -21,6 +21,7 @@ export async function openAccess(io: Io): Promise<Access> {
   const notices: AuthNotice[] = [];
   const auth = AuthStorage.create(agentDir, {
     env,
+    ...(io.oauthProviders && { oauthProviders: io.oauthProviders }),
     onNotice: (notice) => notices.push(notice),
     modelsKey: (provider) => modelsKey(registry, provider),
   });

@@ -132,3 +132,18 @@ test("without a key there are five lines and no stack trace", async () => {
   expect(code).toBe(exitCodes.failed);
   expect(err.trim().split("\n")).toHaveLength(5);
 });
+
+test("Ctrl-C in the middle of a login ends it, and nothing is stored", async () => {
+  const directory = await temporaryDirectory();
+  const place = { directory, agentDir: join(directory, "agent") };
+  const run = await start(place, ["auth", "login", "anthropic", "--method", "browser"]);
+  for (let turn = 0; !run.said().err.includes("https://"); turn++) {
+    expect(turn).toBeLessThan(200);
+    await wait(50);
+  }
+  const { code, out, err, afterMs } = await endWith(run, "SIGINT");
+  expect({ code, out }).toEqual({ code: exitCodes.interrupted, out: "" });
+  expect(err).toMatch(/\ntau auth: The login was cancelled\.\n$/);
+  expect(afterMs).toBeLessThan(longest);
+  expect(await readdir(place.agentDir).catch(() => [])).not.toContain("auth.json");
+});
