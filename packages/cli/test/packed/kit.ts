@@ -63,6 +63,13 @@ export async function installed(): Promise<string> {
   return program;
 }
 
+/** What would be published. */
+export async function archive(): Promise<string> {
+  const place = join(await installed(), "..", "..", "..");
+  const name = (await readdir(place)).find((one) => one.endsWith(".tgz"));
+  return join(place, name!);
+}
+
 export interface Started {
   child: ChildProcess;
   /** What it has said so far. */

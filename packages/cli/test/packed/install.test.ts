@@ -1,0 +1,55 @@
+/** The archive, installed by npm itself. It asks the registry that npm is configured for, as `npm ci` did. */
+import { execFile } from "node:child_process";
+import { access, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { version } from "../../src/version.ts";
+import { temporaryDirectory } from "../kit.ts";
+import { archive } from "./kit.ts";
+
+const execute = promisify(execFile);
+
+/** What npm says where there is no way to the registry. Everything else is a failure of ours. */
+const unreachable =
+  /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)\b/;
+
+const patienceMs = 12_000;
+
+/** In a directory of its own, whatever lies above it. Undefined when it worked, else why the registry was not reached. */
+async function install(directory: string): Promise<string | undefined> {
+  const args = ["install", "--prefix", directory, "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
+  const file = await archive();
+  try {
+    await execute("npm", [...args, "--fetch-retries=0", file], { cwd: directory, timeout: patienceMs });
+    return undefined;
+  } catch (error) {
+    const { stderr, killed } = error as { stderr: string; killed: boolean };
+    if (killed) return `it took more than ${patienceMs / 1_000} s`;
+    const reason = unreachable.exec(stderr)?.[0];
+    if (reason === undefined) throw error;
+    return reason;
+  }
+}
+
+test("npm installs the archive without scripts, and what it installs runs", async (context) => {
+  const directory = await temporaryDirectory();
+  const home = join(directory, "home");
+  await mkdir(home);
+  const missing = await install(directory);
+  if (missing !== undefined) {
+    const reason = `npm could not reach its registry (${missing}): the installation was not tested.`;
+    console.log(reason);
+    context.skip(reason);
+  }
+  const program = join(directory, "node_modules", ".bin", "tau");
+  const tau = (...args: string[]) =>
+    execute(program, args, { cwd: directory, env: { PATH: process.env["PATH"] ?? "", HOME: home } });
+  expect((await tau("--version")).stdout).toBe(`${version}\n`);
+  const { stdout: shown } = await tau("demo");
+  expect(shown).toContain("scripted");
+  const rows = JSON.parse((await tau("doctor", "--json")).stdout) as { check: string; status: string }[];
+  expect(rows.find(({ check }) => check === "search")).toMatchObject({ status: "ok" });
+  // Nothing but the program and what it is pinned to.
+  await expect(access(join(directory, "node_modules", "vitest"))).rejects.toThrow("ENOENT");
+});
