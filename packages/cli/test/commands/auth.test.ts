@@ -164,6 +164,29 @@ test("models asks a local server what it serves, lists what can be used, and fin
   expect(await run(place, ["models", "no-such-model", "--offline"])).toMatchObject({ code: exitCodes.failed, out: "" });
 });
 
+test("nobody is asked at start, and with --offline nobody is asked for models either", async () => {
+  const place = await spot();
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.end(JSON.stringify({ object: "list", data: [] }));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const baseUrl = `http://127.0.0.1:${(server.address() as { port: number }).port}/v1`;
+  await mkdir(place.agentDir, { mode: 0o700 });
+  const providers = Object.fromEntries(["ollama", "lmstudio", "llamacpp", "vllm"].map((name) => [name, { baseUrl }]));
+  await writeFile(join(place.agentDir, "models.json"), JSON.stringify({ providers }));
+  const state = `${JSON.stringify({ id: "1", type: "get_state" })}\n`;
+  expect((await run(place, ["--mode", "rpc"], { input: state })).out).toContain('"success":true');
+  for (const args of [["models", "--offline"], ["--list-models", "--offline"], ["doctor"], ["auth", "status"]]) {
+    await run(place, args);
+  }
+  expect(asked).toEqual([]);
+  await run(place, ["--list-models"]);
+  expect(asked).toEqual(Array.from({ length: 4 }, () => "/v1/models"));
+});
+
 test("models without any key: the lines that say how to connect one", async () => {
   const { code, err } = await run(await spot(), ["models", "--offline"]);
   expect(code).toBe(exitCodes.failed);
