@@ -8,16 +8,18 @@ import { Output } from "./output.ts";
 
 /** How long a program that was told to end may take to tidy up. */
 const longestEndMs = 3_000;
+const momentMs = 400;
+const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCode) => void } {
   const interrupt = new AbortController();
   const end = (signal: NodeJS.Signals) => {
     // The second Ctrl-C does not wait for anything.
-    if (interrupt.signal.aborted) return self.exit(exitCodes.interrupted);
+    if (interrupt.signal.aborted) return leaveSoon(self, exitCodes.interrupted);
     interrupt.abort(signal);
-    setTimeout(() => self.exit(exitCodes.interrupted), longestEndMs).unref();
+    setTimeout(() => leave(self, exitCodes.interrupted), longestEndMs).unref();
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) self.on(signal, end);
+  for (const signal of endSignals) self.on(signal, end);
   // Whoever reads our output may leave early, as `head` does; that is no failure of ours.
   const onBroken = () => {
     if (!interrupt.signal.aborted) interrupt.abort("SIGPIPE");
@@ -51,7 +53,7 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     self.exitCode = code;
     // What is written must arrive, however slowly it is read. What else is open would only hold the process.
     void Promise.all([out.flushed(), err.flushed()]).then(() => {
-      if (out.failure === undefined) return self.exit(code);
+      if (out.failure === undefined) return leaveSoon(self, code);
       io.err(`tau: the output cannot be written: ${out.failure}\n`);
       return self.exit(exitCodes.failed);
     });
@@ -69,6 +71,25 @@ function isNullDevice(fd: number): boolean {
     return false;
   }
 }
+
+/** What is nearly done gets a moment, so that the code is told as a code. */
+function leaveSoon(self: NodeJS.Process, code: ExitCode): void {
+  if (code === exitCodes.interrupted && isHeld(self)) setTimeout(() => leave(self, code), momentMs);
+  else leave(self, code);
+}
+
+/**
+ * Even `exit` waits for a thread that waits in the system: for a name server that is silent, or a pipe that nobody
+ * writes. Who has interrupted the program does not: a signal ends it then, which a shell tells as the same code.
+ */
+function leave(self: NodeJS.Process, code: ExitCode): void {
+  for (const signal of endSignals) self.removeAllListeners(signal);
+  if (code === exitCodes.interrupted && isHeld(self)) self.once("exit", () => self.kill(self.pid, "SIGINT"));
+  self.exit(code);
+}
+
+const isHeld = (self: NodeJS.Process): boolean =>
+  self.getActiveResourcesInfo().some((name) => name.startsWith("FSReq") || name.startsWith("GetAddrInfo"));
 
 /** A directory may be removed by somebody else while one works in it. */
 function workingDirectory(self: NodeJS.Process): string {

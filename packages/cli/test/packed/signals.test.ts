@@ -1,8 +1,11 @@
 /** How the packed program ends: signals, closed pipes, crashes, disks that take nothing. */
+import { execFileSync } from "node:child_process";
+import { openSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
+import { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { calls, ground, says, temporaryDirectory } from "../kit.ts";
 import { endWith, processesWith, runPacked, start, type Started } from "./kit.ts";
@@ -72,6 +75,24 @@ test("the second Ctrl-C does not wait", async () => {
   await wait(20);
   const { code, afterMs } = await endWith(run, "SIGINT");
   expect(code).toBe(exitCodes.interrupted);
+  expect(afterMs).toBeLessThan(1_000);
+});
+
+test("the second Ctrl-C does not wait for a thread that nothing else would end", async () => {
+  const directory = await temporaryDirectory();
+  const pipe = join(directory, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const place = { directory, agentDir: join(directory, "agent") };
+  const writer = new Socket({ fd: openSync(pipe, "r+"), readable: false, writable: true });
+  onTestFinished(() => void writer.destroy());
+  const run = await start(place, ["sessions", "import", pipe]);
+  // More than a pipe holds: when it is gone, the program reads, and waits for an end that does not come.
+  await new Promise((resolve) => void writer.write("x".repeat(300_000), resolve));
+  run.child.kill("SIGINT");
+  await wait(20);
+  const { code, signal, err, afterMs } = await endWith(run, "SIGINT");
+  // A shell tells this as 130.
+  expect({ code, signal, err }).toEqual({ code: null, signal: "SIGINT", err: "" });
   expect(afterMs).toBeLessThan(1_000);
 });
 
