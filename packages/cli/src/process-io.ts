@@ -1,6 +1,7 @@
 /** The process as the program sees it: its streams, its signals, its end. */
 import { fstatSync, statSync } from "node:fs";
 import { devNull } from "node:os";
+import { isAbsolute } from "node:path";
 import { isatty } from "node:tty";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
@@ -12,6 +13,8 @@ const momentMs = 400;
 const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCode) => void } {
+  // An empty one would make a path of the working directory of every path below it.
+  if (!isAbsolute(self.env["HOME"] ?? "/")) delete self.env["HOME"];
   const interrupt = new AbortController();
   const end = (signal: NodeJS.Signals) => {
     // The second Ctrl-C does not wait for anything.

@@ -87,6 +87,16 @@ test("a session goes on with -c, and a fork leaves the first one as it was", asy
   expect(await sessionFiles(place.agentDir)).toHaveLength(2);
 });
 
+test("an empty HOME is none, and no path of the working directory", async () => {
+  const place = await ground([says("Here.")]);
+  expect(await runPacked(place, ["-p", "Hi"], { env: { HOME: "" } })).toMatchObject({
+    code: 0,
+    out: "Here.\n",
+    err: "",
+  });
+  expect((await readdir(place.directory)).filter((name) => name !== ".agent")).toEqual([]);
+});
+
 test("the code cache is the owner's alone, grows with what is used, and is left alone after that", async () => {
   const careless = calls("ls", { limit: "5" });
   const place = await ground([says("1"), calls("ls"), says("2"), careless, says("3"), says("4"), says("5")]);
