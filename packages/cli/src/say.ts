@@ -32,7 +32,9 @@ export async function sayAndEnd(
     const denied = watchDenials(session);
     const showing = show(session);
     const outcome = await sayAll(session, options, input);
-    await showing.end(outcome, endText(outcome, denied()));
+    // Whoever has stopped reading, as `head` does, has interrupted nothing that they would want to hear of.
+    const said = io.signal.reason === "SIGPIPE" ? undefined : endText(outcome, denied());
+    await showing.end(outcome, said);
     return exitCodeOf(outcome, denied());
   } finally {
     await session.dispose();

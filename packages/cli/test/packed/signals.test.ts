@@ -103,7 +103,7 @@ test("whoever reads may leave early: nothing is said, and nothing goes on", asyn
   const run = await start(place, ["--mode", "json", "Go."], { through });
   const { out, err } = await run.ended;
   expect(out.split("\n")).toHaveLength(3);
-  expect(err).not.toContain("EPIPE");
+  expect(err).toBe("");
   for (let turn = 0; isRunning(command); turn++) {
     expect(turn).toBeLessThan(60);
     await wait(50);
