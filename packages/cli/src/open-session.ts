@@ -68,6 +68,8 @@ const modelSpec = ({ provider, model }: SessionOptions): string | undefined =>
 /** A key is for one provider, and so for the one whose model is used. */
 function useKey({ authStorage, model }: AgentSession, { apiKey }: SessionOptions): void {
   if (apiKey === undefined) return;
+  // What a script forgot to fill in.
+  if (apiKey.trim() === "") throw new HarnessError("invalid_input", "--api-key is empty.");
   if (!model)
     throw new HarnessError("no_model", "--api-key needs to know whose key it is: name a --model or a --provider.");
   authStorage.setRuntimeApiKey(model.provider, apiKey, model.baseUrl || undefined);

@@ -28,6 +28,13 @@ export async function readInput(io: Io): Promise<string | undefined> {
   } finally {
     io.signal.removeEventListener("abort", stop);
   }
-  const text = Buffer.concat(chunks).toString("utf8");
+  const bytes = Buffer.concat(chunks);
+  if (bytes.includes(0)) {
+    throw new HarnessError(
+      "invalid_input",
+      "Standard input is no text. Turn it into some, or name it as a file: @FILE.",
+    );
+  }
+  const text = bytes.toString("utf8");
   return text.trim() === "" ? undefined : text;
 }

@@ -45,6 +45,22 @@ test("a pipe or a device is no file, is not waited for, and is told so in one li
   expect(JSON.stringify(place.server.requests[0]?.body)).toContain("apples.txt");
 });
 
+test("what is no text, an empty key and a message that looks like a file are refused, with what to do", async () => {
+  const place = await ground([]);
+  const refused = async (args: string[], input?: string) => {
+    const { code, out, err } = await run(place, args, input === undefined ? {} : { input });
+    expect({ code, out }).toEqual({ code: exitCodes.usage, out: "" });
+    return err;
+  };
+  expect(await refused(["-p", "Hi"], "a\0b")).toBe(
+    "tau: Standard input is no text. Turn it into some, or name it as a file: @FILE.\n",
+  );
+  expect(await refused(["--api-key", "", "-p", "Hi"])).toBe("tau: --api-key is empty.\n");
+  expect(await refused(["-p", "@ada said hi"])).toBe(
+    "tau: There is no file ada said hi. If it is a message, put a space before the @.\n",
+  );
+});
+
 test("tools work, and the session goes on with --continue", async () => {
   const place = await ground([calls("write", { path: "b.txt", content: "bread" }), says("Written."), says("b.txt.")]);
   expect(await run(place, ["-p", "Write b.txt."])).toMatchObject({ code: 0, out: "Written.\n" });

@@ -75,12 +75,15 @@ export async function attachFiles(
   const content: (TextContent | ImageContent)[] = [];
   for (const path of paths) {
     const found = await port.readMention(path);
-    if (found.kind === "missing") return { kind: "refused", reason: `There is no file ${path}.` };
+    if (found.kind === "missing") return { kind: "refused", reason: `There is no file ${path}.${hintFor(path)}` };
     if (found.kind === "failed") return { kind: "refused", reason: found.reason };
     content.push(...blocksOf(found));
   }
   return { kind: "content", content };
 }
+
+/** Who begins a message with the sign of a file is taken at their word. */
+const hintFor = (path: string) => (/\s/.test(path) ? " If it is a message, put a space before the @." : "");
 
 /** Text that comes from elsewhere, such as a pipe. Nothing in it is expanded. */
 export const inputBlock = (text: string): TextContent => ({ type: "text", text: enclose("stdin", {}, text) });
