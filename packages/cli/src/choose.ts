@@ -25,8 +25,9 @@ export async function ask(io: Io, question: string, { hidden = false, signal }: 
   // With `terminal`, what is typed comes to us one key at a time, and is echoed only by us.
   const lines = createInterface({ input, output, terminal: io.terminal.input });
   const stops = signal ? AbortSignal.any([signal, io.signal]) : io.signal;
+  let answer: string | undefined;
   try {
-    return await new Promise<string | undefined>((resolve) => {
+    answer = await new Promise<string | undefined>((resolve) => {
       const giveUp = () => resolve(undefined);
       if (stops.aborted) giveUp();
       stops.addEventListener("abort", giveUp, { once: true });
@@ -34,9 +35,11 @@ export async function ask(io: Io, question: string, { hidden = false, signal }: 
       lines.once("close", giveUp);
       lines.once("SIGINT", giveUp);
     });
+    return answer;
   } finally {
     lines.close();
-    if (hidden) io.err("\n");
+    // What is said next begins a line: only an answer that is shown has ended its own.
+    if (hidden || answer === undefined) io.err("\n");
   }
 }
 

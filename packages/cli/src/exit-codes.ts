@@ -24,5 +24,8 @@ const mistakes: ReadonlySet<unknown> = new Set([
   "unknown_model",
 ] satisfies HarnessErrorCode[]);
 
-export const exitCodeOfError = (error: unknown): ExitCode =>
-  mistakes.has((error as { code?: unknown } | undefined)?.code) ? exitCodes.usage : exitCodes.failed;
+export function exitCodeOfError(error: unknown): ExitCode {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  if (code === ("aborted" satisfies HarnessErrorCode)) return exitCodes.interrupted;
+  return mistakes.has(code) ? exitCodes.usage : exitCodes.failed;
+}

@@ -154,6 +154,13 @@ test("--resume asks on a terminal which session is meant, and says so where nobo
   expect(chosen).toMatchObject({ code: 0, out: "three\n" });
   expect(chosen.err).toContain("The second.");
   expect(JSON.stringify(place.server.requests[2]?.body)).toContain("The first.");
+  const terminal = { input: true, err: true };
+  const gaveUp = await run(place, ["--resume", "-p", "Go on."], { input: "", terminal });
+  expect(gaveUp.code).toBe(exitCodes.interrupted);
+  expect(gaveUp.err).toMatch(/: \ntau: No session was chosen\.\n$/);
+  const wrong = await run(place, ["--resume", "-p", "Go on."], { input: "99\n", terminal });
+  expect(wrong.code).toBe(exitCodes.usage);
+  expect(wrong.err).toMatch(/\ntau: None of these was chosen\. Give the number of one, or its id\.\n$/);
   const nobody = await run(place, ["--resume", "-p", "Go on."]);
   expect(nobody).toMatchObject({ code: exitCodes.usage });
   expect(nobody.err).toContain("--session ID");

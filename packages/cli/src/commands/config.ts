@@ -84,7 +84,7 @@ async function edit(given: Given, io: Io): Promise<ExitCode> {
     await writeFile(file, "{\n}\n", { flag: "wx", mode: 0o600 });
   }
   const code = await runEditor(editor, file, io);
-  if (code !== 0) throw new HarnessError("invalid_input", `The editor ${JSON.stringify(editor)} ended with ${code}.`);
+  if (code !== 0) throw new Error(`The editor ${JSON.stringify(editor)} ended with ${code}.`);
   await place.settings.reload();
   tellProblems(place, io);
   if (place.settings.problems.length > 0) return exitCodes.failed;

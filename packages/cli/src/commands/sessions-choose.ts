@@ -23,7 +23,8 @@ export async function chooseSessionFile(io: Io, directory: string | undefined): 
     summary: cutTo(cleanLine(titleOf(session)), mostTitle),
   }));
   const chosen = await choose(io, "Sessions of this directory, the last used first:", items);
+  if (chosen === undefined) throw new HarnessError("aborted", "No session was chosen.");
   const found = sessions[items.findIndex(({ name }) => name === chosen)];
-  if (!found) throw refused("No session was chosen.");
+  if (!found) throw refused("None of these was chosen. Give the number of one, or its id.");
   return found.path;
 }

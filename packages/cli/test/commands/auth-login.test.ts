@@ -80,6 +80,12 @@ test.each(["browser", "paste"] as const)("with the method %s, what is pasted wil
   expect((await storedIn(place))["here"]?.access).toContain(canary);
 });
 
+test("a question that nobody needs to answer any more ends its line", async () => {
+  const { code, err } = await logIn({ isPerson: true, act: (back) => visit(back.href) });
+  expect(code).toBe(exitCodes.done);
+  expect(err).toMatch(/that it ends with: \n$/);
+});
+
 test("who says no in the browser is told so in one line, and nothing is stored", async () => {
   const { code, out, err, place, server } = await logIn({
     act(back) {

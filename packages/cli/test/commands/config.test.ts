@@ -104,7 +104,10 @@ test("edit opens the file in the person's editor and checks it afterwards", asyn
   expect(bad.err).toMatch(/settings\.json:2:\d+: .*retry\.maxRetries/);
   expect((await run(place, ["config", "edit"])).err).toContain("Set VISUAL or EDITOR");
   const left = await run(place, ["config", "edit"], { env: { EDITOR: "false", PATH: "/usr/bin:/bin" } });
-  expect(left.err).toContain('The editor "false" ended with 1.');
+  expect(left).toMatchObject({
+    code: exitCodes.failed,
+    err: expect.stringContaining('The editor "false" ended with 1.'),
+  });
 });
 
 test("path and schema are for programs", async () => {
