@@ -4,7 +4,7 @@ import type { FileSystem } from "@tau/tools/platform";
 import type { Credential } from "./credential.ts";
 import type { AuthFailure, AuthNotice } from "./failure.ts";
 import type { KeyChain } from "./key-chain.ts";
-import type { KeySource } from "./key-choice.ts";
+import type { KeySource, NoKey } from "./key-choice.ts";
 import type { KeyCommands } from "./key-command.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
 
@@ -43,7 +43,7 @@ export interface AuthStorageOptions {
 export type ApiKeyOutcome =
   | { kind: "found"; key: string; source: KeySource }
   /** There is none for this provider, or none for this host. */
-  | { kind: "none"; reason: string }
+  | NoKey
   /** There is one, and it cannot be had now. */
   | { kind: "failed"; source: KeySource; failure: AuthFailure };
 

@@ -14,7 +14,14 @@ export type KeyCandidate = { source: KeySource; hosts: readonly string[] | undef
   | { failure: AuthFailure }
 );
 
-export type KeyChoice = { kind: "candidate"; candidate: KeyCandidate } | { kind: "none"; reason: string };
+export type KeyChoice = { kind: "candidate"; candidate: KeyCandidate } | NoKey;
+
+/** `isRefused`: there are keys, and none may go to this host. */
+export interface NoKey {
+  kind: "none";
+  reason: string;
+  isRefused: boolean;
+}
 
 /** The first that may go to `host`. The reason names the first that may not. */
 export function chooseKey(provider: string, candidates: readonly KeyCandidate[], host: string | undefined): KeyChoice {
@@ -25,8 +32,7 @@ export function chooseKey(provider: string, candidates: readonly KeyCandidate[],
     if (refusal === undefined) return { kind: "candidate", candidate };
     reason ??= refusal;
   }
-  return {
-    kind: "none",
-    reason: reason ?? `There is no key for ${provider}. Log in or store one: tau auth login ${provider}`,
-  };
+  if (reason !== undefined) return { kind: "none", reason, isRefused: true };
+  const advice = `There is no key for ${provider}. Log in or store one: tau auth login ${provider}`;
+  return { kind: "none", reason: advice, isRefused: false };
 }

@@ -10,6 +10,7 @@ import {
   type SimpleStreamOptions,
 } from "@tau/ai";
 import type { AuthStorage } from "../auth/auth-storage.ts";
+import { isLocalProvider } from "../models/local-models.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Settings } from "../settings/schema.ts";
 
@@ -65,8 +66,9 @@ async function keyFor({ auth }: RequestParts, model: Model, signal: AbortSignal 
     const { kind, message } = found.failure;
     return { kind: "failed", failure: { kind: kind === "network" || kind === "aborted" ? kind : "auth", message } };
   }
-  // Without a key the request would take the one of the environment, which is not meant for this host.
-  if (findEnvKeys(provider)?.[0] !== undefined)
+  // Without a key the request would take the one of the environment, which is not meant for this host. That a key of
+  // somebody's is not sent has to be said, unless the server is one that does without.
+  if (findEnvKeys(provider)?.[0] !== undefined || (found.isRefused && !isLocalProvider(provider)))
     return { kind: "failed", failure: { kind: "auth", message: found.reason } };
   return { kind: "key", key: undefined };
 }
