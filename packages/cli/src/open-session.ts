@@ -1,6 +1,7 @@
 /** From the flags to an open session: the one place where the program is put together. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { didYouMean } from "@tau/ai";
 import {
   type AgentSession,
   type AgentSessionParams,
@@ -56,10 +57,32 @@ export async function openSession(options: SessionOptions, io: Io, { ask }: Open
     abortSignal: io.signal,
   };
   const session = await createAgentSession(params);
-  useKey(session, options);
-  session.override({ budgets: budgetsOf(options) });
-  if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
-  return session;
+  try {
+    useKey(session, options);
+    await checkNames(session, options);
+    session.override({ budgets: budgetsOf(options) });
+    if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
+    return session;
+  } catch (error) {
+    await session.dispose();
+    throw error;
+  }
+}
+
+/** A misspelled name must not leave in what was to be out, nor stand for nothing at all. */
+async function checkNames(session: AgentSession, { excludeTools, models }: SessionOptions): Promise<void> {
+  if (excludeTools) await checkExcluded(session, excludeTools);
+  const scope = models && session.modelRegistry.scope(models);
+  const [problem] = scope?.models.length === 0 ? scope.problems : [];
+  if (problem) throw new HarnessError("unknown_model", problem.message);
+}
+
+async function checkExcluded({ tools, droppedTools }: AgentSession, excluded: readonly string[]): Promise<void> {
+  const { toolNames } = await import("@tau/tools");
+  const known = [...new Set<string>([...toolNames, ...[...tools, ...droppedTools].map(({ name }) => name)])];
+  const unknown = excluded.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new HarnessError("invalid_input", `There is no tool ${JSON.stringify(unknown)}.${didYouMean(unknown, known)}`);
 }
 
 const modelSpec = ({ provider, model }: SessionOptions): string | undefined =>

@@ -210,9 +210,18 @@ test("a key that a server repeats is shown nowhere, and stored nowhere", async (
 });
 
 test("what flags leave out is no news, what they name and is not there is a mistake", async () => {
-  const place = await ground([says("ok"), says("ok")]);
+  const place = await ground([says("ok"), says("ok"), says("ok")]);
   expect(await run(place, ["--tools", "read", "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
   expect(await run(place, ["--no-tools", "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
+  const left = [
+    "--tools",
+    "read",
+    "--exclude-tools",
+    "bash,hashline_patch,session_branch",
+    "--models",
+    "nobody/*,small",
+  ];
+  expect(await run(place, [...left, "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
   for (const args of [
     ["--skill", "/no/such/place", "-p", "Hi"],
     ["--tools", "read", "--no-tools", "-p", "Hi"],
@@ -241,6 +250,8 @@ test("a name that fits nothing, or too much, is a mistake, whatever it names", a
     [["--session", "same", "-p", "Hi"], 'tau: "same" could be same-'],
     [["--fork", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
     [["--model", "nobody/nothing", "-p", "Hi"], 'tau: There is no model "nobody/nothing".'],
+    [["--exclude-tools", "Bash", "-p", "Hi"], 'tau: There is no tool "Bash". Did you mean "bash"?'],
+    [["--models", "nobody/*", "-p", "Hi"], 'tau: No model fits "nobody/*".'],
     [["-p", "@nowhere"], "tau: There is no file nowhere."],
     [["sessions", "branch", "same-1", "--from", "nowhere"], "tau sessions: The session same-1 has no entry"],
     [["auth", "login", "nobody"], 'tau auth: There is no provider "nobody".'],

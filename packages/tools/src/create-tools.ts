@@ -37,7 +37,8 @@ export interface ToolsOptions {
   ids?: Ids;
 }
 
-const toolNames = Object.keys(definitions) as ToolName[];
+/** All that there are, in the order in which a model is told of them. */
+export const toolNames = Object.keys(definitions) as readonly ToolName[];
 
 /** What a coding agent gets when nothing else is said. `hashline_patch` is for those who ask for it. */
 export const defaultToolNames: readonly ToolName[] = toolNames.filter((name) => name !== "hashline_patch");

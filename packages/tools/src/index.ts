@@ -1,4 +1,4 @@
-export { createTools, defaultToolNames, type Tools, type ToolsOptions } from "./create-tools.ts";
+export { createTools, defaultToolNames, toolNames, type Tools, type ToolsOptions } from "./create-tools.ts";
 export type { ToolName } from "./definitions.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";
 export { createEditTool, type EditDetails } from "./files/edit.ts";
