@@ -49,11 +49,17 @@ async function removeSession(path: string): Promise<void> {
   }
   try {
     await unlink(path);
-    const beside = (await readdir(dirname(path))).filter((name) => name.startsWith(`${basename(path)}.`));
-    for (const name of beside)
+    for (const name of besides(basename(path), await readdir(dirname(path))))
       if (!name.startsWith(basename(lock))) await rm(join(dirname(path), name), { recursive: true });
   } finally {
     await outcome.lease.release();
   }
   await unlink(lock);
+}
+
+/** What belongs to a log by its name. The id of another session may begin like it, down to the ending. Pure. */
+function besides(log: string, names: readonly string[]): string[] {
+  const beginning = names.filter((name) => name.startsWith(`${log}.`));
+  const others = beginning.filter((name) => name.endsWith(".jsonl"));
+  return beginning.filter((name) => !others.some((other) => name === other || name.startsWith(`${other}.`)));
 }

@@ -286,6 +286,25 @@ test("delete asks first, needs --yes where nobody can be asked, and leaves nothi
   expect(await idsOf(place)).toEqual([]);
 });
 
+test("delete leaves another session whose id begins with the name of the file", async () => {
+  const place = await spot();
+  const ids = ["a", "a.jsonl.b", "a.jsonl.b.jsonl.c"];
+  for (const id of ids) {
+    const session = await SessionManager.create(place.directory, undefined, { agentDir: place.agentDir, id });
+    await session.appendMessage({ role: "user", content: "Hi", timestamp: 1 });
+    await session.close();
+    await writeFile(`${session.getSessionFile()!}.torn-1`, "torn");
+  }
+  for (const [at, id] of ids.entries()) {
+    expect(await run(place, ["sessions", "delete", id, "--yes"])).toMatchObject({ code: exitCodes.done });
+    expect((await idsOf(place)).sort()).toEqual(ids.slice(at + 1));
+  }
+  const [directory] = await readdir(join(place.agentDir, "sessions"));
+  expect(
+    (await readdir(join(place.agentDir, "sessions", directory!))).filter((name) => name.includes("jsonl")),
+  ).toEqual([]);
+});
+
 test("delete removes no file that is no session", async () => {
   const place = await spot();
   const notes = join(place.directory, "notes.txt");
