@@ -40,6 +40,8 @@ async function behindWall(who: string, io: Io, work: () => Promise<ExitCode>): P
 
 /** Picks a surface. */
 async function startSession(args: readonly string[], io: Io): Promise<ExitCode> {
+  const mistake = await nearlyCommand(args, io);
+  if (mistake !== undefined) return mistake;
   const { parseSessionArgs } = await import("./args.ts");
   const parsed = parseSessionArgs(args);
   switch (parsed.kind) {
@@ -52,22 +54,16 @@ async function startSession(args: readonly string[], io: Io): Promise<ExitCode> 
     case "mistake":
       return await usageMistake(parsed, io);
     case "session":
-      return await runMode(parsed.options, args, io);
+      return await runMode(parsed.options, io);
   }
 }
 
-async function runMode(options: SessionOptions, args: readonly string[], io: Io): Promise<ExitCode> {
+async function runMode(options: SessionOptions, io: Io): Promise<ExitCode> {
   if (options.listModels !== undefined) return await listModels(options, io);
   if (options.mode === "rpc") return await (await import("./rpc/rpc.ts")).runRpc(options, io);
-  const [word] = options.messages;
   if (isNothingSaid(options, io)) {
     io.out(helpText(commands));
     return exitCodes.done;
-  }
-  // One word that nearly is a command is one that was misspelled.
-  if (args.length === 1 && word !== undefined && /^[a-z]+$/.test(word)) {
-    const mistake = await nearlyCommand(word, io);
-    if (mistake !== undefined) return mistake;
   }
   if (options.mode === "json") return await (await import("./json.ts")).runJson(options, io);
   return await (await import("./print.ts")).runPrint(options, io);
@@ -81,14 +77,20 @@ function listModels({ listModels: search, offline }: SessionOptions, io: Io): Pr
   return runCommand("models", args, io);
 }
 
-async function nearlyCommand(word: string, io: Io): Promise<ExitCode | undefined> {
+/** A word that nearly is a command, alone or before one of its forms, is one that was misspelled. */
+async function nearlyCommand([word = "", form, ...rest]: readonly string[], io: Io): Promise<ExitCode | undefined> {
+  const couldBe = commands.filter(({ name, usage }) =>
+    form === undefined ? true : usage.some((line) => line.startsWith(`tau ${name} ${form} `)),
+  );
+  if (couldBe.length === 0 || !/^[a-z]+$/.test(word)) return undefined;
   const { nearestNames } = await import("@tau/ai");
   const [suggestion] = nearestNames(
     word,
-    commands.map(({ name }) => name),
+    couldBe.map(({ name }) => name),
   );
   if (suggestion === undefined) return undefined;
-  io.err(`tau: there is no command ${word}. Did you mean ${suggestion}? To say it to the model: tau -p ${word}\n`);
+  const said = [word, form, ...rest].filter((one) => one !== undefined).join(" ");
+  io.err(`tau: there is no command ${word}. Did you mean ${suggestion}? To say it to the model: tau -p "${said}"\n`);
   return exitCodes.usage;
 }
 
