@@ -26,7 +26,10 @@ const importStatement =
 const lateImport = /\bimport\("(?<from>[^"]+)"\)/g;
 const exportStatement = /export\{(?<names>[^{}]*)\};$/;
 
-/** What a chunk imports becomes constants of its function, what it exports is what the function returns. */
+/**
+ * What a chunk imports becomes constants of its function, what it exports is what the function returns. So nothing that is
+ * exported may be assigned again later: the linter forbids it.
+ */
 function asFunction(text, imports, numbers) {
   const load = (from) =>
     numbers.has(basename(from)) ? `tauLoad(${numbers.get(basename(from))})` : `require("${from}")`;
