@@ -1,6 +1,6 @@
 /** Only its owner may look at what holds keys. */
 import { constants } from "node:fs";
-import { type FileSystem, systemCode } from "@tau/tools/platform";
+import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 import type { AuthNotice } from "./failure.ts";
 
 /** What others may do, and must not be able to. */
@@ -15,7 +15,7 @@ export async function tighten(fs: FileSystem, path: string): Promise<AuthNotice 
   // There are no such modes there; what counts is the person's own directory.
   if (process.platform === "win32") return undefined;
   try {
-    const mode = tighterMode((await fs.stat(path)).mode);
+    const mode = tighterMode((await lookAt(fs, path)).mode);
     if (mode === undefined) return undefined;
     const handle = await fs.open(path, constants.O_RDONLY);
     try {

@@ -1,7 +1,7 @@
 /** `models.json` on disk: read, watched, and the last good state of it. */
 import { type Stats, unwatchFile, watchFile } from "node:fs";
 import { assertNever, type Clock, messageOf, sleep } from "@tau/ai";
-import { type FileSystem, systemCode } from "@tau/tools/platform";
+import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 import { readWhole } from "../whole-file.ts";
 import { type ModelsFile, type ModelsProblem, parseModels } from "./models-file.ts";
 
@@ -118,7 +118,7 @@ export class FileSource {
   async #read(): Promise<Read> {
     const { fileSystem: fs, path } = this.#options;
     try {
-      const stats = await fs.stat(path);
+      const stats = await lookAt(fs, path);
       if (!stats.isFile()) return { kind: "unreadable", message: "This is not a file." };
       if (stats.size > mostBytes) return { kind: "unreadable", message: `This is larger than ${mostBytes} bytes.` };
       const bytes = await readWhole(fs, path);

@@ -55,7 +55,7 @@ class FileStore implements LogStore {
   }
 
   async stat() {
-    const stats = await ifThere(this.#fs.stat(this.name));
+    const stats = await ifThere(lookAt(this.#fs, this.name));
     return stats && { size: stats.size, identity: identityOf(stats), modifiedMs: stats.mtimeMs };
   }
 

@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@tau/agent";
 import { dirname, resolve } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
+import { type FileSystem, lookAt, nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { ifThere } from "../on-disk.ts";
 import { writeWhole } from "../whole-file.ts";
@@ -198,7 +198,7 @@ export class SessionManager extends Session {
    */
   async saveAs(path: string): Promise<void> {
     const { fileSystem, ids } = this.#setting;
-    if (await ifThere(fileSystem.stat(path))) {
+    if (await ifThere(lookAt(fileSystem, path))) {
       throw new HarnessError("invalid_input", `${path} exists already. Choose another name.`);
     }
     const bytes = await this.#log.bytes();

@@ -1,7 +1,7 @@
 /** Where settings come from: a text that can be read, and rewritten as a whole. */
 import { dirname, join, relative, isAbsolute, sep } from "node:path";
 import { type Clock, type Ids, messageOf, sleep } from "@tau/ai";
-import { acquireLease, type FileSystem } from "@tau/tools/platform";
+import { acquireLease, type FileSystem, lookAt } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { ifThere } from "../on-disk.ts";
 import { readWhole, writeWhole } from "../whole-file.ts";
@@ -84,7 +84,7 @@ export function fileSource(options: FileSourceOptions): SettingsSource {
 
 /** A pipe or a device would be read for ever, so it is not opened at all. */
 async function readBytes(fs: FileSystem, path: string): Promise<Buffer | undefined> {
-  const stats = await ifThere(fs.stat(path));
+  const stats = await ifThere(lookAt(fs, path));
   if (!stats) return undefined;
   if (!stats.isFile()) throw new Error("it is not a file.");
   if (stats.size > mostBytes) throw new Error(`it has ${stats.size} bytes, and at most ${mostBytes} are read.`);
