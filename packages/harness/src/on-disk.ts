@@ -5,7 +5,7 @@ import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 
 /** Makes a directory, and those above it. It is lost with the power, with all that is in it, until its name is synced. */
 export async function makeDirectory(fs: FileSystem, path: string): Promise<void> {
-  if (await ifThere(lookAt(fs, path))) return;
+  if (await lookAt(fs, path)) return;
   const above = dirname(path);
   if (above !== path) await makeDirectory(fs, above);
   await fs.mkdir(path, { recursive: true, mode: 0o700 });

@@ -15,7 +15,8 @@ export async function tighten(fs: FileSystem, path: string): Promise<AuthNotice 
   // There are no such modes there; what counts is the person's own directory.
   if (process.platform === "win32") return undefined;
   try {
-    const mode = tighterMode((await lookAt(fs, path)).mode);
+    const found = await lookAt(fs, path);
+    const mode = found && tighterMode(found.mode);
     if (mode === undefined) return undefined;
     const handle = await fs.open(path, constants.O_RDONLY);
     try {

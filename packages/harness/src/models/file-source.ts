@@ -119,6 +119,7 @@ export class FileSource {
     const { fileSystem: fs, path } = this.#options;
     try {
       const stats = await lookAt(fs, path);
+      if (!stats) return { kind: "missing" };
       if (!stats.isFile()) return { kind: "unreadable", message: "This is not a file." };
       if (stats.size > mostBytes) return { kind: "unreadable", message: `This is larger than ${mostBytes} bytes.` };
       const bytes = await readWhole(fs, path);

@@ -21,6 +21,7 @@ export async function readText(fs: FileSystem, path: string, maxBytes: number): 
   try {
     // A look before opening: opening alone already wakes a device.
     const before = await lookAt(fs, path);
+    if (!before) return { kind: "missing" };
     if (!before.isFile()) return unusable(path, `this is ${kindOf(before)}, not a file. Put a text file in its place.`);
     // It may have become a pipe since, and opening one that nobody writes to would wait for ever.
     const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -113,6 +114,7 @@ export async function listDirectory(fs: FileSystem, path: string): Promise<Listi
 export async function kindOfPath(fs: FileSystem, path: string): Promise<"file" | "directory" | "other" | undefined> {
   try {
     const stats = await lookAt(fs, path);
+    if (!stats) return undefined;
     return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
   } catch (error) {
     if (systemCode(error) === undefined) throw error;

@@ -1,5 +1,5 @@
 /** A log in a file. Append only; what is not acknowledged may be cut off again, what is never changes. */
-import { constants, type Stats } from "node:fs";
+import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import {
@@ -12,7 +12,7 @@ import {
   lookAt,
 } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { ifThere, makeDirectory, orUndefined, syncDirectory } from "../on-disk.ts";
+import { makeDirectory, orUndefined, syncDirectory } from "../on-disk.ts";
 import { type AppendOutcome, closedError, type LogStore } from "./store.ts";
 
 export interface FileStoreOptions {
@@ -55,7 +55,7 @@ class FileStore implements LogStore {
   }
 
   async stat() {
-    const stats = await ifThere(lookAt(this.#fs, this.name));
+    const stats = await lookAt(this.#fs, this.name);
     return stats && { size: stats.size, identity: identityOf(stats), modifiedMs: stats.mtimeMs };
   }
 
@@ -282,7 +282,8 @@ class FileStore implements LogStore {
 
   /** Why the log does not end at `position` any more, or is not ours any more; undefined when all is well. */
   async #misplaced({ identity }: Writing, position: number): Promise<AppendOutcome | undefined> {
-    const named = await ifThere(this.#look());
+    // Twice with every append, so without the detour over a thread where that can be.
+    const named = await lookAt(this.#fs, this.name);
     if (!named) return { kind: "overtaken", reason: "the file was removed" };
     if (identityOf(named) !== identity) return { kind: "overtaken", reason: "another file was put in its place" };
     if (named.size === position) return undefined;
@@ -291,11 +292,6 @@ class FileStore implements LogStore {
       kind: "overtaken",
       reason: `it has ${named.size} bytes where there should be ${position}: somebody else wrote to it`,
     };
-  }
-
-  /** Twice with every append, so without the detour over a thread where that can be. */
-  #look(): Promise<Stats> {
-    return lookAt(this.#fs, this.name);
   }
 
   /** After a failed write: the log must end where it ended before. */

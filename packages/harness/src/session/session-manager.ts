@@ -198,7 +198,7 @@ export class SessionManager extends Session {
    */
   async saveAs(path: string): Promise<void> {
     const { fileSystem, ids } = this.#setting;
-    if (await ifThere(lookAt(fileSystem, path))) {
+    if (await lookAt(fileSystem, path)) {
       throw new HarnessError("invalid_input", `${path} exists already. Choose another name.`);
     }
     const bytes = await this.#log.bytes();

@@ -84,7 +84,7 @@ export function fileSource(options: FileSourceOptions): SettingsSource {
 
 /** A pipe or a device would be read for ever, so it is not opened at all. */
 async function readBytes(fs: FileSystem, path: string): Promise<Buffer | undefined> {
-  const stats = await ifThere(lookAt(fs, path));
+  const stats = await lookAt(fs, path);
   if (!stats) return undefined;
   if (!stats.isFile()) throw new Error("it is not a file.");
   if (stats.size > mostBytes) throw new Error(`it has ${stats.size} bytes, and at most ${mostBytes} are read.`);

@@ -15,8 +15,11 @@ export interface FileSystem {
   /** `flags` as in open(2), from `constants` of `node:fs`. */
   open(path: string, flags: number, mode?: number): Promise<OpenHandle>;
   stat(path: string): Promise<Stats>;
-  /** The same at once: for looks that cost less than the detour over a thread. Absent where looking takes long. */
-  statNow?(path: string): Stats;
+  /**
+   * The same at once, for looks that cost less than the detour over a thread; undefined where there is nothing. Absent
+   * where looking takes long.
+   */
+  statNow?(path: string): Stats | undefined;
   lstat(path: string): Promise<Stats>;
   realpath(path: string): Promise<string>;
   readlink(path: string): Promise<string>;
@@ -42,7 +45,8 @@ export interface FileSystem {
 export const nodeFileSystem: FileSystem = {
   open: openRaw,
   stat: (path) => call((done) => fs.stat(path, done)),
-  statNow: (path) => fs.statSync(path),
+  // An error with its stack takes longer than the look.
+  statNow: (path) => fs.statSync(path, { throwIfNoEntry: false }),
   lstat: (path) => call((done) => fs.lstat(path, done)),
   realpath: (path) => call((done) => fs.realpath.native(path, done)),
   // The kernel knows where its open files are without asking any disk: the detour over a thread would cost more.
@@ -94,6 +98,13 @@ async function makeOne(path: string, mode: number | undefined): Promise<void> {
   }
 }
 
-/** A look at once where that is cheap, else over a thread. */
-export const lookAt = async (fs: Pick<FileSystem, "stat" | "statNow">, path: string): Promise<Stats> =>
-  fs.statNow ? fs.statNow(path) : await fs.stat(path);
+/** What is there; undefined where there is nothing. At once where that is cheap, else over a thread. */
+export async function lookAt(fs: Pick<FileSystem, "stat" | "statNow">, path: string): Promise<Stats | undefined> {
+  try {
+    return fs.statNow ? fs.statNow(path) : await fs.stat(path);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
+    return undefined;
+  }
+}

@@ -113,7 +113,7 @@ export const stampOf = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats) => [dev, in
  */
 async function refuseChanged({ fs }: Ground, path: string, name: string, stamp: string | undefined): Promise<void> {
   if (stamp === undefined) return;
-  const now = await unlessMissing(lookAt(fs, path));
+  const now = await lookAt(fs, path);
   if (now && stampOf(now) === stamp) return;
   throw new ToolsError(
     "overtaken",
