@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   mkdirSync,
@@ -158,9 +159,13 @@ describe("the file", () => {
     },
   );
 
-  test("one that cannot be read is told of, and the environment still counts", async () => {
+  test.each([
+    ["a directory", "mkdir"],
+    ["a pipe that nobody writes to", "mkfifo"],
+  ])("one that is %s is told of at once, and the environment still counts", async (_name, make) => {
     const { storage, directory, file, notices } = start({ variables: { ANTHROPIC_API_KEY: "env" } });
-    mkdirSync(join(directory, "auth.json"), { recursive: true });
+    mkdirSync(directory, { recursive: true });
+    execFileSync(make, [file]);
     expect(await storage.getApiKey("anthropic", { host })).toMatchObject({ key: "env", source: "environment" });
     expect(notices.at(-1)).toMatchObject({ kind: "unreadable", path: file });
     await expect(storage.set("x", apiKey("k"))).rejects.toMatchObject({ code: "write_failed" });

@@ -1,7 +1,7 @@
 /** Credentials in a file that several processes share: read whole, replaced whole, changed under a lease. */
 import { dirname } from "node:path";
 import { type Clock, type Ids, sleep } from "@tau/ai";
-import { acquireLease, type FileSystem, type Lease, systemCode } from "@tau/tools/platform";
+import { acquireLease, type FileSystem, type Lease, lookAt, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { readWhole, writeWhole } from "../whole-file.ts";
 import { type AuthEntries, encodeAuthFile, lineOfEntry, parseAuthFile } from "./auth-file.ts";
@@ -77,7 +77,11 @@ export class FileAuthStore implements AuthStore {
   }
 
   async #text(): Promise<string | undefined> {
-    return (await readWhole(this.#options.fileSystem, this.#options.path))?.toString("utf8");
+    const { fileSystem, path } = this.#options;
+    const found = await lookAt(fileSystem, path);
+    // Opening a pipe that nobody writes to would wait for ever.
+    if (found && !found.isFile()) throw Object.assign(new Error(`${path} is not a file`), { code: "EINVAL" });
+    return (await readWhole(fileSystem, path))?.toString("utf8");
   }
 
   async #change<T>(work: (entries: AuthEntries) => Promise<Change<T>>): Promise<T> {

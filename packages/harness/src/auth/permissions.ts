@@ -18,7 +18,8 @@ export async function tighten(fs: FileSystem, path: string): Promise<AuthNotice 
     const found = await lookAt(fs, path);
     const mode = found && tighterMode(found.mode);
     if (mode === undefined) return undefined;
-    const handle = await fs.open(path, constants.O_RDONLY);
+    // A pipe would be waited for.
+    const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       await handle.chmod(mode);
     } finally {
