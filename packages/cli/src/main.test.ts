@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "./commands/index.ts";
@@ -33,4 +33,13 @@ test.each([
   expect(code).toBe(exitCodes.usage);
   expect(err).toMatch(text);
   expect(out).toBe("");
+});
+
+test("what the system refuses is said in a sentence with the path and the reason", async () => {
+  const directory = await temporaryDirectory();
+  const file = join(directory, "sessions");
+  writeFileSync(file, "no directory");
+  const { code, err } = await runIn({ directory, agentDir: directory }, ["sessions", "list", "--session-dir", file]);
+  expect(code).toBe(exitCodes.failed);
+  expect(err).toBe(`tau sessions: ${file} cannot be used: not a directory (ENOTDIR).\n`);
 });

@@ -33,9 +33,17 @@ async function behindWall(who: string, io: Io, work: () => Promise<ExitCode>): P
     return await work();
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
-    io.err(`${who}: ${error instanceof Error ? error.message : String(error)}\n`);
+    io.err(`${who}: ${sentenceOf(error)}\n`);
     return exitCodeOfError(error);
   }
+}
+
+/** The system's own errors say a call and a path, as in "EACCES: permission denied, scandir '/x'". */
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, path, message } = error as NodeJS.ErrnoException;
+  const why = /^[A-Z0-9]+: ([^,]+),/.exec(message)?.[1];
+  return path === undefined || why === undefined ? message : `${path} cannot be used: ${why} (${code ?? ""}).`;
 }
 
 /** Picks a surface. */
