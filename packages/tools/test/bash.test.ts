@@ -212,6 +212,24 @@ describe("output", () => {
     expect(statSync(file!).size).toBeLessThan(64 * 1024 * 1024 + 100);
   });
 
+  test("what a command said is given back, and does not wait for the collector", async () => {
+    let piecesLeft = 0;
+    const watched: Spawn = async (request) => {
+      const child = await spawn(request);
+      child.stdout.on("data", (piece: Buffer) => (piecesLeft += piece.length));
+      return {
+        ...child,
+        release(piece) {
+          const { length } = piece;
+          child.release!(piece);
+          piecesLeft -= length - piece.length;
+        },
+      };
+    };
+    await shell({ spawn: watched }).bash("head -c 8M /dev/zero");
+    expect(piecesLeft).toBeLessThan(512 * 1024);
+  });
+
   test("noise costs less than 32 MB too", async () => {
     const { bash } = shell();
     await bash("head -c 1M /dev/urandom");

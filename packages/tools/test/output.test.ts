@@ -167,6 +167,19 @@ describe("kept output", () => {
     expect(existsSync(directory)).toBe(false);
   });
 
+  test("every piece that was read is given back, and all of it is kept nevertheless", async () => {
+    const pieces = Array.from({ length: 20 }, (_unused, at) => Buffer.alloc(7_000, 97 + at));
+    const all = Buffer.concat(pieces);
+    const released: Buffer[] = [];
+    const logs = logsIn(join(scratch(), "logs"));
+    const output = new Output({ logs, name: "test", release: (piece) => released.push(piece.fill(0)) });
+    await output.read(Readable.from(pieces), "stdout");
+    await output.close();
+    expect(released).toEqual(pieces);
+    expect(readFileSync((output.kept as { file: string }).file).equals(all)).toBe(true);
+    expect(output.snapshot().text).toBe(all.toString().slice(-50 * 1024));
+  });
+
   test("of many lines the last are shown, and the file that holds all is named", async () => {
     const { text, notice, file } = await outputOf(`${numbered(5_000)}\n`);
     expect(text.split("\n")).toEqual(numbered(5_000).split("\n").slice(-2_000));
