@@ -107,6 +107,26 @@ describe.skipIf(reason)("attributes and access lists", () => {
     expect(looks).toBe(4);
   });
 
+  test("are kept on a file that took the name of a written one at once", async () => {
+    const path = join(scratch(), "file");
+    const foreign = `${path}.foreign`;
+    fs.writeFileSync(path, "one");
+    fs.writeFileSync(foreign, "not ours");
+    const before = giveAttributes(foreign);
+    const fileSystem: FileSystem = {
+      ...nodeFileSystem,
+      async rename(from, to) {
+        await nodeFileSystem.rename(from, to);
+        if (fs.existsSync(foreign)) fs.renameSync(foreign, path);
+      },
+    };
+    const files = createFiles({ fileSystem });
+    await files.writeWhole(path, bytes("two"));
+    expect(fs.readFileSync(path, "utf8")).toBe("not ours");
+    await files.writeWhole(path, bytes("three"));
+    expect(attributesOf(path)).toBe(before);
+  });
+
   test("whatever call fails while they are kept, the content is the old or the new", async () => {
     const root = scratch();
     const path = join(root, "file");

@@ -61,24 +61,25 @@ async function replace(
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   // Until it belongs to whom it will belong to, only we may look into it.
   const handle = await fs.open(temporary, flags, existing ? 0o600 : 0o666);
-  let isPlain: boolean;
   try {
+    let isPlain: boolean;
     try {
+      const own = await handle.stat();
       await handle.write(bytes);
       isPlain = !existing || (await keepAttributes(ground, path, existing, handle));
-      if (existing) await keepOwnerAndMode(handle, existing);
+      if (existing) await keepOwnerAndMode(handle, existing, own);
       await handle.sync();
-    } finally {
-      await handle.close();
+      await refuseChanged(ground, path, name, ifUnchanged);
+      await fs.rename(temporary, path);
+    } catch (error) {
+      await unlessMissing(fs.unlink(temporary));
+      throw error;
     }
-    await refuseChanged(ground, path, name, ifUnchanged);
-    await fs.rename(temporary, path);
-  } catch (error) {
-    await unlessMissing(fs.unlink(temporary));
-    throw error;
+    await syncDirectory(directory.handle);
+    if (isPlain) await rememberPlain(ground, handle);
+  } finally {
+    await handle.close();
   }
-  await syncDirectory(directory.handle);
-  if (isPlain) await rememberPlain(ground, path);
 }
 
 const mostSwept = 1_000;
@@ -141,17 +142,15 @@ async function keepAttributes({ fs, plain }: Ground, path: string, existing: Sta
 
 const mostPlain = 1_000;
 
-async function rememberPlain({ fs, plain }: Ground, path: string): Promise<void> {
+/** Renaming changes the stamp, so after that. */
+async function rememberPlain({ fs, plain }: Ground, written: OpenHandle): Promise<void> {
   if (!fs.copyAttributes) return;
-  const now = await unlessMissing(fs.lstat(path));
-  if (!now) return;
   const [oldest] = plain;
   if (oldest !== undefined && plain.size >= mostPlain) plain.delete(oldest);
-  plain.add(stampOf(now));
+  plain.add(stampOf(await written.stat()));
 }
 
-async function keepOwnerAndMode(handle: OpenHandle, existing: Stats): Promise<void> {
-  const own = await handle.stat();
+async function keepOwnerAndMode(handle: OpenHandle, existing: Stats, own: Stats): Promise<void> {
   let [uid, gid] = [own.uid, own.gid];
   if (uid !== existing.uid && (await couldChown(handle, existing.uid, existing.gid))) {
     [uid, gid] = [existing.uid, existing.gid];
