@@ -28,10 +28,25 @@ test("what is asked of a closed file is refused, although its number may be anot
   await handle.close();
   const other = await openRaw(file(), flags, 0o600);
   expect(other.fd).toBe(handle.fd);
+  await expect(handle.stat()).rejects.toMatchObject({ code: "EBADF" });
   await expect(handle.write(Buffer.from("x"))).rejects.toMatchObject({ code: "EBADF" });
   await expect(handle.read(Buffer.alloc(1), 0)).rejects.toMatchObject({ code: "EBADF" });
   expect((await other.stat()).size).toBe(0);
   await other.close();
+});
+
+test("what was written is told and closed alike, whether it was synced or not", async () => {
+  const path = file();
+  const handle = await openRaw(path, flags, 0o600);
+  const sizes = [(await handle.stat()).size];
+  await handle.write(Buffer.from("one"));
+  sizes.push((await handle.stat()).size);
+  await handle.sync();
+  sizes.push((await handle.stat()).size);
+  await handle.write(Buffer.from("two"));
+  await handle.close();
+  await expect(handle.stat()).rejects.toMatchObject({ code: "EBADF" });
+  expect([...sizes, readFileSync(path, "utf8")]).toEqual([0, 3, 3, "onetwo"]);
 });
 
 test("directories are made with all above them, and where that cannot be it is said at once", async () => {
