@@ -19,7 +19,10 @@ test("a password in a model's address is used, and shown by nothing", async () =
     },
   };
   await writeFile(join(agentDir, "models.json"), JSON.stringify(config));
-  await writeFile(join(agentDir, "settings.json"), JSON.stringify({ defaultModel: "vllm/small" }));
+  await writeFile(
+    join(agentDir, "settings.json"),
+    JSON.stringify({ defaultModel: "vllm/small", retry: { maxRetries: 0 } }),
+  );
   const said: string[] = [];
   for (const args of [
     ["-p", "Hi"],

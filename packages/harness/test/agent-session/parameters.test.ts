@@ -232,6 +232,8 @@ test("createAgent: three lines from an AI and tools by name to an answer", async
   onTestFinished(() => server.close());
   const cwd = await temporaryDirectory();
   await writeFile(join(cwd, "a.txt"), "a");
+  await mkdir(join(cwd, "agent"));
+  await writeFile(join(cwd, "agent", "settings.json"), JSON.stringify({ retry: { maxRetries: 0 } }));
   const ai = createAI({
     provider: "anthropic",
     model: "claude-sonnet-4-5",
