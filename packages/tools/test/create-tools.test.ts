@@ -259,17 +259,29 @@ describe("a root that a guard holds", () => {
     expect(existsSync(join(elsewhere, "secret.txt.tmp"))).toBe(false);
   });
 
-  test("grep shows nothing of a file below its root that may not be read", async () => {
-    const root = scratch();
-    writeFileSync(join(root, ".env"), "KEY=needle\n");
-    writeFileSync(join(root, "code.ts"), "const needle = 1;\n");
+  test.each<[string, string, string]>([
+    ["a text", "a [b] {c}*!.env", "KEY=needle\n"],
+    ["many lines", "many.env", "needle\n".repeat(5_000)],
+    ["a binary", "k.env", "\0\0needle\0"],
+    ["a name that is no text", "\u{1F511}.env", "needle"],
+  ])("grep says the same whether or not %s that may not be read matches", async (_what, name, content) => {
     const guard = (realPath: string) => {
       if (realPath.endsWith(".env")) throw new ToolsError("denied", "Secrets stay secret.");
     };
-    const { use } = toolsIn({ cwd: root, files: createFiles({ guard }) });
-    expect(await use("grep", { pattern: "needle" })).toBe(
-      "code.ts:1: const needle = 1;\n\n[Matches in 1 file that may not be read are left out.]",
-    );
+    const answers = async (secret: string) => {
+      const root = scratch();
+      mkdirSync(join(root, "a", "z"), { recursive: true });
+      for (const place of [".", "a", "a/z"]) writeFileSync(join(root, place, name), secret);
+      for (const letter of ["b", "c", "d"]) writeFileSync(join(root, `${letter}.ts`), `const ${letter} = "needle";\n`);
+      writeFileSync(join(root, "image.png"), "\0needle");
+      const { use } = toolsIn({ cwd: root, files: createFiles({ guard }) });
+      const uses = [{}, { limit: 3 }, { context: 1 }, { glob: "**/*.env" }, { glob: "!*.ts" }, { path: "a" }];
+      return await Promise.all(uses.map((more) => use("grep", { pattern: "needle", ...more })));
+    };
+    const [matching, other] = [await answers(content), await answers(content.replaceAll("needle", "thread"))];
+    expect(matching).toEqual(other);
+    expect(matching[1]).toContain('d.ts:1: const d = "needle";');
+    expect(matching[3]).toContain("No matches");
   });
 
   test("a file that is replaced while it is opened is not judged by a name it does not have", async () => {

@@ -37,27 +37,44 @@ export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTo
       refusePattern(query);
       const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
       const chosen = choose(globText, root);
-      const matches = createMatches({ limit, context });
-      const parser = createRecordParser();
-      const search: Search = {
-        args: [...argsOf(query, context, limit), ...chosen.args, "--", root.target],
-        cwd: root.cwd,
-        isInRepository: root.isInRepository,
-        signal,
-        onOutput(chunk) {
-          for (const record of parser.push(chunk)) {
-            if (chosen.accepts(record.path) && matches.add(record) === "enough") return true;
-          }
-          return false;
-        },
+      const searchWithout = async (leftOut: ReadonlySet<string>) => {
+        const matches = createMatches({ limit, context });
+        const parser = createRecordParser();
+        const search: Search = {
+          args: [...argsOf(query, context, limit), ...chosen.args, ...[...leftOut].map(without), "--", root.target],
+          cwd: root.cwd,
+          isInRepository: root.isInRepository,
+          signal,
+          onOutput(chunk) {
+            for (const record of parser.push(chunk)) {
+              if (chosen.accepts(record.path) && matches.add(record) === "enough") return true;
+            }
+            return false;
+          },
+        };
+        return { matches, end: await searcher.run(search) };
       };
-      const end = await searcher.run(search);
-      if (end.kind === "refused") throw refusal(end.reason, query.literal);
-      const refused = await unlessAborted(refusedFiles(files, root, matches.paths()), signal);
-      return present(matches, end, { root, pattern: query.pattern, searcher, refused });
+      const refused = new Set<string>();
+      for (let round = 1; ; round++) {
+        const { matches, end } = await searchWithout(refused);
+        if (end.kind === "refused") throw refusal(end.reason, query.literal);
+        const found = await unlessAborted(refusedFiles(files, root, matches.paths()), signal);
+        for (const path of found) refused.add(path);
+        // As if such files were not there: neither a notice, nor what else fits below the limit, may tell whether they match.
+        if (found.size === 0 || round === mostRounds || refused.size > mostLeftOut) {
+          return present(matches, end, { root, pattern: query.pattern, searcher, refused });
+        }
+      }
     },
   };
 }
+
+/** After so many searches, or so many files, what is left is only not shown. */
+const mostRounds = 8;
+const mostLeftOut = 200;
+
+/** Anchored where ripgrep runs, and with nothing in it that means anything in a glob. */
+const without = (path: string) => `--glob=!/${inside(path).replace(/[*?[\]{}\\!]/g, "\\$&")}`;
 
 /** ripgrep opens the files, and nobody guards that: so whoever guards ours is asked before anything is shown. */
 async function refusedFiles(files: Files, root: SearchRoot, paths: readonly string[]): Promise<Set<string>> {
@@ -71,8 +88,6 @@ async function refusedFiles(files: Files, root: SearchRoot, paths: readonly stri
   }
   return refused;
 }
-
-const countFiles = (count: number) => (count === 1 ? "1 file" : `${count} files`);
 
 interface Query {
   pattern: string;
@@ -184,10 +199,9 @@ function present(
     );
   }
   if (stopped !== undefined) notices.push(`[Stopped ${stopped}; there may be more. Narrow path or glob.]`);
-  if (refused.size > 0) notices.push(`[Matches in ${countFiles(refused.size)} that may not be read are left out.]`);
   if (hasCutLines) notices.push(`[Lines are cut after ${mostColumns} characters. See them whole with read.]`);
-  if (binary.count > 0) {
-    const others = binary.count > binary.names.length ? ", …" : "";
+  if (binary.names.length > 0) {
+    const others = binary.hasMore ? ", …" : "";
     notices.push(`[Binary files match too, and are not shown: ${binary.names.join(", ")}${others}]`);
   }
   notices.push(describeUnread(end.unread, root.show));

@@ -6,6 +6,8 @@ import type { SearchRecord } from "./records.ts";
 /** Characters of a line that are shown. */
 export const mostColumns = 500;
 const mostBinaryNames = 5;
+/** So many are asked for, and counted. */
+const mostBinaryPaths = 200;
 
 export interface ShownLine {
   text: string;
@@ -15,7 +17,7 @@ export interface ShownLine {
 export interface Matches {
   /** `enough` says that nothing that follows would be shown. */
   add(record: SearchRecord): "more" | "enough";
-  /** The files that something of would be shown. */
+  /** The files that something would be shown of, or that have a say in what is. */
   paths(): string[];
   /** Ordered by path, since ripgrep's threads finish in any order. Without what is of `refused` files. */
   result(
@@ -23,7 +25,7 @@ export interface Matches {
     refused: ReadonlySet<string>,
   ): {
     lines: ShownLine[];
-    binary: { names: string[]; count: number };
+    binary: { names: string[]; hasMore: boolean };
     hasCutLines: boolean;
     stoppedBy: "limit" | "size" | undefined;
   };
@@ -43,21 +45,21 @@ interface Section {
 
 export function createMatches({ limit, context }: { limit: number; context: number }): Matches {
   const sections: Section[] = [];
-  const binaryNames: string[] = [];
-  let binaryCount = 0;
+  const binary: string[] = [];
+  let tooMany: string | undefined;
   let [matches, lines, bytes] = [0, 0, 0];
   let hasCutLines = false;
   let stoppedBy: "limit" | "size" | undefined;
   return {
     add(record) {
       if (record.kind === "binary") {
-        binaryCount++;
-        if (binaryNames.length < mostBinaryNames) binaryNames.push(record.path);
+        if (binary.length < mostBinaryPaths) binary.push(record.path);
         return "more";
       }
       const isMatch = record.kind === "match";
       if (isMatch && ++matches > limit) {
         stoppedBy = "limit";
+        tooMany = record.path;
         dropContextOf(sections, record.path, context);
         return "enough";
       }
@@ -71,13 +73,16 @@ export function createMatches({ limit, context }: { limit: number; context: numb
       stoppedBy = "size";
       return "enough";
     },
-    paths: () => [...new Set(sections.map(({ path }) => path))],
+    paths: () => [
+      ...new Set([...sections.map(({ path }) => path), ...binary, ...(tooMany === undefined ? [] : [tooMany])]),
+    ],
     result(show, refused) {
       const allowed = sections.filter(({ path }) => !refused.has(path));
       const ordered = allowed.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+      const names = binary.filter((path) => !refused.has(path)).map(show);
       return {
         lines: shownLines(ordered, show, context > 0),
-        binary: { names: binaryNames.map(show).sort(), count: binaryCount },
+        binary: { names: names.sort().slice(0, mostBinaryNames), hasMore: names.length > mostBinaryNames },
         hasCutLines,
         stoppedBy,
       };
