@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
 import fc from "fast-check";
@@ -74,15 +74,19 @@ describe("pi's framing", () => {
   });
 
   test("a question goes out as a dialog, and only a yes allows", async () => {
-    const read = calls("read", { path: "/etc/hostname" });
+    // The name says nothing of where it leads.
+    const read = calls("read", { path: "notes.txt" });
     const place = await ground([read, says("One."), read, says("Two.")]);
+    await symlink("/etc/hostname", join(place.directory, "notes.txt"));
     const { ask, send, seen, records } = serve(place);
     for (const [count, confirmed] of [true, false].entries()) {
       records.splice(0);
       await ask("prompt", { message: "Read it." });
       const question = await seen(({ type }) => type === "extension_ui_request");
       expect(question).toMatchObject({ method: "confirm", title: "Allow read?" });
-      expect(question["message"]).toContain("/etc/hostname");
+      expect(question["message"]).toBe(
+        "Read notes.txt\nReading /etc/hostname needs a person's consent: it is outside the workspace.",
+      );
       send({ type: "extension_ui_response", id: question["id"], confirmed });
       await seen(({ type }) => type === "agent_settled");
       const name = (await readFile("/etc/hostname", "utf8")).trim();

@@ -149,6 +149,8 @@ export interface Approval {
   toolName: string;
   /** What the call would do, in words. */
   summary: string;
+  /** Why somebody is asked, with what would really be touched: a name in a call may lead elsewhere. */
+  reason: string;
   /** When it is denied without an answer, milliseconds since the epoch. */
   expiresAt?: number;
 }

@@ -82,7 +82,7 @@ function play(run: readonly Step[]): { events: SessionEvent[]; entries: WireEntr
       case "ask":
         events.push({
           type: "approval_requested",
-          approval: { id: `a${turnIndex}`, toolCallId: "a", toolName: "bash", summary: "rm" },
+          approval: { id: `a${turnIndex}`, toolCallId: "a", toolName: "bash", summary: "rm", reason: "it asks" },
         });
         if (step.isAnswered) {
           events.push({ type: "approval_resolved", approvalId: `a${turnIndex}`, decision: "allowed", by: "person" });

@@ -138,10 +138,11 @@ export function faultRecord({ framing, id, command }: Sender, { kind, message, c
 export const notification = (method: string, params: unknown) => ({ jsonrpc: "2.0", method, params });
 
 /** A question, as a request that the other side answers. */
-export function questionRecord(framing: Framing, { id, toolName, summary, ...others }: Approval): object {
+export function questionRecord(framing: Framing, { id, toolName, summary, reason, ...others }: Approval): object {
   if (framing === "json-rpc") {
-    const params = { approvalId: id, toolName, summary, ...others };
+    const params = { approvalId: id, toolName, summary, reason, ...others };
     return { jsonrpc: "2.0", id: `${questionPrefix}${id}`, method: "approve", params };
   }
-  return { type: "extension_ui_request", id, method: "confirm", title: `Allow ${toolName}?`, message: summary };
+  const message = `${summary}\n${reason}`;
+  return { type: "extension_ui_request", id, method: "confirm", title: `Allow ${toolName}?`, message };
 }

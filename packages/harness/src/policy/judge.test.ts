@@ -92,6 +92,7 @@ test("the question says what the call would do, and names the path that it reall
       toolCallId: "c1",
       toolName: "read",
       summary: "Read link/a",
+      reason: "Reading /outside/a needs a person's consent: it is outside the workspace.",
       request: {
         subject: { kind: "model", sessionId: "s" },
         capability: "read",

@@ -2,7 +2,7 @@
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import { type Ids, messageOf } from "@tau/ai";
 import { type JudgedCall, requestsOf } from "./call-requests.ts";
-import { summaryOf } from "./call-summary.ts";
+import { oneLine, summaryOf } from "./call-summary.ts";
 import type { Grants } from "./grants.ts";
 import type { Answer, Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
@@ -110,6 +110,9 @@ async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: Abo
   return reason;
 }
 
+/** No path is longer: its end is what a person has to see. */
+const longestReason = 5_000;
+
 async function outcomeOf(
   { ask, grants, ids }: JudgeParts,
   call: Call,
@@ -125,7 +128,8 @@ async function outcomeOf(
   if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended(request)}` };
   try {
     const summary = summaryOf(call);
-    const question: Question = { id: ids(), toolCallId: call.id, toolName: call.name, summary, request };
+    const reason = oneLine(verdict.reason, longestReason);
+    const question: Question = { id: ids(), toolCallId: call.id, toolName: call.name, summary, reason, request };
     const answer = await askUnlessAborted(ask, question, signal);
     if (answer === "aborted") return { outcome: "denied", rule, reason: "Aborted before anybody had answered." };
     const by = answer.by ?? "person";

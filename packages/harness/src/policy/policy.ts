@@ -42,6 +42,8 @@ export interface Question {
   toolName: string;
   /** What the call would do, in words. */
   summary: string;
+  /** Why somebody is asked, with what would really be touched: a name in a call may lead elsewhere. */
+  reason: string;
   request: PolicyRequest;
 }
 

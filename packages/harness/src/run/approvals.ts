@@ -24,9 +24,9 @@ export class Approvals {
   /** The port that the judge asks. With a function, that is asked too, and a surface may still answer first. */
   port(choice: AskChoice): Ask {
     return async (question, signal) => {
-      const { id, toolCallId, toolName, summary } = question;
+      const { id, toolCallId, toolName, summary, reason } = question;
       const answered = this.#wait(id, signal);
-      this.#publisher.fact({ type: "approval_requested", approval: { id, toolCallId, toolName, summary } });
+      this.#publisher.fact({ type: "approval_requested", approval: { id, toolCallId, toolName, summary, reason } });
       if (typeof choice === "function") this.#askToo(choice, question, signal);
       const answer = await answered;
       const decision = answer.decision === "allow" ? "allowed" : "denied";

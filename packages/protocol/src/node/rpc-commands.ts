@@ -153,6 +153,8 @@ export interface RpcQuestion {
   toolName: string;
   /** What the call would do, in words. */
   summary: string;
+  /** Why somebody is asked, with what would really be touched: a name in a call may lead elsewhere. */
+  reason: string;
   /** Milliseconds since the epoch. */
   expiresAt?: number;
 }
