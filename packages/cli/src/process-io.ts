@@ -3,6 +3,7 @@ import { fstatSync, statSync } from "node:fs";
 import { devNull } from "node:os";
 import { isAbsolute } from "node:path";
 import { isatty } from "node:tty";
+import { sleep, systemClock } from "@tau/ai";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { Output } from "./output.ts";
@@ -10,6 +11,7 @@ import { Output } from "./output.ts";
 /** How long a program that was told to end may take to tidy up. */
 const longestEndMs = 3_000;
 const momentMs = 400;
+const lookMs = 10;
 const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCode) => void } {
@@ -18,7 +20,7 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   const interrupt = new AbortController();
   const end = (signal: NodeJS.Signals) => {
     // The second Ctrl-C does not wait for anything.
-    if (interrupt.signal.aborted) return leaveSoon(self, exitCodes.interrupted);
+    if (interrupt.signal.aborted) return void leaveSoon(self, exitCodes.interrupted);
     interrupt.abort(signal);
     setTimeout(() => leave(self, exitCodes.interrupted), longestEndMs).unref();
   };
@@ -76,9 +78,14 @@ function isNullDevice(fd: number): boolean {
 }
 
 /** What is nearly done gets a moment, so that the code is told as a code. */
-function leaveSoon(self: NodeJS.Process, code: ExitCode): void {
-  if (code === exitCodes.interrupted && isHeld(self)) setTimeout(() => leave(self, code), momentMs);
-  else leave(self, code);
+async function leaveSoon(self: NodeJS.Process, code: ExitCode): Promise<void> {
+  if (code === exitCodes.interrupted) {
+    // The call whose end brought us here counts as under way until its turn is over.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const until = systemClock.monotonic() + momentMs;
+    while (isHeld(self) && systemClock.monotonic() < until) await sleep(systemClock, lookMs);
+  }
+  leave(self, code);
 }
 
 /**
@@ -86,8 +93,11 @@ function leaveSoon(self: NodeJS.Process, code: ExitCode): void {
  * writes. Who has interrupted the program does not: a signal ends it then, which a shell tells as the same code.
  */
 function leave(self: NodeJS.Process, code: ExitCode): void {
-  for (const signal of endSignals) self.removeAllListeners(signal);
-  if (code === exitCodes.interrupted && isHeld(self)) self.once("exit", () => self.kill(self.pid, "SIGINT"));
+  if (isHeld(self)) {
+    // A further signal ends it at once; while nothing holds it, one would only take the place of the code.
+    for (const signal of endSignals) self.removeAllListeners(signal);
+    if (code === exitCodes.interrupted) self.once("exit", () => self.kill(self.pid, "SIGINT"));
+  }
   self.exit(code);
 }
 

@@ -53,6 +53,18 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
+test("an interrupt that nothing holds is over at once", async () => {
+  const times: number[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    const place = await ground([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
+    const run = await start(place, ["-p", "Wait."]);
+    while (place.server.requests.length === 0) await wait(20);
+    times.push((await endWith(run, "SIGINT")).afterMs);
+  }
+  // A thread that waits in the system would be given 400.
+  expect(Math.min(...times)).toBeLessThan(350);
+});
+
 test("SIGINT while the model answers ends the run with one line", async () => {
   const place = await ground([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
   const run = await start(place, ["-p", "Wait."]);
