@@ -109,6 +109,15 @@ function cacheName(version: string, surface: string): string {
   return `${made}${hash === 0 ? "" : `-${hash}`}-${surface}`;
 }
 
+function isOwn(path: string): boolean {
+  try {
+    return process.getuid === undefined || statSync(path).uid === process.getuid();
+  } catch {
+    // Not there, or out of our reach.
+    return false;
+  }
+}
+
 /** Whoever can write to the cache decides what the program does: only its owner may. */
 function isOurs(path: string): boolean {
   try {
@@ -173,6 +182,8 @@ const mostKept = 32;
 function ensureDirectory(directory: string): boolean {
   const parent = dirname(directory);
   for (const level of [dirname(parent), parent, directory]) {
+    // With somebody else's home, as `sudo` may leave it, a directory of ours would shut them out of their own.
+    if (!isOwn(dirname(level))) return false;
     try {
       mkdirSync(level, { mode: 0o700 });
     } catch (error) {

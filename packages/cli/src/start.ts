@@ -2,8 +2,8 @@
  * The first stage of the program: small, because it is all that `--version` and `--help` load. Everything else is one
  * file, which is run through a code cache. The build makes CommonJS of both and writes the help text into this one.
  */
-import { writeSync } from "node:fs";
-import { join } from "node:path";
+import { realpathSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 /** Filled in by the build, from the tables and the manifest. */
 declare const tauHelpText: string;
@@ -15,9 +15,14 @@ const [first] = process.argv.slice(2);
 if (first === "--version" || first === "-v") say(`${tauVersion}\n`);
 else if (first === "--help" || first === "-h") say(tauHelpText);
 else {
-  void import("./code-cache.ts").then(({ runProgram }) =>
-    runProgram(join(__dirname, "program.cjs"), { version: tauVersion, hashes: tauHashes, commands: tauCommands }),
-  );
+  // Beside this file itself, also where it was started through a link.
+  const program = join(dirname(realpathSync(__filename)), "program.cjs");
+  import("./code-cache.ts")
+    .then(({ runProgram }) => runProgram(program, { version: tauVersion, hashes: tauHashes, commands: tauCommands }))
+    .catch((error: Error) => {
+      process.exitCode = 1;
+      process.stderr.write(`tau: ${program} cannot be run: ${error.message}. Install tau again.\n`);
+    });
 }
 
 /** Standard output as a stream costs more than the rest of the way here; a short text needs only the descriptor. */

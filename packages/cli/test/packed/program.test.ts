@@ -1,5 +1,6 @@
 /** The packed program, end to end, against servers that speak real wire protocols. */
-import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { chmod, chown, copyFile, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
@@ -131,6 +132,30 @@ async function filesIn(directory: string): Promise<{ name: string; mode: number;
     }),
   );
 }
+
+test("nothing is made in a home that is somebody else's, as sudo may leave it", async ({ skip }) => {
+  if (process.getuid?.() !== 0) skip("Only root can give a directory to somebody else.");
+  const place = await ground([says("1")]);
+  await chown(place.directory, 12_345, 12_345);
+  expect(await runPacked(place, ["-p", "Hi"])).toMatchObject({ code: 0, out: "1\n" });
+  expect(await readdir(place.directory)).not.toContain(".cache");
+});
+
+test("it runs through a link that Node does not follow, and says what is missing where something is", async () => {
+  const place = await ground([]);
+  const link = join(place.directory, "tau");
+  const program = await installed();
+  await symlink(join(program, "dist", "tau.cjs"), link);
+  const env = { HOME: place.directory, PATH: process.env["PATH"] };
+  const args = ["--preserve-symlinks-main", link, "config", "path"];
+  const { stdout } = spawnSync(process.execPath, args, { env, encoding: "utf8", cwd: place.directory });
+  expect(stdout).toContain("settings.json");
+  const alone = join(place.directory, "alone.cjs");
+  await copyFile(join(program, "dist", "tau.cjs"), alone);
+  const { status, stderr } = spawnSync(process.execPath, [alone, "-p", "Hi"], { env, encoding: "utf8" });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^tau: .*program\.cjs cannot be run: .* Install tau again\.\n$/);
+});
 
 test("a cache that is damaged, or that others can write to, is not used", async () => {
   const place = await ground([says("1"), says("2"), says("3")]);
