@@ -74,7 +74,9 @@ type Make = () => Promise<AgentTool>;
 /** How each tool is made. What a tool does is more to load than what is said of it, and most runs call few of them. */
 function makersOf(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
   const { cwd, files = createFiles(), clock = systemClock, ids = systemIds, resizesImages = true } = options;
-  const { env, addedEnv, shell, commandPrefix, outputDirectory, limits, containment = "pid namespace" } = options;
+  // As they are now: what is changed later is not meant for these tools.
+  const env = { ...(options.env ?? process.env) };
+  const { addedEnv, shell, commandPrefix, outputDirectory, limits, containment = "pid namespace" } = options;
   const spawn = async () => options.spawn ?? (await defaultSpawn());
   const snapshots = once(async () => (await import("./hashline/snapshots.ts")).createSnapshots());
   const editing = async () => ({ cwd, files, queue: (await import("./files/file-queue.ts")).processQueue });
@@ -107,7 +109,7 @@ function makersOf(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
         jobs,
         clock,
         ids,
-        ...(env && { env }),
+        env,
         ...(addedEnv && { addedEnv }),
         ...(shell !== undefined && { shell }),
         ...(commandPrefix !== undefined && { commandPrefix }),
@@ -129,7 +131,14 @@ function lateTool(definition: (typeof definitions)[ToolName], make: Make): Agent
   return { ...definition, execute: async (...given) => await (await tool()).execute(...given) } as AgentTool;
 }
 
+/** One that failed is tried again. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
-  return () => (made ??= make());
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
 }

@@ -305,6 +305,13 @@ describe("a root that a guard holds", () => {
   });
 });
 
+test("commands get the environment as it was when the tools were made", async () => {
+  const env: Record<string, string | undefined> = { PATH: process.env["PATH"], WHEN: "then" };
+  const { use } = toolsIn({ cwd: scratch(), env });
+  env["WHEN"] = "now";
+  expect(await use("bash", { command: "echo $WHEN" })).toBe("then");
+});
+
 test("a shell, a prefix and variables that somebody chose reach every command", async () => {
   const { use } = toolsIn({
     cwd: scratch(),
