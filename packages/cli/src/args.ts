@@ -96,12 +96,15 @@ function problemWith(
   if (given === undefined) return optional ? undefined : `${raw} needs a value: ${raw} ${value}`;
   // A value that looks like a flag is one that was forgotten; who means it writes it with `=`.
   if (!isInline && given.startsWith("-") && given !== "-") return `${raw} needs a value: ${raw} ${value}`;
+  // What a script forgot to fill in. Only a prompt may be empty, and the list of tools.
+  if (given.trim() === "" && !mayBeEmpty.has(name)) return `${raw} needs a value: ${raw} ${value}`;
   if (choices && !choices.includes(given)) return `${raw} takes ${choices.join(", ")}, not ${JSON.stringify(given)}`;
   if (numbers.has(name) && !(Number(given) > 0)) return `${raw} takes a number above 0, not ${JSON.stringify(given)}`;
   if (name === "max-turns" && !Number.isInteger(Number(given))) return `${raw} takes a whole number, not ${given}`;
   return undefined;
 }
 
+const mayBeEmpty = new Set(["system-prompt", "append-system-prompt", "tools"]);
 const numbers = new Set(["max-turns", "max-cost", "timeout"]);
 
 function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, positionals: readonly string[]): Parsed {

@@ -36,7 +36,8 @@ export async function findSession(
 }
 
 /** Before it is opened: a lock beside a file of somebody else's may mean something to them. */
-async function mustBeSession(path: string): Promise<string> {
+export async function mustBeSession(path: string): Promise<string> {
+  if (!(await isFile(path))) throw new HarnessError("invalid_input", `${path} is no session: it is not a file.`);
   const handle = await open(path, "r");
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(startBytes), 0, startBytes, 0);
@@ -51,7 +52,7 @@ async function mustBeSession(path: string): Promise<string> {
 
 const startBytes = 64 * 1024;
 
-export async function isFile(path: string): Promise<boolean> {
+async function isFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() ?? false;
 }

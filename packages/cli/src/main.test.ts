@@ -35,6 +35,17 @@ test.each([
   expect(out).toBe("");
 });
 
+test.each(["hello", "confirm", "heal", "summarise", "sessionless"])(
+  "%s alone is no misspelled command",
+  async (word) => {
+    expect((await run([word])).err).not.toContain("no command");
+  },
+);
+
+test.each(["dem", "demoo", "dmeo", "demi", "sesions", "modles", "doctr", "hepl"])("%s is one", async (word) => {
+  expect((await run([word])).err).toContain("no command");
+});
+
 test("what the system refuses is said in a sentence with the path and the reason", async () => {
   const directory = await temporaryDirectory();
   const file = join(directory, "sessions");

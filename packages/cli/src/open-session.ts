@@ -14,7 +14,7 @@ import {
 } from "@tau/harness";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
-import { agentDirOf, findSession, isFile } from "./find-session.ts";
+import { agentDirOf, findSession, mustBeSession } from "./find-session.ts";
 
 export interface OpenOptions {
   /** Whom to ask where the policy asks. Default: nobody is there. */
@@ -91,8 +91,6 @@ const modelSpec = ({ provider, model }: SessionOptions): string | undefined =>
 /** A key is for one provider, and so for the one whose model is used. */
 function useKey({ authStorage, model }: AgentSession, { apiKey }: SessionOptions): void {
   if (apiKey === undefined) return;
-  // What a script forgot to fill in.
-  if (apiKey.trim() === "") throw new HarnessError("invalid_input", "--api-key is empty.");
   if (!model)
     throw new HarnessError("no_model", "--api-key needs to know whose key it is: name a --model or a --provider.");
   authStorage.setRuntimeApiKey(model.provider, apiKey, model.baseUrl || undefined);
@@ -125,6 +123,8 @@ async function openLog(options: SessionOptions, io: Io, { agentDir, settings }: 
     return await SessionManager.forkFrom(source, cwd, directory, choices);
   }
   if (options.sessionId !== undefined) {
+    const there = await SessionManager.findById(cwd, options.sessionId, directory, choices);
+    if (there !== undefined) await mustBeSession(there);
     return await SessionManager.continueById(cwd, options.sessionId, directory, choices);
   }
   return await SessionManager.create(cwd, directory, choices);
@@ -141,8 +141,15 @@ async function mustBeThere(cwd: string, path: string): Promise<void> {
   if (!found) throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
 }
 
+/** A file, or the pipe that a shell gives for `<(command)`. */
+async function canBeRead(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && (found.isFile() || found.isFIFO());
+}
+
 /** What is the name of a file stands for what is in it. */
 async function textOrFile(cwd: string, given: string): Promise<string> {
   const path = resolve(cwd, given);
-  return given.length < 4_096 && !given.includes("\n") && (await isFile(path)) ? await readFile(path, "utf8") : given;
+  const isPath = given.length < 4_096 && !given.includes("\n");
+  return isPath && (await canBeRead(path)) ? await readFile(path, "utf8") : given;
 }

@@ -41,13 +41,16 @@ export async function sayAndEnd(
   }
 }
 
-/** Each message is said when the one before it is answered. Files and standard input go with the first. */
+/**
+ * Each message is said when the one before it is answered. Files and standard input go with the first. One that is empty,
+ * as a script's unset variable is, says nothing.
+ */
 async function sayAll(
   session: AgentSession,
   { messages, files }: SessionOptions,
   input: string | undefined,
 ): Promise<RunOutcome> {
-  const [first = "", ...others] = messages;
+  const [first = "", ...others] = messages.filter((message) => message.trim() !== "");
   let outcome = ran(await session.prompt(first, { files, ...(input !== undefined && { input }) }));
   for (const message of others) {
     if (outcome.terminationReason !== "no_tool_calls") break;

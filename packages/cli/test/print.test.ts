@@ -55,10 +55,42 @@ test("what is no text, an empty key and a message that looks like a file are ref
   expect(await refused(["-p", "Hi"], "a\0b")).toBe(
     "tau: Standard input is no text. Turn it into some, or name it as a file: @FILE.\n",
   );
-  expect(await refused(["--api-key", "", "-p", "Hi"])).toBe("tau: --api-key is empty.\n");
+  expect(await refused(["--api-key", "", "-p", "Hi"])).toBe(
+    "tau: --api-key needs a value: --api-key KEY. See tau --help.\n",
+  );
   expect(await refused(["-p", "@ada said hi"])).toBe(
     "tau: There is no file ada said hi. If it is a message, put a space before the @.\n",
   );
+});
+
+test("a message that is empty says nothing, and one that goes along with nothing is refused", async () => {
+  const place = await ground([says("Hello.")]);
+  expect(await run(place, ["-p", "", "Hi", " "])).toMatchObject({ code: 0, out: "Hello.\n" });
+  expect(place.server.requests).toHaveLength(1);
+  expect(await run(place, ["-p", ""])).toMatchObject({ code: exitCodes.usage, out: "" });
+});
+
+test("a prompt comes from a pipe as from a file", async () => {
+  const place = await ground([says("Aye.")]);
+  const pipe = join(place.directory, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const ran = run(place, ["-p", "Hi", "--system-prompt", "pipe"]);
+  await writeFile(pipe, "Talk like a pirate.");
+  expect(await ran).toMatchObject({ code: 0, out: "Aye.\n" });
+  expect(JSON.stringify(place.server.requests[0]?.body)).toContain("Talk like a pirate.");
+});
+
+test("--session-id of another directory is refused, although both have the same name among the sessions", async () => {
+  const place = await ground([says("One.")]);
+  const [first, second] = [join(place.directory, "p", "q"), join(place.directory, "p-q")];
+  for (const directory of [first, second]) await mkdir(directory, { recursive: true });
+  const args = ["-p", "Hi", "--session-id", "job"];
+  expect(await run({ ...place, directory: first }, args)).toMatchObject({ code: 0 });
+  expect(await run({ ...place, directory: second }, args)).toMatchObject({
+    code: exitCodes.usage,
+    err: `tau: The session "job" is one of ${first}. Choose another id.\n`,
+  });
+  expect(place.server.requests).toHaveLength(1);
 });
 
 test("tools work, and the session goes on with --continue", async () => {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import { mkdir, stat, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { HarnessError, type SettingsInput, settingsSchema } from "@tau/harness";
 import type { Io, Run } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -9,6 +9,7 @@ import { tableText } from "../table.ts";
 import { at, nest, readValue, rowsOf, schemaAt } from "./config-keys.ts";
 import type { Given } from "./forms.ts";
 import { type Place, placeOf, tellProblems } from "./place.ts";
+import { writeNew } from "./write-new.ts";
 import { runForms } from "./run-forms.ts";
 
 export const config: Run = async (args, io) =>
@@ -80,8 +81,7 @@ async function edit(given: Given, io: Io): Promise<ExitCode> {
   if (!editor)
     throw new HarnessError("invalid_input", `Set VISUAL or EDITOR to your editor, or open ${file} yourself.`);
   if (!(await stat(file).catch(() => undefined))) {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(file, "{\n}\n", { flag: "wx", mode: 0o600 });
+    await writeNew({ path: file, text: "{\n}\n" });
   }
   const code = await runEditor(editor, file, io);
   if (code !== 0) throw new Error(`The editor ${JSON.stringify(editor)} ended with ${code}.`);

@@ -1,7 +1,8 @@
 /** Files that are there whole or not at all. */
-import { link, mkdir, open, rename, unlink } from "node:fs/promises";
+import { link, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemIds } from "@tau/ai";
+import { nodeFileSystem } from "@tau/tools";
 
 export interface NewFile {
   path: string;
@@ -13,7 +14,8 @@ export interface NewFile {
 }
 
 export async function writeNew({ path, text, mode = 0o600, replaces = false }: NewFile): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // Node's own way never gives up below /proc.
+  await nodeFileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${systemIds()}`;
   try {
     const handle = await open(draft, "wx", mode);

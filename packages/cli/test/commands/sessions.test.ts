@@ -176,6 +176,8 @@ test("export writes a page, a text or lines, and replaces nothing without being 
   expect(await readFile(file, "utf8")).toContain('"session"');
   expect((await run(place, ["sessions", "export", "--format", "md", "-o", "out.jsonl", "--yes"])).code).toBe(0);
   expect(await readFile(file, "utf8")).not.toContain('"type":"session"');
+  // Where nothing can be made, although its parent is there.
+  expect(await run(place, ["sessions", "export", "-o", "/proc/nope/x.html"])).toMatchObject({ code: exitCodes.failed });
   expect(await run(place, ["sessions", "export", "--format", "pdf"])).toMatchObject({
     code: exitCodes.usage,
     err: 'tau sessions: --format takes html, md, jsonl, not "pdf". See tau help sessions.\n',

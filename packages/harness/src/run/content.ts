@@ -22,6 +22,9 @@ export async function contentOf(
   const attached = await attachFiles(files, port);
   if (attached.kind === "refused") throw new HarnessError("invalid_input", attached.reason);
   const more = [...attached.content, ...(input === undefined ? [] : [inputBlock(input)]), ...images];
+  if (more.length === 0 && text.trim() === "") {
+    throw new HarnessError("invalid_input", "Nothing was said: the message is empty, and nothing goes along with it.");
+  }
   if (!expandPromptTemplates) return { content: [{ type: "text", text }, ...more], notices: [] };
   const expanded = await expandPrompt(text, port);
   if (expanded.kind === "refused") throw new HarnessError("invalid_input", expanded.reason);

@@ -100,8 +100,15 @@ export class SessionManager extends Session {
     const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
     const setting = settingOf(options, directory);
     const path = await findFile(directory, id, setting);
-    if (path !== undefined) return await SessionManager.open(path, options);
-    return await SessionManager.#begin(setting, { id, cwd });
+    const session =
+      path === undefined ? await SessionManager.#begin(setting, { id, cwd }) : await SessionManager.open(path, options);
+    if (sessionDir !== undefined || session.getCwd() === resolve(cwd)) return session;
+    // Two directories can have the same name among the sessions.
+    await session.close();
+    throw new HarnessError(
+      "invalid_input",
+      `The session ${JSON.stringify(id)} is one of ${session.getCwd()}. Choose another id.`,
+    );
   }
 
   /** A session that is gone when the process is. */
