@@ -1,4 +1,5 @@
 /** What print and JSON mode have in common: everything that was given is said, and then the program ends. */
+import type { Model } from "@tau/ai";
 import { type AgentSession, HarnessError, type PromptOutcome, type RunOutcome } from "@tau/harness";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
@@ -33,7 +34,7 @@ export async function sayAndEnd(
     const showing = show(session);
     const outcome = await sayAll(session, options, input);
     // Whoever has stopped reading, as `head` does, has interrupted nothing that they would want to hear of.
-    const said = io.signal.reason === "SIGPIPE" ? undefined : endText(outcome, denied());
+    const said = io.signal.reason === "SIGPIPE" ? undefined : endText(outcome, denied(), session.model);
     await showing.end(outcome, said);
     return exitCodeOf(outcome, denied());
   } finally {
@@ -82,8 +83,12 @@ export function exitCodeOf({ terminationReason: reason, detail }: RunOutcome, de
   return denied > 0 ? exitCodes.denied : exitCodes.done;
 }
 
-function endText({ terminationReason, detail, failure }: RunOutcome, denied: number): string | undefined {
-  if (failure) return failure.message;
+function endText(
+  { terminationReason, detail, failure }: RunOutcome,
+  denied: number,
+  { provider }: Pick<Model, "provider">,
+): string | undefined {
+  if (failure) return failure.kind === "auth" ? withLogin(failure.message, provider) : failure.message;
   if (detail === "length") return "the answer was cut off at its longest length.";
   if (detail?.startsWith("budget_")) return `the run was ended by its limit of ${detail.slice("budget_".length)}.`;
   if (terminationReason === "timeout_48h") return "the run was ended after 48 hours.";
@@ -91,3 +96,7 @@ function endText({ terminationReason, detail, failure }: RunOutcome, denied: num
   if (denied === 0) return undefined;
   return `${denied} ${denied === 1 ? "call was" : "calls were"} not allowed by the policy. Allow what is needed, or work where it is.`;
 }
+
+/** The message is for programs too, and says nothing of commands. */
+const withLogin = (message: string, provider: string): string =>
+  message.includes("tau auth") ? message : `${message} To store a key, or another: tau auth login ${provider}`;

@@ -63,6 +63,13 @@ test("what is no text, an empty key and a message that looks like a file are ref
   );
 });
 
+test("who has no key, or a wrong one, is told how to store one", async () => {
+  const place = await ground([{ kind: "status", status: 401 }]);
+  const missing = await run(place, ["--model", "openai/gpt-5", "-p", "Hi"]);
+  expect(missing.err).toMatch(/^tau: There is no API key for openai\. .* tau auth login openai\n$/);
+  expect((await run(place, ["-p", "Hi"])).err).toMatch(/ tau auth login house\n$/);
+});
+
 test("a message that is empty says nothing, and one that goes along with nothing is refused", async () => {
   const place = await ground([says("Hello.")]);
   expect(await run(place, ["-p", "", "Hi", " "])).toMatchObject({ code: 0, out: "Hello.\n" });
