@@ -18,7 +18,16 @@ export function plainCheck(schema: unknown): PlainCheck | undefined {
     if (!check) return undefined;
     checks.push(check);
   }
-  return (value) => checks.every((check) => check(value));
+  return all(checks);
+}
+
+/** Loops, here and below: this runs for every call of a tool, mostly before V8 has optimised it. */
+function all(checks: readonly PlainCheck[]): PlainCheck {
+  if (checks.length === 1) return checks[0]!;
+  return (value) => {
+    for (let at = 0; at < checks.length; at++) if (!checks[at]!(value)) return false;
+    return true;
+  };
 }
 
 const types: Readonly<Record<string, PlainCheck>> = {
@@ -53,10 +62,14 @@ const rules = {
       ? (value: unknown) => checks.some((check) => check(value))
       : undefined;
   },
-  required: (names: unknown) =>
-    Array.isArray(names) && names.every((name) => typeof name === "string")
-      ? (value: unknown) => !isRecord(value) || names.every((name) => Object.hasOwn(value, name))
-      : undefined,
+  required: (names: unknown) => {
+    if (!Array.isArray(names) || !names.every((name) => typeof name === "string")) return undefined;
+    return (value: unknown) => {
+      if (!isRecord(value)) return true;
+      for (let at = 0; at < names.length; at++) if (!Object.hasOwn(value, names[at]!)) return false;
+      return true;
+    };
+  },
   properties: checkProperties,
   additionalProperties: (said: unknown, { properties = {} }: Record<string, unknown>) => {
     if (said === true) return () => true;
@@ -77,12 +90,19 @@ const isSimple = (value: unknown): boolean => typeof value === "string" || typeo
 
 function checkProperties(properties: unknown): PlainCheck | undefined {
   if (!isRecord(properties)) return undefined;
-  const checks: [string, PlainCheck][] = [];
-  for (const [name, schema] of Object.entries(properties)) {
-    const check = plainCheck(schema);
+  const names = Object.keys(properties);
+  const checks: PlainCheck[] = [];
+  for (const name of names) {
+    const check = plainCheck(properties[name]);
     if (!check) return undefined;
-    checks.push([name, check]);
+    checks.push(check);
   }
-  return (value) =>
-    !isRecord(value) || checks.every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]));
+  return (value) => {
+    if (!isRecord(value)) return true;
+    for (let at = 0; at < names.length; at++) {
+      const name = names[at]!;
+      if (Object.hasOwn(value, name) && !checks[at]!(value[name])) return false;
+    }
+    return true;
+  };
 }
