@@ -31,7 +31,7 @@ export function pathRules(
   const results = sessionFile === undefined ? [] : [resultsOf(sessionFile)];
   const own = ["skills", "agents", "prompts"].map((name) => join(agentDir, name));
   return {
-    roots: [cwd, tmpdir(), ...additionalDirectories.map((directory) => resolve(cwd, directory))],
+    roots: [cwd, resolve(cwd, tmpdir()), ...additionalDirectories.map((directory) => resolve(cwd, directory))],
     readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
     home,
     agentDir,
