@@ -259,29 +259,72 @@ describe("a root that a guard holds", () => {
     expect(existsSync(join(elsewhere, "secret.txt.tmp"))).toBe(false);
   });
 
-  test.each<[string, string, string]>([
-    ["a text", "a [b] {c}*!.env", "KEY=needle\n"],
-    ["many lines", "many.env", "needle\n".repeat(5_000)],
-    ["a binary", "k.env", "\0\0needle\0"],
-    ["a name that is no text", "\u{1F511}.env", "needle"],
-  ])("grep says the same whether or not %s that may not be read matches", async (_what, name, content) => {
+  describe("grep says the same whether or not what may not be read matches:", () => {
     const guard = (realPath: string) => {
-      if (realPath.endsWith(".env")) throw new ToolsError("denied", "Secrets stay secret.");
+      if (realPath.includes("secret")) throw new ToolsError("denied", "Secrets stay secret.");
     };
-    const answers = async (secret: string) => {
+    /** Everything that grep says of a directory in which these files have this content. */
+    const answers = async (names: readonly (string | Buffer)[], content: string) => {
       const root = scratch();
-      mkdirSync(join(root, "a", "z"), { recursive: true });
-      for (const place of [".", "a", "a/z"]) writeFileSync(join(root, place, name), secret);
+      mkdirSync(join(root, "a", "secret"), { recursive: true });
       for (const letter of ["b", "c", "d"]) writeFileSync(join(root, `${letter}.ts`), `const ${letter} = "needle";\n`);
+      writeFileSync(join(root, "a", "key"), "needle");
       writeFileSync(join(root, "image.png"), "\0needle");
+      const within = (name: string | Buffer) => Buffer.concat([Buffer.from(`${root}/a/secret/`), Buffer.from(name)]);
+      for (const name of names) writeFileSync(within(name), content);
       const { use } = toolsIn({ cwd: root, files: createFiles({ guard }) });
-      const uses = [{}, { limit: 3 }, { context: 1 }, { glob: "**/*.env" }, { glob: "!*.ts" }, { path: "a" }];
+      const one = { limit: 1, path: "a" };
+      const uses = [
+        {},
+        { limit: 4 },
+        { limit: 1_000 },
+        { context: 1 },
+        { glob: "**/secret/*" },
+        { glob: "!*.ts" },
+        one,
+      ];
       return await Promise.all(uses.map((more) => use("grep", { pattern: "needle", ...more })));
     };
-    const [matching, other] = [await answers(content), await answers(content.replaceAll("needle", "thread"))];
-    expect(matching).toEqual(other);
-    expect(matching[1]).toContain('d.ts:1: const d = "needle";');
-    expect(matching[3]).toContain("No matches");
+    test.each<[string, readonly (string | Buffer)[], string]>([
+      ["a text", ["a [b] {c}*!"], "KEY=needle\n"],
+      ["many lines", ["many"], "needle\n".repeat(5_000)],
+      ["a long line", ["long"], `needle${"x".repeat(5_000)}\n`],
+      ["a binary", ["binary"], "\0\0needle\0"],
+      ["a name that ends in a blank", ["key "], "needle\nneedle\n"],
+      ["a name that is no text", [Buffer.from("caf\xe9", "latin1")], "needle\nneedle\n"],
+      ["many files", Array.from({ length: 300 }, (_unused, at) => `file ${at}`), "needle\n"],
+    ])("%s", async (_what, names, content) => {
+      const [matching, other] = [
+        await answers(names, content),
+        await answers(names, content.replaceAll("needle", "thread")),
+      ];
+      expect(matching).toEqual(other);
+      expect(matching[1]).toContain('d.ts:1: const d = "needle";');
+      expect(matching[4]).toContain("No matches");
+      expect(matching[6]).toBe("a/key:1: needle");
+    });
+
+    test("nor when nobody can be asked whether it may be read", async () => {
+      const root = scratch();
+      writeFileSync(join(root, "secret.txt"), "needle\n");
+      const failing = (): never => {
+        throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+      };
+      const readlink: typeof nodeFileSystem.readlink = (path) =>
+        path.startsWith("/proc/") ? failing() : nodeFileSystem.readlink(path);
+      const { use } = toolsIn({
+        cwd: root,
+        files: createFiles({ guard, fileSystem: { ...nodeFileSystem, readlink } }),
+      });
+      expect(await use("grep", { pattern: "needle" }).catch(String)).not.toContain(":1: needle");
+    });
+
+    test("but a file that may be read is shown, whatever its name is", async () => {
+      const root = scratch();
+      writeFileSync(Buffer.concat([Buffer.from(`${root}/caf`), Buffer.from([0xe9])]), "needle\n");
+      const { use } = toolsIn({ cwd: root, files: createFiles({ guard }) });
+      expect(await use("grep", { pattern: "needle" })).toBe("caf\uFFFD:1: needle");
+    });
   });
 
   test("a file that is replaced while it is opened is not judged by a name it does not have", async () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
-import { ToolsError } from "../errors.ts";
+import { systemCode, ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
 import { countLines, formatBytes, keepHead, mostBytes, mostLines } from "../truncate.ts";
@@ -37,56 +37,62 @@ export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTo
       refusePattern(query);
       const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
       const chosen = choose(globText, root);
-      const searchWithout = async (leftOut: ReadonlySet<string>) => {
-        const matches = createMatches({ limit, context });
-        const parser = createRecordParser();
-        const search: Search = {
-          args: [...argsOf(query, context, limit), ...chosen.args, ...[...leftOut].map(without), "--", root.target],
-          cwd: root.cwd,
-          isInRepository: root.isInRepository,
-          signal,
-          onOutput(chunk) {
-            for (const record of parser.push(chunk)) {
-              if (chosen.accepts(record.path) && matches.add(record) === "enough") return true;
-            }
-            return false;
-          },
-        };
-        return { matches, end: await searcher.run(search) };
+      const matches = createMatches({ limit, context });
+      const parser = createRecordParser();
+      const mayShow = createAsking(files, root);
+      const search: Search = {
+        args: [...argsOf(query, context, limit), ...chosen.args, "--", root.target],
+        cwd: root.cwd,
+        isInRepository: root.isInRepository,
+        signal,
+        async onOutput(chunk) {
+          for (const record of parser.push(chunk)) {
+            if (!chosen.accepts(record.path) || !matches.wants(record)) continue;
+            if ((await mayShow(record.path)) && matches.add(record) === "enough") return true;
+          }
+          return false;
+        },
       };
-      const refused = new Set<string>();
-      for (let round = 1; ; round++) {
-        const { matches, end } = await searchWithout(refused);
-        if (end.kind === "refused") throw refusal(end.reason, query.literal);
-        const found = await unlessAborted(refusedFiles(files, root, matches.paths()), signal);
-        for (const path of found) refused.add(path);
-        // As if such files were not there: neither a notice, nor what else fits below the limit, may tell whether they match.
-        if (found.size === 0 || round === mostRounds || refused.size > mostLeftOut) {
-          return present(matches, end, { root, pattern: query.pattern, searcher, refused });
-        }
-      }
+      const end = await searcher.run(search);
+      if (end.kind === "refused") throw refusal(end.reason, query.literal);
+      return present(matches, end, { root, pattern: query.pattern, searcher });
     },
   };
 }
 
-/** After so many searches, or so many files, what is left is only not shown. */
-const mostRounds = 8;
-const mostLeftOut = 200;
+/**
+ * ripgrep opens the files, and nobody guards that: so whoever guards ours is asked before a match counts for anything. What
+ * may not be read is as if it were not there, also for the limit: else a model could learn what is in it by asking often.
+ */
+function createAsking(files: Files, root: SearchRoot): (path: string) => Promise<boolean> | boolean {
+  // The matches of a file come one after the other.
+  let last = { path: "", mayShow: false };
+  return (path) => {
+    if (path === last.path) return last.mayShow;
+    return mayRead(files, join(root.cwd, path)).then((mayShow) => {
+      last = { path, mayShow };
+      return mayShow;
+    });
+  };
+}
 
-/** Anchored where ripgrep runs, and with nothing in it that means anything in a glob. */
-const without = (path: string) => `--glob=!/${inside(path).replace(/[*?[\]{}\\!]/g, "\\$&")}`;
-
-/** ripgrep opens the files, and nobody guards that: so whoever guards ours is asked before anything is shown. */
-async function refusedFiles(files: Files, root: SearchRoot, paths: readonly string[]): Promise<Set<string>> {
-  const refused = new Set<string>();
-  for (const path of paths) {
-    try {
-      await (await files.openRead(join(root.cwd, path))).close();
-    } catch (error) {
-      if (error instanceof ToolsError && error.code === "denied") refused.add(path);
-    }
+/** What cannot be asked about is not shown. */
+async function mayRead(files: Files, path: string): Promise<boolean> {
+  try {
+    await (await files.openRead(path)).close();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ToolsError) && systemCode(error) === undefined) throw error;
+    // A name that is no text cannot be opened by what it is called here, but the guard can be asked about it.
+    const isOddName = error instanceof ToolsError && error.code === "not_found" && path.includes("\uFFFD");
+    return (
+      isOddName &&
+      (await files.realPath(path, "read").then(
+        () => true,
+        () => false,
+      ))
+    );
   }
-  return refused;
 }
 
 interface Query {
@@ -171,14 +177,9 @@ const endings = { done: undefined, enough: undefined, timeout: "time", memory: "
 function present(
   matches: Matches,
   end: Exclude<SearchEnd, { kind: "refused" }>,
-  {
-    root,
-    pattern,
-    searcher,
-    refused,
-  }: { root: SearchRoot; pattern: string; searcher: Searcher; refused: ReadonlySet<string> },
+  { root, pattern, searcher }: { root: SearchRoot; pattern: string; searcher: Searcher },
 ): AgentToolResult<GrepDetails> {
-  const { lines, binary, hasCutLines, stoppedBy } = matches.result(root.show, refused);
+  const { lines, binary, hasCutLines, stoppedBy } = matches.result(root.show);
   const shown = keepHead(lines.map(({ text }) => text).join("\n"));
   const stopped = end.kind === "timeout" || end.kind === "memory" ? searcher.describe(end.kind) : undefined;
   if (stopped !== undefined && lines.length === 0) {

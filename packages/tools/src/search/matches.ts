@@ -6,8 +6,6 @@ import type { SearchRecord } from "./records.ts";
 /** Characters of a line that are shown. */
 export const mostColumns = 500;
 const mostBinaryNames = 5;
-/** So many are asked for, and counted. */
-const mostBinaryPaths = 200;
 
 export interface ShownLine {
   text: string;
@@ -17,13 +15,10 @@ export interface ShownLine {
 export interface Matches {
   /** `enough` says that nothing that follows would be shown. */
   add(record: SearchRecord): "more" | "enough";
-  /** The files that something would be shown of, or that have a say in what is. */
-  paths(): string[];
-  /** Ordered by path, since ripgrep's threads finish in any order. Without what is of `refused` files. */
-  result(
-    show: (path: string) => string,
-    refused: ReadonlySet<string>,
-  ): {
+  /** Whether it could change anything that is shown. */
+  wants(record: SearchRecord): boolean;
+  /** Ordered by path, since ripgrep's threads finish in any order. */
+  result(show: (path: string) => string): {
     lines: ShownLine[];
     binary: { names: string[]; hasMore: boolean };
     hasCutLines: boolean;
@@ -46,20 +41,18 @@ interface Section {
 export function createMatches({ limit, context }: { limit: number; context: number }): Matches {
   const sections: Section[] = [];
   const binary: string[] = [];
-  let tooMany: string | undefined;
   let [matches, lines, bytes] = [0, 0, 0];
   let hasCutLines = false;
   let stoppedBy: "limit" | "size" | undefined;
   return {
     add(record) {
       if (record.kind === "binary") {
-        if (binary.length < mostBinaryPaths) binary.push(record.path);
+        binary.push(record.path);
         return "more";
       }
       const isMatch = record.kind === "match";
       if (isMatch && ++matches > limit) {
         stoppedBy = "limit";
-        tooMany = record.path;
         dropContextOf(sections, record.path, context);
         return "enough";
       }
@@ -73,16 +66,16 @@ export function createMatches({ limit, context }: { limit: number; context: numb
       stoppedBy = "size";
       return "enough";
     },
-    paths: () => [
-      ...new Set([...sections.map(({ path }) => path), ...binary, ...(tooMany === undefined ? [] : [tooMany])]),
-    ],
-    result(show, refused) {
-      const allowed = sections.filter(({ path }) => !refused.has(path));
-      const ordered = allowed.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-      const names = binary.filter((path) => !refused.has(path)).map(show);
+    // One more than is shown tells whether there are more.
+    wants: (record) => record.kind !== "binary" || binary.length <= mostBinaryNames,
+    result(show) {
+      const ordered = sections.toSorted((a, b) => (a.path < b.path ? -1 : 1));
       return {
         lines: shownLines(ordered, show, context > 0),
-        binary: { names: names.sort().slice(0, mostBinaryNames), hasMore: names.length > mostBinaryNames },
+        binary: {
+          names: binary.slice(0, mostBinaryNames).map(show).sort(),
+          hasMore: binary.length > mostBinaryNames,
+        },
         hasCutLines,
         stoppedBy,
       };

@@ -41,8 +41,8 @@ export interface Search {
    */
   isInRepository: boolean;
   signal: AbortSignal | undefined;
-  /** Gets the output as it comes. True ends the search: enough has been seen. */
-  onOutput: (chunk: Buffer) => boolean;
+  /** Gets the output as it comes, and no more of it before it has answered. True ends the search: enough has been seen. */
+  onOutput: (chunk: Buffer) => boolean | Promise<boolean>;
 }
 
 export type SearchEnd =
@@ -109,18 +109,27 @@ async function run(options: Required<SearchOptions>, search: Search): Promise<Se
   const outputEnded = new Promise<unknown>((resolve) => child.stdout.once("close", resolve));
   const errorsEnded = new Promise<unknown>((resolve) => child.stderr.once("close", resolve));
   let failure: { error: unknown } | undefined;
-  child.stdout.on("data", (chunk: Buffer) => {
+  const take = async (chunk: Buffer) => {
     try {
-      if (!stopped && search.onOutput(chunk)) stop("enough");
+      if (!stopped && (await search.onOutput(chunk))) stop("enough");
     } catch (error) {
       failure = { error };
       stop("enough");
     }
+    child.stdout.resume();
+  };
+  // One after the other: when the process ends, Node resumes its pipes, whoever has paused them.
+  let taken = Promise.resolve();
+  child.stdout.on("data", (chunk: Buffer) => {
+    child.stdout.pause();
+    taken = taken.then(() => take(chunk));
   });
   const [status] = await Promise.all([child.exit, outputEnded, errorsEnded]);
   cancelTimer();
   cancelWatch();
   signal?.removeEventListener("abort", onAbort);
+  // What it was stopped in the middle of, unless nobody wants to know.
+  await unlessAborted(taken, signal);
   if (failure) throw failure.error;
   if (stopped === "aborted") throw abortedBy(signal!);
   return stopped ? { kind: stopped, unread: complaints.unread } : endOf(status, complaints);
