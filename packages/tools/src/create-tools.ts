@@ -76,7 +76,9 @@ function makersOf(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
   const { cwd, files = createFiles(), clock = systemClock, ids = systemIds, resizesImages = true } = options;
   // As they are now: what is changed later is not meant for these tools.
   const env = { ...(options.env ?? process.env) };
-  const { addedEnv, shell, commandPrefix, outputDirectory, limits, containment = "pid namespace" } = options;
+  const addedEnv = { ...options.addedEnv };
+  const limits = { ...options.limits };
+  const { shell, commandPrefix, outputDirectory, containment = "pid namespace" } = options;
   const spawn = async () => options.spawn ?? (await defaultSpawn());
   const snapshots = once(async () => (await import("./hashline/snapshots.ts")).createSnapshots());
   const editing = async () => ({ cwd, files, queue: (await import("./files/file-queue.ts")).processQueue });
@@ -110,11 +112,11 @@ function makersOf(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
         clock,
         ids,
         env,
-        ...(addedEnv && { addedEnv }),
+        addedEnv,
         ...(shell !== undefined && { shell }),
         ...(commandPrefix !== undefined && { commandPrefix }),
         ...(outputDirectory !== undefined && { outputDirectory }),
-        ...(limits && { limits }),
+        limits,
         ...(containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
       }),
     jobs: async () => (await import("./shell/jobs-tool.ts")).createJobsTool({ jobs }),

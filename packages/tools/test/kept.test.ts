@@ -1,5 +1,5 @@
 /** What a file keeps when its content is replaced. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -210,4 +210,22 @@ describe("owner and mode", () => {
       }
     },
   );
+});
+
+test("a program can be executed whenever it is there, also while it is replaced again and again", async () => {
+  const root = scratch();
+  const path = join(root, "program");
+  const files = createFiles();
+  const program = bytes("#!/bin/sh\nexit 0\n");
+  fs.writeFileSync(path, program, { mode: 0o755 });
+  // Another process: a child of ours would for a moment have our files open too.
+  const loop = 'until [ -e "$1/stop" ]; do "$1/program" && echo ran || echo refused; done';
+  const child = spawn("sh", ["-c", loop, "sh", root], { stdio: ["ignore", "pipe", "ignore"] });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => (said += String(chunk)));
+  while (said === "") await new Promise((resolve) => child.stdout.once("data", resolve));
+  for (let turn = 0; turn < 300; turn++) await files.writeWhole(path, program);
+  fs.writeFileSync(join(root, "stop"), "");
+  await new Promise((resolve) => child.once("close", resolve));
+  expect(new Set(said.trim().split("\n"))).toEqual(new Set(["ran"]));
 });

@@ -110,8 +110,8 @@ async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: Abo
   return reason;
 }
 
-/** No path is longer: its end is what a person has to see. */
-const longestReason = 5_000;
+/** No path is longer, also with every character written out: its end is what a person has to see. */
+const longestReason = 50_000;
 
 async function outcomeOf(
   { ask, grants, ids }: JudgeParts,

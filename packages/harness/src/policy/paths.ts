@@ -65,6 +65,8 @@ export function resolvePathRules(rules: PathRules): Required<PathRules> {
 }
 
 function remember(rules: Required<PathRules>): Required<PathRules> {
+  Object.freeze(rules.roots);
+  Object.freeze(rules.readable);
   writtenOut.add(Object.freeze(rules));
   return rules;
 }

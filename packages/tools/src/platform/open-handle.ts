@@ -37,7 +37,8 @@ function handleOf(fd: number): OpenHandle {
   let running = 0;
   let closed: Promise<void> | undefined;
   let whenQuiet: (() => void) | undefined;
-  let isUnsynced = false;
+  /** How often it was changed, and how much of that is on the disk. */
+  let [changes, syncedChanges] = [0, 0];
   const call = <T>(start: (done: Done<T>) => void): Promise<T> => {
     if (closed) return Promise.reject(closedError());
     running++;
@@ -51,23 +52,24 @@ function handleOf(fd: number): OpenHandle {
   };
   const close = async () => {
     if (running > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));
-    if (!isUnsynced) return fs.closeSync(fd);
+    if (changes === syncedChanges) return fs.closeSync(fd);
     await new Promise<void>((resolve, reject) => fs.close(fd, (error) => (error ? reject(error) : resolve())));
   };
   const synced = async (start: (done: Done<void>) => void) => {
+    const before = changes;
     await call(start);
-    isUnsynced = false;
+    syncedChanges = before;
   };
   return {
     fd,
     async stat() {
-      if (isUnsynced) return await call<fs.Stats>((done) => fs.fstat(fd, done));
+      if (changes !== syncedChanges) return await call<fs.Stats>((done) => fs.fstat(fd, done));
       if (closed) throw closedError();
       return fs.fstatSync(fd);
     },
     read: (buffer, position) => call((done) => fs.read(fd, buffer, 0, buffer.length, position, done)),
     async write(data, position) {
-      isUnsynced = true;
+      changes++;
       // A call may write less than it was given, and an interrupted one usually does.
       for (let written = 0; written < data.length;) {
         const at = position === undefined ? null : position + written;
@@ -77,7 +79,10 @@ function handleOf(fd: number): OpenHandle {
     },
     sync: () => synced((done) => fs.fsync(fd, done)),
     datasync: () => synced((done) => fs.fdatasync(fd, done)),
-    truncate: (length) => call((done) => fs.ftruncate(fd, length, done)),
+    truncate(length) {
+      changes++;
+      return call((done) => fs.ftruncate(fd, length, done));
+    },
     chmod: (mode) => call((done) => fs.fchmod(fd, mode, done)),
     chown: (uid, gid) => call((done) => fs.fchown(fd, uid, gid, done)),
     close: () => (closed ??= close()),

@@ -10,9 +10,9 @@ const leastBytes = 4 * 1024;
 
 /** Empties a buffer that is a memory of its own, and leaves others alone. */
 export function release({ buffer, byteLength }: Buffer): void {
-  if (byteLength < leastBytes || byteLength !== buffer.byteLength) return;
+  if (byteLength < leastBytes || byteLength !== buffer.byteLength || !(buffer instanceof ArrayBuffer)) return;
   nowhere ??= closedPort();
-  nowhere.postMessage(undefined, [buffer as ArrayBuffer]);
+  nowhere.postMessage(undefined, [buffer]);
 }
 
 function closedPort(): MessagePort {

@@ -61,25 +61,27 @@ async function replace(
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   // Until it belongs to whom it will belong to, only we may look into it.
   const handle = await fs.open(temporary, flags, existing ? 0o600 : 0o666);
+  let written: { stats: Stats; isPlain: boolean };
   try {
-    let isPlain: boolean;
     try {
       const own = await handle.stat();
       await handle.write(bytes);
-      isPlain = !existing || (await keepAttributes(ground, path, existing, handle));
+      const isPlain = !existing || (await keepAttributes(ground, path, existing, handle));
       if (existing) await keepOwnerAndMode(handle, existing, own);
       await handle.sync();
-      await refuseChanged(ground, path, name, ifUnchanged);
-      await fs.rename(temporary, path);
-    } catch (error) {
-      await unlessMissing(fs.unlink(temporary));
-      throw error;
+      written = { stats: await handle.stat(), isPlain };
+    } finally {
+      // Before it gets its name: nobody can execute a file that is open for writing.
+      await handle.close();
     }
-    await syncDirectory(directory.handle);
-    if (isPlain) await rememberPlain(ground, handle);
-  } finally {
-    await handle.close();
+    await refuseChanged(ground, path, name, ifUnchanged);
+    await fs.rename(temporary, path);
+  } catch (error) {
+    await unlessMissing(fs.unlink(temporary));
+    throw error;
   }
+  await syncDirectory(directory.handle);
+  if (written.isPlain) await rememberPlain(ground, path, written.stats);
 }
 
 const mostSwept = 1_000;
@@ -142,13 +144,17 @@ async function keepAttributes({ fs, plain }: Ground, path: string, existing: Sta
 
 const mostPlain = 1_000;
 
-/** Renaming changes the stamp, so after that. */
-async function rememberPlain({ fs, plain }: Ground, written: OpenHandle): Promise<void> {
-  if (!fs.copyAttributes) return;
+/** Renaming changes the stamp, so after that; somebody else may have given the name to another file by then. */
+async function rememberPlain({ fs, plain }: Ground, path: string, written: Stats): Promise<void> {
+  const now = fs.copyAttributes && (await lookAt(fs, path));
+  if (!now || contentOf(now) !== contentOf(written)) return;
   const [oldest] = plain;
   if (oldest !== undefined && plain.size >= mostPlain) plain.delete(oldest);
-  plain.add(stampOf(await written.stat()));
+  plain.add(stampOf(now));
 }
+
+/** Tells one content of one file from all others; a number alone is soon given to another file. */
+const contentOf = ({ dev, ino, size, mtimeMs }: Stats) => [dev, ino, size, mtimeMs].join(":");
 
 async function keepOwnerAndMode(handle: OpenHandle, existing: Stats, own: Stats): Promise<void> {
   let [uid, gid] = [own.uid, own.gid];
