@@ -3,6 +3,20 @@
  * and does not look at how large the buffers are that wait for it. What is sent away is not ours any more; and what is
  * sent through a closed port reaches nobody, so that its memory is freed.
  */
+import type { Readable } from "node:stream";
+
+/** Pipes whose pieces are for one reader alone. Whoever puts another stream in the place of one may keep its pieces. */
+const ownPipes = new WeakSet<Readable>();
+
+export function ownPipe(stream: Readable): Readable {
+  ownPipes.add(stream);
+  return stream;
+}
+
+/** What frees a piece of this stream that nobody will look at again; undefined where the collector has to. */
+export const releaserOf = (stream: Readable): ((piece: Buffer) => void) | undefined =>
+  ownPipes.has(stream) ? release : undefined;
+
 let nowhere: MessagePort | undefined;
 
 /** Less is not worth the way: then the small things made along with it are as large. */

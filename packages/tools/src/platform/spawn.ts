@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { Socket } from "node:net";
 import { Readable, type Writable } from "node:stream";
 import { systemCode } from "../errors.ts";
-import { release } from "./release.ts";
+import { ownPipe } from "./release.ts";
 
 /** One program with its arguments, and everything it gets to see. */
 export interface SpawnRequest {
@@ -42,11 +42,6 @@ export interface RunningProcess {
   readonly stdin: Writable | null;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /**
-   * Frees the memory of a piece of `stdout` or `stderr` that nobody will look at again. Pieces that are not given back
-   * wait for the collector, which may let tens of megabytes pile up. Absent where pieces are not for their reader alone.
-   */
-  readonly release?: ((piece: Buffer) => void) | undefined;
   /** Settles when the process itself is gone; its children may still hold the pipes. Never rejects. */
   readonly exit: Promise<ExitStatus>;
   /** Signals the process, or with `group` its whole group. Does nothing when there is nobody left. */
@@ -97,9 +92,8 @@ function start(request: SpawnRequest): RunningProcess {
     pid: child.pid,
     stdin: child.stdin,
     // Without descriptors left, Node makes no pipes at all.
-    stdout: child.stdout ?? Readable.from([]),
-    stderr: child.stderr ?? Readable.from([]),
-    release,
+    stdout: ownPipe(child.stdout ?? Readable.from([])),
+    stderr: ownPipe(child.stderr ?? Readable.from([])),
     exit,
     signal(name, target = "process") {
       if (child.pid === undefined) return;

@@ -14,7 +14,6 @@ export interface Contained {
   readonly containment: Containment;
   readonly stdout: RunningProcess["stdout"];
   readonly stderr: RunningProcess["stderr"];
-  readonly release: RunningProcess["release"];
   readonly exit: Promise<ExitStatus>;
   /** Why it was ended, in words for the model, if it took more than its limits. */
   readonly excess: string | undefined;
@@ -73,7 +72,6 @@ export async function startContained(options: ContainedOptions): Promise<Contain
     containment: namespace ? "pid namespace" : "best effort",
     stdout: child.stdout,
     stderr: child.stderr,
-    release: child.release,
     exit: child.exit,
     get excess() {
       return excess;

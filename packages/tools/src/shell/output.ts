@@ -1,7 +1,7 @@
 /** What a command says, at any volume: the end of it in memory, all of it in a file once it is long. */
 import type { Readable } from "node:stream";
 import { systemCode } from "../errors.ts";
-import type { RunningProcess } from "../platform/spawn.ts";
+import { releaserOf } from "../platform/release.ts";
 import { formatBytes, keepTail, mostBytes, mostLines } from "../truncate.ts";
 import type { LogFile, Logs } from "./log-file.ts";
 import { createSafeText } from "./safe-text.ts";
@@ -28,8 +28,6 @@ export interface OutputOptions {
   name: string;
   /** Hears every piece, made safe, in the order of arrival. The bytes are valid during the call. Must not throw. */
   onText?: (stream: StreamName, text: Buffer) => void;
-  /** Gets back every piece that was read, and will not be looked at again. */
-  release?: RunningProcess["release"];
 }
 
 /** Enough that whatever is cut off at the front, half a code point included, could not have been shown anyway. */
@@ -56,10 +54,11 @@ export class Output {
   /** Reads a stream to its end. A reader that is slow slows the program down, so nothing piles up. */
   async read(stream: Readable, name: StreamName): Promise<void> {
     const safe = createSafeText();
+    const release = releaserOf(stream);
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         const text = safe.push(chunk);
-        this.#options.release?.(chunk);
+        release?.(chunk);
         await this.#add(text, name);
       }
     } catch (error) {
