@@ -119,6 +119,11 @@ test("the code cache is the owner's alone, grows with what is used, and is left 
   expect(sum(third)).toBeGreaterThan(sum(second));
   await runPacked(place, ["--mode", "json", "Hi"]);
   expect(await filesIn(directory)).toEqual(third);
+  // A command has its own, and does not make that of others larger.
+  await runPacked(place, ["config", "path"]);
+  const own = (await filesIn(directory)).filter(({ name }) => name.includes("-config-"));
+  expect(own).toHaveLength(1);
+  expect((await filesIn(directory)).filter(({ name }) => !name.includes("-config-"))).toEqual(third);
 });
 
 const sum = (files: readonly { size: number }[]) => files.reduce((total, { size }) => total + size, 0);
