@@ -15,6 +15,11 @@ describe("nearestNames", () => {
     test(`takes ${wanted} for ${first}`, () => expect(nearestNames(wanted, names)[0]).toBe(first));
   }
 
+  test("counts two letters that changed places as one slip", () => {
+    expect(nearestNames("gorq", names, 1)).toEqual(["groq"]);
+    expect(nearestNames("gorqs", names, 1)).toEqual([]);
+  });
+
   test("has no suggestion for what is like nothing", () => {
     expect(nearestNames("watsonx-granite", names)).toEqual([]);
     expect(nearestNames("", names)).toEqual([]);

@@ -96,22 +96,11 @@ async function nearlyCommand([word = "", form, ...rest]: readonly string[], io: 
   if (couldBe.length === 0 || !/^[a-z]+$/.test(word)) return undefined;
   const names = couldBe.map(({ name }) => name);
   const { nearestNames } = await import("@tau/ai");
-  const [suggestion] = form === undefined ? names.filter((name) => isOneSlip(word, name)) : nearestNames(word, names);
+  const [suggestion] = nearestNames(word, names, form === undefined ? 1 : undefined);
   if (suggestion === undefined) return undefined;
   const said = [word, form, ...rest].filter((one) => one !== undefined).join(" ");
   io.err(`tau: there is no command ${word}. Did you mean ${suggestion}? To say it to the model: tau -p "${said}"\n`);
   return exitCodes.usage;
-}
-
-/** One letter too many, too few or wrong, or two that changed places. */
-function isOneSlip(typed: string, name: string): boolean {
-  const [short, long] = typed.length < name.length ? [typed, name] : [name, typed];
-  let start = 0;
-  while (start < short.length && short[start] === long[start]) start++;
-  const [one, other] = [short.slice(start), long.slice(start)];
-  if (one.length !== other.length) return one === other.slice(1);
-  const isSwapped = one.length > 1 && one[0] === other[1] && one[1] === other[0];
-  return one.slice(1) === other.slice(1) || (isSwapped && one.slice(2) === other.slice(2));
 }
 
 async function usageMistake({ message, unknown }: { message: string; unknown?: string }, io: Io): Promise<ExitCode> {

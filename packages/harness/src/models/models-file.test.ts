@@ -93,7 +93,7 @@ describe("a mistake names its line and key, and costs no more than its field", (
     ],
     [
       model('"thinkingLevelMap": { "hihg": "x" }'),
-      'models.json:2: providers.p.models[0].thinkingLevelMap.hihg: There is no such field. Did you mean "high"?',
+      'models.json:2: providers.p.models[0].thinkingLevelMap.hihg: There is no such field. Did you mean "high" or "xhigh"?',
     ],
     [model('"samplingParams": {}'), "models.json:2: providers.p.models[0].samplingParams: tau does not use this yet."],
     [
