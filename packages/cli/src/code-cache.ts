@@ -109,15 +109,6 @@ function cacheName(version: string, surface: string): string {
   return `${made}${hash === 0 ? "" : `-${hash}`}-${surface}`;
 }
 
-function isOwn(path: string): boolean {
-  try {
-    return process.getuid === undefined || statSync(path).uid === process.getuid();
-  } catch {
-    // Not there, or out of our reach.
-    return false;
-  }
-}
-
 /** Whoever can write to the cache decides what the program does: only its owner may. */
 function isOurs(path: string): boolean {
   try {
@@ -178,13 +169,18 @@ function forgetOthers(cacheFile: string): void {
 
 const mostKept = 32;
 
+/** With somebody's home, as `sudo` may leave it, a directory of root's would shut them out of their own. */
+function isAnothers(path: string): boolean {
+  const { uid } = statSync(path);
+  return process.getuid !== undefined && uid !== 0 && uid !== process.getuid();
+}
+
 /** One level at a time: asked for all at once, some file systems never give up. */
 function ensureDirectory(directory: string): boolean {
   const parent = dirname(directory);
   for (const level of [dirname(parent), parent, directory]) {
-    // With somebody else's home, as `sudo` may leave it, a directory of ours would shut them out of their own.
-    if (!isOwn(dirname(level))) return false;
     try {
+      if (isAnothers(dirname(level))) return false;
       mkdirSync(level, { mode: 0o700 });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;

@@ -10,6 +10,7 @@ import { Output } from "./output.ts";
 
 /** How long a program that was told to end may take to tidy up. */
 const longestEndMs = 3_000;
+/** How long it waits for a thread of its own when all else is done, and how often it looks. */
 const momentMs = 400;
 const lookMs = 10;
 const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
