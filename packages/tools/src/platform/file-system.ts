@@ -3,10 +3,10 @@
  * test can let any one of its calls fail (see `@tau/tools/testing`).
  */
 import * as fs from "node:fs";
-import type { Stats } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "../errors.ts";
 import { copyAttributes } from "./attributes.ts";
+import { called } from "./callback.ts";
 import { type OpenHandle, openRaw } from "./open-handle.ts";
 
 export type { OpenHandle } from "./open-handle.ts";
@@ -14,13 +14,13 @@ export type { OpenHandle } from "./open-handle.ts";
 export interface FileSystem {
   /** `flags` as in open(2), from `constants` of `node:fs`. */
   open(path: string, flags: number, mode?: number): Promise<OpenHandle>;
-  stat(path: string): Promise<Stats>;
+  stat(path: string): Promise<fs.Stats>;
   /**
    * The same at once, for looks that cost less than the detour over a thread; undefined where there is nothing. Absent
    * where looking takes long.
    */
-  statNow?(path: string): Stats | undefined;
-  lstat(path: string): Promise<Stats>;
+  statNow?(path: string): fs.Stats | undefined;
+  lstat(path: string): Promise<fs.Stats>;
   realpath(path: string): Promise<string>;
   readlink(path: string): Promise<string>;
   readdir(path: string): Promise<{ name: string; isDirectory: boolean; isSymbolicLink: boolean }[]>;
@@ -41,19 +41,18 @@ export interface FileSystem {
   copyAttributes?(from: OpenHandle, to: OpenHandle): Promise<boolean>;
 }
 
-/** Over callbacks: `node:fs/promises` is loaded and compiled at each start, and adds nothing here. */
 export const nodeFileSystem: FileSystem = {
   open: openRaw,
-  stat: (path) => call((done) => fs.stat(path, done)),
+  stat: (path) => called((done) => fs.stat(path, done)),
   // An error with its stack takes longer than the look.
   statNow: (path) => fs.statSync(path, { throwIfNoEntry: false }),
-  lstat: (path) => call((done) => fs.lstat(path, done)),
-  realpath: (path) => call((done) => fs.realpath.native(path, done)),
+  lstat: (path) => called((done) => fs.lstat(path, done)),
+  realpath: (path) => called((done) => fs.realpath.native(path, done)),
   // The kernel knows where its open files are without asking any disk: the detour over a thread would cost more.
   readlink: async (path) =>
-    /^\/proc\/self\/fd\/\d+$/.test(path) ? fs.readlinkSync(path) : await call((done) => fs.readlink(path, done)),
+    /^\/proc\/self\/fd\/\d+$/.test(path) ? fs.readlinkSync(path) : await called((done) => fs.readlink(path, done)),
   async readdir(path) {
-    const entries = await call<fs.Dirent[]>((done) => fs.readdir(path, { withFileTypes: true }, done));
+    const entries = await called<fs.Dirent[]>((done) => fs.readdir(path, { withFileTypes: true }, done));
     return entries.map((entry) => ({
       name: entry.name,
       isDirectory: entry.isDirectory(),
@@ -63,19 +62,13 @@ export const nodeFileSystem: FileSystem = {
   async mkdir(path, { recursive = false, mode } = {}) {
     await (recursive ? makeAll(path, mode) : mkdir(path, mode));
   },
-  rename: (from, to) => call((done) => fs.rename(from, to, done)),
-  link: (from, to) => call((done) => fs.link(from, to, done)),
-  unlink: (path) => call((done) => fs.unlink(path, done)),
+  rename: (from, to) => called((done) => fs.rename(from, to, done)),
+  link: (from, to) => called((done) => fs.link(from, to, done)),
+  unlink: (path) => called((done) => fs.unlink(path, done)),
   copyAttributes: (from, to) => copyAttributes(from.fd, to.fd),
 };
 
-function call<T = void>(start: (done: (error: Error | null, value?: T) => void) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    start((error, value) => (error ? reject(error) : resolve(value as T)));
-  });
-}
-
-const mkdir = (path: string, mode: number | undefined) => call((done) => fs.mkdir(path, mode, done));
+const mkdir = (path: string, mode: number | undefined) => called((done) => fs.mkdir(path, mode, done));
 
 /** As Node does it, but it gives up: where a directory cannot be made although its parent is there, as in /proc. */
 async function makeAll(path: string, mode: number | undefined): Promise<void> {
@@ -99,7 +92,7 @@ async function makeOne(path: string, mode: number | undefined): Promise<void> {
 }
 
 /** What is there; undefined where there is nothing. At once where that is cheap, else over a thread. */
-export async function lookAt(fs: Pick<FileSystem, "stat" | "statNow">, path: string): Promise<Stats | undefined> {
+export async function lookAt(fs: Pick<FileSystem, "stat" | "statNow">, path: string): Promise<fs.Stats | undefined> {
   try {
     return fs.statNow ? fs.statNow(path) : await fs.stat(path);
   } catch (error) {

@@ -7,6 +7,7 @@
  * while anything that was written is not on its disk: a network's file system would have to be waited for.
  */
 import * as fs from "node:fs";
+import { called, type Done } from "./callback.ts";
 
 /** An open file. Numbers are bytes. */
 export interface OpenHandle {
@@ -24,12 +25,8 @@ export interface OpenHandle {
   close(): Promise<void>;
 }
 
-type Done<T> = (error: NodeJS.ErrnoException | null, value?: T) => void;
-
-export function openRaw(path: string, flags: number, mode?: number): Promise<OpenHandle> {
-  return new Promise((resolve, reject) => {
-    fs.open(path, flags, mode, (error, fd) => (error ? reject(error) : resolve(handleOf(fd))));
-  });
+export async function openRaw(path: string, flags: number, mode?: number): Promise<OpenHandle> {
+  return handleOf(await called<number>((done) => fs.open(path, flags, mode, done)));
 }
 
 /** A plain object, so that a test can put another function in the place of one. */
@@ -53,7 +50,7 @@ function handleOf(fd: number): OpenHandle {
   const close = async () => {
     if (running > 0) await new Promise<void>((resolve) => (whenQuiet = resolve));
     if (changes === syncedChanges) return fs.closeSync(fd);
-    await new Promise<void>((resolve, reject) => fs.close(fd, (error) => (error ? reject(error) : resolve())));
+    await called((done) => fs.close(fd, done));
   };
   const synced = async (start: (done: Done<void>) => void) => {
     const before = changes;
