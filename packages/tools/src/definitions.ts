@@ -13,6 +13,9 @@ type Definition = Pick<AgentTool, "name" | "label" | "description" | "parameters
 
 const atOnce = `${mostLines} lines or ${mostBytes / 1024} KB`;
 
+/** How much each shows when nobody says. */
+export const defaultLimits = { grep: 100, find: 1_000, ls: 500 } as const;
+
 /** In the order in which a model is told of them. */
 export const definitions = {
   read: {
@@ -105,7 +108,7 @@ export const definitions = {
       ignoreCase: Type.Optional(Type.Boolean()),
       literal: Type.Optional(Type.Boolean({ description: "The pattern is plain text" })),
       context: Type.Optional(Type.Integer({ minimum: 0, description: "Lines around each match" })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: "Most matches, default 100" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most matches, default ${defaultLimits.grep}` })),
     }),
   },
   find: {
@@ -115,7 +118,7 @@ export const definitions = {
     parameters: Type.Object({
       pattern: Type.String({ description: "Glob: *.ts matches names at any depth, src/**/*.ts paths" }),
       path: Type.Optional(Type.String({ description: "Directory" })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: "Most files, default 1000" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most files, default ${defaultLimits.find}` })),
     }),
   },
   ls: {
@@ -124,7 +127,7 @@ export const definitions = {
     description: "List a directory, dotfiles included. Directories end in /, links show where they lead.",
     parameters: Type.Object({
       path: Type.Optional(Type.String({ description: "Default: the working directory" })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: "Default 500" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimits.ls}` })),
     }),
   },
 } satisfies Record<string, Definition>;

@@ -1,15 +1,13 @@
 import { join, relative } from "node:path";
 import type { AgentTool, AgentToolResult } from "@tau/agent";
 import type { Static } from "typebox";
-import { definitions, type ParametersOf } from "../definitions.ts";
+import { defaultLimits, definitions, type ParametersOf } from "../definitions.ts";
 import { systemCode, ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import { keepHead } from "../truncate.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
 import { showName } from "./name.ts";
 import { resolveExisting } from "./path.ts";
-
-const defaultLimit = 500;
 
 export interface LsDetails {
   path: string;
@@ -22,7 +20,7 @@ type Entry = Awaited<ReturnType<Files["list"]>>[number];
 /** Lists a directory. */
 export function createLsTool({ cwd, files }: { cwd: string; files: Files }): AgentTool<ParametersOf<"ls">, LsDetails> {
   const list = async (
-    { path: given = ".", limit = defaultLimit }: Static<ParametersOf<"ls">>,
+    { path: given = ".", limit = defaultLimits.ls }: Static<ParametersOf<"ls">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<LsDetails>> => {
     const path = await resolveExisting(files, cwd, given);

@@ -1,5 +1,5 @@
 import type { AgentTool, AgentToolResult } from "@tau/agent";
-import { definitions, type ParametersOf } from "../definitions.ts";
+import { defaultLimits, definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
@@ -32,7 +32,7 @@ export function createFindTool({ cwd, files, ...options }: FindOptions): AgentTo
   const searcher = createSearcher(options);
   return {
     ...definitions.find,
-    async execute(_id, { pattern, path = ".", limit = 1_000 }, signal) {
+    async execute(_id, { pattern, path = ".", limit = defaultLimits.find }, signal) {
       if (pattern === "" || pattern.includes("\0")) {
         throw new ToolsError(
           "invalid_input",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { AgentTool, AgentToolResult } from "@tau/agent";
-import { definitions, type ParametersOf } from "../definitions.ts";
+import { defaultLimits, definitions, type ParametersOf } from "../definitions.ts";
 import { systemCode, ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
@@ -33,7 +33,7 @@ export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTo
   const searcher = createSearcher(options);
   return {
     ...definitions.grep,
-    async execute(_id, { path = ".", glob: globText, context = 0, limit = 100, ...query }, signal) {
+    async execute(_id, { path = ".", glob: globText, context = 0, limit = defaultLimits.grep, ...query }, signal) {
       refusePattern(query);
       const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
       const chosen = choose(globText, root);

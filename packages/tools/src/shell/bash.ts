@@ -8,8 +8,8 @@ import { type CommandPorts, doubt, type RunningCommand, signalOf, startCommand, 
 import type { Containment } from "./contained.ts";
 import { cleanEnvironment } from "./environment.ts";
 import type { CommandKind, StartWork } from "./held.ts";
-import { describeJob, whereIsLog } from "./describe-job.ts";
-import type { Jobs } from "./jobs.ts";
+import { describeJob } from "./describe-job.ts";
+import { type Jobs, whereIsLog } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { createLogs } from "./log-file.ts";
 import { findPidNamespace, type PidNamespace } from "./pid-namespace.ts";

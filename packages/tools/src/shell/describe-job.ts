@@ -1,7 +1,6 @@
 /** Jobs in words. Pure. */
 import { doubt, verdictOf } from "./command.ts";
 import type { Job } from "./jobs.ts";
-import type { KeptOutput } from "./output.ts";
 
 /** How a job stands, in one line. */
 export function describeJob({ id, ended, containment }: Job): string {
@@ -12,6 +11,3 @@ export function describeJob({ id, ended, containment }: Job): string {
   const verdict = verdictOf(ended.status, "its directory");
   return `Job ${id} has ended. ${verdict === undefined ? "Command exited with code 0" : verdict + doubt(containment)}.`;
 }
-
-export const whereIsLog = (log: KeptOutput): string =>
-  "file" in log ? `Log: ${log.file}` : `Its output is not kept (${log.failure})`;

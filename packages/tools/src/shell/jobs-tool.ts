@@ -2,8 +2,8 @@ import type { AgentTool, AgentToolResult } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import { keepTail } from "../truncate.ts";
-import { describeJob, whereIsLog } from "./describe-job.ts";
-import type { Job, Jobs } from "./jobs.ts";
+import { describeJob } from "./describe-job.ts";
+import { type Job, type Jobs, whereIsLog } from "./jobs.ts";
 
 export interface JobsDetails {
   jobs: readonly Job[];

@@ -128,10 +128,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
 
 async function readLog(files: Files, { id, log }: Job, offset: number): Promise<string> {
   if ("failure" in log) {
-    throw new ToolsError(
-      "unavailable",
-      `Its output is not kept (${log.failure}). Read job ${id} without offset to see its end.`,
-    );
+    throw new ToolsError("unavailable", `${whereIsLog(log)}. Read job ${id} without offset to see its end.`);
   }
   const { readLines } = await import("../files/lines.ts");
   const file = await files.openRead(log.file);
@@ -148,3 +145,6 @@ async function readLog(files: Files, { id, log }: Job, offset: number): Promise<
     await file.close();
   }
 }
+
+export const whereIsLog = (log: KeptOutput): string =>
+  "file" in log ? `Log: ${log.file}` : `Its output is not kept (${log.failure})`;
