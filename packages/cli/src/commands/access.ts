@@ -23,7 +23,7 @@ export async function openAccess(io: Io): Promise<Access> {
     env,
     ...(io.oauthProviders && { oauthProviders: io.oauthProviders }),
     onNotice: (notice) => notices.push(notice),
-    modelsKey: (provider) => modelsKey(registry, provider),
+    modelsKey: (provider) => registry.modelsKey(provider),
   });
   const stored = new Set((await auth.list()).map(({ provider }) => provider));
   const registry: ModelRegistry = await ModelRegistry.create(agentDir, {
@@ -32,12 +32,6 @@ export async function openAccess(io: Io): Promise<Access> {
       written !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
   });
   return { agentDir, auth, registry, stored, notices };
-}
-
-function modelsKey(registry: ModelRegistry, provider: string) {
-  const key = registry.writtenKey(provider);
-  const host = registry.baseUrl(provider);
-  return key === undefined ? undefined : { key, isOwn: true, ...(host !== undefined && { host }) };
 }
 
 export const providersOf = (registry: ModelRegistry): string[] =>

@@ -31,7 +31,7 @@ export async function openServices(params: AgentSessionParams, place: Place, own
   const settings = params.settingsManager ?? (await ownSettings(params, place, owned));
   const auth: AuthStorage =
     params.authStorage ??
-    AuthStorage.create(agentDir, { clock, ids, modelsKey: (provider) => modelsKeyOf(registry, provider) });
+    AuthStorage.create(agentDir, { clock, ids, modelsKey: (provider) => registry.modelsKey(provider) });
   const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, place, owned));
   const resources =
     params.resourceLoader ??
@@ -79,12 +79,6 @@ async function ownRegistry(
   });
   owned.add(() => registry.close());
   return registry;
-}
-
-function modelsKeyOf(registry: ModelRegistry, provider: string) {
-  const key = registry.writtenKey(provider);
-  const host = registry.baseUrl(provider);
-  return key === undefined ? undefined : { key, isOwn: true, ...(host !== undefined && { host }) };
 }
 
 /** Every secret that can be told without running anything: a person may type one before it is first used. */

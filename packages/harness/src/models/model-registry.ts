@@ -17,6 +17,7 @@ import {
   systemClock,
 } from "@tau/ai";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import type { ModelsKey } from "../auth/auth-options.ts";
 import { HarnessError } from "../errors.ts";
 import { type BaseModels, ConfiguredModels } from "./configured.ts";
 import {
@@ -169,6 +170,13 @@ export class ModelRegistry {
   /** A provider's key in `models.json`, as written: whoever resolves credentials knows what it stands for. */
   writtenKey(provider: string): string | undefined {
     return this.#configs.get(provider)?.apiKey;
+  }
+
+  /** The same with the host that it was written for, as whoever keeps credentials asks for it. */
+  modelsKey(provider: string): ModelsKey | undefined {
+    const key = this.writtenKey(provider);
+    const host = this.baseUrl(provider);
+    return key === undefined ? undefined : { key, isOwn: true, ...(host !== undefined && { host }) };
   }
 
   /** Where a provider is according to `models.json`; undefined when that does not move it. */
