@@ -58,6 +58,7 @@ export {
   type ThinkingLevel,
   type ThinkingLevelMap,
 } from "./model.ts";
+export { isRecord } from "./is-record.ts";
 export { didYouMean, nearestNames } from "./nearest.ts";
 export type {
   CacheRetention,

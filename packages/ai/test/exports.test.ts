@@ -31,6 +31,7 @@ test("the root exports these values and no others", () => {
     "getSupportedThinkingLevels",
     "isAiError",
     "isContextOverflow",
+    "isRecord",
     "isRetryable",
     "listLocalModels",
     "messageOf",

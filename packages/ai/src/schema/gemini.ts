@@ -5,6 +5,7 @@
  * What cannot be said is widened, for arguments are validated against the tool's own schema afterwards. Where a union
  * mixes types that no single type covers, its first branch is what the model sees.
  */
+import { isRecord } from "../is-record.ts";
 import type { JsonSchema, ToolParameters } from "../context.ts";
 import { AiError } from "../errors.ts";
 import { toJsonSchema } from "./adapt.ts";
@@ -53,7 +54,7 @@ class Reader {
   /** `trail` holds the references that are being followed. */
   read(value: unknown, trail: readonly string[], depth = 0): Shape {
     if (value === false) return { never: true };
-    if (!isObject(value)) return {};
+    if (!isRecord(value)) return {};
     if (++this.#nodes > mostNodes) throw new AiError("invalid_schema", `It has more than ${mostNodes} parts.`);
     if (depth > deepest) throw new AiError("invalid_schema", `It is nested deeper than ${deepest} levels.`);
     const inner = (part: unknown) => this.read(part, trail, depth + 1);
@@ -77,7 +78,7 @@ class Reader {
       ...readNullable(value, named, values),
       ...(literal && literal.length > 0 && { values: literal }),
       ...texts(value),
-      ...(isObject(value["properties"]) && {
+      ...(isRecord(value["properties"]) && {
         properties: new Map(Object.entries(value["properties"]).map(([name, part]) => [name, inner(part)])),
       }),
       required: new Set(list(value["required"]).filter((name) => typeof name === "string")),
@@ -89,7 +90,7 @@ class Reader {
   #follow(reference: string, trail: readonly string[], depth: number): Shape {
     const target = this.#resolve(reference);
     if (!trail.includes(reference)) return this.read(target, [...trail, reference], depth + 1);
-    const type = isObject(target) ? readTypes(target["type"])?.find((name) => name !== "null") : undefined;
+    const type = isRecord(target) ? readTypes(target["type"])?.find((name) => name !== "null") : undefined;
     return { type: type ?? "object" };
   }
 
@@ -103,7 +104,7 @@ class Reader {
     const [origin, ...steps] = pointer.split("/");
     let target: unknown = origin === "#" ? this.#root : undefined;
     for (const name of steps.map(unescapeStep)) {
-      const isThere = (isObject(target) || Array.isArray(target)) && Object.hasOwn(target, name);
+      const isThere = (isRecord(target) || Array.isArray(target)) && Object.hasOwn(target, name);
       target = isThere ? get(target as object, name) : undefined;
     }
     return target;
@@ -112,8 +113,8 @@ class Reader {
   /** TypeBox refers to its definitions by `$id`. */
   #called(id: string): unknown {
     return [this.#root["$defs"], this.#root["definitions"]]
-      .flatMap((definitions) => (isObject(definitions) ? Object.values(definitions) : []))
-      .find((definition) => isObject(definition) && definition["$id"] === id);
+      .flatMap((definitions) => (isRecord(definitions) ? Object.values(definitions) : []))
+      .find((definition) => isRecord(definition) && definition["$id"] === id);
   }
 }
 
@@ -124,9 +125,6 @@ function unescapeStep(step: string): string {
   const plain = /%(?![0-9a-fA-F]{2})/.test(step) ? step : decodeURIComponent(step);
   return plain.replaceAll("~1", "/").replaceAll("~0", "~");
 }
-
-const isObject = (value: unknown): value is JsonSchema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
@@ -187,7 +185,7 @@ function texts(schema: JsonSchema): Shape {
 function readItems(schema: JsonSchema, inner: (part: unknown) => Shape): Shape {
   const places = Array.isArray(schema["prefixItems"]) ? schema["prefixItems"] : list(schema["items"]);
   if (places.length > 0) return { items: either(places.map(inner)) };
-  return isObject(schema["items"]) ? { items: inner(schema["items"]) } : {};
+  return isRecord(schema["items"]) ? { items: inner(schema["items"]) } : {};
 }
 
 const boundsOf: Record<Type, readonly string[]> = {

@@ -1,4 +1,5 @@
 /** Settings by their names with dots. Pure. */
+import { isRecord } from "@tau/ai";
 import { didYouMean } from "@tau/ai";
 import { HarnessError, settingsSchema } from "@tau/harness";
 
@@ -49,7 +50,7 @@ export function readValue(key: string, written: string): unknown {
 }
 
 export const at = (settings: object, key: string): unknown =>
-  key.split(".").reduce<unknown>((value, name) => (isPlain(value) ? own(value, name) : undefined), settings);
+  key.split(".").reduce<unknown>((value, name) => (isRecord(value) ? own(value, name) : undefined), settings);
 
 export const nest = (key: string, value: unknown): object =>
   key.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as object;
@@ -57,11 +58,8 @@ export const nest = (key: string, value: unknown): object =>
 /** Every setting by its whole name. */
 export function rowsOf(settings: object, path = ""): { name: string; value: unknown }[] {
   return Object.entries(settings).flatMap(([name, value]: [string, unknown]) =>
-    isPlain(value) && Object.keys(value).length > 0
+    isRecord(value) && Object.keys(value).length > 0
       ? rowsOf(value, `${path}${name}.`)
       : [{ name: `${path}${name}`, value }],
   );
 }
-
-const isPlain = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 /** The text of `auth.json`: one object, providers by name. Pure, and silent about what the text says. */
+import { isRecord } from "@tau/ai";
 import type { ParseError } from "jsonc-parser";
-import { isRecord } from "./credential.ts";
 
 /** As written, by provider; also what this version does not understand. */
 export type AuthEntries = ReadonlyMap<string, unknown>;

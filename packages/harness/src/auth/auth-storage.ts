@@ -1,12 +1,12 @@
 /** Who may use which provider: keys and logins, where each comes from, and where each may go. */
 import { join, resolve } from "node:path";
-import { type Clock, findEnvKeys, systemClock, systemIds } from "@tau/ai";
+import { type Clock, findEnvKeys, systemClock, systemIds, isRecord } from "@tau/ai";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../session/session-directory.ts";
 import type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, Env, GetApiKeyOptions } from "./auth-options.ts";
 import { type AuthStore, createMemoryAuthStore } from "./auth-store.ts";
-import { type Credential, isRecord, parseCredential } from "./credential.ts";
+import { type Credential, parseCredential } from "./credential.ts";
 import { type AuthNotice, failed } from "./failure.ts";
 import { FileAuthStore } from "./file-auth-store.ts";
 import { chooseKey, type KeyCandidate } from "./key-choice.ts";

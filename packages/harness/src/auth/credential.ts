@@ -1,4 +1,5 @@
 /** What `auth.json` holds for a provider. Fields that are not known here are kept as they are. */
+import { isRecord } from "@tau/ai";
 export interface ApiKeyCredential {
   type: "api_key";
   /** The key itself, or `$VAR`, `${VAR}`, or `!command`. A literal `$` is written `$$`, a literal first `!` is `$!`. */
@@ -48,9 +49,6 @@ export function parseCredential(value: unknown): ParsedCredential {
 }
 
 const bad = (field: string | undefined, wanted: string): ParsedCredential => ({ kind: "bad", field, wanted });
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const isTexts = (value: unknown) => isRecord(value) && Object.values(value).every(isText);

@@ -1,9 +1,8 @@
 /** One question to an authorization server. Nothing of what it says goes into a message: it may repeat a secret. */
 import * as http from "node:http";
 import * as https from "node:https";
-import { type Clock, systemClock } from "@tau/ai";
+import { type Clock, systemClock, isRecord } from "@tau/ai";
 import { systemCode } from "@tau/tools/platform";
-import { isRecord } from "./credential.ts";
 import { type Failed, failed } from "./failure.ts";
 import type { BodyFormat } from "./oauth-providers.ts";
 

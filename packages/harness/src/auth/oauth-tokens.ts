@@ -1,5 +1,5 @@
 /** What an authorization server's answer means. Pure. */
-import { isRecord } from "./credential.ts";
+import { isRecord } from "@tau/ai";
 import { type Failed, failed } from "./failure.ts";
 import type { OAuthAnswer } from "./oauth-post.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";

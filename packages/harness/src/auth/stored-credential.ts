@@ -1,7 +1,8 @@
 /** From an entry of `auth.json` to a credential and back, by way of the key chain where there is one. */
+import { isRecord } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 import { type AuthEntries, parseAuthFile } from "./auth-file.ts";
-import { type Credential, isRecord, parseCredential } from "./credential.ts";
+import { type Credential, parseCredential } from "./credential.ts";
 import { type Failed, failed } from "./failure.ts";
 import type { KeyChain } from "./key-chain.ts";
 

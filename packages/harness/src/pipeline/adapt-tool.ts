@@ -1,9 +1,8 @@
 /** Tools as people give them, made into tools as layers see them. */
-import type { JsonSchema } from "@tau/ai";
+import { type JsonSchema, isRecord } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool, InputSchemaTool, PipelineTool } from "./layer.ts";
 import { toolResult } from "./tool-result.ts";
-import { isRecord } from "./wire-schema.ts";
 
 const adapted = new WeakMap<object, PipelineTool>();
 

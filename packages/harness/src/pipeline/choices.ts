@@ -1,9 +1,9 @@
 /** What a named agent sets for single tools: defaults of their arguments. Pure. */
-import { didYouMean, isAiError, validateToolArguments } from "@tau/ai";
+import { didYouMean, isAiError, validateToolArguments, isRecord } from "@tau/ai";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
 import type { PipelineTool } from "./layer.ts";
 import { oncePerPair } from "./once.ts";
-import { isRecord, wireSchema } from "./wire-schema.ts";
+import { wireSchema } from "./wire-schema.ts";
 
 /** An option that is ignored: its tool has no such parameter, or one that does not take the value. */
 export interface ChoiceProblem {

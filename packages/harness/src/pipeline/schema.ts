@@ -2,9 +2,9 @@
  * Layer 6: takes out tools that the model's API cannot express, each alone, since one of them would make every request
  * invalid. A tool's own `parameters` stay as they are: arguments are checked against them, and requests put them right.
  */
-import type { JsonSchema, KnownApi, Model } from "@tau/ai";
+import { type JsonSchema, type KnownApi, type Model, isRecord } from "@tau/ai";
 import type { Layer, PipelineTool } from "./layer.ts";
-import { isRecord, wireSchema } from "./wire-schema.ts";
+import { wireSchema } from "./wire-schema.ts";
 
 export const expressibleTools: Layer = (tools, { model, report }) =>
   tools.filter((tool) => {

@@ -1,8 +1,7 @@
 /** What a tool in the `inputSchema` form returns, as the model reads it. Pure. */
 import type { AgentToolResult } from "@tau/agent";
-import { messageOf } from "@tau/ai";
+import { messageOf, isRecord } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
-import { isRecord } from "./wire-schema.ts";
 
 /** Some providers refuse an empty result, and a model takes one for a failure. */
 const doneText = "Done.";

@@ -1,5 +1,5 @@
 /** A tool's parameters as they go over the wire. */
-import { type JsonSchema, messageOf, type ToolParameters } from "@tau/ai";
+import { type JsonSchema, messageOf, type ToolParameters, isRecord } from "@tau/ai";
 
 export type WireSchema =
   | { kind: "schema"; schema: JsonSchema; json: string }
@@ -36,9 +36,6 @@ function describe(parameters: ToolParameters): WireSchema {
 }
 
 const unsayable = (reason: string): WireSchema => ({ kind: "unsayable", reason });
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The part of the Standard Schema specification that is used here. */
 interface StandardSchema {

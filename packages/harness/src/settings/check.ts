@@ -1,5 +1,5 @@
 /** Tells what is right in a file's settings from what is not. Pure. */
-import { didYouMean } from "@tau/ai";
+import { didYouMean, isRecord } from "@tau/ai";
 import { type Fields, type ProjectMaySet, type SettingNode, type SettingsInput, settingsTable } from "./schema.ts";
 
 /** Why something in the settings does not count. */
@@ -49,9 +49,6 @@ interface Place {
 }
 
 type Plain = Record<string, unknown>;
-export const isPlain = (value: unknown): value is Plain =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Undefined where nothing counts. */
 class Check {
   readonly #trusted: boolean;
@@ -85,7 +82,7 @@ class Check {
     const names = Object.keys(fields);
     // Null for a group is null for each of its settings, so that each is asked who may set it.
     const given = value === null ? Object.fromEntries(names.map((name) => [name, null])) : value;
-    if (!isPlain(given)) return this.#invalid(place, "an object: settings in braces") as Plain | undefined;
+    if (!isRecord(given)) return this.#invalid(place, "an object: settings in braces") as Plain | undefined;
     const kept: Plain = {};
     for (const [name, inner] of Object.entries(given)) {
       const at = [...path, name];
@@ -102,7 +99,7 @@ class Check {
   #map(of: SettingNode, place: Place): Plain | null | undefined {
     const { value, before, path } = place;
     if (value === null) return null;
-    if (!isPlain(value)) return this.#invalid(place, "an object: values by name, in braces") as Plain | undefined;
+    if (!isRecord(value)) return this.#invalid(place, "an object: values by name, in braces") as Plain | undefined;
     const kept: Plain = {};
     for (const [name, inner] of Object.entries(value)) {
       const at = [...path, name];
@@ -140,7 +137,7 @@ function put(target: Plain, name: string, value: unknown): void {
 }
 
 const member = (value: unknown, name: string): unknown =>
-  isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 const longestEcho = 40;
 

@@ -2,8 +2,8 @@
  * Changes the text of a settings file and leaves everything else in it as it is: comments, order, spaces. The parser's own
  * editing is not used: it formats neighbours, and takes their comments along with what it removes. Pure.
  */
+import { isRecord } from "@tau/ai";
 import type { Node } from "jsonc-parser";
-import { isPlain } from "./check.ts";
 import { commaBehind, endOfRemark, findProperty, type Jsonc, loadJsonc, nameOf, splitMark } from "./document.ts";
 
 /**
@@ -39,7 +39,7 @@ class Edit {
   change(text: string, path: Path, value: unknown): string {
     const node = this.#find(text, path);
     if (value === undefined) return this.#remove(text, path);
-    if (!isPlain(value)) return this.#set(text, path, value);
+    if (!isRecord(value)) return this.#set(text, path, value);
     if (node?.type !== "object") return onlyTakesOut(value) ? text : this.#set(text, path, value);
     return Object.entries(value).reduce((edited, [name, inner]) => this.change(edited, [...path, name], inner), text);
   }
@@ -109,7 +109,7 @@ class Edit {
   /** Objects over several lines, lists on one. */
   #write(value: unknown, level: string): string {
     if (Array.isArray(value)) return `[${value.map((item) => this.#write(item, level)).join(", ")}]`;
-    if (!isPlain(value)) return JSON.stringify(value);
+    if (!isRecord(value)) return JSON.stringify(value);
     const { indent, lineEnd } = this.#style;
     const inner = level + indent;
     const fields = Object.entries(value)
@@ -121,7 +121,7 @@ class Edit {
 
 /** A change that sets nothing makes nothing where there was nothing. */
 const onlyTakesOut = (value: unknown): boolean =>
-  isPlain(value) &&
+  isRecord(value) &&
   Object.keys(value).length > 0 &&
   Object.values(value).every((inner) => inner === undefined || onlyTakesOut(inner));
 

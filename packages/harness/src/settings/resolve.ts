@@ -1,5 +1,5 @@
 /** What counts: the project's settings over the person's over the defaults. Pure. */
-import { isPlain } from "./check.ts";
+import { isRecord } from "@tau/ai";
 import { type SettingNode, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
 import type { SettingsPlace } from "./shape.ts";
 
@@ -34,7 +34,7 @@ function resolveNode(node: SettingNode, layers: readonly Layer[]): unknown {
     }
     case "map": {
       const after = layers.slice(layers.findLastIndex(({ values }) => values === null) + 1);
-      const names = new Set(after.flatMap(({ values }) => (isPlain(values) ? Object.keys(values) : [])));
+      const names = new Set(after.flatMap(({ values }) => (isRecord(values) ? Object.keys(values) : [])));
       const entries = [...names].map((name) => [name, chosen(node.of, within(after, name))] as const);
       return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
     }
@@ -53,13 +53,13 @@ function chosen(node: SettingNode, layers: readonly Layer[]): unknown {
 
 const within = (layers: readonly Layer[], name: string): Layer[] =>
   layers.map(({ values, place }) => ({
-    values: isPlain(values) && Object.hasOwn(values, name) ? values[name] : undefined,
+    values: isRecord(values) && Object.hasOwn(values, name) ? values[name] : undefined,
     place,
   }));
 
 /** A frozen copy. */
 export function frozen(value: unknown): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map(frozen));
-  if (!isPlain(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.freeze(Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, frozen(inner)])));
 }

@@ -1,4 +1,5 @@
 /** What models send in place of a list of edits. Pure. */
+import { isRecord } from "@tau/ai";
 import { parseJson } from "./json-argument.ts";
 
 interface Edits {
@@ -24,6 +25,3 @@ function listOf(edits: unknown): unknown {
   const parsed = parseJson(edits);
   return isRecord(parsed) ? [parsed] : (parsed ?? edits);
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

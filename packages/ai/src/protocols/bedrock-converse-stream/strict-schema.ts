@@ -1,3 +1,4 @@
+import { isRecord } from "../../is-record.ts";
 import type { JsonSchema } from "../../context.ts";
 
 /** The keywords that Bedrock's constrained sampling understands; a schema with any other is rejected as a whole. */
@@ -31,12 +32,12 @@ export interface StrictSchema {
 export function closeSchema(root: JsonSchema): StrictSchema | undefined {
   let looseParameters = 0;
   const close = (schema: unknown, depth: number): JsonSchema | undefined => {
-    if (!isSchema(schema) || depth > 32) return undefined;
+    if (!isRecord(schema) || depth > 32) return undefined;
     if (!Object.keys(schema).every((key) => understood.has(key))) return undefined;
     const closed: JsonSchema = { ...schema };
     if (schema["anyOf"] !== undefined) {
       const variants = Array.isArray(schema["anyOf"]) ? schema["anyOf"].map((one) => close(one, depth + 1)) : [];
-      if (variants.length === 0 || !variants.every(isSchema)) return undefined;
+      if (variants.length === 0 || !variants.every(isRecord)) return undefined;
       closed["anyOf"] = variants;
     }
     if (schema["items"] !== undefined) {
@@ -59,6 +60,3 @@ export function closeSchema(root: JsonSchema): StrictSchema | undefined {
   const schema = root["type"] === "object" ? close(root, 0) : undefined;
   return schema && { schema, looseParameters };
 }
-
-const isSchema = (value: unknown): value is JsonSchema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
