@@ -30,7 +30,7 @@ export default async function bench(report) {
 }
 
 /** As in code: two lines of five are a brace or empty, and a line has thirty characters on average. */
-const lineOf = (at) =>
+const formatLine = (at) =>
   [
     `  const value${at} = await compute(input, ${at * 7}, options);`,
     `  if (value${at} > options.limit) {`,
@@ -56,7 +56,7 @@ function memoryFiles(path) {
 
 function desk(directory, isInMemory = false) {
   const path = join(directory, "long.ts");
-  const lines = Array.from({ length: lineCount }, (_unused, at) => lineOf(at));
+  const lines = Array.from({ length: lineCount }, (_unused, at) => formatLine(at));
   writeFileSync(path, `${lines.join("\n")}\n`);
   const snapshots = createSnapshots();
   const files = isInMemory ? memoryFiles(path) : createFiles();

@@ -33,7 +33,7 @@ export async function withTree(work) {
       for (let file = 0; file < filesEach; file++) {
         const id = directory * filesEach + file;
         const ending = id % 100 === 7 ? rareEnding : file % 2 === 0 ? ".ts" : ".md";
-        writeFileSync(join(path, `file-${id}${ending}`), contentOf(id));
+        writeFileSync(join(path, `file-${id}${ending}`), getContent(id));
       }
     }
     await work(root);
@@ -42,7 +42,7 @@ export async function withTree(work) {
   }
 }
 
-function contentOf(id) {
+function getContent(id) {
   const lines = Array.from(
     { length: 30 },
     (_unused, line) => `export const value${line} = compute(${id}, ${line * 7});`,

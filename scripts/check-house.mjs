@@ -33,7 +33,7 @@ function checkPackage(name) {
   if (!allowed) return void problems.push(`packages/${name}: not a package of the house`);
   const directory = join(root, "packages", name);
   for (const file of sourceFiles(join(directory, "src"))) {
-    for (const specifier of importsOf(file)) {
+    for (const specifier of getImports(file)) {
       const other = /^@tau\/([a-z]+)/.exec(specifier)?.[1];
       if (other && other !== name && !allowed.includes(other)) report(file, `may not import @tau/${other}`);
       if (specifier.startsWith(".") && !resolve(dirname(file), specifier).startsWith(directory + sep)) {
@@ -69,7 +69,7 @@ function isLocked(packages, path, dependency) {
   }
 }
 
-function importsOf(file) {
+function getImports(file) {
   const text = readFileSync(file, "utf8");
   return [...text.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map((match) => match[1]);
 }

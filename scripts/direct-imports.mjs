@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 const root = join(import.meta.dirname, "..");
 const packages = ["ai", "agent", "tools", "protocol", "harness"];
 const fronts = new Map(
-  packages.map((name) => [`@tau/${name}`, exportsOf(join(root, "packages", name, "src", "index.ts"))]),
+  packages.map((name) => [`@tau/${name}`, getExports(join(root, "packages", name, "src", "index.ts"))]),
 );
 
 export const directImports = {
@@ -25,18 +25,18 @@ export const directImports = {
 function rewrite(source) {
   return source
     .replaceAll(/^import \{([^}]*)\} from "(@tau\/[a-z]+)";$/gm, (whole, names, from) => {
-      const lines = filesOf(names, from).map(([name, file]) => `import { ${name} } from ${JSON.stringify(file)};`);
+      const lines = getFiles(names, from).map(([name, file]) => `import { ${name} } from ${JSON.stringify(file)};`);
       // The lines below stay where they are.
       return lines.join(" ") + whole.replaceAll(/[^\n]/g, "");
     })
     .replaceAll(/\bconst \{([^}]*)\} = await import\("(@tau\/[a-z]+)"\);/g, (_, names, from) =>
-      filesOf(names, from)
+      getFiles(names, from)
         .map(([name, file]) => `const { ${name} } = await import(${JSON.stringify(file)});`)
         .join(" "),
     );
 }
 
-function filesOf(names, from) {
+function getFiles(names, from) {
   const values = split(names).filter((name) => !name.startsWith("type "));
   return values.map((name) => {
     const file = fronts.get(from)?.get(name.split(" as ")[0]);
@@ -46,7 +46,7 @@ function filesOf(names, from) {
 }
 
 /** From each value that a front exports to the file where it is. */
-function exportsOf(front) {
+function getExports(front) {
   const lines = readFileSync(front, "utf8").matchAll(/^export \{([^}]*)\} from ["']([^"']+)["'];$/gm);
   return new Map(
     [...lines].flatMap(([, names, from]) =>

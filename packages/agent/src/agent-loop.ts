@@ -16,7 +16,7 @@ import {
   type Run,
   type RunParts,
 } from "./run.ts";
-import { thinkingLevelOf } from "./thinking-level.ts";
+import { toThinkingLevel } from "./thinking-level.ts";
 import { type BatchOutcome, executeToolCalls, refuseToolCalls } from "./tool-calls.ts";
 import type {
   AgentContext,
@@ -37,7 +37,7 @@ export function agentLoop(
   signal?: AbortSignal,
   streamFn?: StreamFn,
 ): EventStream<AgentEvent, AgentMessage[]> {
-  return streamOf((emit) => runAgentLoop(prompts, context, config, emit, signal, streamFn));
+  return toEventStream((emit) => runAgentLoop(prompts, context, config, emit, signal, streamFn));
 }
 
 /** Goes on from a context whose last message is the user's or a tool's result. Throws when it is not. */
@@ -48,7 +48,7 @@ export function agentLoopContinue(
   streamFn?: StreamFn,
 ): EventStream<AgentEvent, AgentMessage[]> {
   checkContinuable(context);
-  return streamOf((emit) => runAgentLoopContinue(context, config, emit, signal, streamFn));
+  return toEventStream((emit) => runAgentLoopContinue(context, config, emit, signal, streamFn));
 }
 
 /**
@@ -86,7 +86,9 @@ function checkContinuable({ messages }: AgentContext): void {
   }
 }
 
-function streamOf(start: (emit: AgentEventSink) => Promise<AgentMessage[]>): EventStream<AgentEvent, AgentMessage[]> {
+function toEventStream(
+  start: (emit: AgentEventSink) => Promise<AgentMessage[]>,
+): EventStream<AgentEvent, AgentMessage[]> {
   const stream = new EventStream<AgentEvent, AgentMessage[]>(
     (event) => event.type === "agent_end",
     (event) => (event.type === "agent_end" ? event.messages : []),
@@ -114,7 +116,7 @@ async function inject(run: Run, messages: readonly AgentMessage[]): Promise<void
 }
 
 /** How often in a row an answer that was cut off in the middle of its calls may try again. */
-const mostCutAnswers = 3;
+const maxCutAnswers = 3;
 
 const cutText =
   "The call was not executed: the answer reached its output token limit, so its arguments may be incomplete. Send it again, in smaller parts if need be.";
@@ -140,7 +142,7 @@ async function takeTurns(run: Run): Promise<void> {
     const taken = run.events.emit({ type: "turn_end", message, toolResults });
     if (taken) await taken;
     cutAnswers = toolResults.length > 0 && isCut(message) ? cutAnswers + 1 : 0;
-    if (isFailed(message) || cutAnswers > mostCutAnswers) return;
+    if (isFailed(message) || cutAnswers > maxCutAnswers) return;
     const { shouldStopAfterTurn } = run.config;
     const finished = last;
     if (shouldStopAfterTurn && (await callHook(run, "shouldStopAfterTurn", () => shouldStopAfterTurn(finished)))) {
@@ -184,6 +186,6 @@ function prepareNextTurn(run: Run, last: TurnContext): void | Promise<void> {
 
 function change(run: Run, update: AgentLoopTurnUpdate | undefined): void {
   if (update?.model) run.current.model = update.model;
-  if (update?.thinkingLevel) run.current.reasoning = thinkingLevelOf(update.thinkingLevel);
+  if (update?.thinkingLevel) run.current.reasoning = toThinkingLevel(update.thinkingLevel);
   if (update?.context) Object.assign(run.context, copyContext(update.context));
 }

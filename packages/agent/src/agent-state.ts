@@ -1,5 +1,5 @@
 import type { AssistantMessage, Model } from "@tau/ai";
-import { thinkingLevelOf } from "./thinking-level.ts";
+import { toThinkingLevel } from "./thinking-level.ts";
 import type { AgentEvent, AgentMessage, AgentState, AgentTool, ThinkingLevel } from "./types.ts";
 
 /** What an agent may be started with. */
@@ -33,7 +33,7 @@ export class LiveAgentState {
   constructor(initial: InitialAgentState = {}) {
     this.systemPrompt = initial.systemPrompt ?? "";
     this.model = initial.model ?? noModel;
-    this.#thinkingLevel = thinkingLevelOf(initial.thinkingLevel);
+    this.#thinkingLevel = toThinkingLevel(initial.thinkingLevel);
     this.#tools = initial.tools?.slice() ?? [];
     this.#messages = initial.messages?.slice() ?? [];
   }
@@ -43,7 +43,7 @@ export class LiveAgentState {
   }
 
   set thinkingLevel(level: ThinkingLevel) {
-    this.#thinkingLevel = thinkingLevelOf(level);
+    this.#thinkingLevel = toThinkingLevel(level);
   }
 
   get tools(): AgentTool[] {
@@ -116,7 +116,7 @@ export class LiveAgentState {
         this.#run.pendingToolCalls = undefined;
         return;
       case "turn_end":
-        if (isAssistant(event.message)) this.#run.errorMessage = failureOf(event.message) ?? this.#run.errorMessage;
+        if (isAssistant(event.message)) this.#run.errorMessage = toFailure(event.message) ?? this.#run.errorMessage;
         return;
       case "agent_start":
       case "turn_start":
@@ -126,7 +126,7 @@ export class LiveAgentState {
 }
 
 /** The state as others see it: a plain object, so that it can be spread and written as JSON, and nothing but its fields. */
-export function viewOf(live: LiveAgentState): AgentState {
+export function createView(live: LiveAgentState): AgentState {
   return {
     get systemPrompt() {
       return live.systemPrompt;
@@ -195,5 +195,5 @@ const runState = (isStreaming: boolean, errorMessage?: string): RunState => ({
 const isAssistant = (message: AgentMessage): message is AssistantMessage =>
   (message as { role: string }).role === "assistant";
 
-const failureOf = ({ errorMessage, stopReason }: AssistantMessage) =>
+const toFailure = ({ errorMessage, stopReason }: AssistantMessage) =>
   errorMessage || (stopReason === "error" ? "The answer failed, and its provider does not say why." : undefined);

@@ -1,8 +1,8 @@
-import { type ImageContent, messageOf, type Model } from "@tau/ai";
+import { type ImageContent, getErrorMessage, type Model } from "@tau/ai";
 import { isThenable } from "./abort.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, loopSettings } from "./agent-settings.ts";
-import { type InitialAgentState, LiveAgentState, viewOf } from "./agent-state.ts";
+import { type InitialAgentState, LiveAgentState, createView } from "./agent-state.ts";
 import { AgentError } from "./errors.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
 import { emptyAnswer } from "./run.ts";
@@ -62,7 +62,7 @@ export class Agent extends AgentSettings {
 
   /** Live. What is assigned to it counts from the next turn on; messages from the next run on. */
   get state(): AgentState {
-    this.#view ??= viewOf(this.#state);
+    this.#view ??= createView(this.#state);
     return this.#view;
   }
 
@@ -332,7 +332,7 @@ export class Agent extends AgentSettings {
   /** The last wall: the loop does not throw, but if it did, the run would still end as every run ends. */
   async #reportFailure(error: unknown): Promise<void> {
     const { model } = this.#state;
-    const errorMessage = messageOf(error);
+    const errorMessage = getErrorMessage(error);
     const message: AgentMessage = {
       ...emptyAnswer(model, this.clock.now()),
       stopReason: "error",
@@ -345,7 +345,7 @@ export class Agent extends AgentSettings {
       await this.#report({ type: "agent_end", messages: [message] });
     } catch (listenerError) {
       // Nothing is left to end: that the listener failed too is said beside what failed first.
-      const both = `${errorMessage} (and a listener failed: ${messageOf(listenerError)})`;
+      const both = `${errorMessage} (and a listener failed: ${getErrorMessage(listenerError)})`;
       this.#state.apply({ type: "turn_end", message: { ...message, errorMessage: both }, toolResults: [] });
     }
   }

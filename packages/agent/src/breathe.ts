@@ -1,7 +1,7 @@
 import { systemClock } from "@tau/ai";
 
 /** How long work may go on before timers and sockets get their turn. */
-const longestBreathMs = 8;
+const maxSliceMs = 8;
 
 /** How many go on between two looks at timers and sockets. More at once only means more half-done work in memory. */
 const atOnce = 32;
@@ -15,7 +15,7 @@ const waiting: (() => void)[] = [];
  */
 export function breathe(): Promise<void> | undefined {
   if (waiting.length === 0) {
-    if (systemClock.monotonic() - lastMs < longestBreathMs) return undefined;
+    if (systemClock.monotonic() - lastMs < maxSliceMs) return undefined;
     nextTurn(letGo);
   }
   return new Promise((resolve) => waiting.push(resolve));

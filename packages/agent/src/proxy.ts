@@ -196,16 +196,16 @@ export function createProxyEncoder(): (event: AssistantMessageEvent) => ProxyAss
     const before = said.get(contentIndex);
     const kind = block.type === "toolCall" ? "toolcall" : block.type;
     if (before === undefined) {
-      if (block.type === "toolCall") events.push(startOf(contentIndex, block));
+      if (block.type === "toolCall") events.push(getStart(contentIndex, block));
       else events.push({ type: `${block.type}_start`, contentIndex });
     }
     // Arguments are JSON: what came of them in pieces cannot be compared, but none at all can be told.
     const whole =
-      block.type === "toolCall" ? argumentsOf(block, before) : block.type === "text" ? block.text : block.thinking;
+      block.type === "toolCall" ? toArguments(block, before) : block.type === "text" ? block.text : block.thinking;
     const delta = whole.slice(before ?? 0);
     if (delta !== "") events.push({ type: `${kind}_delta`, contentIndex, delta });
     said.set(contentIndex, Number.POSITIVE_INFINITY);
-    return [...events, { type: `${kind}_end`, contentIndex, ...signatureOf({ contentIndex, partial: message }) }];
+    return [...events, { type: `${kind}_end`, contentIndex, ...getSignature({ contentIndex, partial: message }) }];
   };
   return (event) => {
     switch (event.type) {
@@ -235,9 +235,9 @@ export function createProxyEncoder(): (event: AssistantMessageEvent) => ProxyAss
   };
 }
 
-const argumentsOf = (call: ToolCall, before: number | undefined) => (before ? "" : JSON.stringify(call.arguments));
+const toArguments = (call: ToolCall, before: number | undefined) => (before ? "" : JSON.stringify(call.arguments));
 
-const startOf = (contentIndex: number, { id, name }: { id: string; name: string }) =>
+const getStart = (contentIndex: number, { id, name }: { id: string; name: string }) =>
   ({ type: "toolcall_start", contentIndex, id, toolName: name }) as const;
 
 /** An event as it goes over the wire. */
@@ -254,20 +254,20 @@ function toProxyEvent(event: AssistantMessageEvent): ProxyAssistantMessageEvent 
       return { type: event.type, contentIndex: event.contentIndex, delta: event.delta };
     case "toolcall_start": {
       const block = event.partial.content[event.contentIndex];
-      return startOf(event.contentIndex, block?.type === "toolCall" ? block : { id: "", name: "" });
+      return getStart(event.contentIndex, block?.type === "toolCall" ? block : { id: "", name: "" });
     }
     case "text_end":
     case "thinking_end":
     case "toolcall_end":
-      return { type: event.type, contentIndex: event.contentIndex, ...signatureOf(event) };
+      return { type: event.type, contentIndex: event.contentIndex, ...getSignature(event) };
     case "done":
-      return { type: "done", reason: event.reason, ...endingOf(event.message) };
+      return { type: "done", reason: event.reason, ...getEnding(event.message) };
     case "error": {
       const { errorMessage, failure } = event.error;
       return {
         type: "error",
         reason: event.reason,
-        ...endingOf(event.error),
+        ...getEnding(event.error),
         ...(errorMessage !== undefined && { errorMessage }),
         ...(failure && { failure }),
       };
@@ -278,7 +278,7 @@ function toProxyEvent(event: AssistantMessageEvent): ProxyAssistantMessageEvent 
 /** Where a block is, and the message it is in. */
 type AtBlock = { contentIndex: number; partial: AssistantMessage };
 
-function signatureOf({ contentIndex, partial }: AtBlock): { contentSignature?: string; redacted?: boolean } {
+function getSignature({ contentIndex, partial }: AtBlock): { contentSignature?: string; redacted?: boolean } {
   const block = partial.content[contentIndex];
   const signature =
     block?.type === "text"
@@ -297,7 +297,7 @@ const identity = ({ responseId, responseModel }: AssistantMessage) => ({
   ...(responseModel !== undefined && { responseModel }),
 });
 
-const endingOf = (message: AssistantMessage): ProxyEnding => ({
+const getEnding = (message: AssistantMessage): ProxyEnding => ({
   usage: message.usage,
   ...identity(message),
   ...(message.rawStopReason !== undefined && { rawStopReason: message.rawStopReason }),

@@ -21,7 +21,7 @@ export async function respond(run: Run): Promise<AssistantMessage> {
   const stream = isPromise(started) ? await started : started;
   if (!stream) return await deliver(run, failedMessage(run));
   const { messages } = run.context;
-  const reader = readerOf(stream);
+  const reader = getReader(stream);
   let partial: AssistantMessage | undefined;
   let ending: AssistantMessage | undefined;
   let place = -1;
@@ -144,7 +144,7 @@ function streamOptions({ config, current, streamOptions: shared }: Run, key: str
 }
 
 /** Our own streams can be read without a promise for each event; others are read as everybody reads them. */
-function readerOf(stream: AssistantMessageEventStream): Pick<AssistantMessageEventStream, "read" | "ready"> {
+function getReader(stream: AssistantMessageEventStream): Pick<AssistantMessageEventStream, "read" | "ready"> {
   if (typeof stream.read === "function" && typeof stream.ready === "function") return stream;
   const iterator = (stream as AsyncIterable<AssistantMessageEvent>)[Symbol.asyncIterator]();
   let next: AssistantMessageEvent | undefined;

@@ -2,14 +2,14 @@ import {
   type AssistantMessage,
   type Clock,
   emptyUsage,
-  messageOf,
+  getErrorMessage,
   type Model,
   type SimpleStreamOptions,
   systemClock,
 } from "@tau/ai";
 import { Abort, isPromise, isThenable } from "./abort.ts";
 import { isLlmMessage } from "./convert.ts";
-import { thinkingLevelOf } from "./thinking-level.ts";
+import { toThinkingLevel } from "./thinking-level.ts";
 import { EventOrder } from "./event-order.ts";
 import type {
   AgentContext,
@@ -78,7 +78,7 @@ export function createRun({ context, prompts, config, sink, signal, streamFn }: 
     context: copyContext(context, prompts),
     newMessages: [...prompts],
     streamOptions: requestOptions(config, abort.signal),
-    current: { model: config.model, reasoning: thinkingLevelOf(config.reasoning) },
+    current: { model: config.model, reasoning: toThinkingLevel(config.reasoning) },
     trouble,
     events,
   };
@@ -86,7 +86,7 @@ export function createRun({ context, prompts, config, sink, signal, streamFn }: 
 
 function note(trouble: Trouble, who: string, error: unknown): void {
   if (trouble.reason !== undefined) return;
-  trouble.errorMessage = messageOf(error);
+  trouble.errorMessage = getErrorMessage(error);
   trouble.reason = `${who} failed: ${trouble.errorMessage}`;
 }
 
@@ -192,10 +192,10 @@ function pollMessages(
 ): AgentMessage[] | Promise<AgentMessage[]> {
   if (!poll || run.abort.isAborted) return [];
   const messages = callHook(run, name, poll);
-  return isPromise(messages) ? messages.then(listOf) : listOf(messages);
+  return isPromise(messages) ? messages.then(toList) : toList(messages);
 }
 
-const listOf = (messages: AgentMessage[] | undefined): AgentMessage[] => messages ?? [];
+const toList = (messages: AgentMessage[] | undefined): AgentMessage[] => messages ?? [];
 
 /** Adds a message that is complete from the start to the transcript, and reports it. */
 export function addMessage(run: Run, message: AgentMessage): Promise<void> | undefined {

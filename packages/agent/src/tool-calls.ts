@@ -2,7 +2,7 @@
 import {
   type AssistantMessage,
   type ImageContent,
-  messageOf,
+  getErrorMessage,
   type TextContent,
   type ToolResultMessage,
   validateToolArguments,
@@ -107,7 +107,7 @@ async function finishCall(run: Run, message: AssistantMessage, prepared: Prepare
   if (prepared.kind === "decided") return prepared.outcome;
   // The run may have been aborted while another call of the batch was being decided.
   const isLate = run.abort.isAborted;
-  const executed = isLate ? failure(prepared.call, abortedText) : outcomeOf(prepared, await execute(run, prepared));
+  const executed = isLate ? failure(prepared.call, abortedText) : getOutcome(prepared, await execute(run, prepared));
   const isReviewed = run.config.afterToolCall && !isLate;
   const outcome = isReviewed ? await review(run, message, prepared, executed) : executed;
   const taken = reportEnd(run, outcome);
@@ -143,7 +143,7 @@ function prepare(run: Run, message: AssistantMessage, call: AgentToolCall): Prep
     const ready: Ready = { kind: "ready", call, tool, args, isSettled: false };
     return run.config.beforeToolCall ? askGuard(run, message, ready) : ready;
   } catch (error) {
-    return decided(call, messageOf(error));
+    return decided(call, getErrorMessage(error));
   }
 }
 
@@ -158,7 +158,7 @@ async function askGuard(run: Run, assistantMessage: AssistantMessage, ready: Rea
     if (verdict.value?.block) return decided(call, verdict.value.reason || "Tool execution was blocked");
     return run.abort.isAborted ? decided(call, abortedText) : ready;
   } catch (error) {
-    return decided(call, messageOf(error));
+    return decided(call, getErrorMessage(error));
   }
 }
 
@@ -178,7 +178,7 @@ function execute(run: Run, ready: Ready): Settled<AgentToolResult> | Promise<Set
   }
 }
 
-function outcomeOf(ready: Ready, settled: Settled<AgentToolResult>): Outcome {
+function getOutcome(ready: Ready, settled: Settled<AgentToolResult>): Outcome {
   const { call, tool } = ready;
   ready.isSettled = true;
   try {
@@ -186,7 +186,7 @@ function outcomeOf(ready: Ready, settled: Settled<AgentToolResult>): Outcome {
     if (settled.kind === "abandoned") return failure(call, abortedText);
     return { call, result: checkedResult(`The tool ${tool.name}`, settled.value), isError: false };
   } catch (error) {
-    return failure(call, messageOf(error));
+    return failure(call, getErrorMessage(error));
   }
 }
 
@@ -226,7 +226,7 @@ async function review(
     };
     return { call, result: checkedResult("afterToolCall", changed), isError: changes.isError ?? isError };
   } catch (error) {
-    return failure(call, messageOf(error));
+    return failure(call, getErrorMessage(error));
   }
 }
 

@@ -22,7 +22,7 @@ export type Random = () => number;
 export type Ids = () => string;
 
 /** Node clamps longer timers to 1 ms; a longer wait is cut into steps of this length. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -32,7 +32,7 @@ export const systemClock: Clock = {
     let handle: ReturnType<typeof setTimeout>;
     const arm = () => {
       const leftMs = deadline - platform.monotonic();
-      handle = setTimeout(leftMs > longestTimerMs ? arm : fire, Math.min(Math.max(leftMs, 0), longestTimerMs));
+      handle = setTimeout(leftMs > maxTimerMs ? arm : fire, Math.min(Math.max(leftMs, 0), maxTimerMs));
     };
     arm();
     return () => clearTimeout(handle);

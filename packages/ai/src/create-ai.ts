@@ -43,7 +43,7 @@ export interface AI {
 export function createAI(options: CreateAIOptions): AI {
   const found = findModel(options);
   const { model, bound } =
-    found.api === customApiOf(options.provider) ? bindCustom(found, options) : bind(found, options);
+    found.api === getCustomApi(options.provider) ? bindCustom(found, options) : bind(found, options);
   return {
     model,
     stream: (context, own) => stream(model, context, { ...bound, ...own }),
@@ -58,7 +58,7 @@ interface Bound {
   bound: ProviderStreamOptions;
 }
 
-const customApiOf = (provider: string) => getRegisteredProvider(provider)?.defaultModel.api;
+const getCustomApi = (provider: string) => getRegisteredProvider(provider)?.defaultModel.api;
 
 const bindCustom = (model: Model, { apiKey, config }: CreateAIOptions): Bound => ({
   model,

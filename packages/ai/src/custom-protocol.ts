@@ -9,7 +9,7 @@ import type {
   Provider,
   ProviderRequest,
 } from "./custom-definition.ts";
-import { messageOf } from "./errors.ts";
+import { getErrorMessage } from "./errors.ts";
 import { classifyError, parseErrorBody } from "./failure.ts";
 import { handOff, type HandoffRules, type PreparedMessage } from "./handoff.ts";
 import type { Model } from "./model.ts";
@@ -51,7 +51,7 @@ export function customProtocol<TConfig>(provider: CustomProvider<TConfig>, asked
         if (frame.event === "document") readDocument(reading, data);
         else readEvent(reading, data);
       } catch (error) {
-        const message = `The answer of ${called} could not be read: ${messageOf(error)}`;
+        const message = `The answer of ${called} could not be read: ${getErrorMessage(error)}`;
         reading.draft.fail(classifyError({ codes: parseErrorBody(data).codes, message }));
       }
       return reading.draft.take();
@@ -138,7 +138,7 @@ function parseJson(body: string): unknown {
 }
 
 /** No images, and ids of no consequence: there is only text. */
-const rules: HandoffRules = { toolCallId: (id) => id, imageTypes: [], mostImageCharacters: 0, userFirst: true };
+const rules: HandoffRules = { toolCallId: (id) => id, imageTypes: [], maxImageCharacters: 0, userFirst: true };
 
 /** The conversation as text. Neighbours of the same role become one message, since many chat templates want turns. */
 export function flattenMessages(context: Context, model: Model): ChatMessage[] {

@@ -25,7 +25,7 @@ export const isAiError = (error: unknown): error is AiError =>
   error instanceof Error && error.name === "AiError" && "code" in error;
 
 /** The text of anything that can be thrown. */
-export function messageOf(error: unknown): string {
+export function getErrorMessage(error: unknown): string {
   try {
     return error instanceof Error ? String(error.message || error.name) : String(error);
   } catch (odd) {

@@ -1,4 +1,4 @@
-import { AiError, messageOf } from "./errors.ts";
+import { AiError, getErrorMessage } from "./errors.ts";
 import type { AssistantMessageEvent } from "./event.ts";
 import type { AssistantMessage } from "./message.ts";
 import { emptyUsage } from "./usage.ts";
@@ -29,7 +29,7 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
 
   push(event: T): void {
     if (this.#ending) return;
-    if (this.#isComplete(event)) this.#conclude(this.#endingOf(event));
+    if (this.#isComplete(event)) this.#conclude(this.#getEnding(event));
     const waiter = this.#waiting.length > 0 ? this.#waiting.shift() : undefined;
     if (waiter) waiter({ value: event, done: false });
     else this.#queue.push(event);
@@ -98,7 +98,7 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #endingOf(event: T): Ending<R> {
+  #getEnding(event: T): Ending<R> {
     try {
       return { kind: "done", result: this.#extractResult(event) };
     } catch (error) {
@@ -138,7 +138,7 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
   #partial: AssistantMessage | undefined;
 
   constructor() {
-    super(isLast, answerOf);
+    super(isLast, getAnswer);
   }
 
   override push(event: AssistantMessageEvent): void {
@@ -159,7 +159,7 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
   /** Ends in an `error` event that carries what had arrived. */
   override fail(error: unknown): void {
     if (this.ended) return;
-    const message = messageOf(error);
+    const message = getErrorMessage(error);
     this.push({
       type: "error",
       reason: "error",
@@ -175,7 +175,7 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
 
 const isLast = ({ type }: AssistantMessageEvent) => type === "done" || type === "error";
 
-function answerOf(event: AssistantMessageEvent): AssistantMessage {
+function getAnswer(event: AssistantMessageEvent): AssistantMessage {
   if (event.type === "done") return event.message;
   if (event.type === "error") return event.error;
   throw new AiError("stream_incomplete", `A ${event.type} event has no result.`);

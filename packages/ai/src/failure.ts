@@ -224,16 +224,18 @@ export function describeError(json: unknown): ProviderErrorBody {
     for (const key of ["error", "errors", "details", "raw", "metadata"]) visit(record[key], depth + 1);
   };
   visit(json, 0);
-  const message = [...new Set(messages.map((text) => text.trim()).filter(Boolean))].join(" ").slice(0, longestMessage);
+  const message = [...new Set(messages.map((text) => text.trim()).filter(Boolean))]
+    .join(" ")
+    .slice(0, maxMessageLength);
   const fromProse = proseRetry(message);
   return {
     codes,
-    message: message || (isTooDeep(json) ? "" : JSON.stringify(json).slice(0, longestMessage)),
+    message: message || (isTooDeep(json) ? "" : JSON.stringify(json).slice(0, maxMessageLength)),
     ...(retryAfterMs !== undefined ? { retryAfterMs } : fromProse),
   };
 }
 
-const longestMessage = 2_000;
+const maxMessageLength = 2_000;
 
 function parseJson(text: string): unknown {
   if (!/^[[{]/.test(text)) return undefined;
@@ -246,7 +248,7 @@ function parseJson(text: string): unknown {
 }
 
 function describeText(text: string): string {
-  if (!/^<(!doctype|html|\?xml|head|body)/i.test(text)) return text.slice(0, longestMessage);
+  if (!/^<(!doctype|html|\?xml|head|body)/i.test(text)) return text.slice(0, maxMessageLength);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1]?.trim();
   return `The server sent a web page instead of an answer${title ? ` ("${title.slice(0, 200)}")` : ""}. Check the base URL and any proxy in between.`;
 }

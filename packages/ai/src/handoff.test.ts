@@ -22,7 +22,7 @@ const target: Model = {
 const rules: HandoffRules = {
   toolCallId: plainId(20),
   imageTypes: ["image/png"],
-  mostImageCharacters: 100,
+  maxImageCharacters: 100,
   userFirst: true,
 };
 

@@ -25,7 +25,7 @@ export interface HandoffRules {
   /** Image types the provider decodes. */
   imageTypes: readonly string[];
   /** The most base64 characters of one image. */
-  mostImageCharacters: number;
+  maxImageCharacters: number;
   /** The first message must be the user's. A history that was cut elsewhere gets a short one. */
   userFirst: boolean;
   /** The last message must not be the assistant's. A history that ends with an answer gets a short reply. */
@@ -166,7 +166,7 @@ function prepareContent(
 function imageProblem(image: ImageContent, model: Model, rules: HandoffRules): string | undefined {
   if (!model.input.includes("image")) return "this model does not see images";
   if (!rules.imageTypes.includes(image.mimeType)) return `${JSON.stringify(image.mimeType)} is not a type it accepts`;
-  if (image.data.length > rules.mostImageCharacters) return "it is too large";
+  if (image.data.length > rules.maxImageCharacters) return "it is too large";
   return isBase64(image.data) ? undefined : "its data is damaged";
 }
 

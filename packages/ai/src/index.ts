@@ -26,7 +26,7 @@ export type {
   StreamChunk,
 } from "./custom-definition.ts";
 export { createProvider, type RegisteredProvider, registerProvider } from "./custom-provider.ts";
-export { AiError, type AiErrorCode, assertNever, isAiError, messageOf } from "./errors.ts";
+export { AiError, type AiErrorCode, assertNever, isAiError, getErrorMessage } from "./errors.ts";
 export type { AssistantMessageEvent } from "./event.ts";
 export { AssistantMessageEventStream, createAssistantMessageEventStream, EventStream } from "./event-stream.ts";
 export { type Failure, type FailureKind, isRetryable } from "./failure.ts";

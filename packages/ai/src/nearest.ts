@@ -1,7 +1,7 @@
 /** Finds what somebody may have meant. Pure. */
 
 /** The most that help; more is a list, not a hint. */
-const mostNames = 3;
+const maxNames = 3;
 
 /**
  * Up to three names that are like `wanted`, the likeliest first; none when nothing is close. By default two fifths of the
@@ -17,7 +17,7 @@ export function nearestNames(
     .map((name) => ({ name, distance: distanceTo(plain, name.toLowerCase()) }))
     .filter(({ distance }) => distance <= farthest)
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
-    .slice(0, mostNames)
+    .slice(0, maxNames)
     .map(({ name }) => name);
 }
 

@@ -57,11 +57,11 @@ export function clearApiProviders(): void {
 
 function builtin(api: Api): ApiProvider | undefined {
   const load = protocols[api as KnownApi];
-  return load && providerOf(api, load);
+  return load && getProvider(api, load);
 }
 
 /** Makes a protocol callable. */
-export function providerOf(api: Api, load: () => Promise<Protocol>): ApiProvider {
+export function getProvider(api: Api, load: () => Promise<Protocol>): ApiProvider {
   return {
     api,
     stream: (model, context, options = {}) =>

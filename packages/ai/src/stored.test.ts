@@ -52,7 +52,7 @@ describe("what a file may hold", () => {
 });
 
 const model = { id: "m", provider: "p", api: "a", input: ["text"] } as Model;
-const rules = { toolCallId: plainId(64), imageTypes: [], mostImageCharacters: 0, userFirst: true, userLast: true };
+const rules = { toolCallId: plainId(64), imageTypes: [], maxImageCharacters: 0, userFirst: true, userLast: true };
 
 test("whatever a file holds can be handed over", () => {
   const anything = fc.array(

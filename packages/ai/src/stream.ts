@@ -1,6 +1,6 @@
 import { systemClock } from "./clock.ts";
 import type { Context } from "./context.ts";
-import { AiError, messageOf } from "./errors.ts";
+import { AiError, getErrorMessage } from "./errors.ts";
 import { AssistantMessageEventStream } from "./event-stream.ts";
 import type { AssistantMessage } from "./message.ts";
 import type { Api, Model } from "./model.ts";
@@ -68,7 +68,7 @@ function callProvider(
 
 function failedStream(model: Model, error: unknown): AssistantMessageEventStream {
   const failed = new AssistantMessageEventStream();
-  const errorMessage = messageOf(error);
+  const errorMessage = getErrorMessage(error);
   failed.end({
     role: "assistant",
     content: [],

@@ -280,7 +280,7 @@ describe("names are data", () => {
     expect(Object.getPrototypeOf(validated["inner"])).toBe(Object.prototype);
   });
 
-  test.each(["constructor", "toString", "valueOf", "hasOwnProperty", "__proto__"])(
+  test.each(["constructor", "toString", "getValue", "hasOwnProperty", "__proto__"])(
     "a parameter named %s is neither there nor wrong when it is not given",
     (name) => {
       const properties = Object.fromEntries([[name, text]]);

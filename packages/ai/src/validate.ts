@@ -1,7 +1,7 @@
 /** Checks what a model wants to call a tool with, before anything is executed. */
 import { Compile } from "#schema-engine";
 import type { JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.ts";
-import { AiError, messageOf } from "./errors.ts";
+import { AiError, getErrorMessage } from "./errors.ts";
 import type { ToolCall } from "./message.ts";
 import { toJsonSchema } from "./schema/adapt.ts";
 import { copyValue, createCoercion, withoutPrototypes } from "./schema/coerce.ts";
@@ -34,34 +34,34 @@ export function validateToolArguments<TParameters extends ToolParameters>(
   } catch (error) {
     // The wall around other people's schemas, which may run code of their own or go round in circles.
     if (error instanceof AiError) throw error;
-    const message = `Validating the arguments for ${tool.name} failed: ${messageOf(error)}`;
+    const message = `Validating the arguments for ${tool.name} failed: ${getErrorMessage(error)}`;
     throw new AiError("invalid_arguments", message, { cause: error });
   }
 }
 
 function validate(tool: Tool, received: unknown): Outcome {
   const { copy, problem } = copyValue(received);
-  if (problem === undefined) return validatorOf(tool)(copy);
+  if (problem === undefined) return getValidator(tool)(copy);
   throw new AiError("invalid_arguments", `The arguments for ${tool.name} ${problem}.`);
 }
 
 /** The most problems and the most of the arguments that a text repeats. */
-const mostProblems = 20;
-const longestEcho = 2_000;
+const maxProblems = 20;
+const maxEchoLength = 2_000;
 
 function explain(name: string, problems: string[], received: unknown): string {
-  const listed = problems.slice(0, mostProblems).map((problem) => `- ${problem}`);
-  if (problems.length > mostProblems) listed.push(`- and ${problems.length - mostProblems} more`);
+  const listed = problems.slice(0, maxProblems).map((problem) => `- ${problem}`);
+  if (problems.length > maxProblems) listed.push(`- and ${problems.length - maxProblems} more`);
   return `The arguments for ${name} are not valid:\n${listed.join("\n")}\nReceived: ${echo(received)}`;
 }
 
 function echo(received: unknown): string {
   try {
     const json = JSON.stringify(received) ?? String(received);
-    return json.length <= longestEcho ? json : `${json.slice(0, longestEcho).toWellFormed()}…`;
+    return json.length <= maxEchoLength ? json : `${json.slice(0, maxEchoLength).toWellFormed()}…`;
   } catch (error) {
     // Only arguments that never were JSON get here.
-    return `(cannot be shown: ${messageOf(error)})`;
+    return `(cannot be shown: ${getErrorMessage(error)})`;
   }
 }
 
@@ -72,7 +72,7 @@ type Validator = (received: unknown) => Outcome;
 
 const validators = new WeakMap<object, Validator>();
 
-function validatorOf(tool: Tool): Validator {
+function getValidator(tool: Tool): Validator {
   if (typeof tool.parameters !== "object" || tool.parameters === null) {
     throw new AiError("invalid_schema", `The tool ${tool.name} has no schema for its parameters.`);
   }
@@ -112,7 +112,9 @@ function compile(name: string, schema: JsonSchema): ReturnType<typeof Compile> {
   try {
     return Compile(schema);
   } catch (error) {
-    throw new AiError("invalid_schema", `The schema of ${name} cannot be used: ${messageOf(error)}`, { cause: error });
+    throw new AiError("invalid_schema", `The schema of ${name} cannot be used: ${getErrorMessage(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -2,7 +2,7 @@
 import type { ChatCompletionResponse, ChatMessage, Provider, StreamChunk } from "../src/custom-definition.ts";
 import type { KnownApi } from "../src/model.ts";
 import { type WireDialect, sse } from "../src/testing/dialects/dialect.ts";
-import { pieces, stopReasonOf } from "../src/testing/script.ts";
+import { pieces, getStopReason } from "../src/testing/script.ts";
 
 export interface CloudflareConfig {
   accountId: string;
@@ -95,7 +95,9 @@ export const cloudflareDialect: WireDialect = {
   contentType: "text/event-stream",
   answer(answer) {
     const said = answer.content.flatMap((block) => (block.type === "text" ? pieces(block.text) : []));
-    const reason = { stop: "stop", toolUse: "stop", length: "length", refused: "content_filter" }[stopReasonOf(answer)];
+    const reason = { stop: "stop", toolUse: "stop", length: "length", refused: "content_filter" }[
+      getStopReason(answer)
+    ];
     return [
       ...said.map((response) => sse({ response, p: "abdefgh" })),
       sse({

@@ -51,7 +51,7 @@ export type Parsed =
 const byName = new Map(flags.map((flag) => [flag.name, flag]));
 
 export function parseSessionArgs(args: readonly string[]): Parsed {
-  const tokens = readTokens(args, flags.map(optionOf));
+  const tokens = readTokens(args, flags.map(toOption));
   const given = new Map<string, (string | true)[]>();
   const positionals: string[] = [];
   const taken = new Set<number>();
@@ -60,7 +60,7 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
     if (token.kind !== "option") continue;
     const flag = byName.get(token.name);
     if (!flag) return { kind: "mistake", message: `there is no option ${token.rawName}`, unknown: token.rawName };
-    const value = valueOf(flag, token, args, taken);
+    const value = getValue(flag, token, args, taken);
     const mistake = problemWith(flag, token.rawName, value, token.isInline);
     if (mistake !== undefined) return { kind: "mistake", message: mistake };
     if (!flag.many && given.has(flag.name)) return { kind: "mistake", message: `${token.rawName} is given twice` };
@@ -71,14 +71,14 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
   return toOptions(given, positionals);
 }
 
-const optionOf = ({ name, short, value, optional }: Flag) => ({
+const toOption = ({ name, short, value, optional }: Flag) => ({
   name,
   short,
   takesValue: value !== undefined && !optional,
 });
 
 /** A flag whose value may be left out takes what follows, unless that is a flag. */
-function valueOf(flag: Flag, token: OptionToken, args: readonly string[], taken: Set<number>): string | undefined {
+function getValue(flag: Flag, token: OptionToken, args: readonly string[], taken: Set<number>): string | undefined {
   if (!flag.optional || token.value !== undefined) return token.value;
   const next = args[token.index + 1];
   if (next === undefined || next.startsWith("-")) return undefined;

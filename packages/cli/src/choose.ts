@@ -47,7 +47,7 @@ export async function ask(io: Io, question: string, { hidden = false, signal }: 
 export type Consent = "yes" | "no" | "nobody" | "gone";
 
 /** How a command ends that was not allowed to go on. */
-export const endOf = (answer: Consent): ExitCode => (answer === "gone" ? exitCodes.interrupted : exitCodes.failed);
+export const getEnd = (answer: Consent): ExitCode => (answer === "gone" ? exitCodes.interrupted : exitCodes.failed);
 
 /** Asks before something is lost. Without a person to ask only `isGiven` (--yes) is a yes. */
 export async function consent(io: Io, question: string, isGiven: boolean): Promise<Consent> {

@@ -51,7 +51,7 @@ export function runProgram(program: string, { version, hashes, commands }: Build
   if (enableCompileCache && isUsable) enableCompileCache(directory);
   const keeps =
     isUsable && !enableCompileCache
-      ? join(directory, cacheName(version, surfaceOf(process.argv, commands)))
+      ? join(directory, cacheName(version, getSurface(process.argv, commands)))
       : undefined;
   const rooms = new Set<string>();
   shared.tauRooms = rooms;
@@ -95,7 +95,7 @@ function cacheDirectory(env: Readonly<Record<string, string | undefined>>): stri
 }
 
 /** Each has a cache of its own: what one of them never calls, it need not read. */
-function surfaceOf([, , ...args]: readonly string[], commands: readonly string[]): string {
+function getSurface([, , ...args]: readonly string[], commands: readonly string[]): string {
   const [first = ""] = args;
   return commands.includes(first) ? first : args.includes("rpc") ? "rpc" : "session";
 }
@@ -161,13 +161,13 @@ function keep({ script, cacheFile, known }: Loaded, rooms: Rooms): void {
 function forgetOthers(cacheFile: string): void {
   const directory = dirname(cacheFile);
   const others = readdirSync(directory).filter((name) => join(directory, name) !== cacheFile);
-  if (others.length < mostKept) return;
+  if (others.length < maxKept) return;
   const byAge = others.map((name) => ({ name, time: lstatSync(join(directory, name)).mtimeMs }));
   byAge.sort((one, other) => other.time - one.time);
-  for (const { name } of byAge.slice(mostKept)) rmSync(join(directory, name), { force: true });
+  for (const { name } of byAge.slice(maxKept)) rmSync(join(directory, name), { force: true });
 }
 
-const mostKept = 32;
+const maxKept = 32;
 
 /** With somebody's home, as `sudo` may leave it, a directory of root's would shut them out of their own. */
 function isAnothers(path: string): boolean {

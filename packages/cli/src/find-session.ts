@@ -5,7 +5,7 @@ import { defaultAgentDir, HarnessError, SessionManager } from "@tau/harness";
 import type { Io } from "./command.ts";
 
 /** Where settings, credentials, models and sessions are. */
-export const agentDirOf = ({ cwd, env }: Io): string => resolve(cwd, env["TAU_DIR"] || defaultAgentDir());
+export const getAgentDir = ({ cwd, env }: Io): string => resolve(cwd, env["TAU_DIR"] || defaultAgentDir());
 
 /** A path, or an id, or the beginning of one that leaves no doubt. Sessions of this directory come first. */
 export async function findSession(

@@ -19,12 +19,12 @@ function deepJson(record: unknown): string {
   for (let piece = left.pop(); piece; piece = left.pop()) {
     if ("text" in piece) parts.push(piece.text);
     else if (typeof piece.value !== "object" || piece.value === null) parts.push(JSON.stringify(piece.value) ?? "null");
-    else left.push(...piecesOf(piece.value).toReversed());
+    else left.push(...toPieces(piece.value).toReversed());
   }
   return parts.join("");
 }
 
-function piecesOf(value: object): Piece[] {
+function toPieces(value: object): Piece[] {
   const isList = Array.isArray(value);
   const members = isList
     ? value.map((member: unknown) => ["", member] as const)

@@ -33,13 +33,13 @@ async function behindWall(who: string, io: Io, work: () => Promise<ExitCode>): P
     return await work();
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
-    io.err(`${who}: ${sentenceOf(error)}\n`);
+    io.err(`${who}: ${formatError(error)}\n`);
     return exitCodeOfError(error);
   }
 }
 
 /** The system's own errors say a call and a path, as in "EACCES: permission denied, scandir '/x'". */
-function sentenceOf(error: unknown): string {
+function formatError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, path, message } = error as NodeJS.ErrnoException;
   const why = /^[A-Z0-9]+: ([^,]+),/.exec(message)?.[1];

@@ -14,7 +14,7 @@ import {
 } from "@tau/harness";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
-import { agentDirOf, findSession, mustBeSession } from "./find-session.ts";
+import { getAgentDir, findSession, mustBeSession } from "./find-session.ts";
 
 export interface OpenOptions {
   /** Whom to ask where the policy asks. Default: nobody is there. */
@@ -24,7 +24,7 @@ export interface OpenOptions {
 /** Throws `HarnessError` for what a person has to put right. */
 export async function openSession(options: SessionOptions, io: Io, { ask }: OpenOptions = {}): Promise<AgentSession> {
   const { cwd } = io;
-  const agentDir = agentDirOf(io);
+  const agentDir = getAgentDir(io);
   // A single run ends before anybody has changed their settings.
   const watch = options.mode === "rpc";
   const settingsManager = await SettingsManager.create(cwd, agentDir, { watch });
@@ -60,7 +60,7 @@ export async function openSession(options: SessionOptions, io: Io, { ask }: Open
   try {
     useKey(session, options);
     await checkNames(session, options);
-    session.override({ budgets: budgetsOf(options) });
+    session.override({ budgets: toBudgets(options) });
     if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
     return session;
   } catch (error) {
@@ -96,18 +96,18 @@ function useKey({ authStorage, model }: AgentSession, { apiKey }: SessionOptions
   authStorage.setRuntimeApiKey(model.provider, apiKey, model.baseUrl || undefined);
 }
 
-const budgetsOf = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
+const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
   ...(maxTurns !== undefined && { turns: maxTurns }),
   ...(maxCost !== undefined && { cost: maxCost }),
   ...(timeout !== undefined && { timeMs: timeout * 1_000 }),
 });
 
-interface Place {
+interface LogOptions {
   agentDir: string;
   settings: SettingsManager;
 }
 
-async function openLog(options: SessionOptions, io: Io, { agentDir, settings }: Place): Promise<SessionManager> {
+async function openLog(options: SessionOptions, io: Io, { agentDir, settings }: LogOptions): Promise<SessionManager> {
   const { cwd } = io;
   const { durability, sessionDir: usual } = settings.get();
   const directory = options.sessionDir === undefined ? usual : resolve(cwd, options.sessionDir);

@@ -6,7 +6,7 @@ import type { Writable } from "node:stream";
 const freeBytes = 32 * 1024;
 
 /** So much may wait for a slow reader, besides what is written last. */
-const mostWaiting = 16 * 1024 ** 2;
+const maxWaitingBytes = 16 * 1024 ** 2;
 
 export interface OutputPorts {
   fd: number;
@@ -89,7 +89,7 @@ export class Output {
     }
     const { stream } = this.#way;
     // Nobody waits for a listener to write, so this is where a run ends whose events nobody takes.
-    if (stream.writableLength > mostWaiting) return this.#break(new Error("whoever reads it has stopped reading"));
+    if (stream.writableLength > maxWaitingBytes) return this.#break(new Error("whoever reads it has stopped reading"));
     stream.write(rest);
   }
 

@@ -12,7 +12,7 @@ export const runPrint = (options: SessionOptions, io: Io): Promise<ExitCode> =>
     return {
       end(outcome, said) {
         progress.end();
-        const text = answerOf(outcome);
+        const text = getAnswer(outcome);
         if (text !== "") io.out(text.endsWith("\n") ? text : `${text}\n`);
         if (said !== undefined) io.err(`tau: ${said}\n`);
       },
@@ -20,7 +20,7 @@ export const runPrint = (options: SessionOptions, io: Io): Promise<ExitCode> =>
   });
 
 /** What was said before a call, or before something failed, is no answer. */
-function answerOf({ terminationReason, answer }: RunOutcome): string {
+function getAnswer({ terminationReason, answer }: RunOutcome): string {
   if (terminationReason !== "no_tool_calls" || !answer || isSilent(answer)) return "";
   if (answer.content.some(({ type }) => type === "toolCall")) return "";
   return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");

@@ -9,7 +9,7 @@ import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { Output } from "./output.ts";
 
 /** How long a program that was told to end may take to tidy up. */
-const longestEndMs = 3_000;
+const maxShutdownMs = 3_000;
 /** How long it waits for a thread of its own when all else is done, and how often it looks. */
 const momentMs = 400;
 const lookMs = 10;
@@ -23,7 +23,7 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     // The second Ctrl-C does not wait for anything.
     if (interrupt.signal.aborted) return void leaveSoon(self, exitCodes.interrupted);
     interrupt.abort(signal);
-    setTimeout(() => leave(self, exitCodes.interrupted), longestEndMs).unref();
+    setTimeout(() => leave(self, exitCodes.interrupted), maxShutdownMs).unref();
   };
   for (const signal of endSignals) self.on(signal, end);
   // Whoever reads our output may leave early, as `head` does; that is no failure of ours.

@@ -32,7 +32,7 @@ export function showProgress(session: AgentSession, { quiet, verbose }: SessionO
       doing = next;
       since = systemClock.monotonic();
     }
-    const line = lineOf(event, verbose);
+    const line = formatLine(event, verbose);
     if (line !== undefined) say(line);
   });
   const timer = moves ? setInterval(draw, frameMs) : undefined;
@@ -64,7 +64,7 @@ export function doingAfter(event: SessionEvent): string | undefined {
   }
 }
 
-function lineOf(event: SessionEvent, verbose: boolean): string | undefined {
+function formatLine(event: SessionEvent, verbose: boolean): string | undefined {
   if (event.type === "notice") return `tau: ${event.message}`;
   if (event.type === "retry_scheduled") {
     return `tau: ${event.reason} Trying again in ${Math.ceil(event.delayMs / 1_000)} s (${event.attempt} of ${event.maxAttempts}).`;
@@ -73,7 +73,7 @@ function lineOf(event: SessionEvent, verbose: boolean): string | undefined {
   return undefined;
 }
 
-const mostCharacters = 60;
+const maxCharacters = 60;
 
 /** The argument that says most, on one line. */
 function brief(input: Record<string, unknown>): string {
@@ -81,5 +81,5 @@ function brief(input: Record<string, unknown>): string {
   if (typeof value !== "string") return "";
   // oxlint-disable-next-line no-control-regex -- what a model sends must not move the cursor
   const line = value.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
-  return line.length > mostCharacters ? `${line.slice(0, mostCharacters - 1)}…` : line;
+  return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 1)}…` : line;
 }

@@ -3,7 +3,7 @@ import { HarnessError } from "@tau/harness";
 import type { Io } from "./command.ts";
 
 /** More than any model reads. */
-const mostBytes = 10 * 1024 * 1024;
+const maxBytes = 10 * 1024 * 1024;
 
 /** Undefined when there is none, or nothing in it. */
 export async function readInput(io: Io): Promise<string | undefined> {
@@ -18,7 +18,7 @@ export async function readInput(io: Io): Promise<string | undefined> {
     for await (const chunk of input) {
       chunks.push(Buffer.from(chunk));
       size += chunks.at(-1)!.length;
-      if (size > mostBytes) {
+      if (size > maxBytes) {
         throw new HarnessError(
           "invalid_input",
           "Standard input has more than 10 MB. Give the model a file to read instead.",

@@ -36,7 +36,7 @@ export async function sayAndEnd(
     // Whoever has stopped reading, as `head` does, has interrupted nothing that they would want to hear of.
     const said = io.signal.reason === "SIGPIPE" ? undefined : endText(outcome, denied(), session.model);
     await showing.end(outcome, said);
-    return exitCodeOf(outcome, denied());
+    return toExitCode(outcome, denied());
   } finally {
     await session.dispose();
   }
@@ -76,7 +76,7 @@ function watchDenials(session: AgentSession): () => number {
 }
 
 /** What scripts are told. A run that a budget or the length of an answer ended is not done. */
-export function exitCodeOf({ terminationReason: reason, detail }: RunOutcome, denied: number): ExitCode {
+export function toExitCode({ terminationReason: reason, detail }: RunOutcome, denied: number): ExitCode {
   if (reason === "abort_signal" || reason === "gateway_disconnected") return exitCodes.interrupted;
   if (reason !== "no_tool_calls") return exitCodes.failed;
   if (detail?.startsWith("budget_") || detail === "length") return exitCodes.failed;

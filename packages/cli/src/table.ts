@@ -16,11 +16,11 @@ export type Cell = string | { text: string; colour: Colour };
 
 const gap = "  ";
 /** What a column that gives way keeps. */
-const leastWidth = 8;
+const minWidth = 8;
 
 /** Without a terminal nothing is cut: another program may read it. */
 export function tableText(columns: readonly Column[], rows: readonly (readonly Cell[])[], io: Io): string {
-  const cells = rows.map((row) => row.map((cell) => cleanLine(textOf(cell))));
+  const cells = rows.map((row) => row.map((cell) => cleanLine(getText(cell))));
   const wanted = columns.map(({ title }, at) =>
     Math.max(displayWidth(title), ...cells.map((row) => displayWidth(row[at] ?? ""))),
   );
@@ -35,7 +35,7 @@ export function tableText(columns: readonly Column[], rows: readonly (readonly C
   return `${[head, ...body].map((one) => one.trimEnd()).join("\n")}\n`;
 }
 
-const textOf = (cell: Cell) => (typeof cell === "string" ? cell : cell.text);
+const getText = (cell: Cell) => (typeof cell === "string" ? cell : cell.text);
 
 const painted = (text: string, cell: Cell | undefined, io: Io) =>
   io.colour && typeof cell === "object" ? styleText(cell.colour, text) : text;
@@ -52,7 +52,7 @@ function narrowed(wanted: readonly number[], columns: readonly Column[], most: n
   let excess = widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1)) - most;
   for (let at = columns.length - 1; at >= 0 && excess > 0; at--) {
     if (!columns[at]!.gives) continue;
-    const given = Math.min(excess, Math.max(0, widths[at]! - leastWidth));
+    const given = Math.min(excess, Math.max(0, widths[at]! - minWidth));
     widths[at]! -= given;
     excess -= given;
   }
@@ -71,7 +71,7 @@ export function cutTo(text: string, width: number): string {
   let kept = "";
   let used = 1;
   for (const character of text) {
-    used += widthOf(character);
+    used += getWidth(character);
     if (used > width) break;
     kept += character;
   }
@@ -81,7 +81,7 @@ export function cutTo(text: string, width: number): string {
 /** How many cells of a terminal a text takes. */
 export function displayWidth(text: string): number {
   let width = 0;
-  for (const character of text) width += widthOf(character);
+  for (const character of text) width += getWidth(character);
   return width;
 }
 
@@ -89,7 +89,7 @@ const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const unseen = /[\p{M}\p{Cf}]/u;
 
-function widthOf(character: string): number {
+function getWidth(character: string): number {
   if (character <= "~") return 1;
   if (unseen.test(character)) return 0;
   return wide.test(character) ? 2 : 1;

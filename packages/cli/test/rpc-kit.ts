@@ -8,7 +8,7 @@ import type { ExitCode } from "../src/exit-codes.ts";
 import { runRpc } from "../src/rpc/rpc.ts";
 import type { Ground } from "./kit.ts";
 
-type Place = Pick<Ground, "directory" | "agentDir">;
+type Workspace = Pick<Ground, "directory" | "agentDir">;
 export type Json = Record<string, unknown>;
 
 export interface Served {
@@ -34,7 +34,7 @@ export interface ServeOptions {
 }
 
 /** Serves raw lines. Whatever is still open at the end of the test is closed. */
-export function serve(place: Place, { args = [], signal, drained }: ServeOptions = {}): Served {
+export function serve(place: Workspace, { args = [], signal, drained }: ServeOptions = {}): Served {
   const input = new PassThrough();
   const records: Json[] = [];
   const watchers = new Set<() => void>();
@@ -83,7 +83,7 @@ export function serve(place: Place, { args = [], signal, drained }: ServeOptions
 }
 
 /** The typed client, connected to RPC mode. */
-export function connect(place: Place, args: readonly string[] = [], options: ClientOptions = {}) {
+export function connect(place: Workspace, args: readonly string[] = [], options: ClientOptions = {}) {
   const toProgram = new PassThrough();
   const fromProgram = new PassThrough();
   const { done, err } = start(place, { input: toProgram, out: (text) => void fromProgram.write(text), args });
@@ -107,7 +107,7 @@ interface StartOptions {
   drained?: Io["drained"] | undefined;
 }
 
-function start({ directory, agentDir }: Place, { input, out, args, signal, drained }: StartOptions) {
+function start({ directory, agentDir }: Workspace, { input, out, args, signal, drained }: StartOptions) {
   const parsed = parseSessionArgs(["--mode", "rpc", ...args]);
   if (parsed.kind !== "session") throw new Error(`The test's flags are wrong: ${JSON.stringify(parsed)}`);
   let err = "";

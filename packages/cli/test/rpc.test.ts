@@ -16,7 +16,7 @@ async function arrived({ requests }: Ground["server"], count: number): Promise<v
 }
 
 const isResponse = (record: Json) => record["type"] === "response";
-const typesOf = (records: readonly Json[]) => records.map(({ type }) => type);
+const getTypes = (records: readonly Json[]) => records.map(({ type }) => type);
 
 describe("pi's framing", () => {
   test("a run is told in the engine's events, with deltas alone, and ends in agent_settled", async () => {
@@ -32,7 +32,7 @@ describe("pi's framing", () => {
     expect(await seen(({ type }) => type === "agent_settled")).toEqual({ type: "agent_settled", aborted: false });
     const events = records.filter((record) => !isResponse(record));
     const asides = ["message_update", "entry_appended", "model_changed", "cache_break", "tool_execution_update"];
-    expect(typesOf(events).filter((type) => !asides.includes(String(type)))).toEqual([
+    expect(getTypes(events).filter((type) => !asides.includes(String(type)))).toEqual([
       "agent_start",
       "turn_start",
       "message_start",
@@ -167,8 +167,8 @@ describe("JSON-RPC", () => {
     });
     expect(records.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true);
     const events = records.filter(({ method }) => method === "event").map(({ params }) => params as Json);
-    expect(typesOf(events)).toContain("text_delta");
-    expect(typesOf(events).at(-1)).toBe("agent_end");
+    expect(getTypes(events)).toContain("text_delta");
+    expect(getTypes(events).at(-1)).toBe("agent_end");
     expect(records.some(({ method }) => method === "settled")).toBe(true);
     expect(records.filter(({ id }) => id !== undefined).length).toBe(2 + wrong.length);
   });
@@ -287,7 +287,7 @@ describe("the end", () => {
     await arrived(place.server, 1);
     expect(await close()).toBe(exitCodes.done);
     expect(records.find(({ id }) => id === "a")).toMatchObject({ success: false });
-    expect(typesOf(records)).toContain("agent_settled");
+    expect(getTypes(records)).toContain("agent_settled");
     const again = serve(place, { args: ["--session-id", "one"] });
     expect((await again.ask("get_messages"))["data"]).toMatchObject({
       messages: [{ role: "user" }, { role: "assistant" }],
@@ -460,18 +460,18 @@ test("any bytes are survived, and every object on a line of its own gets exactly
       const bytes = Buffer.concat(lines.flatMap(({ bytes }) => [bytes, Buffer.from("\n")]));
       for (let from = 0; from < bytes.length; from += cut + 1) input.write(bytes.subarray(from, from + cut + 1));
       expect(await close()).toBe(exitCodes.done);
-      const sent = bytes.toString("utf8").split("\n").flatMap(objectOf);
+      const sent = bytes.toString("utf8").split("\n").flatMap(getObject);
       const noise = bytes
         .toString("utf8")
         .split("\n")
-        .filter((text) => text.trim() !== "" && objectOf(text).length === 0);
+        .filter((text) => text.trim() !== "" && getObject(text).length === 0);
       expect(records.filter(isAnswer).length).toBe(sent.filter(wantsAnswer).length + noise.length);
     }),
     { numRuns: 40 },
   );
 });
 
-function objectOf(line: string): Json[] {
+function getObject(line: string): Json[] {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? [value as Json] : [];

@@ -1,4 +1,4 @@
-export { AgentSession, type Notice, type PromptOptions, type SteerOptions } from "./agent-session.ts";
+export { AgentSession, type Notice, type PromptOptions, type SteerOptions } from "./agent-session/agent-session.ts";
 export type {
   ApiKeyOutcome,
   AuthStorageOptions,
@@ -40,9 +40,9 @@ export {
   shouldCompact,
 } from "./compaction/settings.ts";
 export { contextTokens, estimateTokens } from "./compaction/tokens.ts";
-export { createAgent, type CreateAgentOptions, type SimpleAgent } from "./create-agent.ts";
-export { createAgentSession } from "./create-agent-session.ts";
-export type { AgentSessionParams } from "./create/params.ts";
+export { createAgent, type CreateAgentOptions, type SimpleAgent } from "./agent-session/create-agent.ts";
+export { createAgentSession } from "./agent-session/create-agent-session.ts";
+export type { AgentSessionParams } from "./agent-session/params.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
 export { exportHtml, type ExportHtmlOptions } from "./export/html.ts";
 export { type ImportedSession, type ImportProblem, importSession } from "./export/import.ts";
@@ -108,7 +108,7 @@ export {
 } from "./prompt/expand.ts";
 export {
   buildSystemPrompt,
-  dateOf,
+  formatDate,
   firstDifference,
   type PromptSection,
   type SystemPrompt,
@@ -148,17 +148,17 @@ export {
   type Target,
   type Verdict,
 } from "./policy/policy.ts";
-export type { AskChoice } from "./run/approvals.ts";
-export type { BashResult } from "./run/bash.ts";
-export { Budget, type BudgetLimit, type BudgetLimits, createBudget } from "./run/budget.ts";
-export type { AgentSessionEvent } from "./run/publisher.ts";
+export type { AskChoice } from "./agent-session/approvals.ts";
+export type { BashResult } from "./agent-session/bash.ts";
+export { Budget, type BudgetLimit, type BudgetLimits, createBudget } from "./budget/budget.ts";
+export type { AgentSessionEvent } from "./agent-session/publisher.ts";
 export { recordRuns } from "./run/record.ts";
 export type { RunOutcome } from "./run/run.ts";
 export { isSilent } from "./run/silent.ts";
-export type { ContextUse, SessionStats } from "./run/stats.ts";
-export type { SessionOverrides } from "./run/choices.ts";
-export type { PromptContent } from "./run/content.ts";
-export type { PromptOutcome } from "./run/work.ts";
+export type { ContextUse, SessionStats } from "./agent-session/stats.ts";
+export type { SessionOverrides } from "./agent-session/choices.ts";
+export type { PromptContent } from "./agent-session/content.ts";
+export type { PromptOutcome } from "./agent-session/work.ts";
 export type { Durability } from "./session/append-queue.ts";
 export type { ListOptions, ListProgress } from "./session/catalogue.ts";
 export type { SessionTreeNode } from "./session/branch.ts";
@@ -175,7 +175,8 @@ export {
 export { recover, type Recovered } from "./session/recover.ts";
 export type { ProblemKind, SessionProblem } from "./session/scan.ts";
 export { Session, type SummaryExtras } from "./session/session.ts";
-export { defaultAgentDir, isSessionId, sessionDirectory, sessionFileName } from "./session/session-directory.ts";
+export { defaultAgentDir } from "./agent-dir.ts";
+export { isSessionId, sessionDirectory, sessionFileName } from "./session/session-directory.ts";
 export type { SessionInfo } from "./session/session-info.ts";
 export { type NewSession, SessionManager, type SessionManagerOptions } from "./session/session-manager.ts";
 export type { AppendOutcome, LogStore } from "./session/store.ts";

@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
-const textsOf = async (session: SessionManager) =>
+const getTexts = async (session: SessionManager) =>
   (await session.buildContext()).messages.map((message) => JSON.stringify(message).match(/"text":"([^"]*)"/)?.[1]);
 
 const homes = {
@@ -28,7 +28,7 @@ describe.each(Object.entries(homes))("a session %s", (_name, create) => {
     const branch = await session.getBranch();
     expect(branch.map(({ parentId }) => parentId)).toEqual([null, ...ids]);
     expect(ids.every((id) => /^[0-9a-f]{8}$/.test(id))).toBe(true);
-    expect(await textsOf(session)).toEqual(["a", "b"]);
+    expect(await getTexts(session)).toEqual(["a", "b"]);
     expect((await session.buildContext()).thinkingLevel).toBe("high");
     await session.close();
   });
@@ -40,7 +40,7 @@ describe.each(Object.entries(homes))("a session %s", (_name, create) => {
     await session.navigate(first);
     expect(session.getLeafId()).toBe(first);
     await session.appendMessage(user("c"));
-    expect(await textsOf(session)).toEqual(["a", "c"]);
+    expect(await getTexts(session)).toEqual(["a", "c"]);
     const [root] = await session.getTree();
     expect(root!.children.filter(({ entry }) => entry.type === "message")).toHaveLength(2);
     await session.close();
@@ -53,12 +53,12 @@ describe.each(Object.entries(homes))("a session %s", (_name, create) => {
     await session.appendLabelChange(first, "start");
     const branch = await session.branchSession(session.id, first);
     expect(branch).toMatchObject({ parentId: session.id, branchPoint: first });
-    expect(await textsOf(branch)).toEqual(["a"]);
+    expect(await getTexts(branch)).toEqual(["a"]);
     expect(await branch.getLabel(first)).toBe("start");
     expect(await branch.getEntry(second)).toBeUndefined();
     await branch.close();
     const again = await session.loadSession(branch.id);
-    expect(await textsOf(again)).toEqual(["a"]);
+    expect(await getTexts(again)).toEqual(["a"]);
     await expect(session.loadSession("nobody")).rejects.toThrow("There is no session");
     await again.close();
     await session.close();
@@ -97,7 +97,7 @@ test("who comes second may read, and is told who writes", async () => {
   await second.close();
   const third = await SessionManager.open(session.getSessionFile()!);
   await third.appendMessage(user("c"));
-  expect(await textsOf(third)).toEqual(["a", "c"]);
+  expect(await getTexts(third)).toEqual(["a", "c"]);
   await third.close();
 });
 
@@ -193,11 +193,11 @@ test("a file of version 1 whose header is fused with its first entry, or lost, i
     await mkdir(join(directory, name));
     await writeFile(path, text);
     const session = await SessionManager.open(path);
-    expect(await textsOf(session)).toEqual(["a", "b"]);
+    expect(await getTexts(session)).toEqual(["a", "b"]);
     await session.appendMessage(user("c"));
     await session.close();
     const again = await SessionManager.open(path);
-    expect(await textsOf(again)).toEqual(["a", "b", "c"]);
+    expect(await getTexts(again)).toEqual(["a", "b", "c"]);
     await again.close();
     expect((await readdir(join(directory, name))).filter((file) => file.includes(".old-"))).toHaveLength(1);
   }
@@ -251,7 +251,7 @@ test("what is done without waiting is done in the order it was asked for", async
   const first = await session.appendMessage(user("a"));
   await session.appendMessage(user("b"));
   await Promise.all([session.navigate(first), session.appendMessage(user("c")), session.appendLabelChange(first, "x")]);
-  expect(await textsOf(session)).toEqual(["a", "c"]);
+  expect(await getTexts(session)).toEqual(["a", "c"]);
 });
 
 test("where an entry goes is decided by the session, whatever the entry says", async () => {
@@ -301,7 +301,7 @@ test("what is copied or exported hangs together where a line in the middle is lo
   expect(entries.map(({ parentId }) => parentId)).toEqual([null, entries[0]!.id]);
   expect(leafId).toBe(entries[1]!.id);
   const fork = await SessionManager.forkFrom(path, "/other", join(directory, "forks"));
-  expect(await textsOf(fork)).toEqual(["a", "c"]);
+  expect(await getTexts(fork)).toEqual(["a", "c"]);
   expect(fork.problems).toEqual([]);
   await fork.close();
   await damaged.close();
@@ -318,7 +318,7 @@ test("a session is saved only to a new file, and only whole", async () => {
   await expect(session.saveAs(join(directory, "empty.jsonl"))).rejects.toMatchObject({ code: "overtaken" });
   await session.close();
   const copy = await SessionManager.open(join(directory, "copy.jsonl"));
-  expect(await textsOf(copy)).toEqual(["a"]);
+  expect(await getTexts(copy)).toEqual(["a"]);
   await copy.close();
 });
 

@@ -174,15 +174,15 @@ test("a session and messages read as what the model is sent", async () => {
   ]);
 });
 
-const linesOf = (words: string, options = {}) => transcript([{ role: "user", content: words, timestamp: 1 }], options);
+const toLines = (words: string, options = {}) => transcript([{ role: "user", content: words, timestamp: 1 }], options);
 
 test("a line stays one line, shows what is hidden, and is cut with a count", () => {
-  expect(linesOf("a\nb\tc\u001b[31m\u202ed\\n\ud800 👩‍💻")).toEqual(["user: a\\nb\\tc\\x1b[31m\\u202ed\\\\n\\ud800 👩‍💻"]);
-  expect(linesOf("👋".repeat(210))).toEqual([`user: ${"👋".repeat(200)}… (10 more)`]);
-  expect(linesOf("12345", { mostCharacters: 3 })).toEqual(["user: 123… (2 more)"]);
+  expect(toLines("a\nb\tc\u001b[31m\u202ed\\n\ud800 👩‍💻")).toEqual(["user: a\\nb\\tc\\x1b[31m\\u202ed\\\\n\\ud800 👩‍💻"]);
+  expect(toLines("👋".repeat(210))).toEqual([`user: ${"👋".repeat(200)}… (10 more)`]);
+  expect(toLines("12345", { maxCharacters: 3 })).toEqual(["user: 123… (2 more)"]);
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 300 }), (words) => {
-      const [line = "", ...more] = linesOf(words);
+      const [line = "", ...more] = toLines(words);
       expect(more).toEqual([]);
       expect(line).toMatch(/^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u);
     }),
@@ -192,15 +192,15 @@ test("a line stays one line, shows what is hidden, and is cut with a count", () 
 test("different short texts are different lines", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 50 }), fc.string({ unit: "binary", maxLength: 50 }), (a, b) => {
-      expect(linesOf(a)[0] === linesOf(b)[0]).toBe(a === b);
+      expect(toLines(a)[0] === toLines(b)[0]).toBe(a === b);
     }),
   );
 });
 
 test("paths that differ from run to run have names, whole paths only, and how long they are does not matter", () => {
-  const shown = (cwd: string) => linesOf(`${cwd}/a, ${cwd}b, ${cwd}. ${cwd}.txt x${cwd} "${cwd}"`, { cwd });
+  const shown = (cwd: string) => toLines(`${cwd}/a, ${cwd}b, ${cwd}. ${cwd}.txt x${cwd} "${cwd}"`, { cwd });
   expect(shown("/w/x+y (1)")[0]).toBe('user: <cwd>/a, /w/x+y (1)b, <cwd>. /w/x+y (1).txt x/w/x+y (1) "<cwd>"');
-  const long = (cwd: string) => linesOf(`${cwd}/${"a".repeat(300)}`, { cwd });
+  const long = (cwd: string) => toLines(`${cwd}/${"a".repeat(300)}`, { cwd });
   expect(long("/a")).toEqual(long(`/${"b".repeat(100)}`));
   const call: AgentMessage = {
     role: "assistant",
@@ -213,12 +213,12 @@ test("paths that differ from run to run have names, whole paths only, and how lo
     content: [{ type: "toolCall", id: "1", name: "read", arguments: { path: ["/w\\x/a", { in: "/w\\x" }] } }],
   };
   expect(transcript([call], { cwd: "/w\\x" })).toEqual(['call read {"path":["<cwd>/a",{"in":"<cwd>"}]}']);
-  expect(linesOf("/w/in/a /w/a", { cwd: "/w", names: { "/w/in": "<in>" } })).toEqual(["user: <in>/a <cwd>/a"]);
+  expect(toLines("/w/in/a /w/a", { cwd: "/w", names: { "/w/in": "<in>" } })).toEqual(["user: <in>/a <cwd>/a"]);
   const kept = join(tmpdir(), "tau-results-Ab12Cd", "result-77.txt");
-  expect(linesOf(`[${kept}] ${join(tmpdir(), "tau-4711-bash-0b.log")}`)).toEqual([
+  expect(toLines(`[${kept}] ${join(tmpdir(), "tau-4711-bash-0b.log")}`)).toEqual([
     "user: [<kept result>] <kept result>",
   ]);
-  expect(linesOf("at /opt/tool", { names: { "/opt/tool": "<tool>" } })).toEqual(["user: at <tool>"]);
+  expect(toLines("at /opt/tool", { names: { "/opt/tool": "<tool>" } })).toEqual(["user: at <tool>"]);
 });
 
 const turns = fc.array(

@@ -46,7 +46,7 @@ export function wrapEvent(
   { sessionId, seq, stateVersion }: { sessionId: string; seq: number; stateVersion: number },
 ): EventEnvelope {
   const { type, ...fields } = event;
-  const status = statusOf(event);
+  const status = getStatus(event);
   return {
     type: "event",
     event: names[type],
@@ -56,7 +56,7 @@ export function wrapEvent(
   };
 }
 
-const statusOf = ({ type }: SessionEvent) =>
+const getStatus = ({ type }: SessionEvent) =>
   type === "agent_start" ? "running" : type === "agent_end" ? "idle" : undefined;
 
 /** The event in an envelope; undefined for one of a later version. */

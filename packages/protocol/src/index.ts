@@ -13,7 +13,7 @@ export type {
   WireUsage,
 } from "./event.ts";
 export {
-  branchOf,
+  getBranch,
   emptyView,
   type LiveMessage,
   type LiveTool,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { unwrapEvent, wrapEvent } from "./envelope.ts";
 import type { SessionEvent, WireEntry } from "./event.ts";
-import { branchOf, emptyView, reduce, type View, viewOfLog } from "./view.ts";
+import { getBranch, emptyView, reduce, type View, viewOfLog } from "./view.ts";
 
 const reduceAll = (events: readonly SessionEvent[], view: View = emptyView) => events.reduce(reduce, view);
 
@@ -167,6 +167,6 @@ describe("while a run goes on", () => {
 test("a branch is walked from the leaf to the root, and a log in a circle does not hang", () => {
   const entry = (id: string, parentId: string | null): WireEntry => ({ type: "x", id, parentId, timestamp: "" });
   const { log } = viewOfLog([entry("1", null), entry("2", "1"), entry("3", "1")]);
-  expect(branchOf(log).map(({ id }) => id)).toEqual(["1", "3"]);
-  expect(branchOf(viewOfLog([entry("1", "2"), entry("2", "1")]).log)).toHaveLength(2);
+  expect(getBranch(log).map(({ id }) => id)).toEqual(["1", "3"]);
+  expect(getBranch(viewOfLog([entry("1", "2"), entry("2", "1")]).log)).toHaveLength(2);
 });

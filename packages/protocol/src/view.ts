@@ -58,9 +58,9 @@ export interface LiveTool {
 }
 
 /** How much of a running call's updates is kept: its result will have what matters. */
-const mostUpdates = 200;
+const maxUpdates = 200;
 
-const mostNotices = 20;
+const maxNotices = 20;
 
 export const emptyView: View = {
   log: { entries: new Map(), leafId: null, name: undefined },
@@ -160,7 +160,7 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
     case "cache_break":
       return live;
     case "notice":
-      return { ...live, notices: [...live.notices, { code: event.code, message: event.message }].slice(-mostNotices) };
+      return { ...live, notices: [...live.notices, { code: event.code, message: event.message }].slice(-maxNotices) };
     default:
       // Every kind is named above; what still comes here is from a server that is newer than we are.
       event satisfies never;
@@ -196,7 +196,7 @@ const withUpdate = (
   { updateType, content, progressPercent }: { updateType: UpdateType; content: string; progressPercent?: number },
 ): LiveTool => ({
   ...tool,
-  updates: [...tool.updates, { type: updateType, content }].slice(-mostUpdates),
+  updates: [...tool.updates, { type: updateType, content }].slice(-maxUpdates),
   progressPercent: progressPercent ?? tool.progressPercent,
 });
 
@@ -207,7 +207,7 @@ function withoutFirst(tools: readonly LiveTool[], id: string): readonly LiveTool
 }
 
 /** The entries from the root to the leaf: what a transcript shows. */
-export function branchOf({ entries, leafId }: LogView): WireEntry[] {
+export function getBranch({ entries, leafId }: LogView): WireEntry[] {
   const branch: WireEntry[] = [];
   const seen = new Set<string>();
   for (let id = leafId; id !== null && !seen.has(id);) {

@@ -58,7 +58,7 @@ const defaultSpawn = once(async () => (await import("./platform/spawn.ts")).crea
 /** Dispose of what it returns when the session ends: jobs live until then. */
 export function createTools(options: ToolsOptions): Tools {
   const jobs = createJobs({ clock: options.clock ?? systemClock });
-  const makers = makersOf(options, jobs);
+  const makers = createMakers(options, jobs);
   const tools = toolNames.map((name) => [name, lateTool(definitions[name], makers[name])] as const);
   const byName = Object.fromEntries(tools) as Record<ToolName, AgentTool>;
   return {
@@ -72,7 +72,7 @@ export function createTools(options: ToolsOptions): Tools {
 type Make = () => Promise<AgentTool>;
 
 /** How each tool is made. What a tool does is more to load than what is said of it, and most runs call few of them. */
-function makersOf(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
+function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
   const { cwd, files = createFiles(), clock = systemClock, ids = systemIds, resizesImages = true } = options;
   // As they are now: what is changed later is not meant for these tools.
   const env = { ...(options.env ?? process.env) };

@@ -7,11 +7,11 @@ import { StringEnum } from "@tau/ai";
 import { prepareEdits } from "./files/edit-arguments.ts";
 import { prepareLineEdits } from "./hashline/edit-arguments.ts";
 import { Type } from "./schema.ts";
-import { mostBytes, mostLines } from "./truncate.ts";
+import { defaultMaxBytes, defaultMaxLines } from "./truncate.ts";
 
 type Definition = Pick<AgentTool, "name" | "label" | "description" | "parameters" | "prepareArguments">;
 
-const atOnce = `${mostLines} lines or ${mostBytes / 1024} KB`;
+const atOnce = `${defaultMaxLines} lines or ${defaultMaxBytes / 1024} KB`;
 
 /** How much each shows when nobody says. */
 export const defaultLimits = { grep: 100, find: 1_000, ls: 500 } as const;

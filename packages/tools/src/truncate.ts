@@ -1,7 +1,7 @@
 /** What a model is shown of something long. Whole lines only. Pure. */
 
-export const mostLines = 2_000;
-export const mostBytes = 50 * 1024;
+export const defaultMaxLines = 2_000;
+export const defaultMaxBytes = 50 * 1024;
 
 export interface Truncation {
   text: string;
@@ -28,7 +28,7 @@ export function keepTail(text: string, limits: TruncationLimits = {}): Truncatio
 }
 
 function keep(text: string, limits: TruncationLimits, from: "head" | "tail"): Truncation {
-  const { maxLines = mostLines, maxBytes = mostBytes } = limits;
+  const { maxLines = defaultMaxLines, maxBytes = defaultMaxBytes } = limits;
   const lines = text.split("\n");
   const totalLines = lines.length;
   const kept: string[] = [];

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSpawn, type ExitStatus, type Spawn } from "../src/platform/spawn.ts";
 import { createBashTool } from "../src/shell/bash.ts";
-import { verdictOf } from "../src/shell/command.ts";
+import { describeStatus } from "../src/shell/command.ts";
 import { decideShell } from "../src/shell/interpreter.ts";
 import { createJobs } from "../src/shell/jobs.ts";
 import { findPidNamespace } from "../src/shell/pid-namespace.ts";
-import { membersOf, parseStat } from "../src/shell/process-tree.ts";
+import { getMembers, parseStat } from "../src/shell/process-tree.ts";
 import { scratch } from "./scratch.ts";
 import { containments, processesWith, shell, spawn, uniqueSleep, until, zombies } from "./shell-kit.ts";
 
@@ -415,7 +415,7 @@ describe("containment", () => {
       one(16, 1, 16),
       one(17, 10, 10, true, true),
     ];
-    expect(membersOf(processes, 10)).toEqual([10, 11, 12, 13, 14, 15]);
+    expect(getMembers(processes, 10)).toEqual([10, 11, 12, 13, 14, 15]);
   });
 
   test("a program may call itself anything", () => {
@@ -424,8 +424,8 @@ describe("containment", () => {
   });
 
   test("verdicts", () => {
-    expect(verdictOf({ kind: "exited", code: 0 }, "/")).toBeUndefined();
-    expect(verdictOf({ kind: "exited", code: 143 }, "/")).toBe("Command exited with code 143 (SIGTERM)");
-    expect(verdictOf({ kind: "signalled", signal: "SIGSEGV" }, "/")).toBe("Command was ended by SIGSEGV");
+    expect(describeStatus({ kind: "exited", code: 0 }, "/")).toBeUndefined();
+    expect(describeStatus({ kind: "exited", code: 143 }, "/")).toBe("Command exited with code 143 (SIGTERM)");
+    expect(describeStatus({ kind: "signalled", signal: "SIGSEGV" }, "/")).toBe("Command was ended by SIGSEGV");
   });
 });

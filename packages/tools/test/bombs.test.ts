@@ -3,13 +3,13 @@ import { totalmem } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { describeExcess, type Limits, resolveLimits, rlimitsOf } from "../src/shell/limits.ts";
+import { describeExcess, type Limits, resolveLimits, toRlimits } from "../src/shell/limits.ts";
 import { createProcessTable, parseLoad } from "../src/shell/process-tree.ts";
 import { hasGrown, type Look, watchLimits } from "../src/shell/watch.ts";
 import { containments, processesWith, shell, uniqueSleep, zombies } from "./shell-kit.ts";
 
 /** How long our own work has to wait while `run` goes on. */
-async function delayOf(run: () => Promise<void>): Promise<number> {
+async function measureDelay(run: () => Promise<void>): Promise<number> {
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   await run();
@@ -20,7 +20,7 @@ async function delayOf(run: () => Promise<void>): Promise<number> {
 /** The machine may be busy with other things: of three times, the calmest tells how much the bomb is to blame. */
 async function calmest(run: () => Promise<void>): Promise<number> {
   let delayMs = Number.POSITIVE_INFINITY;
-  for (let turn = 0; turn < 3 && delayMs >= 100; turn++) delayMs = Math.min(delayMs, await delayOf(run));
+  for (let turn = 0; turn < 3 && delayMs >= 100; turn++) delayMs = Math.min(delayMs, await measureDelay(run));
   return delayMs;
 }
 
@@ -108,11 +108,11 @@ describe("the limits", () => {
 
   test("are never higher than our own", () => {
     const load = { tasks: 50, usedBytes: 0, lastPid: 1 };
-    expect(rlimitsOf({ ...limits, processes: 10 }, { mostFiles: limits.openFiles, load })).toEqual([
+    expect(toRlimits({ ...limits, processes: 10 }, { maxFiles: limits.openFiles, load })).toEqual([
       "ulimit -p 90 || ulimit -u 90",
     ]);
-    expect(rlimitsOf(limits, { mostFiles: limits.openFiles + 1, load: undefined })).toEqual(["ulimit -n 65536"]);
-    expect(rlimitsOf(limits, { mostFiles: undefined, load: undefined })).toEqual([]);
+    expect(toRlimits(limits, { maxFiles: limits.openFiles + 1, load: undefined })).toEqual(["ulimit -n 65536"]);
+    expect(toRlimits(limits, { maxFiles: undefined, load: undefined })).toEqual([]);
   });
 
   test("whatever is over them is described, and nothing else", () => {

@@ -8,7 +8,7 @@ import { summarise } from "../src/files/diff.ts";
 import { createEditTool } from "../src/files/edit.ts";
 import { createFileQueue } from "../src/files/file-queue.ts";
 import { applyChanges, planEdits, type TextEdit } from "../src/files/match.ts";
-import { decodeText, encodeText, mostEditableBytes } from "../src/files/text-file.ts";
+import { decodeText, encodeText, maxEditableBytes } from "../src/files/text-file.ts";
 import { createWriteTool } from "../src/files/write.ts";
 import { nodeFileSystem } from "../src/platform/file-system.ts";
 import { createFiles } from "../src/platform/files.ts";
@@ -170,7 +170,7 @@ describe("what is refused, with the file left as it was", () => {
     ["UTF-16", Buffer.from("\ufeffabc", "utf16le"), one("a", "b"), "binary", /UTF-16.*iconv/],
     ["UTF-16 the other way round", Buffer.from([0xfe, 0xff, 0, 0x61]), one("a", "b"), "binary", /UTF-16/],
     ["UTF-16 without a mark", Buffer.from("abc", "utf16le"), one("a", "b"), "binary", /binary/],
-    ["a huge file", Buffer.alloc(mostEditableBytes + 1, 0x61), one("b", "c"), "too_large", /at most 10\.0 MB.*sed/],
+    ["a huge file", Buffer.alloc(maxEditableBytes + 1, 0x61), one("b", "c"), "too_large", /at most 10\.0 MB.*sed/],
     [
       "replacing bytes that are no UTF-8 by what stands for them",
       Buffer.from("caf\xe9 x\n", "latin1"),
@@ -308,13 +308,13 @@ const words = fc.string({
   unit: fc.constantFrom("a", "b", " ", "\t", "“", "-", "–", "\u00a0", "é", "😀", "{"),
   maxLength: 8,
 });
-const linesOf = (mark: string, min: number, max: number) =>
+const toLines = (mark: string, min: number, max: number) =>
   fc
     .array(words, { minLength: min, maxLength: max })
     .map((all) => all.map((text, at) => `${text}<${mark}${at}>${text}|`));
 const range = fc.tuple(fc.nat(), fc.nat());
 
-const spanOf = (count: number, [first, size]: readonly [number, number]) => {
+const toSpan = (count: number, [first, size]: readonly [number, number]) => {
   const from = first % count;
   return { from, to: from + 1 + (size % (count - from)) };
 };
@@ -332,11 +332,11 @@ describe("laws", () => {
         fc.constantFrom("", "\ufeff"),
         fc.boolean(),
         rawByte,
-        linesOf("o", 1, 8),
-        linesOf("n", 1, 8),
+        toLines("o", 1, 8),
+        toLines("n", 1, 8),
         range,
         async (lineBreak, mark, isClosed, raw, lines, fresh, at) => {
-          const { from, to } = spanOf(lines.length, at);
+          const { from, to } = toSpan(lines.length, at);
           const whole = Buffer.concat([
             Buffer.from(`${mark}${lines.join(lineBreak)}`),
             Buffer.from(`${lineBreak}end`),
@@ -357,8 +357,8 @@ describe("laws", () => {
   test("mixed line breaks come back too when as many lines go in as came out", async () => {
     const breaks = fc.array(fc.constantFrom("\n", "\r\n", "\r"), { minLength: 1, maxLength: 6 });
     await fc.assert(
-      fc.asyncProperty(breaks, linesOf("o", 1, 10), range, async (all, lines, at) => {
-        const { from, to } = spanOf(lines.length, at);
+      fc.asyncProperty(breaks, toLines("o", 1, 10), range, async (all, lines, at) => {
+        const { from, to } = toSpan(lines.length, at);
         const whole = Buffer.from(joined([...lines, "end"], all));
         const oldText = lines.slice(from, to).join("\n");
         const newText = oldText.replaceAll("<o", "<new");
@@ -374,8 +374,8 @@ describe("laws", () => {
     const breaks = fc.array(fc.constantFrom("\n", "\r\n", "\r"), { minLength: 1, maxLength: 6 });
     const plain = (text: string) => text.replace(/\r\n?/g, "\n");
     fc.assert(
-      fc.property(breaks, linesOf("o", 1, 10), linesOf("n", 0, 6), range, (all, lines, fresh, at) => {
-        const { from, to } = spanOf(lines.length, at);
+      fc.property(breaks, toLines("o", 1, 10), toLines("n", 0, 6), range, (all, lines, fresh, at) => {
+        const { from, to } = toSpan(lines.length, at);
         const source = joined(lines, all);
         const start = joined([...lines.slice(0, from), ""], all).length;
         const end = joined(lines.slice(0, to), all).length;
@@ -456,8 +456,8 @@ describe("laws", () => {
         .replaceAll("\u00a0", " ")
         .replace(/[ \t]+$/gm, "");
     fc.assert(
-      fc.property(linesOf("o", 3, 10), range, (lines, at) => {
-        const { from, to } = spanOf(lines.length, at);
+      fc.property(toLines("o", 3, 10), range, (lines, at) => {
+        const { from, to } = toSpan(lines.length, at);
         const blanks = lines.map((line, index) => (index % 2 === 0 ? `${line}\t ` : line));
         const oldText = spelled(lines.slice(from, to).join("\n"));
         const newText = oldText.replace(`<o${from}>`, "<changed>");

@@ -43,7 +43,7 @@ function ground() {
 }
 
 /** Everything below `directory`, with content, mode and times. */
-function snapshotOf(directory: string): unknown[] {
+function takeSnapshot(directory: string): unknown[] {
   return fs.readdirSync(directory, { recursive: true, encoding: "utf8" }).map((name) => {
     const path = join(directory, name);
     const { mode, mtimeMs, ino, nlink } = fs.lstatSync(path);
@@ -109,7 +109,7 @@ test("a hundred spellings of what is outside are refused, and tell nothing of it
   const ports = { cwd: root, files, queue: createFileQueue() };
   const [read, write] = [createReadTool({ ...ports, snapshots: createSnapshots() }), createWriteTool(ports)];
   const edit = createEditTool(ports);
-  const before = snapshotOf(outside);
+  const before = takeSnapshot(outside);
   for (const path of spellings) {
     const calls = {
       read: () => read.execute("id", { path }),
@@ -129,7 +129,7 @@ test("a hundred spellings of what is outside are refused, and tell nothing of it
     await expect(read.execute("id", { path })).rejects.toMatchObject({ code: "invalid_input" });
     await expect(write.execute("id", { path, content: "x" })).rejects.toMatchObject({ code: "invalid_input" });
   }
-  expect(snapshotOf(outside)).toEqual(before);
+  expect(takeSnapshot(outside)).toEqual(before);
   expect((await read.execute("id", { path: "~/root/deep/../file" })).content).toMatchObject([{ text: "file" }]);
 });
 
@@ -220,7 +220,7 @@ describe("a swap", () => {
     fs.mkdirSync(outside);
     fs.writeFileSync(join(outside, "secret"), "SECRET, of another size");
     fs.writeFileSync(join(outside, "only outside"), "");
-    const before = snapshotOf(outside);
+    const before = takeSnapshot(outside);
     const { size } = fs.statSync(join(outside, "secret"));
     const files = createFiles({ guard: within(root), fileSystem: directFileSystem });
     const leaks = new Set<string>();
@@ -256,7 +256,7 @@ describe("a swap", () => {
     }
     expect(swapper.exitCode).toBeNull();
     expect([...leaks]).toEqual([]);
-    expect(snapshotOf(outside)).toEqual(before);
+    expect(takeSnapshot(outside)).toEqual(before);
     // Otherwise nothing was raced for.
     expect(counts["done"]).toBeGreaterThan(1_000);
     expect(counts["denied"]).toBeGreaterThan(1_000);

@@ -86,7 +86,7 @@ describe("writing whole files", () => {
         opened.set(handle, path);
         return handle;
       },
-      pathOf: async (handle) => opened.get(handle)!,
+      getPath: async (handle) => opened.get(handle)!,
       stat: (path) => nodeFileSystem.stat(below(path)),
       lstat: (path) => nodeFileSystem.lstat(below(path)),
       async realpath(path) {

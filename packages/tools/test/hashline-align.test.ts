@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { certainMatches } from "../src/hashline/certain.ts";
-import { createRelocator, mostEffort } from "../src/hashline/recover.ts";
+import { createRelocator, maxEffort } from "../src/hashline/recover.ts";
 
 /** All ways to keep as many items as possible, each as pairs of places. By trying everything. */
 function longest(a: readonly number[], b: readonly number[], x = 0, y = 0): string[][] {
@@ -47,12 +47,12 @@ describe("finding lines again", () => {
   const lines = Array.from({ length: 10_000 }, (_unused, at) => (at % 4 === 3 ? "}" : `line ${at}`));
   const place = (now: readonly string[], at: number) => {
     const hunk = { start: at, end: at + 1, lines: ["changed"] };
-    return createRelocator(lines, now, { steps: mostEffort }).place(hunk, hunk)?.hunks[0]?.start;
+    return createRelocator(lines, now, { steps: maxEffort }).place(hunk, hunk)?.hunks[0]?.start;
   };
 
   test("400 changes among 10,000 lines hide none of the others", () => {
     const now = lines.flatMap((line, at) => (at % 25 === 0 ? [`${line} and more`, "and another"] : [line]));
-    const relocator = createRelocator(lines, now, { steps: mostEffort });
+    const relocator = createRelocator(lines, now, { steps: maxEffort });
     const found = lines.map((_line, at) => {
       const hunk = { start: at, end: at + 1, lines: ["changed"] };
       return relocator.place(hunk, hunk)?.hunks[0]?.start;

@@ -45,7 +45,7 @@ function desk() {
 
 const anchor = (line: number, text: string) => `${line}#${lineTag(text)}`;
 const numbered = (count: number, what = "line") => Array.from({ length: count }, (_unused, at) => `${what} ${at + 1}`);
-const textOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
+const getText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
 function expectBounded(text: string) {
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(50 * 1024);
   expect(text.split("\n").length).toBeLessThanOrEqual(2_000);
@@ -54,7 +54,7 @@ function expectBounded(text: string) {
 describe("an answer stays within 2,000 lines and 50 KB", () => {
   test("when 2,000 edits are stale, and it says how many more there are", async () => {
     const { write, edit } = desk();
-    write(textOf(numbered(10_000)));
+    write(getText(numbered(10_000)));
     const { text } = await edit(
       numbered(2_000).map((_line, at) => ({ op: "replace", pos: anchor(at * 5 + 1, "not it"), lines: "x" })),
     );
@@ -68,7 +68,7 @@ describe("an answer stays within 2,000 lines and 50 KB", () => {
   test("when 300 sections of a patch are stale", async () => {
     const { write, patch } = desk();
     const names = numbered(300, "file");
-    for (const name of names) write(textOf(numbered(300, "a somewhat longer line of text")), name);
+    for (const name of names) write(getText(numbered(300, "a somewhat longer line of text")), name);
     const { text } = await patch(names.map((name) => `¶${name}#0000\n1-300!\n`).join(""));
     expectBounded(text);
     expect(text.match(/Nothing was changed in/g)).toHaveLength(10);
@@ -80,13 +80,13 @@ describe("an answer stays within 2,000 lines and 50 KB", () => {
   test("when 1,900 edits had to be found again", async () => {
     const { write, read, edit, content } = desk();
     const lines = numbered(1_900);
-    write(textOf(lines));
+    write(getText(lines));
     read();
-    write(`new\n${textOf(lines)}`);
+    write(`new\n${getText(lines)}`);
     const { text, details } = await edit(
       lines.map((line, at) => ({ op: "replace", pos: anchor(at + 1, line), lines: `X${at}` })),
     );
-    expect(content()).toBe(textOf(["new", ...lines.map((_line, at) => `X${at}`)]));
+    expect(content()).toBe(getText(["new", ...lines.map((_line, at) => `X${at}`)]));
     expectBounded(text);
     expect(text).toMatch(/\n1880 more edits were placed so\.\n/);
     expect(details!.recoveries).toHaveLength(21);
@@ -95,10 +95,10 @@ describe("an answer stays within 2,000 lines and 50 KB", () => {
   test("when a patch changes much in many files, the diffs in its details too", async () => {
     const { write, read, patch } = desk();
     const names = numbered(25, "file");
-    for (const name of names) write(textOf(numbered(300)), name);
+    for (const name of names) write(getText(numbered(300)), name);
     const fresh = numbered(300, "+something else that is put in its place");
     const { text, details } = await patch(
-      names.map((name) => `¶${name}#${read(name)}\n1-300:\n${textOf(fresh)}`).join(""),
+      names.map((name) => `¶${name}#${read(name)}\n1-300:\n${getText(fresh)}`).join(""),
     );
     expectBounded(text);
     expect(text).toMatch(/\n\n15 more files were edited\.$/);
@@ -116,29 +116,29 @@ describe("a line that is too long to show", () => {
   ])("beside the spot is left out, so that the spot is shown and one retry succeeds (%i)", async (length, size) => {
     const { write, edit, content } = desk();
     const beside = "x".repeat(length);
-    write(textOf(["a", beside, "c", "d"]));
+    write(getText(["a", beside, "c", "d"]));
     const { text } = await edit([{ op: "replace", pos: anchor(3, "not c"), lines: "C" }]);
     expectBounded(text);
     expect(text).toContain(`\n${anchor(1, "a")}:a\n2: [${size}, left out]\n${anchor(3, "c")}:c\n${anchor(4, "d")}:d`);
     await edit([{ op: "replace", pos: anchor(3, "c"), lines: "C" }]);
-    expect(content()).toBe(textOf(["a", beside, "C", "d"]));
+    expect(content()).toBe(getText(["a", beside, "C", "d"]));
   });
 
   test("and is the one to change is named, with what to do instead; it does not count as shown", async () => {
     const { write, edit, content } = desk();
-    write(textOf(["a", long, "c"]));
+    write(getText(["a", long, "c"]));
     const wanted: GivenEdit[] = [{ op: "replace", pos: anchor(2, long), end: anchor(3, "c"), lines: "C" }];
     const { text } = await edit(wanted);
     expect(text).toContain(
       `\n2: [58.6 KB, too long to be shown, and so to be changed by its tag: use edit or bash]\n${anchor(3, "c")}:c`,
     );
     expect((await edit(wanted)).text).toMatch(/had not been shown/);
-    expect(content()).toBe(textOf(["a", long, "c"]));
+    expect(content()).toBe(getText(["a", long, "c"]));
   });
 
   test("does not keep an edit that made it from being shown around it", async () => {
     const { write, read, edit } = desk();
-    write(textOf(["a", "b", "c"]));
+    write(getText(["a", "b", "c"]));
     read();
     const { text } = await edit([{ op: "replace", pos: anchor(2, "b"), lines: ["B", long] }]);
     expectBounded(text);

@@ -89,10 +89,10 @@ function isPlain(base: readonly string[], now: readonly Known[]): boolean {
   return story === changes.reduce((sum, { added, removed, count }) => sum + (added || removed ? count : 0), 0);
 }
 
-const textOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
-const fileOf = (text: string) => decodeText(Buffer.from(text), "f");
+const getText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
+const getFile = (text: string) => decodeText(Buffer.from(text), "f");
 const showAll = (snapshots: Snapshots, lines: readonly string[]) =>
-  snapshots.show({ path: "f", file: fileOf(textOf(lines)), numbers: [...lines.keys()] });
+  snapshots.show({ path: "f", file: getFile(getText(lines)), numbers: [...lines.keys()] });
 
 function run(scene: Scene) {
   const { base, op } = scene;
@@ -102,7 +102,7 @@ function run(scene: Scene) {
   showAll(snapshots, base);
   const now = changed(scene);
   const isFair = isPlain(base, now);
-  const current = fileOf(textOf(now.map(({ text }) => text)));
+  const current = getFile(getText(now.map(({ text }) => text)));
   const anchor = (line: number) => ({ line: line + 1, tag: lineTag(base[line]!) });
   const lines = ["the edit"];
   const edit: LineEdit = { op, first: anchor(start), last: anchor(end - 1), lines, name: "edit 1" };
@@ -159,22 +159,22 @@ describe("random concurrent changes", () => {
           showAll(snapshots, base);
           let now: Known[] = base.map((text, from) => ({ text, from }));
           // A text that comes back is the same version again: then its numbers count, not what happened in between.
-          const texts = new Set([textOf(base)]);
+          const texts = new Set([getText(base)]);
           for (const { at, size, lines } of steps) {
-            const before = textOf(now.map(({ text }) => text));
+            const before = getText(now.map(({ text }) => text));
             const start = at % (now.length + 1);
             const end = Math.min(now.length, start + size);
             const next = now.toSpliced(start, end - start, ...lines.map((text) => ({ text, from: undefined })));
-            const after = textOf(next.map(({ text }) => text));
+            const after = getText(next.map(({ text }) => text));
             if (texts.has(after)) continue;
             texts.add(after);
             now = next;
-            snapshots.edited("f", fileOf(before), fileOf(after), [{ start, end, lines }]);
+            snapshots.edited("f", getFile(before), getFile(after), [{ start, end, lines }]);
           }
           const line = target % base.length;
           const anchor = { line: line + 1, tag: lineTag(base[line]!) };
           const edit: LineEdit = { op: "replace", first: anchor, last: anchor, lines: ["the edit"], name: "edit 1" };
-          const current = fileOf(textOf(now.map(({ text }) => text)));
+          const current = getFile(getText(now.map(({ text }) => text)));
           const plan = planEdits({ edits: [edit], current, versions: snapshots.versions("f") });
           if (plan.kind === "refused") return;
           const [hunk] = plan.hunks;

@@ -7,12 +7,12 @@ import { newLines, parseAnchor, renderHeader, renderRow, stripTag } from "../src
 import { parseEdit } from "../src/hashline/hashline-edit.ts";
 import { parsePatch } from "../src/hashline/patch-text.ts";
 import { createSnapshots } from "../src/hashline/snapshots.ts";
-import { fileTagOf, lineTag } from "../src/hashline/tags.ts";
+import { getFileTag, lineTag } from "../src/hashline/tags.ts";
 import { decodeText } from "../src/hashline/text.ts";
 import { xxHash32 } from "../src/hashline/xxhash32.ts";
 
 const bytes = (text: string) => Buffer.from(text, "utf8");
-const fileOf = (text: string) => decodeText(bytes(text), "f");
+const getFile = (text: string) => decodeText(bytes(text), "f");
 
 describe("xxHash32", () => {
   /** The buffer of the specification's own sanity check: each byte is the top of a product that grows by squaring. */
@@ -58,11 +58,11 @@ describe("tags", () => {
   test("the letters are the high and the low half of the last byte", () => {
     // 0x550d7456: 5 is R, 6 is W.
     expect(lineTag("a")).toBe("RW");
-    expect(fileTagOf(fileOf("a").hash)).toBe("7456");
+    expect(getFileTag(getFile("a").hash)).toBe("7456");
   });
 
   test("line ends and the byte order mark do not change the tag of a file", () => {
-    const tag = (text: string) => fileTagOf(fileOf(text).hash);
+    const tag = (text: string) => getFileTag(getFile(text).hash);
     expect(tag("a\r\nb\r\n")).toBe(tag("a\nb\n"));
     expect(tag("\ufeffa\nb\n")).toBe(tag("a\nb\n"));
     expect(tag("a\nb")).not.toBe(tag("a\nb\n"));
@@ -168,7 +168,7 @@ describe("applying hunks", () => {
   const apply = (text: string, hunks: Hunk[]) => {
     const sorted = sortHunks(hunks);
     refuseOverlaps(sorted, "f");
-    return applyHunks(fileOf(text), sorted).bytes.toString("utf8");
+    return applyHunks(getFile(text), sorted).bytes.toString("utf8");
   };
 
   test("numbers are of the text before, and two insertions at one place keep their order", () => {
@@ -219,7 +219,7 @@ describe("applying hunks", () => {
     hasMark: fc.boolean(),
     endsInNewline: fc.boolean(),
   });
-  const textOf = ({ lines, ends, hasMark, endsInNewline }: typeof files extends fc.Arbitrary<infer T> ? T : never) =>
+  const getText = ({ lines, ends, hasMark, endsInNewline }: typeof files extends fc.Arbitrary<infer T> ? T : never) =>
     (hasMark ? "\ufeff" : "") +
     lines.map((one, at) => one + (at < lines.length - 1 || endsInNewline ? ends[at] : "")).join("");
 
@@ -228,7 +228,7 @@ describe("applying hunks", () => {
       fc.property(files, fc.nat(), fc.nat(2), fc.array(line, { maxLength: 3 }), (file, a, size, lines) => {
         const start = a % (file.lines.length + 1);
         const hunk = { start, end: Math.min(file.lines.length, start + size), lines };
-        const after = applyHunks(fileOf(textOf(file)), [hunk]);
+        const after = applyHunks(getFile(getText(file)), [hunk]);
         const again = decodeText(Buffer.from(after.bytes), "f");
         expect([...after.starts]).toEqual([...again.starts]);
         expect(again.lines).toEqual([...again.starts.keys()].map((at) => after.line(at)));
@@ -248,7 +248,7 @@ describe("applying hunks", () => {
         (file, a, b, lines, kind) => {
           // How many lines there were and how each ended is only known of lines that are still there.
           const given = kind === "any" ? { ...file, ends: file.ends.map(() => file.ends[0]!) } : file;
-          const text = textOf(given);
+          const text = getText(given);
           const count = given.lines.length;
           const start = a % (kind === "insert" ? count + 1 : count);
           const end = kind === "insert" || kind === "append" ? start : Math.min(count, start + 1 + (b % 3));
@@ -273,8 +273,8 @@ describe("applying hunks", () => {
       fc.property(files, fc.nat(), fc.array(line, { maxLength: 3 }), (file, a, lines) => {
         const given = { ...file, endsInNewline: true };
         const start = a % given.lines.length;
-        const rows = textOf(given).split(/(?<=\n)/);
-        const out = apply(textOf(given), [{ start, end: start + 1, lines }]).split(/(?<=\n)/);
+        const rows = getText(given).split(/(?<=\n)/);
+        const out = apply(getText(given), [{ start, end: start + 1, lines }]).split(/(?<=\n)/);
         const head = rows.slice(0, start);
         const tail = rows.slice(start + 1);
         expect(out.slice(0, start).map(unmarked)).toEqual(head.map(unmarked));
@@ -296,7 +296,7 @@ describe("applying hunks", () => {
       { start: 0, end: 0, lines: ["X"] },
       { start: 10, end: 12, lines: ["Y"] },
     ];
-    const before = fileOf(lines.join("\n"));
+    const before = getFile(lines.join("\n"));
     expect(unifiedDiff("f", changedBlocks(before, applyHunks(before, hunks), hunks))).toEqual({
       diff: "--- f\n+++ f\n@@ -1,3 +1,4 @@\n+X\n a\n b\n c\n@@ -8,8 +9,7 @@\n h\n i\n j\n-k\n-l\n+Y\n m\n n\n o\n",
       firstChangedLine: 1,
@@ -304,14 +304,14 @@ describe("applying hunks", () => {
     const places = fc.uniqueArray(fc.nat(7), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(files, places, fc.array(line, { maxLength: 2 }), (file, at, fresh) => {
-        const old = decodeText(bytes(textOf(file)), "f");
+        const old = decodeText(bytes(getText(file)), "f");
         const wanted = sortHunks(
           at.filter((start) => start < old.count).map((start) => ({ start, end: start + 1, lines: fresh })),
         );
         const after = applyHunks(old, wanted);
         fc.pre(!old.bytes.equals(after.bytes));
         const { diff } = unifiedDiff("f", changedBlocks(old, after, wanted));
-        const from = textOf({ ...file, hasMark: false });
+        const from = getText({ ...file, hasMark: false });
         const to = after.bytes.toString("utf8");
         expect(applyPatch(from, diff, { autoConvertLineEndings: false })).toBe(file.hasMark ? to.slice(1) : to);
       }),
@@ -325,7 +325,7 @@ describe("a place with too many differences to compare", () => {
     "is shown whole, a valid patch all the same, and names the line where it begins (end %j)",
     (end) => {
       const lines = Array.from({ length: 800 }, (_unused, at) => `line ${at}`);
-      const before = fileOf(lines.join("\n") + end);
+      const before = getFile(lines.join("\n") + end);
       const hunks = [
         { start: 10, end: 11, lines: ["one"] },
         { start: 100, end: 790, lines: lines.map((_line, at) => `other ${at}`) },
@@ -345,7 +345,7 @@ describe("a place with too many differences to compare", () => {
 
 describe("snapshots", () => {
   const show = (store: ReturnType<typeof createSnapshots>, path: string, text: string) =>
-    store.show({ path, file: fileOf(text), numbers: [0] });
+    store.show({ path, file: getFile(text), numbers: [0] });
 
   test("four versions of a path are kept, the newest first", () => {
     const store = createSnapshots();
@@ -377,14 +377,14 @@ describe("snapshots", () => {
 
   test("of a text that is too long only the lines that were shown are kept", () => {
     const store = createSnapshots({ maxTextLength: 10 });
-    const version = store.show({ path: "p", file: fileOf("aaaa\nbbbb\ncccc\n"), numbers: [1] });
+    const version = store.show({ path: "p", file: getFile("aaaa\nbbbb\ncccc\n"), numbers: [1] });
     expect(version.text).toBeUndefined();
     expect([...version.shown]).toEqual([undefined, "bbbb"]);
   });
 
   test("after an own edit, lines that did not move still count as shown", () => {
     const store = createSnapshots();
-    const [first, second, third] = ["a\nb\nc\nd\n", "a\nB\nc\nd\n", "a\nB\nX\nc\nd\n"].map(fileOf);
+    const [first, second, third] = ["a\nb\nc\nd\n", "a\nB\nc\nd\n", "a\nB\nX\nc\nd\n"].map(getFile);
     store.show({ path: "p", file: first!, numbers: [0, 1, 2, 3] });
     const same = store.edited("p", first!, second!, [{ start: 1, end: 2, lines: ["B"] }]);
     expect([...same.shown]).toEqual(["a", undefined, "c", "d"]);

@@ -25,7 +25,7 @@ function desk(
   const ground = { cwd, files, queue: createFileQueue(), snapshots };
   const editor = createHashlineEditTool(ground);
   const patcher = createHashlinePatchTool(ground);
-  const textOf = ({ content }: { content: unknown[] }) => (content[0] as TextContent).text;
+  const getText = ({ content }: { content: unknown[] }) => (content[0] as TextContent).text;
   return {
     cwd,
     editor,
@@ -38,22 +38,22 @@ function desk(
     },
     async edit(edits: GivenEdit[], path = "f") {
       const result = await editor.execute("id", { path, edits } as never);
-      return { text: textOf(result), details: result.details! };
+      return { text: getText(result), details: result.details! };
     },
     async patch(patch: string) {
       const result = await patcher.execute("id", { patch });
-      return { text: textOf(result), details: result.details! };
+      return { text: getText(result), details: result.details! };
     },
   };
 }
 
 const anchor = (line: number, text: string) => `${line}#${lineTag(text)}`;
 const letters = (text: string) => `${text.split("").join("\n")}\n`;
-const tagOf = (shown: string) => /#([0-9a-f]{4})$/m.exec(shown.split("\n")[0]!)![1]!;
+const getTag = (shown: string) => /#([0-9a-f]{4})$/m.exec(shown.split("\n")[0]!)![1]!;
 /** The rows that a refusal or a result shows, by their content. */
-const rowsOf = (text: string) =>
+const toRows = (text: string) =>
   new Map([...text.matchAll(/^(\d+#[A-Z]{2}):(.*)$/gm)].map(([, name, content]) => [content!, name!]));
-const errorOf = async (work: Promise<unknown>): Promise<Error> => {
+const toError = async (work: Promise<unknown>): Promise<Error> => {
   const outcome: unknown = await work.catch((error: unknown) => error);
   if (outcome instanceof Error) return outcome;
   throw new Error("it was not refused");
@@ -96,7 +96,7 @@ describe("hashline_edit", () => {
     const { edit, read, content } = desk({ f: letters("abc") });
     read();
     const { text } = await edit([{ op: "prepend", lines: ["x", "y"] }]);
-    await edit([{ op: "replace", pos: rowsOf(text).get("y")!, lines: "Y" }]);
+    await edit([{ op: "replace", pos: toRows(text).get("y")!, lines: "Y" }]);
     expect(content()).toBe("x\nY\na\nb\nc\n");
   });
 
@@ -107,7 +107,7 @@ describe("hashline_edit", () => {
     const { details } = await edit([{ op: "replace", pos: anchor(3, "c"), lines: "third" }]);
     expect(content()).toBe("a\nx\nb\nthird\nd\ne\nf\n");
     expect(details.recoveries).toEqual(["edit 1: line 3 moved by earlier edits, now line 4."]);
-    const error = await errorOf(edit([{ op: "replace", pos: anchor(3, "c"), lines: "again" }]));
+    const error = await toError(edit([{ op: "replace", pos: anchor(3, "c"), lines: "again" }]));
     expect(error.message).toMatch(/an earlier edit of yours changed line 3/);
   });
 
@@ -116,7 +116,7 @@ describe("hashline_edit", () => {
     read();
     await edit([{ op: "append", pos: anchor(1, "a"), lines: "x" }]);
     const wanted: GivenEdit[] = [{ op: "replace", pos: anchor(3, "a"), lines: "third" }];
-    expect((await errorOf(edit(wanted))).message).toMatch(/same tag was shown for two/);
+    expect((await toError(edit(wanted))).message).toMatch(/same tag was shown for two/);
     await edit(wanted);
     expect(content()).toBe("a\nx\nthird\na\na\na\na\n");
   });
@@ -125,7 +125,7 @@ describe("hashline_edit", () => {
     const { edit, read, content } = desk({ f: letters("abcdefghijkl") });
     read("f", { limit: 2 });
     const wanted: GivenEdit[] = [{ op: "replace", pos: anchor(8, "h"), end: anchor(9, "i"), lines: "X" }];
-    const error = await errorOf(edit(wanted));
+    const error = await toError(edit(wanted));
     expect(error).toMatchObject({ code: "stale" });
     expect(error.message).toMatch(/lines 8-9 had not been shown .*\n8#..:h\n9#..:i\n/s);
     expect(content()).toBe(letters("abcdefghijkl"));
@@ -138,7 +138,7 @@ describe("hashline_edit", () => {
     read("f", { limit: 2 });
     read("f", { offset: 6 });
     const wanted: GivenEdit[] = [{ op: "replace", pos: anchor(2, "b"), end: anchor(6, "f"), lines: "X" }];
-    expect((await errorOf(edit(wanted))).message).toMatch(/lines 2-6 had not been shown/);
+    expect((await toError(edit(wanted))).message).toMatch(/lines 2-6 had not been shown/);
   });
 
   test("a wrong tag changes nothing, not even by the other edits", async () => {
@@ -148,7 +148,7 @@ describe("hashline_edit", () => {
       { op: "replace", pos: anchor(1, "a"), lines: "A" },
       { op: "replace", pos: anchor(2, "not b"), lines: "B" },
     ];
-    const error = await errorOf(edit(edits));
+    const error = await toError(edit(edits));
     expect(error.message).toMatch(/edit 2: the tag does not belong to line 2/);
     expect(content()).toBe(letters("abc"));
   });
@@ -156,7 +156,7 @@ describe("hashline_edit", () => {
   test("a line beyond the end is named as such", async () => {
     const { edit, read } = desk({ f: letters("abc") });
     read();
-    expect((await errorOf(edit([{ op: "append", pos: "9#ZP", lines: "x" }]))).message).toMatch(
+    expect((await toError(edit([{ op: "append", pos: "9#ZP", lines: "x" }]))).message).toMatch(
       /ends at line 3.*no line 9/,
     );
   });
@@ -165,9 +165,9 @@ describe("hashline_edit", () => {
     const { edit, read, write } = desk({ f: "a\n  b\nc\n" });
     read();
     write("f", "a\n    b\nc\n");
-    const error = await errorOf(edit([{ op: "replace", pos: anchor(2, "  b"), lines: "B" }]));
+    const error = await toError(edit([{ op: "replace", pos: anchor(2, "  b"), lines: "B" }]));
     expect(error.message).toMatch(/changed at line 2 since it was shown/);
-    await edit([{ op: "replace", pos: rowsOf(error.message).get("    b")!, lines: "B" }]);
+    await edit([{ op: "replace", pos: toRows(error.message).get("    b")!, lines: "B" }]);
   });
 
   test("a tag that collides never leads to another line", async () => {
@@ -180,9 +180,9 @@ describe("hashline_edit", () => {
     const changed = `a\n${twin("b")}\nc\n`;
     write("f", changed);
     // The tag fits the line of now, but it is not the line that was shown.
-    const error = await errorOf(edit([{ op: "replace", pos: anchor(2, "b"), lines: "X" }]));
+    const error = await toError(edit([{ op: "replace", pos: anchor(2, "b"), lines: "X" }]));
     expect(content()).toBe(changed);
-    await edit([{ op: "replace", pos: rowsOf(error.message).get(twin("b"))!, lines: "X" }]);
+    await edit([{ op: "replace", pos: toRows(error.message).get(twin("b"))!, lines: "X" }]);
     expect(content()).toBe("a\nX\nc\n");
   });
 
@@ -195,7 +195,7 @@ describe("hashline_edit", () => {
     write("f", `a\n${twin("b")}\nc\n`);
     read();
     const wanted: GivenEdit[] = [{ op: "replace", pos: anchor(2, "b"), lines: "X" }];
-    expect((await errorOf(edit(wanted))).message).toMatch(/same tag was shown for two different texts of line 2/);
+    expect((await toError(edit(wanted))).message).toMatch(/same tag was shown for two different texts of line 2/);
     await edit(wanted);
     expect(content()).toBe("a\nX\nc\n");
   });
@@ -244,7 +244,7 @@ describe("hashline_edit", () => {
 
   test("UTF-16 is refused", async () => {
     const { edit } = desk({ f: Buffer.from("\ufeffa\n", "utf16le") });
-    expect((await errorOf(edit([{ op: "append", lines: "x" }]))).message).toMatch(/UTF-16/);
+    expect((await toError(edit([{ op: "append", lines: "x" }]))).message).toMatch(/UTF-16/);
   });
 });
 
@@ -284,9 +284,9 @@ describe("a file that changed since it was read", () => {
     const { edit, read, write, content } = desk({ f: letters("abcdef") });
     read();
     write("f", letters("XYabcQef"));
-    const error = await errorOf(edit([{ op: "replace", pos: anchor(4, "d"), lines: "D" }]));
+    const error = await toError(edit([{ op: "replace", pos: anchor(4, "d"), lines: "D" }]));
     expect(content()).toBe(letters("XYabcQef"));
-    await edit([{ op: "replace", pos: rowsOf(error.message).get("Q")!, lines: "D" }]);
+    await edit([{ op: "replace", pos: toRows(error.message).get("Q")!, lines: "D" }]);
     expect(content()).toBe(letters("XYabcDef"));
   });
 
@@ -294,7 +294,7 @@ describe("a file that changed since it was read", () => {
     const { edit, read, write } = desk({ f: "start\n}\nend\n" });
     read();
     write("f", "start\n}\n}\nend\n");
-    expect((await errorOf(edit([{ op: "replace", pos: anchor(2, "}"), lines: "x" }]))).message).toMatch(
+    expect((await toError(edit([{ op: "replace", pos: anchor(2, "}"), lines: "x" }]))).message).toMatch(
       /changed at line 2/,
     );
   });
@@ -316,7 +316,7 @@ describe("a file that changed since it was read", () => {
     expect(content()).toBe(letters("abcQeFgh"));
     expect(details.recoveries[0]).toMatch(/rebuilt from the lines that were read/);
     write("f", letters("XabcQeFgh"));
-    const error = await errorOf(edit([{ op: "replace", pos: anchor(2, "b"), lines: "B" }]));
+    const error = await toError(edit([{ op: "replace", pos: anchor(2, "b"), lines: "B" }]));
     expect(error).toMatchObject({ code: "stale" });
   });
 });
@@ -324,8 +324,8 @@ describe("a file that changed since it was read", () => {
 describe("hashline_patch", () => {
   test("changes several files by the tags of their texts", async () => {
     const { read, patch, content } = desk({ f: letters("abcdef"), g: "1\r\n2\r\n3" });
-    const f = tagOf(read("f"));
-    const g = tagOf(read("g"));
+    const f = getTag(read("f"));
+    const g = getTag(read("g"));
     const { text, details } = await patch(`¶f#${f}\n2-3:\n+B\n+C\n5!\n1↑top\n¶g#${g}\n3↓\n+4\nBOF↑0\n`);
     expect(content("f")).toBe("top\na\nB\nC\nd\nf\n");
     expect(content("g")).toBe("0\r\n1\r\n2\r\n3\r\n4");
@@ -338,30 +338,30 @@ describe("hashline_patch", () => {
 
   test("a tag that is not known is refused with the text of now", async () => {
     const { patch, content } = desk({ f: letters("abc") });
-    const error = await errorOf(patch("¶f#0000\n2!"));
+    const error = await toError(patch("¶f#0000\n2!"));
     expect(error.message).toMatch(/tag 0000 is of no text/);
-    await patch(`¶f#${tagOf(error.message.slice(error.message.indexOf("¶")))}\n2!`);
+    await patch(`¶f#${getTag(error.message.slice(error.message.indexOf("¶")))}\n2!`);
     expect(content()).toBe("a\nc\n");
   });
 
   test("one section that cannot be placed leaves all files alone", async () => {
     const { read, patch, content } = desk({ f: letters("abc"), g: letters("xyz") });
-    const f = tagOf(read("f"));
+    const f = getTag(read("f"));
     read("g");
-    await errorOf(patch(`¶f#${f}\n1!\n¶g#0000\n1!`));
+    await toError(patch(`¶f#${f}\n1!\n¶g#0000\n1!`));
     expect(content("f")).toBe(letters("abc"));
   });
 
   test("overlaps are refused with both ranges", async () => {
     const { read, patch } = desk({ f: letters("abcdef") });
-    const f = tagOf(read("f"));
-    expect((await errorOf(patch(`¶f#${f}\n1-3!\n3-4:x`))).message).toMatch(/lines 1-3 and lines 3-4/);
+    const f = getTag(read("f"));
+    expect((await toError(patch(`¶f#${f}\n1-3!\n3-4:x`))).message).toMatch(/lines 1-3 and lines 3-4/);
   });
 
   test("sections of one file must agree on its tag", async () => {
     const { read, patch, content } = desk({ f: letters("abcdef") });
-    const f = tagOf(read("f"));
-    expect((await errorOf(patch(`¶f#${f}\n1!\n¶./f#0000\n2!`))).message).toMatch(/Two sections are of one file/);
+    const f = getTag(read("f"));
+    expect((await toError(patch(`¶f#${f}\n1!\n¶./f#0000\n2!`))).message).toMatch(/Two sections are of one file/);
     await patch(`¶f#${f}\n1!\n¶./f#${f}\n2!`);
     expect(content()).toBe(letters("cdef"));
   });
@@ -372,7 +372,7 @@ describe("hashline_patch", () => {
     const outcomes = new Set<string>();
     const points = await withEveryFault(nodeFileSystem, async (fileSystem) => {
       const { read, patch, content } = desk(before, { files: createFiles({ fileSystem }) });
-      const [f, g, h] = ["f", "g", "h"].map((name) => tagOf(read(name)));
+      const [f, g, h] = ["f", "g", "h"].map((name) => getTag(read(name)));
       const outcome = await patch(`¶f#${f}\n1!\n¶g#${g}\n2!\n¶h#${h}\n3!`).then(
         () => "written",
         () => "failed",
@@ -391,7 +391,7 @@ describe("a patch that cannot be taken back", () => {
   const after: Record<string, string> = { f: letters("bc"), g: "1\r\n", h: letters("xy") };
   const names = ["f", "g", "h"];
   const patchAll = async ({ read, patch }: ReturnType<typeof desk>) => {
-    const [f, g, h] = names.map((name) => tagOf(read(name)));
+    const [f, g, h] = names.map((name) => getTag(read(name)));
     return await patch(`¶f#${f}\n1!\n¶g#${g}\n2!\n¶h#${h}\n3!`);
   };
   /** What a message says of the files. */
@@ -445,7 +445,7 @@ describe("a patch that cannot be taken back", () => {
       await nodeFileSystem.rename(from, to);
     };
     const all = desk(before, { files: createFiles({ fileSystem: { ...nodeFileSystem, rename } }) });
-    const error = await errorOf(patchAll(all));
+    const error = await toError(patchAll(all));
     expect(error.message.startsWith(`Writing ${names[first - 1]} failed: `)).toBe(true);
     expect(error.message.endsWith(`. ${state}`)).toBe(true);
     expect(names.map((name) => all.content(name))).toEqual(
@@ -466,7 +466,7 @@ describe("a patch that cannot be taken back", () => {
       },
     };
     const all = desk(before, { files });
-    const error = await errorOf(patchAll(all));
+    const error = await toError(patchAll(all));
     expect(error).toMatchObject({ code: "failed" });
     expect(error.message).toMatch(/g was changed\. With the new content: f\. With the old content: g, h\.$/);
     expect(written).toEqual(["f", "g", "f"]);
@@ -487,7 +487,7 @@ describe("a patch that cannot be taken back", () => {
         },
       },
     });
-    const error = await errorOf(patchAll(all));
+    const error = await toError(patchAll(all));
     expect(error.message).toMatch(/With the old content: g, h\. Changed by somebody else meanwhile: f\.$/);
     expect(all.content("f")).toBe("theirs, and longer than it was\n");
   });
@@ -497,7 +497,7 @@ describe("showing", () => {
   test("a part is shown with the numbers it has, and how to go on", () => {
     const { read } = desk({ f: letters("abcdef") });
     expect(read("f", { offset: 2, limit: 2 })).toBe(
-      `¶f#${tagOf(read())}\n${anchor(2, "b")}:b\n${anchor(3, "c")}:c\n\n[Showing lines 2-3 of 6. Go on with offset=4.]`,
+      `¶f#${getTag(read())}\n${anchor(2, "b")}:b\n${anchor(3, "c")}:c\n\n[Showing lines 2-3 of 6. Go on with offset=4.]`,
     );
   });
 

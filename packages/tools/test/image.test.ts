@@ -8,11 +8,11 @@ import type { Clock, ImageContent, TextContent } from "@tau/ai";
 import { createFakeClock } from "@tau/ai/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { imageSizeOf } from "../src/files/image-size.ts";
+import { readImageSize } from "../src/files/image-size.ts";
 import { isWholeImage } from "../src/files/image-whole.ts";
 import { createReadTool } from "../src/files/read.ts";
 import { limitMemory } from "../src/files/wasm-memory.ts";
-import { type ImageType, imageTypeOf } from "../src/files/sniff.ts";
+import { type ImageType, detectImageType } from "../src/files/sniff.ts";
 import { createFiles } from "../src/platform/files.ts";
 import { scratch } from "./scratch.ts";
 
@@ -35,7 +35,7 @@ const show = async (bytes: Uint8Array, options: { clock?: Clock; signal?: AbortS
 };
 
 /** The threads that are started while `work` runs. */
-async function threadsOf(work: () => Promise<unknown>): Promise<Worker[]> {
+async function getThreads(work: () => Promise<unknown>): Promise<Worker[]> {
   const threads: Worker[] = [];
   const onWorker = (worker: Worker) => threads.push(worker);
   process.on("worker", onWorker);
@@ -71,8 +71,8 @@ function blank(width: number, height: number): Buffer {
 
 const decode = ({ data, mimeType }: ImageContent) => {
   const bytes = Buffer.from(data, "base64");
-  expect(imageTypeOf(bytes)).toBe(mimeType);
-  return imageSizeOf(bytes, mimeType as ImageType);
+  expect(detectImageType(bytes)).toBe(mimeType);
+  return readImageSize(bytes, mimeType as ImageType);
 };
 
 /** A bitmap of one colour: the one format that has to be written by hand. */
@@ -107,8 +107,8 @@ describe("what is shown", () => {
 
   test("a small one needs no decoder, so no thread is started for it", async () => {
     const small = [draw(30, 20).get_bytes(), draw(30, 20).get_bytes_jpeg(80), draw(30, 20).get_bytes_webp(), gif];
-    for (const bytes of small) expect(await threadsOf(() => show(bytes))).toEqual([]);
-    expect(await threadsOf(() => show(bitmap(3, 3)))).toHaveLength(1);
+    for (const bytes of small) expect(await getThreads(() => show(bytes))).toEqual([]);
+    expect(await getThreads(() => show(bitmap(3, 3)))).toHaveLength(1);
   });
 
   test("a small gif goes out as it is, and a bitmap as a png", async () => {
@@ -145,7 +145,7 @@ function claiming(width: number, height: number): Buffer {
 describe("what is refused", () => {
   test("an image that claims to be enormous is refused by its header, at once", async () => {
     const started = performance.now();
-    const threads = await threadsOf(async () => {
+    const threads = await getThreads(async () => {
       await expect(show(claiming(40_000, 40_000))).rejects.toMatchObject({
         code: "too_large",
         message: expect.stringMatching(/40000×40000 pixels; at most 25,000,000/) as string,
@@ -174,7 +174,7 @@ describe("what is refused", () => {
     ["webp", () => draw(30, 20).get_bytes_webp()],
   ])("a %s that is cut short is not whole, wherever it is cut", async (_name, make) => {
     const bytes = Buffer.from(make());
-    const type = imageTypeOf(bytes)!;
+    const type = detectImageType(bytes)!;
     expect(isWholeImage(bytes, type)).toBe(true);
     // A PNG's last checksum says nothing, since nothing comes before it.
     for (let end = 0; end < bytes.length - 4; end++) expect(isWholeImage(bytes.subarray(0, end), type)).toBe(false);
@@ -226,13 +226,13 @@ describe("a header that lies", () => {
     ["something between the segments", [0, ...fake]],
   ])("%s before the data of a jpeg is damage, and nothing is decoded", async (_name, before) => {
     const bytes = greyJpeg(20, before);
-    expect(imageSizeOf(bytes, "image/jpeg")).toBeUndefined();
+    expect(readImageSize(bytes, "image/jpeg")).toBeUndefined();
     expect(isWholeImage(bytes, "image/jpeg")).toBe(false);
   });
 
   test("of two frames of a jpeg the larger counts, wherever it stands", () => {
-    expect(imageSizeOf(greyJpeg(9_000, frame(10)), "image/jpeg")).toEqual({ width: 9_000, height: 9_000 });
-    expect(imageSizeOf(greyJpeg(10, frame(9_000)), "image/jpeg")).toEqual({ width: 9_000, height: 9_000 });
+    expect(readImageSize(greyJpeg(9_000, frame(10)), "image/jpeg")).toEqual({ width: 9_000, height: 9_000 });
+    expect(readImageSize(greyJpeg(10, frame(9_000)), "image/jpeg")).toEqual({ width: 9_000, height: 9_000 });
   });
 
   test("a picture inside that is larger than the one announced meets the decoder's limit", async () => {
@@ -341,7 +341,7 @@ test("no bytes make reading a header throw", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), fc.constantFrom(...types), (bytes, type) => {
       expect(typeof isWholeImage(bytes, type)).toBe("boolean");
-      const size = imageSizeOf(bytes, type);
+      const size = readImageSize(bytes, type);
       if (size) expect(Math.min(size.width, size.height)).toBeGreaterThan(0);
     }),
     { numRuns: 2_000 },

@@ -59,7 +59,7 @@ describe.each(containments)("background jobs with %s", (containment, namespace) 
     await bash("echo x; touch stop");
     await until(() => jobs.list()[0]?.ended !== undefined);
     expect(await ask({ action: "read", id: "1" })).toBe("seen\n\n[Job 1 has ended. Command exited with code 0.]");
-    expect(readFileSync(logOf(jobs), "utf8")).toBe("seen\n");
+    expect(readFileSync(createLog(jobs), "utf8")).toBe("seen\n");
   });
 
   test("an abort after the call does not touch the job", async () => {
@@ -108,7 +108,7 @@ describe.each(containments)("background jobs with %s", (containment, namespace) 
   });
 });
 
-const logOf = (jobs: Jobs) => {
+const createLog = (jobs: Jobs) => {
   const { log } = jobs.list()[0]!;
   return "file" in log ? log.file : "";
 };

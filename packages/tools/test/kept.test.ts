@@ -40,7 +40,7 @@ os.setxattr(sys.argv[1], "system.posix_acl_access", list)`;
 
 const printAttributes = "print({name: os.getxattr(sys.argv[1], name) for name in sorted(os.listxattr(sys.argv[1]))})";
 
-const attributesOf = (path: string): string => python(printAttributes, path).toString();
+const getAttributes = (path: string): string => python(printAttributes, path).toString();
 
 /** Says what the file has then. */
 const giveAttributes = (path: string): string => python(`${setAttributes}\n${printAttributes}`, path).toString();
@@ -59,12 +59,12 @@ describe.skipIf(reason)("attributes and access lists", () => {
     const { mode } = fs.statSync(path);
     const files = createFiles();
     await files.writeWhole(path, bytes("two"));
-    expect(attributesOf(path)).toBe(before);
+    expect(getAttributes(path)).toBe(before);
     await createEditTool({ cwd, files, queue: createFileQueue() }).execute("id", {
       path,
       edits: [{ oldText: "two", newText: "three" }],
     });
-    expect(attributesOf(path)).toBe(before);
+    expect(getAttributes(path)).toBe(before);
     expect(fs.statSync(path).mode).toBe(mode);
     expect(fs.readFileSync(path, "utf8")).toBe("three");
   });
@@ -79,9 +79,9 @@ describe.skipIf(reason)("attributes and access lists", () => {
     const files = createFiles();
     await files.writeWhole(path, bytes("two"));
     await files.writeWhole(join(cwd, "other"), bytes("new"));
-    expect(attributesOf(path)).toBe(before);
+    expect(getAttributes(path)).toBe(before);
     expect(fs.statSync(path).mode).toBe(mode);
-    expect(attributesOf(join(cwd, "other")).trim()).toBe("{}");
+    expect(getAttributes(join(cwd, "other")).trim()).toBe("{}");
   });
 
   test("are looked for once in a file that has none, and again when somebody changed it", async () => {
@@ -103,7 +103,7 @@ describe.skipIf(reason)("attributes and access lists", () => {
     expect(looks).toBe(1);
     const before = giveAttributes(path);
     for (let at = 0; at < 3; at++) await files.writeWhole(path, bytes(String(at)));
-    expect(attributesOf(path)).toBe(before);
+    expect(getAttributes(path)).toBe(before);
     expect(looks).toBe(4);
   });
 
@@ -124,7 +124,7 @@ describe.skipIf(reason)("attributes and access lists", () => {
     await files.writeWhole(path, bytes("two"));
     expect(fs.readFileSync(path, "utf8")).toBe("not ours");
     await files.writeWhole(path, bytes("three"));
-    expect(attributesOf(path)).toBe(before);
+    expect(getAttributes(path)).toBe(before);
   });
 
   test("whatever call fails while they are kept, the content is the old or the new", async () => {
@@ -143,7 +143,7 @@ describe.skipIf(reason)("attributes and access lists", () => {
       expect(outcome === "written" ? ["new"] : ["old", "new"]).toContain(fs.readFileSync(path, "utf8"));
       expect(fs.readdirSync(root)).toEqual(["file"]);
     });
-    expect(attributesOf(path)).toBe(before);
+    expect(getAttributes(path)).toBe(before);
     expect(points).toBeGreaterThan(15);
   });
 });

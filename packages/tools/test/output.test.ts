@@ -144,7 +144,7 @@ describe("safe text", () => {
 const logsIn = (directory: string, maxBytes?: number) =>
   createLogs({ fs: nodeFileSystem, ids: systemIds, clock: systemClock, directory, maxBytes });
 
-const outputOf = async (text: string, logs = logsIn(join(scratch(), "logs"))) => {
+const getOutput = async (text: string, logs = logsIn(join(scratch(), "logs"))) => {
   const output = new Output({ logs, name: "test" });
   await output.read(Readable.from(text.match(/[^]{1,7000}/g)?.map((part) => Buffer.from(part)) ?? []), "stdout");
   await output.close();
@@ -157,7 +157,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_unused, at) 
 describe("kept output", () => {
   test("short output is shown whole and needs no file", async () => {
     const directory = join(scratch(), "logs");
-    expect(await outputOf("one\ntwo\n", logsIn(directory))).toEqual({
+    expect(await getOutput("one\ntwo\n", logsIn(directory))).toEqual({
       text: "one\ntwo",
       notice: "",
       shownLines: 2,
@@ -185,7 +185,7 @@ describe("kept output", () => {
   });
 
   test("of many lines the last are shown, and the file that holds all is named", async () => {
-    const { text, notice, file } = await outputOf(`${numbered(5_000)}\n`);
+    const { text, notice, file } = await getOutput(`${numbered(5_000)}\n`);
     expect(text.split("\n")).toEqual(numbered(5_000).split("\n").slice(-2_000));
     expect(notice).toBe(`[Showing lines 3001-5000 of 5000. Full output: ${file}]`);
     expect(readFileSync(file!, "utf8")).toBe(`${numbered(5_000)}\n`);
@@ -196,7 +196,7 @@ describe("kept output", () => {
       fc.asyncProperty(fc.array(fc.nat(40_000), { maxLength: 12 }), fc.boolean(), async (lengths, isEnded) => {
         const lines = lengths.map((length, at) => `${at}`.padEnd(length, "ä"));
         const whole = lines.join("\n") + (isEnded && lines.length > 0 ? "\n" : "");
-        const { text, notice, totalLines, shownLines, file } = await outputOf(whole);
+        const { text, notice, totalLines, shownLines, file } = await getOutput(whole);
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(50 * 1024);
         if (file !== undefined) expect(readFileSync(file, "utf8")).toBe(whole);
         if (notice === "") expect(text).toBe(whole.replace(/\n$/, ""));
@@ -209,14 +209,14 @@ describe("kept output", () => {
   });
 
   test("of one endless line the end is shown, and that it is a part", async () => {
-    const { text, notice } = await outputOf("x".repeat(300_000));
+    const { text, notice } = await getOutput("x".repeat(300_000));
     expect(text).toBe("x".repeat(50 * 1024));
     expect(notice).toMatch(/^\[Showing the last 50\.0 KB of line 1, which is too long\. Full output: /);
   });
 
   test("the file is private, has a limit, and says so where it stops", async () => {
     const directory = join(scratch(), "logs");
-    const { file, notice } = await outputOf("x".repeat(300_000), logsIn(directory, 100_000));
+    const { file, notice } = await getOutput("x".repeat(300_000), logsIn(directory, 100_000));
     expect(readFileSync(file!, "utf8")).toBe(`${"x".repeat(100_000)}\n[Output beyond 97.7 KB was not kept.]\n`);
     expect(notice).toContain(`The beginning of the output is in ${file}`);
     expect(statSync(file!).mode & 0o777).toBe(0o600);
@@ -228,7 +228,7 @@ describe("kept output", () => {
     [100_000, undefined],
     [100_001, "beginning"],
   ])("with a limit of 100,000 bytes, %i bytes have %j in the file", async (size, expected) => {
-    const { file, notice } = await outputOf("x".repeat(size), logsIn(join(scratch(), "logs"), 100_000));
+    const { file, notice } = await getOutput("x".repeat(size), logsIn(join(scratch(), "logs"), 100_000));
     const ending = expected ? "\n[Output beyond 97.7 KB was not kept.]\n" : "";
     expect(readFileSync(file!, "utf8")).toBe("x".repeat(Math.min(size, 100_000)) + ending);
     expect(notice).toContain(expected ? `The beginning of the output is in ${file}` : `Full output: ${file}`);
@@ -236,7 +236,7 @@ describe("kept output", () => {
 
   test("the limit of the file never cuts a code point", async () => {
     for (const limit of [59_997, 59_998, 59_999, 60_000]) {
-      const { file } = await outputOf("ä€😀".repeat(10_000), logsIn(join(scratch(), "logs"), limit));
+      const { file } = await getOutput("ä€😀".repeat(10_000), logsIn(join(scratch(), "logs"), limit));
       const kept = readFileSync(file!, "utf8");
       expect(kept).not.toContain("\ufffd");
       expect("ä€😀".repeat(10_000).startsWith(kept.slice(0, kept.indexOf("\n")))).toBe(true);
@@ -256,7 +256,7 @@ describe("kept output", () => {
     ["50 KB and one byte", "x".repeat(51_201), false],
     ["50 KB and one byte in lines", `x\n${"x".repeat(51_199)}`, false],
   ])("%s: whole without a file, or cut with one", async (_name, whole, isWhole) => {
-    const { text, notice, file } = await outputOf(whole);
+    const { text, notice, file } = await getOutput(whole);
     expect([notice === "", file === undefined]).toEqual([isWhole, isWhole]);
     if (isWhole) expect(text).toBe(whole.replace(/\n$/, ""));
     else expect(readFileSync(file!, "utf8")).toBe(whole);
@@ -267,7 +267,7 @@ describe("kept output", () => {
       const fs = faultyFileSystem(nodeFileSystem, { at, code: "ENOSPC" });
       const directory = join(scratch(), "logs");
       const logs = createLogs({ fs, ids: systemIds, clock: systemClock, directory });
-      const { text, notice, kept } = await outputOf(numbered(5_000), logs);
+      const { text, notice, kept } = await getOutput(numbered(5_000), logs);
       expect(text).toMatch(/line 5000$/);
       if (fs.calls.length < at) break;
       expect(kept).toEqual({ failure: "ENOSPC" });
@@ -294,7 +294,7 @@ describe("files among the temporary ones", () => {
     const directory = scratch();
     await inTemporary(directory, async () => {
       const own = logs();
-      const { file } = await outputOf(numbered(5_000), own);
+      const { file } = await getOutput(numbered(5_000), own);
       expect([dirname(file!), statSync(file!).mode & 0o777]).toEqual([directory, 0o600]);
       await own.remove();
       expect(readdirSync(directory)).toEqual([]);
@@ -304,7 +304,7 @@ describe("files among the temporary ones", () => {
   test("stay where the directory was given", async () => {
     const directory = join(scratch(), "logs");
     const own = logsIn(directory);
-    const { file } = await outputOf(numbered(5_000), own);
+    const { file } = await getOutput(numbered(5_000), own);
     await own.remove();
     expect(existsSync(file!)).toBe(true);
   });
@@ -332,7 +332,7 @@ describe("files among the temporary ones", () => {
     lutimesSync(join(directory, `tau-${dead}-bash-link.log`), daysAgo(4), daysAgo(4));
     await inTemporary(directory, async () => {
       const own = logs();
-      await outputOf(numbered(5_000), own);
+      await getOutput(numbered(5_000), own);
       await own.remove();
     });
     expect(

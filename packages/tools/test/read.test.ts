@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readLines } from "../src/files/lines.ts";
 import { createReadTool } from "../src/files/read.ts";
-import { imageTypeOf } from "../src/files/sniff.ts";
+import { detectImageType } from "../src/files/sniff.ts";
 import { createFiles } from "../src/platform/files.ts";
 import { scratch } from "./scratch.ts";
 
@@ -89,7 +89,7 @@ describe("what is shown", () => {
           const bytes = Buffer.concat(
             all.map(([pieces, times]) => Buffer.alloc(Buffer.concat(pieces).length * times, Buffer.concat(pieces))),
           );
-          fc.pre(!imageTypeOf(bytes) && !/^\xff\xfe|^\xfe\xff/.test(bytes.toString("latin1", 0, 2)));
+          fc.pre(!detectImageType(bytes) && !/^\xff\xfe|^\xfe\xff/.test(bytes.toString("latin1", 0, 2)));
           const cwd = withFile(bytes);
           const lineCount = bytes.toString("latin1").split("\n").length;
           let parts = 0;

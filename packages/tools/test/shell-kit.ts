@@ -35,7 +35,7 @@ export function shell(options: Partial<BashOptions> = {}) {
   const bash = async (call: Call | string, signal?: AbortSignal) => {
     const args = typeof call === "string" ? { command: call } : call;
     const { content, details } = await tool.execute("id", args, signal, (update) => updates.push(update));
-    return { text: textOf(content), details: details! };
+    return { text: getText(content), details: details! };
   };
   return {
     cwd,
@@ -52,12 +52,12 @@ export function shell(options: Partial<BashOptions> = {}) {
       throw new Error("The command did not fail.");
     },
     async ask(args: { action: "list" | "read" | "kill"; id?: string; offset?: number }) {
-      return textOf((await jobsTool.execute("id", args)).content);
+      return getText((await jobsTool.execute("id", args)).content);
     },
   };
 }
 
-const textOf = (content: readonly unknown[]) => (content[0] as TextContent).text;
+const getText = (content: readonly unknown[]) => (content[0] as TextContent).text;
 
 let count = 0;
 

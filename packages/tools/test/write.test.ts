@@ -125,7 +125,7 @@ describe("writing", () => {
 });
 
 describe("the queue", () => {
-  const gateOf = () => {
+  const createGate = () => {
     let resolve = () => {};
     const promise = new Promise<void>((open) => {
       resolve = open;
@@ -136,7 +136,7 @@ describe("the queue", () => {
   test("work on one file waits for earlier work, also when that failed; other files do not wait", async () => {
     const queue = createFileQueue();
     const seen: string[] = [];
-    const gate = gateOf();
+    const gate = createGate();
     const first = queue.run("/a", async () => {
       seen.push("a1");
       await gate.promise;

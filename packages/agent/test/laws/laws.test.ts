@@ -6,7 +6,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { play } from "./play.ts";
-import { everyOrder, orderOf } from "./scheduler.ts";
+import { everyOrder, getOrder } from "./scheduler.ts";
 import {
   type Action,
   actions,
@@ -118,7 +118,7 @@ for (const [way, conduct] of conducts.entries()) {
 }
 
 /** How many things happen that the scheduler orders. */
-function eventsOf({ answers, hooks = [], listeners = [], actions: deeds = [] }: Omit<Script, "face">): number {
+function toEvents({ answers, hooks = [], listeners = [], actions: deeds = [] }: Omit<Script, "face">): number {
   const held = (conduct?: Conduct) => (conduct?.settles === "later" ? 1 : 0);
   let events = deeds.length;
   for (const { speaks, opens, calls: plans = [] } of answers) {
@@ -138,7 +138,7 @@ function choices<T>(all: readonly T[], most: number): T[][] {
   return [...choices(rest, most), ...choices(rest, most - 1).map((chosen) => [first, ...chosen])];
 }
 
-const mostEvents = 6;
+const maxEvents = 6;
 
 /** Plays each scene in every order, with every choice of at most `most` deeds that leaves it at six events. */
 async function playEveryOrder(
@@ -149,7 +149,7 @@ async function playEveryOrder(
 ): Promise<number> {
   let orders = 0;
   for (const scene of Object.values(played)) {
-    for (const chosen of choices(deeds, Math.min(most, mostEvents - eventsOf(scene)))) {
+    for (const chosen of choices(deeds, Math.min(most, maxEvents - toEvents(scene)))) {
       const script: Script = { face, ...scene, actions: chosen };
       orders += await everyOrder((choose) => play(script, choose));
     }
@@ -248,14 +248,14 @@ const anyScript: fc.Arbitrary<Script> = fc
     },
     { requiredKeys: ["face", "answers"] },
   )
-  .filter((script) => eventsOf(script) > mostEvents);
+  .filter((script) => toEvents(script) > maxEvents);
 
 /** Give it the seed that a failure printed to play the same scripts in the same orders again. */
 const { LAWS_SEED } = process.env;
 
 test("in 2,000 orders of more events, the laws hold", { timeout: timeoutMs }, async () => {
   const law = fc.asyncProperty(anyScript, fc.array(fc.nat(30), { maxLength: 100 }), (script, draws) =>
-    play(script, orderOf(draws)),
+    play(script, getOrder(draws)),
   );
   await fc.assert(law, { numRuns: 2_000, ...(LAWS_SEED !== undefined && { seed: Number(LAWS_SEED) }) });
 });

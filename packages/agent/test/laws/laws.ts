@@ -25,7 +25,7 @@ export const isSame = <T>(a: readonly T[], b: readonly T[]) =>
 
 export const isFailed = ({ stopReason }: AssistantMessage) => stopReason === "error" || stopReason === "aborted";
 
-export const callsOf = (message: AssistantMessage) => message.content.filter((block) => block.type === "toolCall");
+export const getToolCalls = (message: AssistantMessage) => message.content.filter((block) => block.type === "toolCall");
 
 /** Every answer that did not fail is followed by the outcomes of its calls, one each, in order; there are no others. */
 export function checkTranscript(told: Told, messages: readonly AgentMessage[], where: string): void {
@@ -37,7 +37,7 @@ export function checkTranscript(told: Told, messages: readonly AgentMessage[], w
     }
     told.note(owed.length === 0, "a call lacks its outcome", where);
     owed.length = 0;
-    if (message.role === "assistant" && !isFailed(message)) owed.push(...callsOf(message).map(({ id }) => id));
+    if (message.role === "assistant" && !isFailed(message)) owed.push(...getToolCalls(message).map(({ id }) => id));
   }
   told.note(owed.length === 0, "a call lacks its outcome", where);
 }
@@ -105,7 +105,7 @@ export function checkEvents(told: Told): void {
         } else if (message.role === "assistant") {
           must(!answer, "a turn has two answers", at);
           answer = message;
-          unstarted = isFailed(message) ? [] : callsOf(message).map(({ id }) => id);
+          unstarted = isFailed(message) ? [] : getToolCalls(message).map(({ id }) => id);
           const reason = message.errorMessage ?? "";
           const isPlanned = isFailed(message) === plannedReasons.test(reason);
           must(isPlanned, isPlanned ? "" : `an answer fails for no reason: ${reason}`, at);

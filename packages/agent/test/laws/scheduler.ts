@@ -10,7 +10,7 @@ interface Step {
 
 /** What an aborted run may take to end. */
 const graceMs = 100;
-const mostSteps = 1_000;
+const maxSteps = 1_000;
 const graceLabel = "the grace passes";
 
 /** Decides the order of everything asynchronous: what is held here happens when its step is taken, one at a time. */
@@ -55,7 +55,7 @@ export class Scheduler {
 
   /** Takes steps until `isOver`. `unstick` may make something happen when nothing can, and says whether it did. */
   async drive(isOver: () => boolean, unstick: () => boolean): Promise<void> {
-    for (let steps = 0; steps < mostSteps; steps++) {
+    for (let steps = 0; steps < maxSteps; steps++) {
       await quiet();
       await this.#leaveBehind();
       if (isOver()) return;
@@ -64,7 +64,7 @@ export class Scheduler {
       if (labels.length > 0) await this.#take(labels.length === 1 ? 0 : this.#choose(labels));
       else if (!unstick()) throw new Error("Nothing can happen any more, and the run is not over.");
     }
-    throw new Error(`The run is not over after ${mostSteps} steps.`);
+    throw new Error(`The run is not over after ${maxSteps} steps.`);
   }
 
   /** Lets everything happen that is still held. */
@@ -78,7 +78,7 @@ export class Scheduler {
   /** Once the grace is over nothing new has any: that is no choice. */
   async #leaveBehind(): Promise<void> {
     for (let rounds = 0; this.isGraceOver && this.clock.waiting > 0; rounds++) {
-      if (rounds === mostSteps) throw new Error("The grace is over, and the run still waits.");
+      if (rounds === maxSteps) throw new Error("The grace is over, and the run still waits.");
       await this.clock.advance(0);
       await quiet();
     }
@@ -128,7 +128,7 @@ export async function everyOrder(play: (choose: Choose) => Promise<void>): Promi
 }
 
 /** An order drawn from numbers: each picks among what is possible when its turn comes, the oldest when they run out. */
-export function orderOf(draws: readonly number[]): Choose {
+export function getOrder(draws: readonly number[]): Choose {
   let at = 0;
   return ({ length }) => (draws[at++] ?? 0) % length;
 }

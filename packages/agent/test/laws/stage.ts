@@ -203,7 +203,7 @@ export class Stage implements Told {
     const finish = () => {
       if (stream.ended) return;
       for (const plan of calls) {
-        const toolCall = this.#callOf(plan, ends !== "well");
+        const toolCall = this.#getCall(plan, ends !== "well");
         const contentIndex = partial.content.push(toolCall) - 1;
         stream.push({ type: "toolcall_start", contentIndex, partial });
         stream.push({ type: "toolcall_end", contentIndex, toolCall, partial });
@@ -232,7 +232,7 @@ export class Stage implements Told {
     return stream;
   }
 
-  #callOf(plan: CallPlan, isDenied: boolean) {
+  #getCall(plan: CallPlan, isDenied: boolean) {
     const n = this.#plans.push(plan) - 1;
     if (isDenied || (plan.kind ?? "work") !== "work") this.#denied.add(plan);
     const args = plan.kind === "invalid" ? { n: "not a number" } : { n };

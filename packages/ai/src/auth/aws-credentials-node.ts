@@ -3,7 +3,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "../errors.ts";
+import { getErrorMessage } from "../errors.ts";
 import type { Env } from "../platform/platform.ts";
 import { MissingCredentials } from "../protocols/protocol.ts";
 import { record, text } from "../protocols/read.ts";
@@ -64,7 +64,7 @@ const containerHost = "http://169.254.170.2";
 /** Hosts that may be asked without encryption: they are this machine, or answer only on it. */
 const localHosts = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/;
 const containerTimeoutMs = 5_000;
-const mostContainerBytes = 64 * 1024;
+const maxContainerBytes = 64 * 1024;
 
 async function containerCredentials(env: Env): Promise<AwsCredentials | undefined> {
   const relative = env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
@@ -89,7 +89,7 @@ async function getJson(url: URL, headers: Record<string, string>): Promise<unkno
   try {
     return JSON.parse(await get(url, headers)) as unknown;
   } catch (error) {
-    const message = `AWS credentials could not be read from ${url.host}: ${messageOf(error)}`;
+    const message = `AWS credentials could not be read from ${url.host}: ${getErrorMessage(error)}`;
     throw new MissingCredentials(message, { cause: error });
   }
 }
@@ -102,7 +102,7 @@ function get(url: URL, headers: Record<string, string>): Promise<string> {
       let size = 0;
       response.on("data", (chunk: Buffer) => {
         size += chunk.length;
-        if (size > mostContainerBytes) request.destroy(new Error("the answer is too long"));
+        if (size > maxContainerBytes) request.destroy(new Error("the answer is too long"));
         else chunks.push(chunk);
       });
       response.on("error", reject);

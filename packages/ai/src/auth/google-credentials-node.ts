@@ -1,4 +1,4 @@
-import { messageOf } from "../errors.ts";
+import { getErrorMessage } from "../errors.ts";
 import { classifyThrown } from "../failure.ts";
 import type { Env } from "../platform/platform.ts";
 import { MissingCredentials } from "../protocols/protocol.ts";
@@ -25,7 +25,7 @@ export async function accessToken(env: Env): Promise<string | undefined> {
   } catch (error) {
     // The library remembers that it found nothing; the next request should look again.
     sources.delete(keyFilename);
-    const message = messageOf(error);
+    const message = getErrorMessage(error);
     // The library has no code for this one.
     if (message.startsWith("Could not load the default credentials")) return undefined;
     if (classifyThrown(error).kind === "network") throw error;

@@ -7,7 +7,7 @@ import { type CompatFamily, compatFamilies, compatFlags, type FieldUse, modelFie
 
 const models = getProviders().flatMap((provider) => getModels(provider));
 
-const familyOf = (api: string): CompatFamily | undefined =>
+const getFamily = (api: string): CompatFamily | undefined =>
   (compatFamilies as Record<string, CompatFamily | undefined>)[api];
 
 describe("every field and flag in the catalogue", () => {
@@ -23,7 +23,7 @@ describe("every field and flag in the catalogue", () => {
   test("as a compat flag is listed for its API, and what is listed occurs", () => {
     const flags = new Set<string>();
     for (const { api, compat = {} } of models) {
-      for (const flag of Object.keys(compat)) flags.add(`${familyOf(api) ?? api}: ${flag}`);
+      for (const flag of Object.keys(compat)) flags.add(`${getFamily(api) ?? api}: ${flag}`);
     }
     const listed = Object.entries(compatFlags).flatMap(([family, rows]) =>
       Object.keys(rows).map((flag) => `${family}: ${flag}`),
@@ -38,7 +38,7 @@ describe("every field and flag in the catalogue", () => {
 
   for (const [family, rows] of Object.entries(compatFlags)) {
     test.runIf(family in protocols)(`that ${family} uses is read in its sources`, () => {
-      const source = sourceOf(family);
+      const source = createSource(family);
       const used = Object.entries(rows).filter(([, use]) => "used" in use);
       expect(used.map(([flag]) => flag).filter((flag) => !source.includes(flag))).toEqual([]);
     });
@@ -46,7 +46,7 @@ describe("every field and flag in the catalogue", () => {
 });
 
 /** A protocol's own files and those that all share, but for the table that fills in defaults: naming is not reading. */
-function sourceOf(family: string): string {
+function createSource(family: string): string {
   const folder = join(import.meta.dirname, "../protocols");
   const isSource = (name: string) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "compat.ts";
   const read = (path: string) =>

@@ -7,7 +7,7 @@ import { clampThinkingLevel, thinkingBudget, thinkingWord } from "../thinking.ts
 export const defaultMaxTokens = (model: Model): number => Math.min(model.maxTokens, 32_000);
 
 /** The least a thinking budget may be, and the least that must be left for the answer. */
-const leastBudget = 1_024;
+const minBudget = 1_024;
 
 /** What was decided; the fields are those of the protocols' own options. */
 export interface ClaudeThinking {
@@ -30,9 +30,9 @@ export function resolveClaudeThinking(
     return { thinkingEnabled: true, effort: word === "minimal" ? "low" : word };
   }
   // The budget is part of the answer's tokens: raise the limit to leave the answer its room, then fit the budget in.
-  const budget = Math.max(leastBudget, thinkingBudget(level, options.thinkingBudgets));
+  const budget = Math.max(minBudget, thinkingBudget(level, options.thinkingBudgets));
   const maxTokens = Math.min((options.maxTokens ?? defaultMaxTokens(model)) + budget, model.maxTokens);
-  const thinkingBudgetTokens = Math.min(budget, maxTokens - leastBudget);
-  if (thinkingBudgetTokens < leastBudget) return { thinkingEnabled: false };
+  const thinkingBudgetTokens = Math.min(budget, maxTokens - minBudget);
+  if (thinkingBudgetTokens < minBudget) return { thinkingEnabled: false };
   return { thinkingEnabled: true, maxTokens, thinkingBudgetTokens };
 }

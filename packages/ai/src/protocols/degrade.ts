@@ -32,7 +32,7 @@ export function degrade(
   if (!path) return undefined;
   const copy = structuredClone(payload);
   const place = findPlace(copy, path.split(/[.[\]]+/).filter(Boolean));
-  const kind = place && kindOf(place);
+  const kind = place && getKind(place);
   if (!place || !kind) return undefined;
   if (kind === "tool") dropTool(copy, place);
   else if (takesAll(kind)) giveUpAll(copy, kind);
@@ -52,7 +52,7 @@ const described: Record<DegradedKind, string> = {
 };
 
 /** An element of a list inside the payload. */
-interface Place {
+interface BlockPath {
   list: unknown[];
   index: number;
   /** The property that holds the list: `content`, `parts`, `tools`, … */
@@ -60,10 +60,10 @@ interface Place {
 }
 
 /** The deepest list element on the way; names in prose may be in snake case where the payload's are in camel case. */
-function findPlace(payload: Record<string, unknown>, segments: string[]): Place | undefined {
+function findPlace(payload: Record<string, unknown>, segments: string[]): BlockPath | undefined {
   let current: unknown = payload;
   let holder = "";
-  let place: Place | undefined;
+  let place: BlockPath | undefined;
   for (const segment of segments) {
     if (Array.isArray(current)) {
       const index = Number(segment);
@@ -85,7 +85,7 @@ function findPlace(payload: Record<string, unknown>, segments: string[]): Place 
 
 const camelCase = (name: string) => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
-function kindOf({ list, index, holder }: Place): DegradedKind | undefined {
+function getKind({ list, index, holder }: BlockPath): DegradedKind | undefined {
   if (holder === "tools" || holder === "functionDeclarations") return "tool";
   const block = list[index];
   if (!isRecord(block)) return undefined;
@@ -107,7 +107,7 @@ const isThinking = (block: Record<string, unknown>) =>
   block["thought"] === true;
 
 /** The last tool goes together with what demands one. */
-function dropTool(payload: Record<string, unknown>, { list, index }: Place): void {
+function dropTool(payload: Record<string, unknown>, { list, index }: BlockPath): void {
   list.splice(index, 1);
   if (list.length > 0) return;
   for (const field of ["tools", "tool_choice", "toolConfig"]) delete payload[field];

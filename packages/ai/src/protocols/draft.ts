@@ -14,7 +14,7 @@ type OpenBlock =
   | { kind: "toolCall"; index: number; block: ToolCall; json: StreamingJson };
 
 /** More calls than this in one answer is a runaway model, not work. */
-const mostToolCalls = 1_000;
+const maxToolCalls = 1_000;
 
 /**
  * The answer while it is being written. It owns the one live message and turns what a protocol reads into events, so
@@ -195,8 +195,8 @@ export class Draft {
     else if (open.kind === "thinking") this.#events.push({ type: "thinking_start", ...at });
     else {
       this.#events.push({ type: "toolcall_start", ...at });
-      if (++this.#toolCalls > mostToolCalls) {
-        this.fail({ kind: "unknown", message: `The model asked for more than ${mostToolCalls} tool calls at once.` });
+      if (++this.#toolCalls > maxToolCalls) {
+        this.fail({ kind: "unknown", message: `The model asked for more than ${maxToolCalls} tool calls at once.` });
       }
     }
     return open;

@@ -1,7 +1,7 @@
 /** From a response's body to a protocol's frames. */
 import { classifyError, type Failure, parseErrorBody } from "../failure.ts";
 import { AwsEventStreamFramer } from "../transport/aws-event-stream.ts";
-import { type HttpResponse, mostErrorBytes, mostResponseBytes, readText } from "../transport/http.ts";
+import { type HttpResponse, maxErrorBytes, maxResponseBytes, readText } from "../transport/http.ts";
 import { SseFramer } from "../transport/sse.ts";
 import type { Frame, Framing } from "./protocol.ts";
 
@@ -22,14 +22,14 @@ export async function readFrames(
     if (start !== undefined) {
       first = false;
       if (isDocumentStart(start)) {
-        if (framing !== "text") return documentFailure(await rest(chunk, response.body, mostErrorBytes));
-        take({ event: "document", data: await rest(chunk, response.body, mostResponseBytes) });
+        if (framing !== "text") return documentFailure(await rest(chunk, response.body, maxErrorBytes));
+        take({ event: "document", data: await rest(chunk, response.body, maxResponseBytes) });
         return undefined;
       }
     }
     size += chunk.length;
-    if (size > mostResponseBytes) {
-      return { kind: "unknown", message: `The answer is longer than ${mostResponseBytes} bytes and was cut off.` };
+    if (size > maxResponseBytes) {
+      return { kind: "unknown", message: `The answer is longer than ${maxResponseBytes} bytes and was cut off.` };
     }
     for (const frame of framer.push(chunk)) if (take(frame)) return undefined;
     if (framer.damage) return { kind: "network", message: framer.damage };

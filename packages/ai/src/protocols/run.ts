@@ -13,7 +13,7 @@ import type { StreamOptions } from "../options.ts";
 import type { Env } from "../platform/platform.ts";
 import { envApiKey } from "../auth/env-keys.ts";
 import { Deadline } from "../transport/deadline.ts";
-import { type HttpRequest, type HttpResponse, mostErrorBytes, readText } from "../transport/http.ts";
+import { type HttpRequest, type HttpResponse, maxErrorBytes, readText } from "../transport/http.ts";
 import { retryDelay } from "../transport/retry.ts";
 import { version } from "../version.ts";
 import { resolveBaseUrl } from "./base-url.ts";
@@ -118,7 +118,7 @@ async function attemptUntilDone(run: Run): Promise<void> {
       return;
     }
     const failure = withoutSecrets(run, outcome.failure);
-    if (!outcome.shown && repairs < mostRepairs && repair(run, failure)) {
+    if (!outcome.shown && repairs < maxRepairs && repair(run, failure)) {
       repairs++;
       attempt--;
       continue;
@@ -143,7 +143,7 @@ async function attemptUntilDone(run: Run): Promise<void> {
 }
 
 /** Each repair gives up something that the provider named; more than this is not a request with a few bad parts. */
-const mostRepairs = 16;
+const maxRepairs = 16;
 
 /** Gives up the part that the provider named, if it named one; the second time, everything of its kind. */
 function repair(run: Run, failure: Failure): boolean {
@@ -183,7 +183,7 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
     abort.abort();
     // A server that said why it stopped has answered, whether it then left the line open or dropped it.
     const failure =
-      draft.state.kind === "stopped" && !signal?.aborted ? draft.state.refusal : failureOf(error, signal, expired);
+      draft.state.kind === "stopped" && !signal?.aborted ? draft.state.refusal : toFailure(error, signal, expired);
     return failure ? { kind: "failed", failure, shown: progress.shown } : { kind: "done" };
   } finally {
     deadline.close();
@@ -200,7 +200,7 @@ function orAbort<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function failureOf(error: unknown, signal: AbortSignal | undefined, expired: Failure | undefined): Failure {
+function toFailure(error: unknown, signal: AbortSignal | undefined, expired: Failure | undefined): Failure {
   if (signal?.aborted) return abortedFailure;
   if (expired) return expired;
   if (error instanceof MissingCredentials) return authFailure(error);
@@ -286,7 +286,7 @@ const lowerCase = (headers: Record<string, string> = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 async function responseFailure(run: Run, response: HttpResponse): Promise<Failure> {
-  const body = await readText(response.body, mostErrorBytes);
+  const body = await readText(response.body, maxErrorBytes);
   const { location } = response.headers;
   if (response.status >= 300 && response.status < 400) {
     return {

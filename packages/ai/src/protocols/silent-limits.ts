@@ -4,10 +4,10 @@ import type { Model } from "../model.ts";
 import type { EncodeNote } from "./protocol.ts";
 
 /** No tokenizer needs fewer tokens than this for text that is not padding. */
-const mostCharactersPerToken = 6;
+const maxCharactersPerToken = 6;
 
 /** Below this a wrong guess is likelier than a truncation. */
-const fewestCharacters = 12_000;
+const minCharacters = 12_000;
 
 export function checkUsage(message: AssistantMessage, model: Model, payload: unknown): EncodeNote[] {
   const reported = message.usage.input + message.usage.cacheRead + message.usage.cacheWrite;
@@ -20,8 +20,8 @@ export function checkUsage(message: AssistantMessage, model: Model, payload: unk
     });
   }
   const characters = countCharacters(payload);
-  const expected = Math.floor(characters / mostCharactersPerToken);
-  if (reported > 0 && characters >= fewestCharacters && reported < expected) {
+  const expected = Math.floor(characters / maxCharactersPerToken);
+  if (reported > 0 && characters >= minCharacters && reported < expected) {
     notes.push({
       type: "silent_truncation",
       message: `The provider counted ${reported} prompt tokens where at least ${expected} were sent: it has dropped part of the prompt. Raise the server's context size.`,

@@ -1,5 +1,5 @@
 import type { Tool } from "../context.ts";
-import { messageOf } from "../errors.ts";
+import { getErrorMessage } from "../errors.ts";
 import type { Model } from "../model.ts";
 import type { EncodeNote } from "./protocol.ts";
 
@@ -44,7 +44,7 @@ export function encodeTools<T>(tools: readonly Tool[], encode: (tool: Tool) => T
     try {
       return [encode({ ...tool, description: tool.description ?? "" })];
     } catch (error) {
-      notes.push(leftOut(tool, messageOf(error)));
+      notes.push(leftOut(tool, getErrorMessage(error)));
       return [];
     }
   });

@@ -85,7 +85,7 @@ export function localBaseUrl(provider: LocalProvider, env: Env = platform.env): 
 }
 
 /** `host`, `host:port`, `:port` or a URL, as Ollama reads its variable. Undefined when it is none of these. */
-function parseHost(host: string, usualPort: string): string | undefined {
+function parseHost(host: string, defaultPort: string): string | undefined {
   const trimmed = host.trim();
   const hasScheme = /^https?:\/\//i.test(trimmed);
   const address = trimmed.startsWith(":") ? `127.0.0.1${trimmed}` : trimmed;
@@ -95,7 +95,7 @@ function parseHost(host: string, usualPort: string): string | undefined {
   // The same variable tells the server on which interfaces to listen; a client cannot connect to "all of them".
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (url.hostname === "[::]") url.hostname = "[::1]";
-  if (!hasScheme && url.port === "" && !/:\d+$/.test(trimmed)) url.port = usualPort;
+  if (!hasScheme && url.port === "" && !/:\d+$/.test(trimmed)) url.port = defaultPort;
   const path = url.pathname.replace(/\/+$/, "");
   return `${url.origin}${path === "" ? "/v1" : path}`;
 }
@@ -141,7 +141,7 @@ export async function listLocalModels(
 }
 
 /** More than any list of models; a server that sends more is not one of ours. */
-const mostListBytes = 4 * 1024 * 1024;
+const maxListBytes = 4 * 1024 * 1024;
 
 async function askForModels(
   provider: LocalProvider,
@@ -161,7 +161,7 @@ async function askForModels(
       { method: "GET", url: `${baseUrl}/models`, headers, body: "" },
       { signal: abort.signal, env: platform.env },
     );
-    const body = await readText(response.body, mostListBytes);
+    const body = await readText(response.body, maxListBytes);
     if (response.status < 200 || response.status >= 300) {
       return { failure: classifyResponse({ ...response, body }, clock.now()) };
     }

@@ -19,7 +19,7 @@ interface Coercion {
 }
 
 const wholeSchema = "urn:tau:root";
-const mostAttempts = 1_000;
+const maxAttempts = 1_000;
 
 /** A value as deep as allowed may pass several schemas at each level. */
 const deepestSchema = 8 * deepestValue;
@@ -33,7 +33,7 @@ export function createCoercion(schema: JsonSchema): (value: unknown, isValid: bo
     key === "$ref" && typeof value === "string" && value.startsWith("#") ? wholeSchema + value : value,
   ) as JsonSchema;
   delete root["$id"];
-  return (value, isValid) => coerce({ root, onlyDefaults: isValid, attemptsLeft: mostAttempts }, root, value, 0);
+  return (value, isValid) => coerce({ root, onlyDefaults: isValid, attemptsLeft: maxAttempts }, root, value, 0);
 }
 
 /** `depth` counts the schemas around this one: references may run in a circle, and lists of lists go on for ever. */

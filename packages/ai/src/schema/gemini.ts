@@ -39,7 +39,7 @@ function convert(parameters: ToolParameters, form: Form): JsonSchema {
 }
 
 /** Larger schemas come from references that multiply; no model would read them. */
-const mostNodes = 10_000;
+const maxNodes = 10_000;
 const deepest = 64;
 
 /** Reads JSON Schema into shapes. References are followed; one that leads back to itself is cut. */
@@ -55,7 +55,7 @@ class Reader {
   read(value: unknown, trail: readonly string[], depth = 0): Shape {
     if (value === false) return { never: true };
     if (!isRecord(value)) return {};
-    if (++this.#nodes > mostNodes) throw new AiError("invalid_schema", `It has more than ${mostNodes} parts.`);
+    if (++this.#nodes > maxNodes) throw new AiError("invalid_schema", `It has more than ${maxNodes} parts.`);
     if (depth > deepest) throw new AiError("invalid_schema", `It is nested deeper than ${deepest} levels.`);
     const inner = (part: unknown) => this.read(part, trail, depth + 1);
     let shape = this.#readOwn(value, inner);
@@ -188,7 +188,7 @@ function readItems(schema: JsonSchema, inner: (part: unknown) => Shape): Shape {
   return isRecord(schema["items"]) ? { items: inner(schema["items"]) } : {};
 }
 
-const boundsOf: Record<Type, readonly string[]> = {
+const boundsByType: Record<Type, readonly string[]> = {
   string: ["minLength", "maxLength"],
   number: ["minimum", "maximum"],
   integer: ["minimum", "maximum"],
@@ -198,7 +198,7 @@ const boundsOf: Record<Type, readonly string[]> = {
   null: [],
 };
 
-const formatsOf: Partial<Record<Type, readonly string[]>> = {
+const formatsByType: Partial<Record<Type, readonly string[]>> = {
   string: ["date-time"],
   number: ["float", "double"],
   integer: ["int32", "int64"],
@@ -213,11 +213,11 @@ function readBounds(schema: JsonSchema, type: Type | undefined): Shape {
   const { format, pattern } = schema;
   if (fits(type, "format", format)) bounds.set("format", format);
   if (type === "string" && typeof pattern === "string" && !notRe2.test(pattern)) bounds.set("pattern", pattern);
-  for (const key of boundsOf[type]) if (typeof schema[key] === "number") bounds.set(key, schema[key]);
+  for (const key of boundsByType[type]) if (typeof schema[key] === "number") bounds.set(key, schema[key]);
   const step = type === "integer" ? 1 : 0;
   for (const [key, exclusive, sign] of exclusives) {
     const limit = schema[exclusive];
-    if (typeof limit === "number" && boundsOf[type].includes(key) && !bounds.has(key))
+    if (typeof limit === "number" && boundsByType[type].includes(key) && !bounds.has(key))
       bounds.set(key, limit + sign * step);
   }
   return { bounds };
@@ -253,8 +253,8 @@ function write(shape: Shape, form: Form): JsonSchema {
 
 /** Whether a bound means something for a type; merging may have changed the type it was read for. */
 function fits(type: Type, key: string, value: unknown): boolean {
-  if (key === "format") return formatsOf[type]?.some((format) => format === value) === true;
-  return key === "pattern" ? type === "string" : boundsOf[type].includes(key);
+  if (key === "format") return formatsByType[type]?.some((format) => format === value) === true;
+  return key === "pattern" ? type === "string" : boundsByType[type].includes(key);
 }
 
 /** Only texts and numbers can be listed, and no empty text. */

@@ -34,7 +34,7 @@ const most = { properties: 5_000, enumValues: 1_000, characters: 120_000, levels
 /** No schema that strict mode takes is deeper than this, counting unions and arrays too. */
 const deepest = 64;
 
-interface Place {
+interface SchemaPath {
   /** Objects around this schema. */
   level: number;
   /** Schemas around this schema. */
@@ -67,7 +67,7 @@ const isTooLarge = (conversion: Conversion) =>
 /** Keywords that say which values are meant, not only which of them are good; next to others they cannot be dropped. */
 const shaping = ["properties", "items", "anyOf", "oneOf", "allOf", "enum", "const", "$ref"];
 
-function convert(schema: unknown, place: Place, conversion: Conversion): JsonSchema | undefined {
+function convert(schema: unknown, place: SchemaPath, conversion: Conversion): JsonSchema | undefined {
   if (!isRecord(schema) || place.depth > deepest) return undefined;
   const shapes = shaping.filter((key) => schema[key] !== undefined);
   if (schema["$ref"] !== undefined) return shapes.length > 1 ? undefined : convertReference(schema["$ref"], conversion);
@@ -91,7 +91,7 @@ function convert(schema: unknown, place: Place, conversion: Conversion): JsonSch
   return typed && { ...note, ...typed };
 }
 
-const deeper = (place: Place, levels = 0): Place => ({ level: place.level + levels, depth: place.depth + 1 });
+const deeper = (place: SchemaPath, levels = 0): SchemaPath => ({ level: place.level + levels, depth: place.depth + 1 });
 
 /** Only the root and its definitions can be referred to, and nothing may stand beside a reference. */
 function convertReference(reference: unknown, conversion: Conversion): JsonSchema | undefined {
@@ -137,7 +137,7 @@ const isUnderstood = (key: string, value: unknown): boolean => {
   return typeof value === "number";
 };
 
-function convertTyped(schema: JsonSchema, place: Place, conversion: Conversion): JsonSchema | undefined {
+function convertTyped(schema: JsonSchema, place: SchemaPath, conversion: Conversion): JsonSchema | undefined {
   const types = readTypes(schema);
   const result: JsonSchema = { type: types.length === 1 ? types[0] : types };
   for (const type of types) {
@@ -162,7 +162,7 @@ function readTypes(schema: JsonSchema): string[] {
   return (Array.isArray(type) ? type : [type]).map(String);
 }
 
-function convertObject(schema: JsonSchema, place: Place, conversion: Conversion): JsonSchema | undefined {
+function convertObject(schema: JsonSchema, place: SchemaPath, conversion: Conversion): JsonSchema | undefined {
   const isOpen = schema["additionalProperties"] !== undefined && schema["additionalProperties"] !== false;
   if (isOpen || schema["patternProperties"] !== undefined || !isRecord(schema["properties"])) return undefined;
   if (place.level >= most.levels) return undefined;
@@ -182,7 +182,7 @@ function convertObject(schema: JsonSchema, place: Place, conversion: Conversion)
   };
 }
 
-function convertArray(schema: JsonSchema, place: Place, conversion: Conversion): JsonSchema | undefined {
+function convertArray(schema: JsonSchema, place: SchemaPath, conversion: Conversion): JsonSchema | undefined {
   if (schema["prefixItems"] !== undefined) return undefined;
   const items = convert(schema["items"], deeper(place), conversion);
   return items && { items };
@@ -191,7 +191,7 @@ function convertArray(schema: JsonSchema, place: Place, conversion: Conversion):
 /** Each schema of a record; undefined if one cannot be expressed. */
 function convertAll(
   schemas: Record<string, unknown>,
-  place: Place,
+  place: SchemaPath,
   conversion: Conversion,
 ): Record<string, unknown> | undefined {
   const entries: [string, JsonSchema][] = [];

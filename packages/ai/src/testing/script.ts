@@ -28,7 +28,7 @@ export const call = (name: string, args: ToolCall["arguments"] = {}, id?: string
   arguments: args,
 });
 
-export const stopReasonOf = (answer: ScriptedAnswer): NonNullable<ScriptedAnswer["stopReason"]> =>
+export const getStopReason = (answer: ScriptedAnswer): NonNullable<ScriptedAnswer["stopReason"]> =>
   answer.stopReason ?? (answer.content.some((block) => block.type === "toolCall") ? "toolUse" : "stop");
 
 /** Cuts a text as a model would send it: a few characters at a time, never inside a surrogate pair. */

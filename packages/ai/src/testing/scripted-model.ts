@@ -8,7 +8,7 @@ import type { Model } from "../model.ts";
 import type { SimpleStreamOptions } from "../options.ts";
 import { Draft } from "../protocols/draft.ts";
 import { registerApiProvider, unregisterApiProviders } from "../registry.ts";
-import { pieces, type ScriptedAnswer, stopReasonOf } from "./script.ts";
+import { pieces, type ScriptedAnswer, getStopReason } from "./script.ts";
 
 /** One turn of the script: blocks, a whole answer, a failure, a wait, or a function that decides when it is asked. */
 export type ScriptedTurn =
@@ -128,7 +128,7 @@ async function say(voice: Voice, turn: ResolvedTurn, number: number): Promise<vo
     for (const event of draft.take()) stream.push(event);
   }
   if (!Array.isArray(turn) && "failure" in turn) return fail(turn.failure);
-  const reason = stopReasonOf(answer);
+  const reason = getStopReason(answer);
   draft.identify({ responseId: answer.id ?? `answer-${number}`, responseModel: answer.model });
   draft.usage({ input: 0, output: spoken, ...answer.usage });
   if (reason === "refused") return fail({ kind: "refused", message: "The scripted model refused." });

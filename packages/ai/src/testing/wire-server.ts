@@ -53,7 +53,7 @@ export async function startWireServer(
     };
     requests.push(recorded);
     const reply = queue.shift() ?? { kind: "status", status: 500, body: "The script has no more replies." };
-    respond(dialect, reply, response, requests.length, modelOf(recorded));
+    respond(dialect, reply, response, requests.length, readModelId(recorded));
   };
   const server = createServer((request, response) => {
     response.once("close", () => {
@@ -108,7 +108,7 @@ function flushThenCut(response: ServerResponse): void {
 }
 
 /** The model a request asks for, in its body or its path. */
-function modelOf(request: RecordedRequest): string {
+function readModelId(request: RecordedRequest): string {
   const named = (request.body as { model?: unknown } | undefined)?.model;
   if (typeof named === "string") return named;
   return decodeURIComponent(/\/(?:models?|deployments)\/([^/:?]+)/.exec(request.path)?.[1] ?? "unknown");

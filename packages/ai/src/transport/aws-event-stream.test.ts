@@ -151,7 +151,7 @@ describe("what is wrong is said and never thrown", () => {
       const view = new DataView(prelude.buffer);
       view.setUint32(0, total);
       view.setUint32(4, headers);
-      view.setUint32(8, crcOf(prelude.subarray(0, 8)));
+      view.setUint32(8, getCrc(prelude.subarray(0, 8)));
       const framer = new AwsEventStreamFramer();
       expect(framer.push(prelude)).toEqual([]);
       expect(framer.damage).toBeDefined();
@@ -188,7 +188,7 @@ describe("what is wrong is said and never thrown", () => {
 });
 
 test("the work is linear in the bytes, however small the chunks", () => {
-  const cpuOf = (size: number): number => {
+  const measureCpu = (size: number): number => {
     const message = event("contentBlockDelta", { delta: { text: "x".repeat(size) } });
     const framer = new AwsEventStreamFramer();
     const before = process.cpuUsage();
@@ -198,9 +198,9 @@ test("the work is linear in the bytes, however small the chunks", () => {
     const spent = process.cpuUsage(before);
     return spent.user + spent.system;
   };
-  cpuOf(1_000_000);
-  const small = Math.min(cpuOf(1_000_000), cpuOf(1_000_000));
-  const large = Math.min(cpuOf(8_000_000), cpuOf(8_000_000));
+  measureCpu(1_000_000);
+  const small = Math.min(measureCpu(1_000_000), measureCpu(1_000_000));
+  const large = Math.min(measureCpu(8_000_000), measureCpu(8_000_000));
   // Eight times the bytes; copying all that waits at every chunk would be sixty-four times the work.
   expect(large).toBeLessThan(small * 24);
 });
@@ -212,10 +212,10 @@ function sealed(head: Uint8Array, payload: string): Uint8Array {
   const view = new DataView(message.buffer);
   view.setUint32(0, message.length);
   view.setUint32(4, head.length);
-  view.setUint32(8, crcOf(message.subarray(0, 8)));
+  view.setUint32(8, getCrc(message.subarray(0, 8)));
   message.set(head, 12);
   message.set(body, 12 + head.length);
-  view.setUint32(message.length - 4, crcOf(message.subarray(0, -4)));
+  view.setUint32(message.length - 4, getCrc(message.subarray(0, -4)));
   return message;
 }
 
@@ -226,7 +226,7 @@ function headerBlock(headers: Record<string, string>): [Uint8Array] {
 }
 
 /** CRC-32 by its definition, so that it shares nothing with the code under test. */
-function crcOf(data: Uint8Array): number {
+function getCrc(data: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of data) {
     crc ^= byte;

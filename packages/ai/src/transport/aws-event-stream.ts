@@ -2,7 +2,7 @@
  * AWS's binary event stream: lengths, headers and a payload, each message guarded by two checksums.
  * https://smithy.io/2.0/aws/amazon-eventstream.html describes the layout.
  */
-import { messageOf } from "../errors.ts";
+import { getErrorMessage } from "../errors.ts";
 import type { Frame } from "../protocols/protocol.ts";
 import { record, text } from "../protocols/read.ts";
 
@@ -10,7 +10,7 @@ import { record, text } from "../protocols/read.ts";
 const preludeBytes = 12;
 const checksumBytes = 4;
 /** The longest message that AWS allows; more is damage. */
-const longestMessage = 24 * 1024 * 1024;
+const maxMessageLength = 24 * 1024 * 1024;
 
 /**
  * Cuts bytes into frames. An event's frame carries its type and its parsed payload; an exception or an error becomes
@@ -51,10 +51,10 @@ export class AwsEventStreamFramer {
   }
 
   #readPrelude(prelude: Uint8Array): void {
-    const view = viewOf(prelude);
+    const view = createView(prelude);
     const total = view.getUint32(0);
     const headers = view.getUint32(4);
-    const fits = total <= longestMessage && headers <= total - preludeBytes - checksumBytes;
+    const fits = total <= maxMessageLength && headers <= total - preludeBytes - checksumBytes;
     if (fits && crc32(prelude.subarray(0, 8)) === view.getUint32(8)) this.#wanted = total;
     else this.#damage = "The event stream is damaged: the head of a message does not match its checksum.";
   }
@@ -62,7 +62,7 @@ export class AwsEventStreamFramer {
 
 /** One whole message whose prelude is known to be right, or what is wrong with the rest. */
 function readMessage(message: Uint8Array): Frame | string {
-  const view = viewOf(message);
+  const view = createView(message);
   const payloadStart = preludeBytes + view.getUint32(4);
   const end = message.length - checksumBytes;
   if (crc32(message.subarray(0, end)) !== view.getUint32(end)) return "a message does not match its checksum";
@@ -95,7 +95,7 @@ function parseJson(source: string): { data: unknown } | { problem: string } {
     return { data: JSON.parse(source) as unknown };
   } catch (error) {
     // Not only a SyntaxError: nesting that overflows the stack is no better.
-    return { problem: messageOf(error) };
+    return { problem: getErrorMessage(error) };
   }
 }
 
@@ -105,7 +105,7 @@ const stringType = 7;
 
 /** The headers that are strings; undefined where the block is cut or of a kind that nobody knows. */
 function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> | undefined {
-  const view = viewOf(bytes);
+  const view = createView(bytes);
   const headers = new Map<string, string>();
   let at = 0;
   while (at < bytes.length) {
@@ -131,7 +131,7 @@ function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> | undefined
 
 const decoder = new TextDecoder();
 
-const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const createView = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** Bytes that wait for the rest of their message. Each is copied a fixed number of times, however small the chunks. */
 class ByteQueue {

@@ -33,10 +33,10 @@ export interface SendOptions {
 export type Send = (request: HttpRequest, options: SendOptions) => Promise<HttpResponse>;
 
 /** The most that one response may hold. A stream that goes on for longer is cut. */
-export const mostResponseBytes = 128 * 1024 * 1024;
+export const maxResponseBytes = 128 * 1024 * 1024;
 
 /** The most of an error's body that is read. */
-export const mostErrorBytes = 64 * 1024;
+export const maxErrorBytes = 64 * 1024;
 
 /** Reads at most `limit` bytes as text; what is longer is cut. */
 export async function readText(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {

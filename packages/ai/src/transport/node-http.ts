@@ -9,7 +9,7 @@ import type { HttpRequest, HttpResponse, SendOptions } from "./http.ts";
 import { proxyAuthorization, proxyFor } from "./proxy.ts";
 import type { TunnelOptions } from "./tunnel-agent.ts";
 
-const mostRedirects = 3;
+const maxRedirects = 3;
 
 export async function send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
   let url = new URL(request.url);
@@ -18,7 +18,7 @@ export async function send(request: HttpRequest, options: SendOptions): Promise<
     const target = redirectTarget(response, url);
     if (!target) return toHttpResponse(response);
     response.destroy();
-    if (hops >= mostRedirects) throw new Error(`The server redirected more than ${mostRedirects} times.`);
+    if (hops >= maxRedirects) throw new Error(`The server redirected more than ${maxRedirects} times.`);
     url = target;
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { proxyFor } from "./proxy.ts";
 
-const proxyOf = (url: string, env: Record<string, string>) => proxyFor(new URL(url), (name) => env[name])?.host;
+const getProxy = (url: string, env: Record<string, string>) => proxyFor(new URL(url), (name) => env[name])?.host;
 
 test.each([
   ["https://api.example.com/v1", { HTTPS_PROXY: "http://proxy:3128" }, "proxy:3128"],
@@ -22,5 +22,5 @@ test.each([
   ["http://[::1]:11434/v1", { HTTP_PROXY: "http://p:1" }, undefined],
   ["http://127.evil.com/v1", { HTTP_PROXY: "http://p:1" }, "p:1"],
 ] as [string, Record<string, string>, string | undefined][])("%s with %j goes through %s", (url, env, expected) => {
-  expect(proxyOf(url, env)).toBe(expected);
+  expect(getProxy(url, env)).toBe(expected);
 });

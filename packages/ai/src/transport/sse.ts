@@ -7,7 +7,7 @@ export interface ServerSentEvent {
 }
 
 /** The longest line we hold in memory while waiting for its end. */
-export const longestLine = 64 * 1024 * 1024;
+export const maxLineBytes = 64 * 1024 * 1024;
 
 /**
  * Cuts bytes into server-sent events. Where the bytes are split makes no difference, also inside a UTF-8 character.
@@ -21,9 +21,9 @@ export class SseFramer {
 
   constructor() {
     this.#parser = createParser({
-      maxBufferSize: longestLine,
+      maxBufferSize: maxLineBytes,
       onError: ({ type }) => {
-        if (type === "max-buffer-size-exceeded") this.#damage = `A line is longer than ${longestLine} characters.`;
+        if (type === "max-buffer-size-exceeded") this.#damage = `A line is longer than ${maxLineBytes} characters.`;
       },
       onEvent: ({ event, data }) => this.#events.push(event === undefined ? { data } : { event, data }),
     });

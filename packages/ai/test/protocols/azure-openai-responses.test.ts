@@ -6,7 +6,7 @@ import type { Model } from "../../src/model.ts";
 import { azureOpenAIResponses } from "../../src/protocols/azure-openai-responses/index.ts";
 import type { AzureOptions } from "../../src/protocols/azure-openai-responses/endpoint.ts";
 import { MissingCredentials, type Protocol } from "../../src/protocols/protocol.ts";
-import { providerOf } from "../../src/registry.ts";
+import { getProvider } from "../../src/registry.ts";
 import { openaiResponsesDialect } from "../../src/testing/dialects/openai-responses.ts";
 import { providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text } from "../../src/testing/script.ts";
@@ -14,7 +14,7 @@ import { startWireServer, type WireReply } from "../../src/testing/wire-server.t
 import { assistant, type OracleCase, result, user, weatherTool } from "../contexts.ts";
 
 const dialect = openaiResponsesDialect("azure-openai-responses");
-const provider = providerOf("azure-openai-responses", () =>
+const provider = getProvider("azure-openai-responses", () =>
   Promise.resolve(azureOpenAIResponses as unknown as Protocol),
 );
 

@@ -17,7 +17,7 @@ import { bedrockConverseStream } from "../../src/protocols/bedrock-converse-stre
 import type { BedrockOptions } from "../../src/protocols/bedrock-converse-stream/options.ts";
 import { Draft } from "../../src/protocols/draft.ts";
 import type { AuthContext, Frame, Protocol } from "../../src/protocols/protocol.ts";
-import { providerOf } from "../../src/registry.ts";
+import { getProvider } from "../../src/registry.ts";
 import {
   awsEvent,
   awsMessage,
@@ -32,7 +32,7 @@ import type { HttpRequest } from "../../src/transport/http.ts";
 import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
 import { readRecording } from "../recording.ts";
 
-const provider = providerOf("bedrock-converse-stream", () =>
+const provider = getProvider("bedrock-converse-stream", () =>
   Promise.resolve(bedrockConverseStream as unknown as Protocol),
 );
 
@@ -617,15 +617,15 @@ describe("recordings mean to us what they mean to the vendor's SDK", () => {
 
   test.each(recordings)("%s means the same cut anywhere", (name) => {
     const stream = Buffer.concat(readRecording("bedrock-converse-stream", name).map(framed));
-    const framesOf = (...chunks: Uint8Array[]) => {
+    const getFrames = (...chunks: Uint8Array[]) => {
       const framer = new AwsEventStreamFramer();
       return chunks.flatMap((chunk) => framer.push(chunk));
     };
-    const whole = framesOf(stream);
+    const whole = getFrames(stream);
     for (let at = 0; at < stream.length; at++) {
-      expect(framesOf(stream.subarray(0, at), stream.subarray(at)).length).toBe(whole.length);
+      expect(getFrames(stream.subarray(0, at), stream.subarray(at)).length).toBe(whole.length);
     }
-    const bytewise = framesOf(...Array.from(stream, (byte) => Uint8Array.of(byte)));
+    const bytewise = getFrames(...Array.from(stream, (byte) => Uint8Array.of(byte)));
     expect(readAll(bytewise)).toEqual(readAll(whole));
   });
 });
@@ -680,20 +680,22 @@ describe("what a stream says", () => {
   });
 
   test("exceptions are told apart", () => {
-    const kindOf = (frame: Frame) => {
+    const getKind = (frame: Frame) => {
       const { state } = readAll([frame]);
       return state.kind === "failed" ? state.failure.kind : undefined;
     };
-    expect(kindOf(exception("throttlingException"))).toBe("rate_limited");
-    expect(kindOf(exception("validationException"))).toBe("invalid_request");
-    expect(kindOf(exception("validationException", "Input is too long for requested model."))).toBe("context_overflow");
-    expect(kindOf(exception("modelStreamErrorException"))).toBe("overloaded");
-    expect(kindOf(exception("internalServerException"))).toBe("overloaded");
-    expect(kindOf(exception("serviceUnavailableException"))).toBe("overloaded");
-    expect(kindOf(exception("accessDeniedException"))).toBe("auth");
-    expect(kindOf(exception("somethingNewException"))).toBe("unknown");
-    expect(kindOf({ data: { throttlingException: { message: "as JSON" } } })).toBe("rate_limited");
-    expect(kindOf(event("exception", "not an object"))).toBe("unknown");
+    expect(getKind(exception("throttlingException"))).toBe("rate_limited");
+    expect(getKind(exception("validationException"))).toBe("invalid_request");
+    expect(getKind(exception("validationException", "Input is too long for requested model."))).toBe(
+      "context_overflow",
+    );
+    expect(getKind(exception("modelStreamErrorException"))).toBe("overloaded");
+    expect(getKind(exception("internalServerException"))).toBe("overloaded");
+    expect(getKind(exception("serviceUnavailableException"))).toBe("overloaded");
+    expect(getKind(exception("accessDeniedException"))).toBe("auth");
+    expect(getKind(exception("somethingNewException"))).toBe("unknown");
+    expect(getKind({ data: { throttlingException: { message: "as JSON" } } })).toBe("rate_limited");
+    expect(getKind(event("exception", "not an object"))).toBe("unknown");
   });
 
   test("an exception of the vendor's framing is understood by the SDK and by us", async () => {

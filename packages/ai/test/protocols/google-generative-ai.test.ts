@@ -12,7 +12,7 @@ import type { Model } from "../../src/model.ts";
 import type { SimpleStreamOptions } from "../../src/options.ts";
 import { googleGenerativeAi } from "../../src/protocols/google-generative-ai/index.ts";
 import type { Protocol } from "../../src/protocols/protocol.ts";
-import { providerOf } from "../../src/registry.ts";
+import { getProvider } from "../../src/registry.ts";
 import { sse } from "../../src/testing/dialects/dialect.ts";
 import { googleGenerativeAiDialect as dialect } from "../../src/testing/dialects/google.ts";
 import { assertGrammar, providerContract } from "../../src/testing/provider-contract.ts";
@@ -21,7 +21,7 @@ import { startWireServer, type WireReply } from "../../src/testing/wire-server.t
 import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
 import { readRecording } from "../recording.ts";
 
-const provider = providerOf("google-generative-ai", () => Promise.resolve(googleGenerativeAi as unknown as Protocol));
+const provider = getProvider("google-generative-ai", () => Promise.resolve(googleGenerativeAi as unknown as Protocol));
 
 const gemini = (serverUrl: string): Model<"google-generative-ai"> => ({
   id: "gemini-2.5-flash",
@@ -410,7 +410,7 @@ async function collect(stream: AsyncIterable<GenerateContentResponse>): Promise<
   return chunks;
 }
 
-const partsOf = (chunks: GenerateContentResponse[]): Part[] =>
+const getParts = (chunks: GenerateContentResponse[]): Part[] =>
   chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
 
 describe("what we send is what the vendor's SDK sends", () => {
@@ -452,7 +452,7 @@ test("the vendor's SDK understands the dialect", async () => {
     const ask = async () =>
       collect(await sdk.models.generateContentStream({ model: "gemini-2.5-flash", contents: "Hello" }));
     const chunks = await ask();
-    const parts = partsOf(chunks);
+    const parts = getParts(chunks);
     expect(
       parts
         .filter((part) => part.thought)
@@ -512,13 +512,13 @@ describe("recordings mean to us what they mean to the vendor's SDK", () => {
       await sdk.models.generateContentStream({ model: "gemini-2.5-flash", contents: "x" }),
     ).finally(() => server.close());
     const ours = await answerTo(lines);
-    const signature = partsOf(chunks).find((part) => part.thoughtSignature)?.thoughtSignature;
+    const signature = getParts(chunks).find((part) => part.thoughtSignature)?.thoughtSignature;
     const theirText = chunks.map((chunk) => chunk.text ?? "").join("");
     const theirCalls = chunks.flatMap((chunk) => chunk.functionCalls ?? []);
     expect(ours.content.map((block) => (block.type === "text" ? block.text : "")).join("")).toBe(theirText);
     expect(calls(ours).map((made) => ({ name: made.name, args: made.arguments }))).toEqual(theirCalls);
     expect(signature).toBeDefined();
-    expect(ours.content.map((block) => signatureOf(block))).toEqual([signature]);
+    expect(ours.content.map((block) => getSignature(block))).toEqual([signature]);
     const last = chunks.at(-1)!;
     expect(ours.rawStopReason).toBe(last.candidates?.[0]?.finishReason);
     expect(ours.stopReason).toBe(theirCalls.length > 0 ? "toolUse" : "stop");
@@ -552,7 +552,7 @@ describe("recordings mean to us what they mean to the vendor's SDK", () => {
   });
 });
 
-const signatureOf = (block: AssistantMessage["content"][number]) =>
+const getSignature = (block: AssistantMessage["content"][number]) =>
   block.type === "text"
     ? block.textSignature
     : block.type === "thinking"

@@ -16,14 +16,14 @@ import type { GoogleVertexOptions } from "../../src/protocols/google-vertex/endp
 import { vertexBaseUrl } from "../../src/protocols/google-vertex/endpoint.ts";
 import { googleVertex } from "../../src/protocols/google-vertex/index.ts";
 import type { Protocol } from "../../src/protocols/protocol.ts";
-import { providerOf } from "../../src/registry.ts";
+import { getProvider } from "../../src/registry.ts";
 import { googleVertexDialect as dialect } from "../../src/testing/dialects/google.ts";
 import { providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
 import { startWireServer, type WireReply, type WireServer } from "../../src/testing/wire-server.ts";
 import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
 
-const provider = providerOf("google-vertex", () => Promise.resolve(googleVertex as unknown as Protocol));
+const provider = getProvider("google-vertex", () => Promise.resolve(googleVertex as unknown as Protocol));
 
 const gemini = (baseUrl: string): Model<"google-vertex"> => ({
   id: "gemini-3.1-pro-preview",
@@ -319,7 +319,7 @@ describe("what is missing is named", () => {
     hasIdentity = false;
     try {
       const fresh = await import("../../src/protocols/google-vertex/index.ts");
-      const { providerOf: freshProviderOf } = await import("../../src/registry.ts");
+      const { getProvider: freshProviderOf } = await import("../../src/registry.ts");
       const asked = freshProviderOf("google-vertex", () => Promise.resolve(fresh.googleVertex as unknown as Protocol));
       await withServer([], async (server) => {
         const { failure } = await asked.stream(gemini(server.url), { messages: [user("x")] }, { env }).result();

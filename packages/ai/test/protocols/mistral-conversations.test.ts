@@ -6,7 +6,7 @@ import type { Model, ThinkingLevel, ThinkingLevelMap } from "../../src/model.ts"
 import { Draft } from "../../src/protocols/draft.ts";
 import { mistralConversations } from "../../src/protocols/mistral-conversations/index.ts";
 import type { Protocol } from "../../src/protocols/protocol.ts";
-import { providerOf } from "../../src/registry.ts";
+import { getProvider } from "../../src/registry.ts";
 import { sse } from "../../src/testing/dialects/dialect.ts";
 import { mistralConversationsDialect as dialect } from "../../src/testing/dialects/mistral-conversations.ts";
 import { assertGrammar, providerContract } from "../../src/testing/provider-contract.ts";
@@ -15,7 +15,7 @@ import { startWireServer, type WireReply } from "../../src/testing/wire-server.t
 import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
 import { readRecording } from "../recording.ts";
 
-const provider = providerOf("mistral-conversations", () =>
+const provider = getProvider("mistral-conversations", () =>
   Promise.resolve(mistralConversations as unknown as Protocol),
 );
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Model } from "../../src/model.ts";
 import { openaiCodexResponses } from "../../src/protocols/openai-codex-responses/index.ts";
 import type { Protocol } from "../../src/protocols/protocol.ts";
-import { providerOf } from "../../src/registry.ts";
+import { getProvider } from "../../src/registry.ts";
 import { openaiResponsesDialect } from "../../src/testing/dialects/openai-responses.ts";
 import { providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
@@ -11,7 +11,7 @@ import { startWireServer, type WireReply } from "../../src/testing/wire-server.t
 import { assistant, type OracleCase, result, user, weatherTool } from "../contexts.ts";
 
 const dialect = openaiResponsesDialect("openai-codex-responses");
-const provider = providerOf("openai-codex-responses", () =>
+const provider = getProvider("openai-codex-responses", () =>
   Promise.resolve(openaiCodexResponses as unknown as Protocol),
 );
 

@@ -7,7 +7,7 @@ import type { SimpleStreamOptions } from "../../src/options.ts";
 import { Draft } from "../../src/protocols/draft.ts";
 import { openaiCompletions } from "../../src/protocols/openai-completions/index.ts";
 import type { Protocol } from "../../src/protocols/protocol.ts";
-import { providerOf } from "../../src/registry.ts";
+import { getProvider } from "../../src/registry.ts";
 import { sse } from "../../src/testing/dialects/dialect.ts";
 import { openaiCompletionsDialect as dialect } from "../../src/testing/dialects/openai-completions.ts";
 import { assertGrammar, providerContract } from "../../src/testing/provider-contract.ts";
@@ -16,7 +16,7 @@ import { startWireServer, type WireReply } from "../../src/testing/wire-server.t
 import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
 import { readRecording } from "../recording.ts";
 
-const provider = providerOf("openai-completions", () => Promise.resolve(openaiCompletions as unknown as Protocol));
+const provider = getProvider("openai-completions", () => Promise.resolve(openaiCompletions as unknown as Protocol));
 
 /** OpenAI's own flags; on loopback the host's defaults would be those of a local server. */
 const openai: OpenAICompletionsCompat = {
@@ -460,7 +460,7 @@ describe("what we send is what the vendor's SDK sends", () => {
       const message = await provider.streamSimple(asked, context, { apiKey: "key", ...options }).result();
       expect(message.errorMessage).toBeUndefined();
       expect(message.diagnostics).toBeUndefined();
-      const said = await sdkOf(server.url)
+      const said = await createSdk(server.url)
         .chat.completions.stream(params as unknown as Params)
         .finalChatCompletion();
       expect(said.choices[0]?.message.content).toBe("ok");
@@ -476,14 +476,14 @@ describe("what we send is what the vendor's SDK sends", () => {
   });
 });
 
-const sdkOf = (baseURL: string) => new OpenAI({ apiKey: "key", baseURL, maxRetries: 0 });
+const createSdk = (baseURL: string) => new OpenAI({ apiKey: "key", baseURL, maxRetries: 0 });
 
 test("the vendor's SDK understands our server: text, calls, usage and reason", async () => {
   const content = [text("Let me see."), call("weather", { place: "Zürich" }, "a"), call("now", {}, "b")];
   const usage = { input: 100, output: 50, cacheRead: 30, reasoning: 20 };
   const server = await startWireServer(dialect, [{ kind: "answer", answer: { content, usage } }]);
   try {
-    const sdk = sdkOf(server.url);
+    const sdk = createSdk(server.url);
     const params = { ...base, messages: hello } as Params;
     const { choices, usage: counted, id } = await sdk.chat.completions.stream(params).finalChatCompletion();
     expect(id).toBe("answer-1");
@@ -512,7 +512,7 @@ describe("recordings mean to us what they mean to the vendor's SDK", () => {
     const reply: WireReply = { kind: "raw", chunks, ending: "end" };
     const server = await startWireServer(dialect, [reply, reply]);
     try {
-      const sdk = sdkOf(server.url).chat.completions.stream({ ...base, messages: hello } as Params);
+      const sdk = createSdk(server.url).chat.completions.stream({ ...base, messages: hello } as Params);
       let thoughts = "";
       sdk.on("chunk", ({ choices }) => {
         thoughts += (choices[0]?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? "";

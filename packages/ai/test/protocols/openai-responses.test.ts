@@ -9,7 +9,7 @@ import { openaiCodexResponses } from "../../src/protocols/openai-codex-responses
 import { openaiResponses } from "../../src/protocols/openai-responses/index.ts";
 import type { OpenAIResponsesOptions } from "../../src/protocols/openai-responses/options.ts";
 import type { Protocol } from "../../src/protocols/protocol.ts";
-import { providerOf } from "../../src/registry.ts";
+import { getProvider } from "../../src/registry.ts";
 import { openaiResponsesDialect } from "../../src/testing/dialects/openai-responses.ts";
 import { sse } from "../../src/testing/dialects/dialect.ts";
 import { providerContract } from "../../src/testing/provider-contract.ts";
@@ -19,7 +19,7 @@ import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool
 import { readRecording } from "../recording.ts";
 
 const dialect = openaiResponsesDialect("openai-responses");
-const provider = providerOf("openai-responses", () => Promise.resolve(openaiResponses as unknown as Protocol));
+const provider = getProvider("openai-responses", () => Promise.resolve(openaiResponses as unknown as Protocol));
 
 const gpt = (baseUrl: string): Model<"openai-responses"> => ({
   id: "gpt-test",
@@ -621,9 +621,9 @@ test("whatever a history holds, calls and outputs pair up under legal ids and re
     fc.property(fc.array(answer, { maxLength: 4 }), (answers) => {
       const { payload } = openaiResponses.encode(model, { messages: [user("x"), ...answers] }, {});
       const items = payload["input"] as Record<string, unknown>[];
-      const idsOf = (type: string) => items.filter((item) => item["type"] === type).map((item) => item["call_id"]);
-      const calls = idsOf("function_call");
-      expect(idsOf("function_call_output")).toEqual(calls);
+      const getIds = (type: string) => items.filter((item) => item["type"] === type).map((item) => item["call_id"]);
+      const calls = getIds("function_call");
+      expect(getIds("function_call_output")).toEqual(calls);
       expect(new Set(calls).size).toBe(calls.length);
       const ids = items.flatMap(({ id }) => (id === undefined ? [] : [id]));
       expect(new Set(ids).size).toBe(ids.length);
@@ -682,7 +682,7 @@ test.each([
 });
 
 /** A recording may hold several responses, one after the other. */
-function responsesOf(name: string): string[][] {
+function getResponses(name: string): string[][] {
   const responses: string[][] = [];
   for (const line of readRecording("openai-responses", name)) {
     if (JSON.parse(line).type === "response.created") responses.push([]);
@@ -693,7 +693,7 @@ function responsesOf(name: string): string[][] {
 
 describe("recordings mean to us what they mean to the vendor's SDK", () => {
   const recorded = ["azure-tool-call.1", "openai-custom-tool.1", "openai-reasoning-encrypted-content.1"].flatMap(
-    (name) => responsesOf(name).map((lines, at) => ({ name: `${name}, response ${at + 1}`, lines })),
+    (name) => getResponses(name).map((lines, at) => ({ name: `${name}, response ${at + 1}`, lines })),
   );
   test.each(recorded)("$name", async ({ lines }) => {
     const chunks = lines.map((line) => sse(line, JSON.parse(line).type));

@@ -2,7 +2,7 @@
 import { findEnvKeys } from "@tau/ai";
 import { type AuthNotice, AuthStorage, ModelRegistry } from "@tau/harness";
 import type { Io } from "../command.ts";
-import { agentDirOf } from "../find-session.ts";
+import { getAgentDir } from "../find-session.ts";
 
 export interface Access {
   agentDir: string;
@@ -16,7 +16,7 @@ export interface Access {
 
 /** Runs nothing and asks nobody. Close the registry when done. */
 export async function openAccess(io: Io): Promise<Access> {
-  const agentDir = agentDirOf(io);
+  const agentDir = getAgentDir(io);
   const env = (name: string) => io.env[name];
   const notices: AuthNotice[] = [];
   const auth = AuthStorage.create(agentDir, {
@@ -34,5 +34,5 @@ export async function openAccess(io: Io): Promise<Access> {
   return { agentDir, auth, registry, stored, notices };
 }
 
-export const providersOf = (registry: ModelRegistry): string[] =>
+export const listProviders = (registry: ModelRegistry): string[] =>
   [...new Set(registry.getAll().map(({ provider }) => provider))].sort();

@@ -7,11 +7,11 @@ import {
   loginMethods,
   literalKey,
 } from "@tau/harness";
-import { ask, choose, consent, endOf } from "../choose.ts";
+import { ask, choose, consent, getEnd } from "../choose.ts";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { readInput } from "../read-input.ts";
-import { type Access, openAccess, providersOf } from "./access.ts";
+import { type Access, openAccess, listProviders } from "./access.ts";
 import type { Given } from "./forms.ts";
 import { usageMistake } from "./run-forms.ts";
 
@@ -44,7 +44,7 @@ function unchanged(chosen: string | undefined, io: Io, what: "login" | "logout")
 async function chooseProvider({ auth, registry }: Access, io: Io): Promise<string | undefined> {
   if (!isPerson(io)) return undefined;
   const logins = auth.getOAuthProviders();
-  const others = providersOf(registry).filter((provider) => !logins.some(({ id }) => id === provider));
+  const others = listProviders(registry).filter((provider) => !logins.some(({ id }) => id === provider));
   const items = [
     ...logins.map(({ id, name }) => ({ name: id, summary: name })),
     ...others.map((name) => ({ name, summary: registry.displayName(name) ?? "" })),
@@ -53,7 +53,11 @@ async function chooseProvider({ auth, registry }: Access, io: Io): Promise<strin
 }
 
 function mustBeKnown(provider: string, { auth, registry }: Access): void {
-  const known = new Set([...providersOf(registry), ...getProviders(), ...auth.getOAuthProviders().map(({ id }) => id)]);
+  const known = new Set([
+    ...listProviders(registry),
+    ...getProviders(),
+    ...auth.getOAuthProviders().map(({ id }) => id),
+  ]);
   if (known.has(provider)) return;
   const hint = didYouMean(provider, [...known]);
   const message = `There is no provider ${JSON.stringify(provider)}.${hint} Providers of your own are described in models.json.`;
@@ -137,7 +141,7 @@ export async function logout(given: Given, io: Io): Promise<ExitCode> {
   if (answer === "nobody") return usageMistake("auth", "logging out needs --yes where nobody can be asked.", io);
   if (answer !== "yes") {
     io.err("Nothing was changed.\n");
-    return endOf(answer);
+    return getEnd(answer);
   }
   await auth.remove(provider);
   io.out(`Nothing is stored for ${provider} any more.\n`);

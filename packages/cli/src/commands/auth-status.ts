@@ -5,7 +5,7 @@ import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import { tableText } from "../table.ts";
-import { type Access, openAccess, providersOf } from "./access.ts";
+import { type Access, openAccess, listProviders } from "./access.ts";
 import type { Given } from "./forms.ts";
 
 export interface KeyPlace {
@@ -23,7 +23,7 @@ export interface ProviderKeys {
 export async function status(given: Given, io: Io): Promise<ExitCode> {
   const access = await openAccess(io);
   try {
-    const found = await keysOf(access, io);
+    const found = await getKeys(access, io);
     for (const { message } of access.notices) io.err(`tau: ${message}\n`);
     for (const problem of access.registry.problems) io.err(`tau: ${describeProblem(problem)}\n`);
     if (given.has("json")) io.out(jsonLine(found));
@@ -47,13 +47,13 @@ const keyTable = (found: readonly ProviderKeys[], io: Io): string =>
   );
 
 /** By provider, in the order in which they count. Runs no command. */
-export async function keysOf({ auth, registry, stored }: Access, io: Io): Promise<ProviderKeys[]> {
-  const providers = [...new Set([...providersOf(registry), ...stored])].sort();
+export async function getKeys({ auth, registry, stored }: Access, io: Io): Promise<ProviderKeys[]> {
+  const providers = [...new Set([...listProviders(registry), ...stored])].sort();
   const all: ProviderKeys[] = [];
   for (const provider of providers) {
     const keys: KeyPlace[] = [];
     const credential = stored.has(provider) ? await auth.get(provider) : undefined;
-    if (credential) keys.push({ source: "stored", text: `auth.json, ${kindOf(credential)}` });
+    if (credential) keys.push({ source: "stored", text: `auth.json, ${getKind(credential)}` });
     const written = registry.writtenKey(provider);
     if (written !== undefined) keys.push({ source: "models", text: `models.json${indirection(written)}` });
     for (const name of findEnvKeys(provider, (variable) => io.env[variable]) ?? [])
@@ -63,7 +63,7 @@ export async function keysOf({ auth, registry, stored }: Access, io: Io): Promis
   return all;
 }
 
-function kindOf(credential: Credential): string {
+function getKind(credential: Credential): string {
   if (credential.type === "oauth") {
     const ends = new Date(credential.expires);
     return Number.isNaN(ends.getTime()) ? "login" : `login, renewed after ${ends.toISOString()}`;

@@ -1,10 +1,10 @@
 /** What `tau help COMMAND` and `tau COMMAND --help` say. */
 import type { Command } from "../command.ts";
-import { formsOf } from "./forms.ts";
+import { getForms } from "./forms.ts";
 
 /** A command, one line a form. */
 export function commandHelp(command: Command): string {
-  const forms = formsOf(command).flatMap(({ usage, summary }) => [
+  const forms = getForms(command).flatMap(({ usage, summary }) => [
     `  ${usage}`,
     ...(summary ? [`      ${summary}`] : []),
   ]);

@@ -2,7 +2,7 @@
 import { exitCodes } from "../exit-codes.ts";
 import type { Run } from "../command.ts";
 import { flags } from "../flags.ts";
-import { formsOf } from "./forms.ts";
+import { getForms } from "./forms.ts";
 import { topicNames } from "./help-topics.ts";
 import { commands } from "./index.ts";
 import { runForms } from "./run-forms.ts";
@@ -13,8 +13,8 @@ export const completion: Run = async (args, io) =>
     {
       bash: async () => {
         const { getProviders } = await import("@tau/ai");
-        const { namesOf } = await import("./config-keys.ts");
-        io.out(bashScript({ PROVIDER: getProviders(), KEY: namesOf(), TOPIC: topicNames() }));
+        const { getNames } = await import("./config-keys.ts");
+        io.out(bashScript({ PROVIDER: getProviders(), KEY: getNames(), TOPIC: topicNames() }));
         return exitCodes.done;
       },
     },
@@ -23,7 +23,7 @@ export const completion: Run = async (args, io) =>
 
 /** `known` are the words that stand for what a form calls by a name in capitals. */
 export function bashScript(known: Readonly<Record<string, readonly string[]>>): string {
-  const { words, values } = tablesOf(known);
+  const { words, values } = getTables(known);
   return `# bash completion for tau; made by: tau completion bash
 _tau_words() {
   case "$1" in
@@ -51,13 +51,13 @@ complete -o bashdefault -o default -F _tau tau
 
 type Words = Map<string, readonly string[]>;
 
-function tablesOf(known: Readonly<Record<string, readonly string[]>>): { words: Words; values: Words } {
+function getTables(known: Readonly<Record<string, readonly string[]>>): { words: Words; values: Words } {
   const words: Words = new Map();
   const values: Words = new Map();
   words.set("", [...commands.map(({ name }) => name), ...flags.flatMap(({ name, short }) => dashed(name, short))]);
   for (const { name, choices } of flags) if (choices) values.set(` --${name}`, choices);
   for (const command of commands) {
-    const forms = formsOf(command);
+    const forms = getForms(command);
     const subcommands = forms.map(({ word }) => word).filter((word) => word !== "");
     if (subcommands.length > 0) words.set(command.name, [...subcommands, "--help"]);
     for (const { word, flags: own, places } of forms) {

@@ -18,7 +18,7 @@ export function schemaAt(key: string): Schema {
     node = typeof inner === "object" ? inner : undefined;
   }
   if (node && key !== "") return node;
-  const hint = didYouMean(key, namesOf(schema));
+  const hint = didYouMean(key, getNames(schema));
   throw new HarnessError(
     "invalid_input",
     `There is no setting ${JSON.stringify(key)}.${hint} tau config get lists them all.`,
@@ -28,10 +28,10 @@ export function schemaAt(key: string): Schema {
 const own = <T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   record && Object.hasOwn(record, name) ? record[name] : undefined;
 
-export function namesOf({ properties = {} }: Schema = settingsSchema() as Schema, path = ""): string[] {
+export function getNames({ properties = {} }: Schema = settingsSchema() as Schema, path = ""): string[] {
   return Object.entries(properties).flatMap(([name, inner]) => [
     ...(name === "$schema" ? [] : [`${path}${name}`]),
-    ...namesOf(inner, `${path}${name}.`),
+    ...getNames(inner, `${path}${name}.`),
   ]);
 }
 
@@ -56,10 +56,10 @@ export const nest = (key: string, value: unknown): object =>
   key.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as object;
 
 /** Every setting by its whole name. */
-export function rowsOf(settings: object, path = ""): { name: string; value: unknown }[] {
+export function toRows(settings: object, path = ""): { name: string; value: unknown }[] {
   return Object.entries(settings).flatMap(([name, value]: [string, unknown]) =>
     isRecord(value) && Object.keys(value).length > 0
-      ? rowsOf(value, `${path}${name}.`)
+      ? toRows(value, `${path}${name}.`)
       : [{ name: `${path}${name}`, value }],
   );
 }

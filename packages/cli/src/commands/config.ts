@@ -6,9 +6,9 @@ import type { Io, Run } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import { tableText } from "../table.ts";
-import { at, nest, readValue, rowsOf, schemaAt } from "./config-keys.ts";
+import { at, nest, readValue, toRows, schemaAt } from "./config-keys.ts";
 import type { Given } from "./forms.ts";
-import { type Place, placeOf, tellProblems } from "./place.ts";
+import { type CommandContext, openCommandContext, tellProblems } from "./command-context.ts";
 import { writeNew } from "./write-new.ts";
 import { runForms } from "./run-forms.ts";
 
@@ -21,7 +21,7 @@ export const config: Run = async (args, io) =>
       unset: (given) => set(given, undefined, io),
       edit,
       path: async (given) => {
-        io.out(`${fileOf(await placeOf(io), given)}\n`);
+        io.out(`${getFile(await openCommandContext(io), given)}\n`);
         return exitCodes.done;
       },
       schema: async () => {
@@ -32,14 +32,14 @@ export const config: Run = async (args, io) =>
     { args, io },
   );
 
-const fileOf = ({ cwd, agentDir }: Place, given: Given): string =>
+const getFile = ({ cwd, agentDir }: CommandContext, given: Given): string =>
   given.has("project") ? join(resolve(cwd), ".tau", "settings.json") : join(agentDir, "settings.json");
 
 const get = async (given: Given, io: Io): Promise<ExitCode> => {
-  const place = await placeOf(io);
-  const { settings } = place;
+  const context = await openCommandContext(io);
+  const { settings } = context;
   const [key] = given.places;
-  tellProblems(place, io);
+  tellProblems(context, io);
   if (key !== undefined) {
     // Throws where there is no such setting, which is not the same as one without a value.
     schemaAt(key);
@@ -51,7 +51,7 @@ const get = async (given: Given, io: Io): Promise<ExitCode> => {
     io.out(jsonLine(settings.get()));
     return exitCodes.done;
   }
-  const rows = rowsOf(settings.get()).map(({ name, value }) => {
+  const rows = toRows(settings.get()).map(({ name, value }) => {
     const from = at(settings.getProject(), name) !== undefined ? "project" : "you";
     const isSet = from === "project" || at(settings.getGlobal(), name) !== undefined;
     return [name, shown(value), isSet ? from : { text: "default", colour: "dim" as const }];
@@ -66,18 +66,20 @@ const shown = (value: unknown): string =>
 async function set(given: Given, value: unknown, io: Io): Promise<ExitCode> {
   const key = given.places[0]!;
   schemaAt(key);
-  const place = await placeOf(io);
-  await place.settings.update(given.has("project") ? "project" : "global", nest(key, value) as SettingsInput);
-  tellProblems(place, io);
-  io.err(`${fileOf(place, given)}: ${key} ${value === undefined ? "is taken out" : `is ${JSON.stringify(value)}`}.\n`);
+  const context = await openCommandContext(io);
+  await context.settings.update(given.has("project") ? "project" : "global", nest(key, value) as SettingsInput);
+  tellProblems(context, io);
+  io.err(
+    `${getFile(context, given)}: ${key} ${value === undefined ? "is taken out" : `is ${JSON.stringify(value)}`}.\n`,
+  );
   return exitCodes.done;
 }
 
 /** The file is looked at when the editor is closed: what is wrong in it is said with its line. */
 async function edit(given: Given, io: Io): Promise<ExitCode> {
   const editor = io.env["VISUAL"] || io.env["EDITOR"];
-  const place = await placeOf(io);
-  const file = fileOf(place, given);
+  const context = await openCommandContext(io);
+  const file = getFile(context, given);
   if (!editor)
     throw new HarnessError("invalid_input", `Set VISUAL or EDITOR to your editor, or open ${file} yourself.`);
   if (!(await stat(file).catch(() => undefined))) {
@@ -85,9 +87,9 @@ async function edit(given: Given, io: Io): Promise<ExitCode> {
   }
   const code = await runEditor(editor, file, io);
   if (code !== 0) throw new Error(`The editor ${JSON.stringify(editor)} ended with ${code}.`);
-  await place.settings.reload();
-  tellProblems(place, io);
-  if (place.settings.problems.length > 0) return exitCodes.failed;
+  await context.settings.reload();
+  tellProblems(context, io);
+  if (context.settings.problems.length > 0) return exitCodes.failed;
   io.err(`${file}: nothing is wrong with it.\n`);
   return exitCodes.done;
 }

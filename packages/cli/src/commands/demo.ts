@@ -12,7 +12,7 @@ import { createAgentSession, SessionManager } from "@tau/harness";
 import type { SessionEvent } from "@tau/protocol";
 import type { Io, Run } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { exitCodeOf } from "../say.ts";
+import { toExitCode } from "../say.ts";
 import { runForms } from "./run-forms.ts";
 
 export const demo: Run = async (args, io) =>
@@ -93,7 +93,7 @@ async function work({ project, agentDir }: { project: string; agentDir: string }
     session.onSessionEvent(createTeller(io));
     const outcome = await session.prompt(request);
     io.out(`${label(io, "log")} ${sessionManager.getEntryCount()} entries in ${sessionManager.getSessionFile()}\n`);
-    return outcome.kind === "ran" ? exitCodeOf(outcome, 0) : exitCodes.failed;
+    return outcome.kind === "ran" ? toExitCode(outcome, 0) : exitCodes.failed;
   } finally {
     await session.dispose();
     model.dispose();

@@ -13,7 +13,7 @@ export function describeEntry(entry: SessionEntry): EntryWords {
   const hidden = (who: string, text = ""): EntryWords => ({ who, text, isShown: false });
   switch (entry.type) {
     case "message":
-      return describeMessage(fieldsOf(entry.message));
+      return describeMessage(toFields(entry.message));
     case "compaction":
       return shown("compaction", plain(entry.summary));
     case "branch_summary":
@@ -46,19 +46,19 @@ function describeMessage(message: Record<string, unknown>): EntryWords {
 
 const callsIn = (content: unknown): string[] =>
   Array.isArray(content)
-    ? content.map(fieldsOf).flatMap((block) => (block["type"] === "toolCall" ? `[${plain(block["name"])}]` : []))
+    ? content.map(toFields).flatMap((block) => (block["type"] === "toolCall" ? `[${plain(block["name"])}]` : []))
     : [];
 
 function textIn(content: unknown): string {
   if (!Array.isArray(content)) return plain(content);
   return content
-    .map(fieldsOf)
+    .map(toFields)
     .map((block) => plain(block["text"]))
     .join(" ")
     .trim();
 }
 
-const fieldsOf = (value: unknown): Record<string, unknown> =>
+const toFields = (value: unknown): Record<string, unknown> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 
 /** The beginning is enough for a line. */

@@ -2,17 +2,17 @@
 import { access as mayUse, constants, mkdtemp, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { messageOf, systemClock } from "@tau/ai";
+import { getErrorMessage, systemClock } from "@tau/ai";
 import { describeProblem, formatSettingsProblem } from "@tau/harness";
 import type { Tools } from "@tau/tools";
 import type { Io } from "../command.ts";
 import type { Access } from "./access.ts";
-import { keysOf } from "./auth-status.ts";
-import type { Place } from "./place.ts";
+import { getKeys } from "./auth-status.ts";
+import type { CommandContext } from "./command-context.ts";
 
 export interface Patient {
   io: Io;
-  place: Place;
+  context: CommandContext;
   access: Access;
   /** Whether anybody may be contacted. */
   asksNetwork: boolean;
@@ -55,7 +55,7 @@ export function nodeFinding(version: string): Finding {
   return fail(`${version} is too old`, "Install Node 20.19 or later.");
 }
 
-async function lookAtDirectory({ place: { agentDir }, access }: Patient): Promise<Finding> {
+async function lookAtDirectory({ context: { agentDir }, access }: Patient): Promise<Finding> {
   const nearest = await nearestThere(agentDir);
   const isThere = nearest === agentDir;
   const stats = await stat(nearest);
@@ -63,11 +63,11 @@ async function lookAtDirectory({ place: { agentDir }, access }: Patient): Promis
   if (!stats.isDirectory()) return fail(`${nearest} is no directory`, fix);
   const refusal = await mayUse(nearest, constants.W_OK | constants.X_OK).then(
     () => undefined,
-    (error: unknown) => messageOf(error),
+    (error: unknown) => getErrorMessage(error),
   );
   if (refusal !== undefined) return fail(refusal, fix);
   if (!isThere) return ok(`${agentDir} will be made when it is needed`);
-  // Whoever reads credentials makes their place private first.
+  // Whoever reads credentials makes their directory private first.
   const notice = access.notices.find(({ kind }) => kind === "permissions");
   if (notice) return warn(notice.message, "Replace the keys in it, if others use this machine: tau auth login");
   return ok(agentDir);
@@ -80,7 +80,7 @@ async function nearestThere(path: string): Promise<string> {
   }
 }
 
-async function lookAtSettings({ place: { settings } }: Patient): Promise<Finding> {
+async function lookAtSettings({ context: { settings } }: Patient): Promise<Finding> {
   const [first, ...more] = settings.problems;
   if (!first) return ok("nothing is wrong with them");
   return warn(`${formatSettingsProblem(first)}${others(more)}`, "Correct it: tau config edit");
@@ -95,7 +95,7 @@ async function lookAtModels({ access: { registry } }: Patient): Promise<Finding>
 }
 
 async function lookAtKeys({ access, io }: Patient): Promise<Finding> {
-  const found = await keysOf(access, io);
+  const found = await getKeys(access, io);
   const notice = access.notices.find(({ kind }) => kind !== "permissions");
   if (notice) return warn(notice.message, "Correct it, or log in again: tau auth login");
   if (found.length > 0) return ok(found.map(({ provider, keys }) => `${provider} (${keys[0]?.text ?? ""})`).join(", "));
@@ -123,14 +123,14 @@ async function lookAtShell({ io }: Patient): Promise<Finding> {
         { command: "echo tau${BASH_VERSION:+ bash $BASH_VERSION}" },
         io.signal,
       );
-      const said = textOf(result);
+      const said = getText(result);
       const version = /tau bash (\S+)/.exec(said)?.[1];
       if (version !== undefined) return ok(`bash ${version}`);
       return said.includes("tau")
         ? warn("there is no bash, only sh", "Install bash: models expect it.")
         : fail(said, shellFix);
     } catch (error) {
-      return fail(messageOf(error), shellFix);
+      return fail(getErrorMessage(error), shellFix);
     }
   });
 }
@@ -141,19 +141,19 @@ async function lookAtSearch({ io }: Patient): Promise<Finding> {
   return await withTools(async ({ byName }, directory) => {
     await writeFile(join(directory, "a.txt"), "a needle\n");
     try {
-      const said = textOf(await byName.grep.execute("doctor", { pattern: "needle" }, io.signal));
+      const said = getText(await byName.grep.execute("doctor", { pattern: "needle" }, io.signal));
       return said.includes("a.txt")
         ? ok("ripgrep finds things")
         : fail("ripgrep does not find what is there", searchFix);
     } catch (error) {
-      return fail(messageOf(error), searchFix);
+      return fail(getErrorMessage(error), searchFix);
     }
   });
 }
 
 const searchFix = "Install tau again: ripgrep comes with it, in a package for each platform.";
 
-const textOf = ({ content }: { content: readonly { type: string; text?: string }[] }): string =>
+const getText = ({ content }: { content: readonly { type: string; text?: string }[] }): string =>
   content.map(({ text }) => text ?? "").join("");
 
 async function lookAtSandbox(): Promise<Finding> {
@@ -186,7 +186,7 @@ async function lookAtNetwork({ io, access: { registry }, asksNetwork }: Patient)
 
 function listed(origins: readonly string[]): string {
   const more = origins.length > 5 ? ` and ${origins.length - 5} more` : "";
-  return origins.length === 0 ? "no place yet" : `${origins.slice(0, 5).join(", ")}${more}`;
+  return origins.length === 0 ? "no origin yet" : `${origins.slice(0, 5).join(", ")}${more}`;
 }
 
 const patienceMs = 5_000;
@@ -213,7 +213,7 @@ async function answers(origin: string, signal: AbortSignal): Promise<boolean> {
 
 const megabyte = 1024 * 1024;
 
-async function lookAtDisk({ place: { agentDir } }: Patient): Promise<Finding> {
+async function lookAtDisk({ context: { agentDir } }: Patient): Promise<Finding> {
   const { bavail, bsize } = await statfs(await nearestThere(agentDir));
   const free = Math.floor((bavail * bsize) / megabyte);
   const says = `${free} MB free for sessions`;

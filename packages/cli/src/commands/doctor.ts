@@ -5,7 +5,7 @@ import { jsonLine } from "../json-line.ts";
 import { type Colour, tableText } from "../table.ts";
 import { openAccess } from "./access.ts";
 import { type Finding, type Patient, checks } from "./doctor-checks.ts";
-import { placeOf } from "./place.ts";
+import { openCommandContext } from "./command-context.ts";
 import { type RunForm, runForms } from "./run-forms.ts";
 
 export const doctor: Run = async (args, io) => await runForms("doctor", examine, { args, io });
@@ -14,7 +14,7 @@ const colours: Record<Finding["status"], Colour> = { ok: "green", warn: "yellow"
 
 const examine: RunForm = async (given, io) => {
   const access = await openAccess(io);
-  const patient: Patient = { io, access, place: await placeOf(io), asksNetwork: given.has("network") };
+  const patient: Patient = { io, access, context: await openCommandContext(io), asksNetwork: given.has("network") };
   const found: ({ check: string } & Finding)[] = [];
   try {
     for (const { name, look } of checks) {

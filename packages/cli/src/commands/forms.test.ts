@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formsOf, parseForm, parseForms } from "./forms.ts";
+import { getForms, parseForm, parseForms } from "./forms.ts";
 import { commands } from "./index.ts";
 
 test("a line says everything: the word, what is needed, what may be left out, and the summary", () => {
@@ -25,7 +25,7 @@ test("a line says everything: the word, what is needed, what may be left out, an
 
 test("every line of the table is one that can be read back from its parts", () => {
   for (const command of commands) {
-    for (const { usage, word, flags, places } of formsOf(command)) {
+    for (const { usage, word, flags, places } of getForms(command)) {
       const parts = [
         `tau ${command.name}`,
         ...(word === "" ? [] : [word]),

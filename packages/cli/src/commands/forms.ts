@@ -66,7 +66,7 @@ function parseFlag(text: string, isRequired: boolean): FormFlag {
   };
 }
 
-export const formsOf = ({ usage }: Pick<Command, "usage">): Form[] => usage.map(parseForm);
+export const getForms = ({ usage }: Pick<Command, "usage">): Form[] => usage.map(parseForm);
 
 /** What a person gave to a form. */
 export interface Given {

@@ -29,7 +29,7 @@ const list: RunForm = async (given, io) => {
       return exitCodes.failed;
     }
     if (found.length === 0) {
-      const hint = didYouMean(search, known.map(referenceOf));
+      const hint = didYouMean(search, known.map(getReference));
       io.err(`tau models: no model has ${JSON.stringify(search)} in its name.${hint} With --all, more are searched.\n`);
       return exitCodes.failed;
     }
@@ -48,16 +48,16 @@ const list: RunForm = async (given, io) => {
 
 /** Every word of the search, in any order. */
 function matches(model: Model, search: string): boolean {
-  const text = `${referenceOf(model)} ${model.name}`.toLowerCase();
+  const text = `${getReference(model)} ${model.name}`.toLowerCase();
   return search
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word));
 }
 
-const referenceOf = ({ provider, id }: Model): string => `${provider}/${id}`;
+const getReference = ({ provider, id }: Model): string => `${provider}/${id}`;
 
-const byName = (a: Model, b: Model) => (referenceOf(a) < referenceOf(b) ? -1 : 1);
+const byName = (a: Model, b: Model) => (getReference(a) < getReference(b) ? -1 : 1);
 
 /** Without headers, which may hold secrets. */
 const plain = ({ provider, id, name, api, reasoning, input, cost, contextWindow, maxTokens }: Model) => ({
@@ -83,7 +83,7 @@ const columns: Column[] = [
 ];
 
 const row = (model: Model): string[] => [
-  referenceOf(model),
+  getReference(model),
   thousands(model.contextWindow),
   thousands(model.maxTokens),
   model.reasoning ? "yes" : "no",

@@ -2,7 +2,7 @@
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { commandHelp } from "./command-help.ts";
-import { formsOf, type Given, parseForms } from "./forms.ts";
+import { getForms, type Given, parseForms } from "./forms.ts";
 import { commands } from "./index.ts";
 
 export type RunForm = (given: Given, io: Io) => Promise<ExitCode>;
@@ -14,7 +14,7 @@ export async function runForms(
   { args, io }: { args: readonly string[]; io: Io },
 ): Promise<ExitCode> {
   const command = commands.find((one) => one.name === name)!;
-  const parsed = parseForms(formsOf(command), args);
+  const parsed = parseForms(getForms(command), args);
   switch (parsed.kind) {
     case "help":
       io.out(commandHelp(command));

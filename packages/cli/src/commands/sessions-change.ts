@@ -6,7 +6,7 @@ import { HarnessError, SessionManager } from "@tau/harness";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Given } from "./forms.ts";
-import { placeOf, readSession, sessionFile, sessionsHere } from "./place.ts";
+import { openCommandContext, readSession, sessionFile, sessionsHere } from "./command-context.ts";
 import { usageMistake } from "./run-forms.ts";
 
 /**
@@ -14,10 +14,10 @@ import { usageMistake } from "./run-forms.ts";
  * another process writes, too, and there is no second place that says which session counts.
  */
 export async function switchTo(given: Given, io: Io): Promise<ExitCode> {
-  const place = await placeOf(io);
-  const path = await sessionFile(place, given.places[0], io);
-  const { id, cwd } = await readSession(path, place, async (session) => ({ id: session.id, cwd: session.getCwd() }));
-  const others = await sessionsHere({ ...place, cwd: cwd || place.cwd }, io);
+  const context = await openCommandContext(io);
+  const path = await sessionFile(context, given.places[0], io);
+  const { id, cwd } = await readSession(path, context, async (session) => ({ id: session.id, cwd: session.getCwd() }));
+  const others = await sessionsHere({ ...context, cwd: cwd || context.cwd }, io);
   const { atime } = await stat(path);
   // Another may be dated in the future; and a whole second later, since a file's time may lose its last digits.
   const latest = Math.max(
@@ -25,16 +25,16 @@ export async function switchTo(given: Given, io: Io): Promise<ExitCode> {
     ...others.filter((other) => other.path !== path).map(({ modified }) => modified.getTime()),
   );
   await utimes(path, atime, new Date(Math.max(systemClock.now(), latest + 1_000)));
-  if (cwd === resolve(place.cwd)) io.out(`tau --continue now goes on with ${id}.\n`);
+  if (cwd === resolve(context.cwd)) io.out(`tau --continue now goes on with ${id}.\n`);
   else io.out(`In ${cwd || "its directory"}, tau --continue now goes on with ${id}. Here: tau --session ${id}\n`);
   return exitCodes.done;
 }
 
 export async function branchFrom(given: Given, io: Io): Promise<ExitCode> {
-  const place = await placeOf(io);
-  const path = await sessionFile(place, given.places[0], io);
+  const context = await openCommandContext(io);
+  const path = await sessionFile(context, given.places[0], io);
   // Opened for writing where that can be: the copy gets the same rights.
-  const source = await SessionManager.open(path, { agentDir: place.agentDir });
+  const source = await SessionManager.open(path, { agentDir: context.agentDir });
   try {
     const entryId = await entryMeant(source, given.value("from")!);
     const branch = await source.branchSession(source.id, entryId);
@@ -67,9 +67,9 @@ export async function rename(given: Given, io: Io): Promise<ExitCode> {
   const [meant, ...words] = given.places;
   const name = words.join(" ").trim();
   if (name === "") return usageMistake("sessions", "a name needs at least one letter.", io);
-  const place = await placeOf(io);
-  const path = await sessionFile(place, meant, io);
-  const session = await SessionManager.open(path, { agentDir: place.agentDir });
+  const context = await openCommandContext(io);
+  const path = await sessionFile(context, meant, io);
+  const session = await SessionManager.open(path, { agentDir: context.agentDir });
   try {
     await keepingTime(path, () => session.appendSessionInfo(name));
   } finally {

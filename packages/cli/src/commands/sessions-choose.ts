@@ -3,11 +3,11 @@ import { HarnessError } from "@tau/harness";
 import { choose } from "../choose.ts";
 import type { Io } from "../command.ts";
 import { cleanLine, cutTo } from "../table.ts";
-import { placeOf, sessionsHere } from "./place.ts";
-import { shortIds, titleOf } from "./sessions-list.ts";
+import { openCommandContext, sessionsHere } from "./command-context.ts";
+import { shortIds, formatTitle } from "./sessions-list.ts";
 
-const mostShown = 20;
-const mostTitle = 60;
+const maxShown = 20;
+const maxTitleLength = 60;
 
 /** Throws when there is nobody to ask, nothing to choose from, or the person chose nothing. */
 export async function chooseSessionFile(io: Io, directory: string | undefined): Promise<string> {
@@ -15,12 +15,12 @@ export async function chooseSessionFile(io: Io, directory: string | undefined): 
   if (!io.terminal.input || !io.terminal.err) {
     throw refused("--resume asks which session is meant, and nobody is there to ask. Name it with --session ID.");
   }
-  const sessions = (await sessionsHere(await placeOf(io, directory), io)).slice(0, mostShown);
+  const sessions = (await sessionsHere(await openCommandContext(io, directory), io)).slice(0, maxShown);
   if (sessions.length === 0) throw refused("There is no session of this directory yet.");
   const ids = shortIds(sessions.map(({ id }) => id));
   const items = sessions.map((session, at) => ({
     name: ids[at]!,
-    summary: cutTo(cleanLine(titleOf(session)), mostTitle),
+    summary: cutTo(cleanLine(formatTitle(session)), maxTitleLength),
   }));
   const chosen = await choose(io, "Sessions of this directory, the last used first:", items);
   if (chosen === undefined) throw new HarnessError("aborted", "No session was chosen.");

@@ -2,20 +2,20 @@ import { readdir, realpath, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { HarnessError, type SessionInfo } from "@tau/harness";
 import { acquireLease } from "@tau/tools/platform";
-import { consent, endOf } from "../choose.ts";
+import { consent, getEnd } from "../choose.ts";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { cleanLine } from "../table.ts";
 import type { Given } from "./forms.ts";
-import { placeOf, readSession, sessionFile } from "./place.ts";
+import { openCommandContext, readSession, sessionFile } from "./command-context.ts";
 import { usageMistake } from "./run-forms.ts";
 
 export async function deleteSessions(given: Given, io: Io): Promise<ExitCode> {
-  const place = await placeOf(io);
+  const context = await openCommandContext(io);
   const paths: string[] = [];
-  for (const name of given.places) paths.push(await realpath(await sessionFile(place, name, io)));
+  for (const name of given.places) paths.push(await realpath(await sessionFile(context, name, io)));
   for (const path of new Set(paths)) {
-    const about = await readSession(path, place, async (session) => {
+    const about = await readSession(path, context, async (session) => {
       // What is no session is not ours to remove, whatever its name.
       if (session.problems.some(({ kind }) => kind === "no_session")) {
         throw new HarnessError("invalid_input", `${path} is no session: it stays.`);
@@ -26,7 +26,7 @@ export async function deleteSessions(given: Given, io: Io): Promise<ExitCode> {
     if (answer === "nobody") return usageMistake("sessions", "deleting needs --yes where nobody can be asked.", io);
     if (answer !== "yes") {
       io.err("It stays.\n");
-      return endOf(answer);
+      return getEnd(answer);
     }
     await removeSession(path);
     io.out(`Deleted ${describe(about)}.\n`);

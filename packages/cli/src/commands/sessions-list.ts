@@ -6,28 +6,28 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import { type Column, tableText } from "../table.ts";
 import type { Given } from "./forms.ts";
-import { type Place, placeOf, sessionsHere, tellProblems, watched } from "./place.ts";
+import { type CommandContext, openCommandContext, sessionsHere, tellProblems, watched } from "./command-context.ts";
 
 export async function listSessions(given: Given, io: Io): Promise<ExitCode> {
-  const place = await placeOf(io, given.value("session-dir"));
-  const found = await sessionsAsked(place, given.has("all"), io);
+  const context = await openCommandContext(io, given.value("session-dir"));
+  const found = await sessionsAsked(context, given.has("all"), io);
   if (given.has("json")) {
     io.out(jsonLine(found));
     return exitCodes.done;
   }
-  tellProblems(place, io);
+  tellProblems(context, io);
   if (found.length === 0) {
-    io.err(given.has("all") ? "There are no sessions yet.\n" : `There are no sessions of ${place.cwd} yet.\n`);
+    io.err(given.has("all") ? "There are no sessions yet.\n" : `There are no sessions of ${context.cwd} yet.\n`);
     return exitCodes.done;
   }
-  io.out(sessionTable(found, { isAll: given.has("all"), cwd: resolve(place.cwd) }, io));
+  io.out(sessionTable(found, { isAll: given.has("all"), cwd: resolve(context.cwd) }, io));
   return exitCodes.done;
 }
 
 /** Those of this directory, or of all. */
-export async function sessionsAsked(place: Place, isAll: boolean, io: Io): Promise<SessionInfo[]> {
-  const { agentDir } = place;
-  if (!isAll) return await sessionsHere(place, io);
+export async function sessionsAsked(context: CommandContext, isAll: boolean, io: Io): Promise<SessionInfo[]> {
+  const { agentDir } = context;
+  if (!isAll) return await sessionsHere(context, io);
   return await watched(io, (onProgress) => SessionManager.listAll({ agentDir, onProgress, signal: io.signal }));
 }
 
@@ -49,12 +49,13 @@ function sessionTable(found: readonly SessionInfo[], { isAll, cwd }: { isAll: bo
     ago(now - session.modified.getTime()),
     String(session.messageCount),
     ...(isAll ? [session.cwd] : []),
-    titleOf(session),
+    formatTitle(session),
   ]);
   return tableText(columns, rows, io);
 }
 
-export const titleOf = ({ name, firstMessage }: SessionInfo): string => name ?? (firstMessage || "(nothing said yet)");
+export const formatTitle = ({ name, firstMessage }: SessionInfo): string =>
+  name ?? (firstMessage || "(nothing said yet)");
 
 /** What is enough of each id to tell it from the others, and looks like an id. */
 export function shortIds(ids: readonly string[]): string[] {
@@ -62,10 +63,10 @@ export function shortIds(ids: readonly string[]): string[] {
   const shared = new Map(
     sorted.map((id, at) => [id, Math.max(sharedLength(id, sorted[at - 1]), sharedLength(id, sorted[at + 1]))]),
   );
-  return ids.map((id) => id.slice(0, Math.max(leastIdLength, (shared.get(id) ?? 0) + 1)));
+  return ids.map((id) => id.slice(0, Math.max(minIdLength, (shared.get(id) ?? 0) + 1)));
 }
 
-const leastIdLength = 8;
+const minIdLength = 8;
 
 function sharedLength(a: string, b: string | undefined): number {
   if (b === undefined) return 0;

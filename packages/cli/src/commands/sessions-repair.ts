@@ -17,7 +17,7 @@ import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import type { Given } from "./forms.ts";
-import { type Place, placeOf, sessionFile } from "./place.ts";
+import { type CommandContext, openCommandContext, sessionFile } from "./command-context.ts";
 import { keepingTime } from "./sessions-change.ts";
 import { writeNew } from "./write-new.ts";
 
@@ -31,13 +31,13 @@ interface Repaired {
 }
 
 export async function repair(given: Given, io: Io): Promise<ExitCode> {
-  const place = await placeOf(io);
-  const path = await sessionFile(place, given.places[0], io);
-  const session = await SessionManager.open(path, { agentDir: place.agentDir });
+  const context = await openCommandContext(io);
+  const path = await sessionFile(context, given.places[0], io);
+  const session = await SessionManager.open(path, { agentDir: context.agentDir });
   let done: Repaired;
   try {
     mustBeOurs(session, path);
-    done = await repairOpen(session, place);
+    done = await repairOpen(session, context);
   } finally {
     await session.close();
   }
@@ -58,7 +58,7 @@ function mustBeOurs({ readOnly }: SessionManager, path: string): void {
   }
 }
 
-async function repairOpen(session: SessionManager, place: Place): Promise<Repaired> {
+async function repairOpen(session: SessionManager, context: CommandContext): Promise<Repaired> {
   const path = session.getSessionFile()!;
   const { problems } = session;
   const source = await session.exportSource();
@@ -68,23 +68,23 @@ async function repairOpen(session: SessionManager, place: Place): Promise<Repair
   const keptAs = `${path}.damaged-${systemIds()}`;
   await link(path, keptAs);
   await keepingTime(path, () =>
-    writeNew({ path, text: exportJsonl(withPlace(source, { path, ...place })), replaces: true }),
+    writeNew({ path, text: exportJsonl(withPlace(source, { path, ...context })), replaces: true }),
   );
   return { ...done, keptAs };
 }
 
 /** Where a header is lost, the directory that the file lies in may tell whose it was. */
-function withPlace(source: ExportSource, { path, cwd, agentDir }: Place & { path: string }): ExportSource {
+function withPlace(source: ExportSource, { path, cwd, agentDir }: CommandContext & { path: string }): ExportSource {
   const isOfHere = source.header.cwd === "" && dirname(path) === sessionDirectory(cwd, agentDir);
   return isOfHere ? { ...source, header: { ...source.header, cwd: resolve(cwd) } } : source;
 }
 
-const mostTold = 20;
+const maxReported = 20;
 
 function repairedText({ id, keptAs, entries, problems }: Repaired): string {
   if (problems.length === 0) return `${id} has ${entries} entries, and nothing is wrong with it.\n`;
-  const more = problems.length > mostTold ? [`And ${problems.length - mostTold} more like these.`] : [];
-  const told = [...problems.slice(0, mostTold).map(({ message }) => message), ...more];
+  const more = problems.length > maxReported ? [`And ${problems.length - maxReported} more like these.`] : [];
+  const told = [...problems.slice(0, maxReported).map(({ message }) => message), ...more];
   const end =
     keptAs === undefined
       ? `${id} has ${entries} entries, and nothing else is wrong with it.`

@@ -5,19 +5,19 @@ import { jsonLine } from "../json-line.ts";
 import { cleanLine, cutTo, tableText, terminalWidth } from "../table.ts";
 import { describeEntry } from "./describe-entry.ts";
 import type { Given } from "./forms.ts";
-import { placeOf, readSession, sessionFile, tellProblems } from "./place.ts";
+import { openCommandContext, readSession, sessionFile, tellProblems } from "./command-context.ts";
 
 export async function showSession(given: Given, io: Io): Promise<ExitCode> {
-  const place = await placeOf(io);
-  const path = await sessionFile(place, given.places[0], io);
-  return await readSession(path, place, async (session) => {
+  const context = await openCommandContext(io);
+  const path = await sessionFile(context, given.places[0], io);
+  return await readSession(path, context, async (session) => {
     const branch = await session.getBranch();
     if (given.has("json")) {
       const { header, name, leafId } = await session.exportSource();
       io.out(jsonLine({ path, header, name, leafId, problems: session.problems, entries: branch }));
       return exitCodes.done;
     }
-    tellProblems(place, io);
+    tellProblems(context, io);
     io.out(await facts(session, path, io));
     io.out(`\n${branchTable(branch, io)}`);
     return exitCodes.done;

@@ -6,22 +6,22 @@ import { jsonLine } from "../json-line.ts";
 import { type TreeNode, treeText } from "../table.ts";
 import { describeEntry } from "./describe-entry.ts";
 import type { Given } from "./forms.ts";
-import { type Place, placeOf, readSession, sessionFile, tellProblems } from "./place.ts";
-import { sessionsAsked, shortIds, titleOf } from "./sessions-list.ts";
+import { type CommandContext, openCommandContext, readSession, sessionFile, tellProblems } from "./command-context.ts";
+import { sessionsAsked, shortIds, formatTitle } from "./sessions-list.ts";
 
 export async function showTree(given: Given, io: Io): Promise<ExitCode> {
-  const place = await placeOf(io, given.value("session-dir"));
+  const context = await openCommandContext(io, given.value("session-dir"));
   const [session] = given.places;
-  if (session !== undefined) return await showEntries(place, { session, isJson: given.has("json") }, io);
-  const found = await sessionsAsked(place, given.has("all"), io);
-  const roots = familyOf(found);
+  if (session !== undefined) return await showEntries(context, { session, isJson: given.has("json") }, io);
+  const found = await sessionsAsked(context, given.has("all"), io);
+  const roots = getFamily(found);
   if (given.has("json")) {
     io.out(jsonLine(roots.map(plainFamily)));
     return exitCodes.done;
   }
-  tellProblems(place, io);
+  tellProblems(context, io);
   const ids = new Map(shortIds(found.map(({ id }) => id)).map((short, at) => [found[at]!, short]));
-  if (found.length === 0) io.err(`There are no sessions of ${place.cwd} yet.\n`);
+  if (found.length === 0) io.err(`There are no sessions of ${context.cwd} yet.\n`);
   io.out(
     treeText(
       roots.map((root) => drawn(root, ids)),
@@ -37,7 +37,7 @@ interface Family {
 }
 
 /** The oldest first. Whose parent is not among them stands for itself. */
-function familyOf(found: readonly SessionInfo[]): Family[] {
+function getFamily(found: readonly SessionInfo[]): Family[] {
   const families = new Map(found.map((session) => [session.id, { session, children: [] as Family[] }]));
   const roots: Family[] = [];
   for (const family of [...families.values()].sort(
@@ -61,19 +61,19 @@ function comesFrom(session: SessionInfo, ancestor: SessionInfo, families: Readon
 
 function drawn({ session, children }: Family, ids: ReadonlyMap<SessionInfo, string>): TreeNode {
   const from = session.branchPoint === null ? "" : ` from ${session.branchPoint}`;
-  const text = `${ids.get(session) ?? session.id}${from}: ${titleOf(session)}`;
+  const text = `${ids.get(session) ?? session.id}${from}: ${formatTitle(session)}`;
   return { text, children: children.map((child) => drawn(child, ids)) };
 }
 
 const plainFamily = ({ session, children }: Family): object => ({ ...session, children: children.map(plainFamily) });
 
 async function showEntries(
-  place: Place,
+  context: CommandContext,
   { session: name, isJson }: { session: string; isJson: boolean },
   io: Io,
 ): Promise<ExitCode> {
-  const path = await sessionFile(place, name, io);
-  const { entries, leafId } = await readSession(path, place, (session) => session.exportSource());
+  const path = await sessionFile(context, name, io);
+  const { entries, leafId } = await readSession(path, context, (session) => session.exportSource());
   if (isJson) {
     io.out(jsonLine({ leafId, entries }));
     return exitCodes.done;

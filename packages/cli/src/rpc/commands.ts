@@ -9,7 +9,7 @@ import { commandsData, forkMessages, lastAnswer, modelData, saidIn, stateData, s
 import { type Fields, flag, type Given, images, oneOf, optional, text, words } from "./fields.ts";
 import type { Sender } from "./framing.ts";
 import type { RpcHost } from "./host.ts";
-import { queueOf } from "./pi-events.ts";
+import { toQueue } from "./pi-events.ts";
 
 export interface RpcCommand {
   fields: Fields;
@@ -52,7 +52,7 @@ export const rpcCommands: Readonly<Record<string, RpcCommand>> = {
   abort: longCommand({}, async (host) => {
     await host.abort();
   }),
-  clear_queue: command({}, async ({ session }) => queueOf(await session.clearQueue())),
+  clear_queue: command({}, async ({ session }) => toQueue(await session.clearQueue())),
   approve: command(
     { approvalId: text, decision: oneOf("allow", "deny"), remember: optional(oneOf("session", "always")) },
     ({ session }, { approvalId, decision, remember }) => {
@@ -92,12 +92,12 @@ export const rpcCommands: Readonly<Record<string, RpcCommand>> = {
     await session.setThinkingLevel(level);
   }),
   cycle_thinking_level: command({}, async ({ session }) => {
-    const levels = levelsOf(session);
+    const levels = getLevels(session);
     if (levels.length < 2) return null;
     await session.setThinkingLevel(after(levels, levels.indexOf(session.thinkingLevel)));
     return { level: session.thinkingLevel };
   }),
-  get_available_thinking_levels: command({}, ({ session }) => ({ levels: levelsOf(session) })),
+  get_available_thinking_levels: command({}, ({ session }) => ({ levels: getLevels(session) })),
 
   set_steering_mode: command({ mode: queueMode }, ({ session }, { mode }) => session.override({ steeringMode: mode })),
   set_follow_up_mode: command({ mode: queueMode }, ({ session }, { mode }) => session.override({ followUpMode: mode })),
@@ -181,7 +181,7 @@ async function execute(host: RpcHost, { prompt, images }: { prompt: string; imag
   return { answer: said, terminationReason, ...(detail !== undefined && { detail }) };
 }
 
-const levelsOf = ({ model }: AgentSession) => (model ? getSupportedThinkingLevels(model) : ["off" as const]);
+const getLevels = ({ model }: AgentSession) => (model ? getSupportedThinkingLevels(model) : ["off" as const]);
 
 /** The one after a place, and after the last the first again. */
 const after = <T>(list: readonly T[], at: number): T => list[(at + 1) % list.length]!;

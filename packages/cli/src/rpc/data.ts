@@ -3,7 +3,7 @@ import type { AgentSession, SessionEntry } from "@tau/harness";
 import { type Model, withoutUserinfo } from "@tau/ai";
 import { dirname, relative } from "node:path";
 import type { RpcHost } from "./host.ts";
-import { wordsOf } from "./pi-events.ts";
+import { getWords } from "./pi-events.ts";
 
 /** Headers and addresses may hold secrets, and nobody who chooses a model needs them. */
 export function modelData({ headers: _headers, ...model }: Model): Omit<Model, "headers"> {
@@ -84,7 +84,7 @@ export async function forkMessages(session: AgentSession): Promise<{ entryId: st
 
 /** The words of a person's message; undefined for any other entry. */
 export function saidIn(entry: SessionEntry): string | undefined {
-  return entry.type === "message" && entry.message.role === "user" ? wordsOf(entry.message) : undefined;
+  return entry.type === "message" && entry.message.role === "user" ? getWords(entry.message) : undefined;
 }
 
 /** Null as long as the model has said nothing. */

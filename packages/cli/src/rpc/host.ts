@@ -1,6 +1,6 @@
 /** The session that commands are about, which may become another one; and what has to be in order around it. */
 import { type AgentSession, HarnessError, type PromptOutcome, type RunOutcome } from "@tau/harness";
-import { modelsAreEqual, messageOf } from "@tau/ai";
+import { modelsAreEqual, getErrorMessage } from "@tau/ai";
 import type { SessionOptions } from "../args.ts";
 import { PiEvents, type PiRecord } from "./pi-events.ts";
 import type { Wire } from "./wire.ts";
@@ -95,7 +95,7 @@ export class RpcHost {
       return result;
     } catch (error) {
       const aborted = error instanceof HarnessError && error.code === "aborted";
-      pi.endCompaction({ aborted, ...(!aborted && { errorMessage: messageOf(error) }) });
+      pi.endCompaction({ aborted, ...(!aborted && { errorMessage: getErrorMessage(error) }) });
       throw error;
     } finally {
       this.#compactions--;
@@ -165,7 +165,7 @@ export class RpcHost {
     const outcome = begin(session).finally(stop);
     const settled = outcome.then(({ kind }): Disposition => (kind === "queued" ? "queued" : "started"));
     const disposition = await Promise.race([hasBegun, settled]);
-    settled.catch((error: unknown) => this.#tell("run_failed", messageOf(error)));
+    settled.catch((error: unknown) => this.#tell("run_failed", getErrorMessage(error)));
     return { disposition, outcome };
   }
 

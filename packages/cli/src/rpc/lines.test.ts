@@ -2,27 +2,27 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Line, LineSplitter } from "./lines.ts";
 
-const linesOf = (pieces: readonly Buffer[], mostBytes?: number): Line[] => {
-  const splitter = new LineSplitter(mostBytes);
+const toLines = (pieces: readonly Buffer[], maxBytes?: number): Line[] => {
+  const splitter = new LineSplitter(maxBytes);
   return [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()];
 };
 const texts = (...lines: string[]): Line[] => lines.map((text) => ({ kind: "text", text }));
 
 test("only LF ends a line, and a CR before it is not part of it", () => {
   const given = "a\u2028b\u2029c\u0085d\ve\n\r\nf\r\rg\r\nlast";
-  expect(linesOf([Buffer.from(given)])).toEqual(texts("a\u2028b\u2029c\u0085d\ve", "", "f\r\rg", "last"));
+  expect(toLines([Buffer.from(given)])).toEqual(texts("a\u2028b\u2029c\u0085d\ve", "", "f\r\rg", "last"));
 });
 
 test("lines are the same wherever the bytes are cut", () => {
   const bytes = Buffer.from('{"text":"größer 🙂 \u2028"}\r\n{"b":2}\n\nend');
-  const whole = linesOf([bytes]);
+  const whole = toLines([bytes]);
   for (let first = 0; first <= bytes.length; first++) {
     for (let second = first; second <= bytes.length; second++) {
       const pieces = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
-      expect(linesOf(pieces)).toEqual(whole);
+      expect(toLines(pieces)).toEqual(whole);
     }
   }
-  expect(linesOf(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
+  expect(toLines(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
 });
 
 test("a line that is too long is told of once, wherever it is cut, and its neighbours are whole", () => {
@@ -36,7 +36,7 @@ test("a line that is too long is told of once, wherever it is cut, and its neigh
         length > 6 ? { kind: "too_long" } : { kind: "text", text: "x".repeat(length) },
       );
       if (lengths.at(-1) === 0) expected.pop();
-      expect(linesOf(pieces, 6)).toEqual(expected);
+      expect(toLines(pieces, 6)).toEqual(expected);
     }),
   );
 });

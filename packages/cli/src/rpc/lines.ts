@@ -2,23 +2,23 @@
 import type { Readable } from "node:stream";
 
 /** Room for a prompt with several images, and far less than memory. */
-export const mostLineBytes = 32 * 1024 * 1024;
+export const maxLineBytes = 32 * 1024 * 1024;
 
 const lineFeed = 0x0a;
 
 export type Line =
   | { kind: "text"; text: string }
-  /** It had more than `mostLineBytes`, and nothing of it was kept. */
+  /** It had more than `maxLineBytes`, and nothing of it was kept. */
   | { kind: "too_long" };
 
 /** Takes bytes as they come, in whatever pieces, and gives the lines that they complete. */
 export class LineSplitter {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #pieces: Buffer[] = [];
   #size = 0;
 
-  constructor(mostBytes: number = mostLineBytes) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number = maxLineBytes) {
+    this.#maxBytes = maxBytes;
   }
 
   push(chunk: Buffer): Line[] {
@@ -40,12 +40,12 @@ export class LineSplitter {
 
   #keep(piece: Buffer): void {
     this.#size += piece.length;
-    if (this.#size > this.#mostBytes) this.#pieces = [];
+    if (this.#size > this.#maxBytes) this.#pieces = [];
     else if (piece.length > 0) this.#pieces.push(piece);
   }
 
   #take(): Line {
-    const isTooLong = this.#size > this.#mostBytes;
+    const isTooLong = this.#size > this.#maxBytes;
     const text = Buffer.concat(this.#pieces).toString("utf8");
     this.#pieces = [];
     this.#size = 0;

@@ -38,12 +38,12 @@ export class PiEvents {
         this.#ended = { ...event, willRetry: false };
         return;
       case "message_update":
-        return this.#send(updateOf(event));
+        return this.#send(toUpdate(event));
       case "message_end":
         this.#send(event);
         return this.#endRetry(event);
       case "queue_changed":
-        return this.#send({ type: "queue_update", ...queueOf(event) });
+        return this.#send({ type: "queue_update", ...toQueue(event) });
       case "retry_scheduled": {
         const { attempt, maxAttempts, delayMs, reason } = event;
         this.#retry = attempt;
@@ -133,12 +133,12 @@ export class PiEvents {
 }
 
 /** Without what has been said before: a line a delta, and not the whole message each time. */
-function updateOf({ message, assistantMessageEvent }: Extract<AgentEvent, { type: "message_update" }>): PiRecord {
+function toUpdate({ message, assistantMessageEvent }: Extract<AgentEvent, { type: "message_update" }>): PiRecord {
   const usage = message.role === "assistant" ? message.usage : undefined;
-  return { type: "message_update", usage, assistantMessageEvent: deltaOf(assistantMessageEvent) };
+  return { type: "message_update", usage, assistantMessageEvent: toDelta(assistantMessageEvent) };
 }
 
-function deltaOf(event: AssistantMessageEvent): object {
+function toDelta(event: AssistantMessageEvent): object {
   if (!("partial" in event)) return event;
   const { partial, ...delta } = event;
   if (event.type !== "toolcall_start") return delta;
@@ -147,12 +147,12 @@ function deltaOf(event: AssistantMessageEvent): object {
 }
 
 /** What waits, as words. */
-export const queueOf = (queue: { steering: readonly QueuedMessage[]; followUps: readonly QueuedMessage[] }) => ({
-  steering: queue.steering.map(wordsOf),
-  followUp: queue.followUps.map(wordsOf),
+export const toQueue = (queue: { steering: readonly QueuedMessage[]; followUps: readonly QueuedMessage[] }) => ({
+  steering: queue.steering.map(getWords),
+  followUp: queue.followUps.map(getWords),
 });
 
-export function wordsOf({ content }: { content: QueuedMessage["content"] }): string {
+export function getWords({ content }: { content: QueuedMessage["content"] }): string {
   if (typeof content === "string") return content;
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }

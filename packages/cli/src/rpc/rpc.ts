@@ -1,17 +1,17 @@
 /** RPC mode: commands as lines on standard input, answers and events as lines on standard output, and nothing else there. */
 import { Readable } from "node:stream";
 import { HarnessError } from "@tau/harness";
-import { didYouMean, messageOf } from "@tau/ai";
+import { didYouMean, getErrorMessage } from "@tau/ai";
 import type { SessionOptions } from "../args.ts";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { agentDirOf } from "../find-session.ts";
+import { getAgentDir } from "../find-session.ts";
 import { openSession } from "../open-session.ts";
 import { rpcCommands } from "./commands.ts";
 import { readFields } from "./fields.ts";
 import { type Fault, type Incoming, notACommand, readLine, type Sender } from "./framing.ts";
 import { RpcHost } from "./host.ts";
-import { type Line, mostLineBytes, readLines } from "./lines.ts";
+import { type Line, maxLineBytes, readLines } from "./lines.ts";
 import { Wire } from "./wire.ts";
 
 /** Serves until standard input ends; then the run ends, the log is written, and all is well. */
@@ -22,13 +22,13 @@ export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode>
   }
   const session = await openSession(options, io, { ask: "surface" });
   const wire = new Wire(io);
-  const host = new RpcHost(session, { wire, options, cwd: io.cwd, agentDir: agentDirOf(io) });
+  const host = new RpcHost(session, { wire, options, cwd: io.cwd, agentDir: getAgentDir(io) });
   const running = new Set<Promise<void>>();
   const roomToWrite = waitForRoom(io);
   try {
     for await (const line of readLines(io.input() ?? Readable.from([]), io.signal)) {
       if (io.signal.aborted) break;
-      const incoming = incomingOf(line, wire);
+      const incoming = toIncoming(line, wire);
       if (hear(host, incoming)) host.tellNotices();
       const { isLong, work } = take(host, incoming);
       if (!isLong) await work;
@@ -60,11 +60,11 @@ function waitForRoom({ drained, signal }: Io): () => Promise<unknown> | undefine
   };
 }
 
-function incomingOf(line: Line, { framing = "pi" }: Wire): Incoming {
+function toIncoming(line: Line, { framing = "pi" }: Wire): Incoming {
   if (line.kind === "text") return readLine(line.text, framing);
   return notACommand(
     framing,
-    `A line may have ${mostLineBytes / 1024 / 1024} MB, and this one had more. It was not read.`,
+    `A line may have ${maxLineBytes / 1024 / 1024} MB, and this one had more. It was not read.`,
   );
 }
 
@@ -107,7 +107,7 @@ async function answer(host: RpcHost, sender: Sender, fields: Readonly<Record<str
   try {
     host.wire.succeed(sender, await command.run(host, read.given as never, sender));
   } catch (error) {
-    host.wire.fail(sender, faultOf(error));
+    host.wire.fail(sender, toFault(error));
   }
 }
 
@@ -117,7 +117,7 @@ function noCommand(name: string): string {
   return `There is no command ${JSON.stringify(name)}.${didYouMean(name, Object.keys(rpcCommands))}`;
 }
 
-function faultOf(error: unknown): Fault {
+function toFault(error: unknown): Fault {
   const code = (error as { code?: unknown } | undefined)?.code;
-  return { kind: "failed", message: messageOf(error), ...(typeof code === "string" && { code }) };
+  return { kind: "failed", message: getErrorMessage(error), ...(typeof code === "string" && { code }) };
 }

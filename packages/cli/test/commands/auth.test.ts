@@ -12,7 +12,7 @@ const person = { terminal: { input: true, err: true } };
 const stored = async ({ agentDir }: Spot) =>
   JSON.parse(await readFile(join(agentDir, "auth.json"), "utf8")) as Record<string, { key?: string }>;
 
-const statusOf = async (place: Spot, env: Record<string, string> = {}) =>
+const getStatus = async (place: Spot, env: Record<string, string> = {}) =>
   JSON.parse((await run(place, ["auth", "status", "--json"], { env })).out) as { provider: string; keys: object[] }[];
 
 test("a key from standard input is stored for its owner alone, and is used", async () => {
@@ -95,7 +95,7 @@ test("status says where each key comes from, in the order in which they count, a
   expect(out).toMatch(/^groq +\$GROQ_API_KEY$/m);
   expect(out).toMatch(/^house +models\.json from a command$/m);
   for (const secret of [fakeKey, "fake-env-key", "print-secret"]) expect(out).not.toContain(secret);
-  expect((await statusOf(place, env)).map(({ provider }) => provider)).toEqual(["groq", "house", "openai"]);
+  expect((await getStatus(place, env)).map(({ provider }) => provider)).toEqual(["groq", "house", "openai"]);
   expect((await run(await spot(), ["auth", "status"])).err).toContain("There is no key yet.");
 });
 
@@ -117,7 +117,7 @@ test("logout forgets what is stored, asks first, and says when there is nothing"
   expect((await run(place, ["auth", "logout", "openai"], { input: "" })).code).toBe(exitCodes.usage);
   expect((await run(place, ["auth", "logout", "openai"], { ...person, input: "no\n" })).code).toBe(exitCodes.failed);
   expect((await run(place, ["auth", "logout", "openai"], { ...person, input: "" })).code).toBe(exitCodes.interrupted);
-  expect(await statusOf(place)).toHaveLength(1);
+  expect(await getStatus(place)).toHaveLength(1);
   expect((await run(place, ["auth", "logout", "openai"], { ...person, input: "y\n" })).code).toBe(exitCodes.done);
   expect(await stored(place)).toEqual({});
   expect(await run(place, ["auth", "logout", "openai", "--yes"])).toMatchObject({

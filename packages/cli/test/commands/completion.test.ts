@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
-import { formsOf } from "../../src/commands/forms.ts";
+import { getForms } from "../../src/commands/forms.ts";
 import { commands } from "../../src/commands/index.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { flags } from "../../src/flags.ts";
@@ -37,7 +37,7 @@ test("the first word is a command or a flag: all of them, and nothing else", asy
 
 test("a command is completed with the forms and options of its table", async () => {
   for (const command of commands) {
-    for (const { word, flags: own } of formsOf(command)) {
+    for (const { word, flags: own } of getForms(command)) {
       if (word !== "") expect(await offered(command.name, word.slice(0, -1))).toContain(word);
       const before = word === "" ? [command.name] : [command.name, word];
       if (own.length > 0)

@@ -6,7 +6,7 @@ import { exitCodes } from "../../src/exit-codes.ts";
 import { run, temporaryDirectory } from "../kit.ts";
 import { type Spot, spot } from "./sessions-kit.ts";
 
-const fileOf = ({ agentDir }: Spot) => join(agentDir, "settings.json");
+const getFile = ({ agentDir }: Spot) => join(agentDir, "settings.json");
 
 test.each([
   ["retry.maxRetries", "7", 7],
@@ -20,7 +20,7 @@ test.each([
   const place = await spot();
   expect((await run(place, ["config", "set", key, written])).code).toBe(exitCodes.done);
   const [outer = "", inner] = key.split(".");
-  const file = JSON.parse(await readFile(fileOf(place), "utf8")) as Record<string, Record<string, unknown>>;
+  const file = JSON.parse(await readFile(getFile(place), "utf8")) as Record<string, Record<string, unknown>>;
   expect(inner === undefined ? file[outer] : file[outer]?.[inner]).toEqual(value);
   const got = JSON.parse((await run(place, ["config", "get", key, "--json"])).out) as unknown;
   if (typeof value === "object" && !Array.isArray(value)) expect(got).toMatchObject(value);
@@ -30,9 +30,9 @@ test.each([
 test("set keeps comments, a project's file wins, and unset takes a setting out again", async () => {
   const place = await spot();
   await mkdir(place.agentDir);
-  await writeFile(fileOf(place), '{\n  // mine\n  "defaultModel": "a"\n}\n');
+  await writeFile(getFile(place), '{\n  // mine\n  "defaultModel": "a"\n}\n');
   await run(place, ["config", "set", "retry.maxRetries", "5"]);
-  expect(await readFile(fileOf(place), "utf8")).toContain("// mine");
+  expect(await readFile(getFile(place), "utf8")).toContain("// mine");
   await run(place, ["config", "set", "--project", "defaultModel", "b"]);
   expect(JSON.parse(await readFile(join(place.directory, ".tau", "settings.json"), "utf8"))).toEqual({
     defaultModel: "b",
@@ -49,7 +49,7 @@ test("set keeps comments, a project's file wins, and unset takes a setting out a
 test("a mistake names the setting, suggests the nearest, and leaves the file alone", async () => {
   const place = await spot();
   await run(place, ["config", "set", "defaultModel", "a"]);
-  const before = await readFile(fileOf(place), "utf8");
+  const before = await readFile(getFile(place), "utf8");
   expect(await run(place, ["config", "set", "retry.maxRetries", "often"])).toMatchObject({
     code: exitCodes.usage,
     err: expect.stringMatching(/^tau config: .*retry\.maxRetries.*\n$/),
@@ -62,19 +62,19 @@ test("a mistake names the setting, suggests the nearest, and leaves the file alo
       err: expect.stringContaining('Did you mean "retry.maxRetries"'),
     });
   }
-  expect(await readFile(fileOf(place), "utf8")).toBe(before);
+  expect(await readFile(getFile(place), "utf8")).toBe(before);
 });
 
 test("a damaged file is told with its line, is never written to, and an unwritable place is one line", async () => {
   const place = await spot();
   await mkdir(place.agentDir);
-  await writeFile(fileOf(place), '{\n  "defaultModel": \n');
+  await writeFile(getFile(place), '{\n  "defaultModel": \n');
   const got = await run(place, ["config", "get", "defaultThinkingLevel"]);
   expect(got).toMatchObject({ code: exitCodes.done, out: "medium\n" });
   expect(got.err).toContain("settings.json:");
   const set = await run(place, ["config", "set", "defaultModel", "b"]);
   expect(set).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("Mend the file first") });
-  expect(await readFile(fileOf(place), "utf8")).toBe('{\n  "defaultModel": \n');
+  expect(await readFile(getFile(place), "utf8")).toBe('{\n  "defaultModel": \n');
   const agentDir = join(await temporaryDirectory(), "a-file");
   await writeFile(agentDir, "");
   const failed = await run({ ...place, agentDir }, ["config", "set", "defaultModel", "b"]);
@@ -94,8 +94,8 @@ test("edit opens the file in the person's editor and checks it afterwards", asyn
   const good = await run(place, ["config", "edit"], {
     env: { EDITOR: await editorThat('{"defaultModel": "edited"}'), PATH: "/usr/bin:/bin" },
   });
-  expect(good).toMatchObject({ code: exitCodes.done, err: `${fileOf(place)}: nothing is wrong with it.\n` });
-  expect((await stat(fileOf(place))).mode & 0o077).toBe(0);
+  expect(good).toMatchObject({ code: exitCodes.done, err: `${getFile(place)}: nothing is wrong with it.\n` });
+  expect((await stat(getFile(place))).mode & 0o077).toBe(0);
   expect((await run(place, ["config", "get", "defaultModel"])).out).toBe("edited\n");
   const bad = await run(place, ["config", "edit"], {
     env: { EDITOR: "false", VISUAL: await editorThat('{\n"retry": {"maxRetries": "often"}}'), PATH: "/usr/bin:/bin" },
@@ -112,7 +112,7 @@ test("edit opens the file in the person's editor and checks it afterwards", asyn
 
 test("path and schema are for programs", async () => {
   const place = await spot();
-  expect((await run(place, ["config", "path"])).out).toBe(`${fileOf(place)}\n`);
+  expect((await run(place, ["config", "path"])).out).toBe(`${getFile(place)}\n`);
   expect((await run(place, ["config", "path", "--project"])).out).toBe(
     `${join(place.directory, ".tau/settings.json")}\n`,
   );

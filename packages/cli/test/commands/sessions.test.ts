@@ -11,7 +11,7 @@ import { leaveSession, type Spot, spot } from "./sessions-kit.ts";
 const listed = async (place: Spot, ...flags: string[]) =>
   JSON.parse((await run(place, ["sessions", "list", "--json", ...flags])).out) as { id: string; name?: string }[];
 
-const idsOf = async (place: Spot, ...flags: string[]) => (await listed(place, ...flags)).map(({ id }) => id);
+const getIds = async (place: Spot, ...flags: string[]) => (await listed(place, ...flags)).map(({ id }) => id);
 
 test("list shows the sessions of this directory, the last used first, and marks the one that --continue takes", async () => {
   const place = await spot();
@@ -25,8 +25,8 @@ test("list shows the sessions of this directory, the last used first, and marks 
   expect(lines).toHaveLength(3);
   expect(lines[1]).toMatch(new RegExp(`^\\* +${last.id.slice(0, 8)} +1 min ago +2  A new one$`));
   expect(lines[2]).toMatch(new RegExp(`^ +${old.id.slice(0, 8)} +3 h ago +1  An old question$`));
-  expect(await idsOf(place)).toEqual([last.id, old.id]);
-  expect(await idsOf(place, "--all")).toEqual([last.id, other.id, old.id]);
+  expect(await getIds(place)).toEqual([last.id, old.id]);
+  expect(await getIds(place, "--all")).toEqual([last.id, other.id, old.id]);
 });
 
 test("without a session, or without a directory of ours, there is one clear line", async () => {
@@ -120,7 +120,7 @@ test("switch makes a session the one that --continue takes, and changes nothing 
   expect(code).toBe(exitCodes.done);
   expect(out).toBe(`tau --continue now goes on with ${first.id}.\n`);
   expect(await readFile(first.path)).toEqual(before);
-  expect((await idsOf(place))[0]).toBe(first.id);
+  expect((await getIds(place))[0]).toBe(first.id);
   await run(place, ["-c", "-p", "Which are you?"]);
   expect(JSON.stringify(place.server.requests[0]?.body)).toContain("The first");
 });
@@ -132,7 +132,7 @@ test("switch to a session of another directory says where it counts", async () =
   const last = await leaveSession(elsewhere, ["There too"], 1);
   const { out } = await run(place, ["sessions", "switch", id]);
   expect(out).toBe(`In ${elsewhere.directory}, tau --continue now goes on with ${id}. Here: tau --session ${id}\n`);
-  expect(await idsOf(elsewhere)).toEqual([id, last.id]);
+  expect(await getIds(elsewhere)).toEqual([id, last.id]);
 });
 
 test("rename gives a name, and does not make the session the last used", async () => {
@@ -238,7 +238,7 @@ test("what was exported as lines can be imported elsewhere, under its own id, or
   await run(place, ["sessions", "export", id, "-o", file]);
   const again = await run(place, ["sessions", "import", "out.jsonl"]);
   expect(again.code).toBe(exitCodes.done);
-  expect((await idsOf(place)).toSorted()).toEqual([id, again.out.trim()].toSorted());
+  expect((await getIds(place)).toSorted()).toEqual([id, again.out.trim()].toSorted());
   const elsewhere = { ...place, directory: await temporaryDirectory() };
   expect((await run(elsewhere, ["sessions", "import", file])).out.trim()).toBe(id);
   expect(await listed(elsewhere)).toMatchObject([{ id, cwd: elsewhere.directory, messageCount: 2 }]);
@@ -283,9 +283,9 @@ test("delete asks first, needs --yes where nobody can be asked, and leaves nothi
   expect((await run(place, ["sessions", "delete", doomed.id], { ...person, input: "y\n" })).code).toBe(0);
   const left = await readdir(dirname(doomed.path));
   expect(left.filter((name) => name.startsWith(basename(doomed.path)))).toEqual([]);
-  expect(await idsOf(place)).toEqual([kept.id]);
+  expect(await getIds(place)).toEqual([kept.id]);
   expect((await run(place, ["sessions", "delete", kept.id, "--yes"])).code).toBe(0);
-  expect(await idsOf(place)).toEqual([]);
+  expect(await getIds(place)).toEqual([]);
 });
 
 test("delete leaves another session whose id begins with the name of the file", async () => {
@@ -299,7 +299,7 @@ test("delete leaves another session whose id begins with the name of the file", 
   }
   for (const [at, id] of ids.entries()) {
     expect(await run(place, ["sessions", "delete", id, "--yes"])).toMatchObject({ code: exitCodes.done });
-    expect((await idsOf(place)).sort()).toEqual(ids.slice(at + 1));
+    expect((await getIds(place)).sort()).toEqual(ids.slice(at + 1));
   }
   const [directory] = await readdir(join(place.agentDir, "sessions"));
   expect(

@@ -93,10 +93,10 @@ export interface StartOptions {
   through?: readonly string[];
 }
 
-type Place = Pick<Ground, "directory" | "agentDir">;
+type Workspace = Pick<Ground, "directory" | "agentDir">;
 
 export async function start(
-  { directory, agentDir }: Place,
+  { directory, agentDir }: Workspace,
   args: readonly string[],
   { input, env = {}, through = [] }: StartOptions = {},
 ): Promise<Started> {
@@ -134,7 +134,7 @@ export async function start(
   return { child, said: () => ({ out, err }), until, ended };
 }
 
-export const runPacked = async (place: Place, args: readonly string[], options?: StartOptions): Promise<Ended> =>
+export const runPacked = async (place: Workspace, args: readonly string[], options?: StartOptions): Promise<Ended> =>
   await (
     await start(place, args, options)
   ).ended;

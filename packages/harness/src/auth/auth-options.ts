@@ -27,7 +27,7 @@ export interface AuthStorageOptions {
   /** The key that the models file has for a provider. */
   modelsKey?: (provider: string) => ModelsKey | undefined | Promise<ModelsKey | undefined>;
   /** The hosts of a provider. Default: those of its models. */
-  hostsOf?: (provider: string) => readonly string[];
+  getHosts?: (provider: string) => readonly string[];
   /** Keeps secrets instead of the file. */
   keyChain?: KeyChain;
   /** Besides those that are built in; the same id replaces one. */

@@ -41,7 +41,7 @@ function start(options: AuthStorageOptions & { variables?: Record<string, string
   return { root, directory, file, notices, open, storage: open(), write, text: () => readFileSync(file, "utf8") };
 }
 
-const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+const getMode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const apiKey = (key: string): Credential => ({ type: "api_key", key });
 
 describe("the file", () => {
@@ -63,7 +63,7 @@ describe("the file", () => {
       { provider: "anthropic", type: "api_key", source: "stored" },
       { provider: "x", type: "oauth", source: "stored" },
     ]);
-    expect([modeOf(file), modeOf(directory)]).toEqual(["600", "700"]);
+    expect([getMode(file), getMode(directory)]).toEqual(["600", "700"]);
     expect(await storage.remove("x")).toBe(true);
     expect(await storage.remove("x")).toBe(false);
     expect(await open().get("x")).toBeUndefined();
@@ -75,7 +75,7 @@ describe("the file", () => {
     chmodSync(directory, 0o755);
     expect(await storage.getApiKey("anthropic", { host })).toMatchObject({ kind: "found", key: canary });
     await storage.get("anthropic");
-    expect([modeOf(file), modeOf(directory)]).toEqual(["600", "700"]);
+    expect([getMode(file), getMode(directory)]).toEqual(["600", "700"]);
     expect(notices.map(({ kind, path }) => [kind, path])).toEqual([
       ["permissions", directory],
       ["permissions", file],
@@ -87,7 +87,7 @@ describe("the file", () => {
     write("{}", 0o640);
     chmodSync(directory, 0o755);
     await AuthStorage.create(file).get("x");
-    expect([modeOf(file), modeOf(directory)]).toEqual(["600", "755"]);
+    expect([getMode(file), getMode(directory)]).toEqual(["600", "755"]);
   });
 
   test("a link to the file stays a link", async () => {
@@ -235,7 +235,7 @@ describe("which key is used", () => {
     const { storage, open } = start();
     await storage.set("mine", apiKey("k"));
     expect(await storage.getApiKey("mine", { host: "a.example" })).toMatchObject({ kind: "none" });
-    const { storage: told } = start({ hostsOf: () => ["http://192.0.2.1:8000/v1"] });
+    const { storage: told } = start({ getHosts: () => ["http://192.0.2.1:8000/v1"] });
     await told.set("mine", apiKey("k"));
     expect(await told.getApiKey("mine", { host: "http://192.0.2.1:8000" })).toMatchObject({ key: "k" });
     await storage.set("mine", { ...apiKey("k"), host: "https://a.example/v1" });

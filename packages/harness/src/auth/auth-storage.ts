@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { type Clock, findEnvKeys, systemClock, systemIds, isRecord } from "@tau/ai";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { defaultAgentDir } from "../session/session-directory.ts";
+import { defaultAgentDir } from "../agent-dir.ts";
 import type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, Env, GetApiKeyOptions } from "./auth-options.ts";
 import { type AuthStore, createMemoryAuthStore } from "./auth-store.ts";
 import { type Credential, parseCredential } from "./credential.ts";
@@ -40,8 +40,8 @@ export class AuthStorage {
     this.#options = { ...options, env, clock, notify };
     this.#commands = commands;
     this.#keeping = { service: `tau ${store.name}`, ...(chain && { chain }) };
-    const providerOf = (id: string) => this.#providers.get(id);
-    this.#tokens = new TokenKeeper({ store, keeping: this.#keeping, clock, providerOf, notify });
+    const getProvider = (id: string) => this.#providers.get(id);
+    this.#tokens = new TokenKeeper({ store, keeping: this.#keeping, clock, getProvider, notify });
     for (const provider of [...oauthProviders, ...(options.oauthProviders ?? [])]) this.registerOAuthProvider(provider);
   }
 
@@ -127,7 +127,7 @@ export class AuthStorage {
     const choice = chooseKey(provider, await this.#candidates(provider), options.host);
     if (choice.kind === "none") return choice;
     const { source } = choice.candidate;
-    const value = await this.#valueOf(provider, choice.candidate, options.signal);
+    const value = await this.#getValue(provider, choice.candidate, options.signal);
     return value.kind === "value" ? { kind: "found", key: value.value, source } : { ...value, source };
   }
 
@@ -173,8 +173,8 @@ export class AuthStorage {
 
   /** In the order in which they count. */
   async #candidates(provider: string): Promise<KeyCandidate[]> {
-    const { env, modelsKey, hostsOf } = this.#options;
-    const known = hostsOf ? ownHosts(hostsOf(provider)) : providerHosts(provider, env);
+    const { env, modelsKey, getHosts } = this.#options;
+    const known = getHosts ? ownHosts(getHosts(provider)) : providerHosts(provider, env);
     const boundTo = (host: string | undefined, usual = known) => (host === undefined ? usual : ownHosts([host]));
     const found: KeyCandidate[] = [];
     const explicit = this.#explicit.get(provider);
@@ -190,13 +190,13 @@ export class AuthStorage {
     }
     const models = await modelsKey?.(provider);
     if (models) found.push({ source: "models", hosts: boundTo(models.host), written: models });
-    const around = stored.kind === "credential" ? envOf(stored.credential, env) : env;
+    const around = stored.kind === "credential" ? getEnv(stored.credential, env) : env;
     const variable = findEnvKeys(provider, around)?.[0];
     if (variable !== undefined) found.push({ source: "environment", hosts: known, literal: around(variable) ?? "" });
     return found;
   }
 
-  async #valueOf(provider: string, candidate: KeyCandidate, signal: AbortSignal | undefined): Promise<KeyValue> {
+  async #getValue(provider: string, candidate: KeyCandidate, signal: AbortSignal | undefined): Promise<KeyValue> {
     const { env } = this.#options;
     const subject = `the key of ${provider}`;
     const run = this.#commands && { run: this.#commands };
@@ -210,14 +210,14 @@ export class AuthStorage {
     if (credential.type === "oauth") return await this.#tokens.fresh(provider, credential, signal);
     return await resolveKey(credential.key ?? "", {
       subject: `${subject} in ${this.#store.name}`,
-      env: envOf(credential, env),
+      env: getEnv(credential, env),
       ...run,
     });
   }
 }
 
 /** What an entry sets itself comes before what the process was started with. */
-const envOf =
+const getEnv =
   ({ env: own }: Credential, env: Env): Env =>
   (name) => {
     const value = isRecord(own) && Object.hasOwn(own, name) ? own[name] : env(name);

@@ -35,7 +35,7 @@ export interface DeviceDialect {
 
 /** What the standard says when a server does not. */
 const defaultSeconds = 5;
-const longestSeconds = 15 * 60;
+const maxSeconds = 15 * 60;
 
 export function deviceDialect(provider: OAuthProvider, device: DeviceLogin): DeviceDialect {
   return device.dialect === "standard" ? standard(provider, device) : openai(provider, device);
@@ -47,7 +47,7 @@ function standard(provider: OAuthProvider, device: DeviceLogin): DeviceDialect {
   return {
     start: () => ({ url: device.startUrl, format, fields: { client_id, scope: provider.scopes.join(" ") } }),
     readStart: (answer) =>
-      startOf(provider, answer, {
+      getStart(provider, answer, {
         deviceCode: answer.json?.["device_code"],
         verificationUrl: answer.json?.["verification_uri"],
       }),
@@ -65,7 +65,7 @@ function openai(provider: OAuthProvider, device: DeviceLogin & { dialect: "opena
   return {
     start: () => ({ url: device.startUrl, format: "json", fields: { client_id: provider.clientId } }),
     readStart: (answer) =>
-      startOf(provider, answer, {
+      getStart(provider, answer, {
         deviceCode: answer.json?.["device_auth_id"],
         verificationUrl: device.verificationUrl,
       }),
@@ -86,7 +86,7 @@ function openai(provider: OAuthProvider, device: DeviceLogin & { dialect: "opena
   };
 }
 
-function startOf(
+function getStart(
   provider: OAuthProvider,
   { status, json }: OAuthAnswer,
   { deviceCode, verificationUrl }: { deviceCode: unknown; verificationUrl: unknown },
@@ -106,7 +106,7 @@ function startOf(
     verificationUrl: new URL(verificationUrl).href,
     ...(isUrl(completeUrl) && { completeUrl: new URL(completeUrl).href }),
     intervalMs: secondsIn(json?.["interval"], defaultSeconds) * 1000,
-    lifetimeMs: secondsIn(json?.["expires_in"], longestSeconds) * 1000,
+    lifetimeMs: secondsIn(json?.["expires_in"], maxSeconds) * 1000,
   };
 }
 
@@ -114,7 +114,7 @@ function startOf(
 function secondsIn(value: unknown, usual: number): number {
   const seconds = typeof value === "string" ? Number(value) : value;
   const isGood = typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 1;
-  return isGood ? Math.min(seconds, longestSeconds) : usual;
+  return isGood ? Math.min(seconds, maxSeconds) : usual;
 }
 
 /** It is shown in a terminal. */

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { type Clock, type Ids, sleep } from "@tau/ai";
 import { acquireLease, type FileSystem, type Lease, lookAt, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { readWhole, writeWhole } from "../whole-file.ts";
+import { readWhole, writeWhole } from "../durable-file.ts";
 import { type AuthEntries, encodeAuthFile, lineOfEntry, parseAuthFile } from "./auth-file.ts";
 import { type AuthStore, type Change, createTurns } from "./auth-store.ts";
 import type { AuthNotice } from "./failure.ts";
@@ -20,9 +20,9 @@ export interface FileAuthStoreOptions {
 }
 
 /** Longer than a refresh may take, which is done under the lease. */
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 const firstPauseMs = 5;
-const longestPauseMs = 200;
+const maxPauseMs = 200;
 
 type Read = { kind: "good"; entries: AuthEntries } | { kind: "bad"; notice: AuthNotice };
 
@@ -122,8 +122,8 @@ export class FileAuthStore implements AuthStore {
 
   async #lease(path: string): Promise<Lease> {
     const { clock, fileSystem, ids } = this.#options;
-    const deadlineMs = clock.monotonic() + longestWaitMs;
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    const deadlineMs = clock.monotonic() + maxWaitMs;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       const outcome = await acquireLease(path, { fileSystem, ids });
       if (outcome.kind === "held") return outcome.lease;
       if (clock.monotonic() > deadlineMs) {

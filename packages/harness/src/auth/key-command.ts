@@ -13,7 +13,7 @@ export interface KeyCommandsOptions {
 /** Runs a command, unless it has given its key already. A failure is not kept: a vault may be unlocked meanwhile. */
 export type KeyCommands = (command: string, subject: string) => Promise<KeyValue>;
 
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 export function createKeyCommands({ clock = systemClock, timeoutMs = 10_000 }: KeyCommandsOptions = {}): KeyCommands {
   const known = new Map<string, Promise<KeyValue>>();
@@ -59,7 +59,7 @@ function run(command: string, { subject, clock, timeoutMs }: Running): Promise<K
     );
     child.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > mostBytes) stop(failed("command", `${who} prints far more than a key. ${advice}`));
+      if (size > maxBytes) stop(failed("command", `${who} prints far more than a key. ${advice}`));
       else chunks.push(chunk);
     });
     child.once("error", () => settle(failed("command", `${who} could not be started. ${advice}`)));

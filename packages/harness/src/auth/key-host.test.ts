@@ -1,7 +1,7 @@
 import { getModels, getProviders } from "@tau/ai";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { hostOf, providerHosts, refuseHost } from "./key-host.ts";
+import { getHost, providerHosts, refuseHost } from "./key-host.ts";
 
 const none = () => undefined;
 
@@ -20,7 +20,7 @@ test.each([
   ["https://", undefined],
   ["", undefined],
 ])("%j is compared as %j", (place, host) => {
-  expect(hostOf(place)).toBe(host);
+  expect(getHost(place)).toBe(host);
 });
 
 test.each([

@@ -21,7 +21,7 @@ export function providerHosts(provider: string, env: (name: string) => string | 
   const azure = provider === "azure-openai-responses" ? env("AZURE_OPENAI_BASE_URL") : undefined;
   // Hundreds of models may share a few addresses.
   for (const url of new Set([...getModels(provider).map(({ baseUrl }) => baseUrl), azure])) {
-    const host = url && hostOf(url.replace(/\{\w+\}/g, "*"));
+    const host = url && getHost(url.replace(/\{\w+\}/g, "*"));
     if (host) hosts.add(host);
   }
   return [...hosts];
@@ -31,7 +31,7 @@ export function providerHosts(provider: string, env: (name: string) => string | 
  * The host in a URL or a bare host, as it is compared: lower case, with the port where it is not the usual one. One
  * that is spoken to without encryption is another host, unless it is this machine. Undefined for what is no host.
  */
-export function hostOf(place: string): string | undefined {
+export function getHost(place: string): string | undefined {
   const source = /^[a-z][a-z0-9+.-]*:\/\//i.test(place) ? place : `https://${place}`;
   if (!URL.canParse(source)) return undefined;
   const url = new URL(source);
@@ -52,7 +52,7 @@ const escaped = (text: string) => text.replace(/[\\^$.|?+()[\]{}/]/g, String.raw
 
 /** Undefined when the key may go there. */
 export function refuseHost(provider: string, place: string, allowed: readonly string[]): string | undefined {
-  const host = hostOf(place);
+  const host = getHost(place);
   if (host === undefined) return noHost(place);
   if (allowed.some((pattern) => matches(pattern, host))) return undefined;
   const fix = `If you mean ${host}, store a key for it with "host": ${JSON.stringify(host)}.`;
@@ -69,6 +69,6 @@ function noHost(place: string): string {
 /** Hosts as a person wrote them; what is no host allows nothing. */
 export const ownHosts = (written: readonly string[]): string[] =>
   written.flatMap((place) => {
-    const host = hostOf(place);
+    const host = getHost(place);
     return host === undefined ? [] : [host];
   });

@@ -26,7 +26,7 @@ export async function loginWithBrowser(request: BrowserRequest, ports: OAuthPort
   const server = isPasted ? undefined : await openCallbackServer(browser.redirect, attempt.state);
   try {
     if (!server && !interaction.paste) return noWayBack(provider, browser);
-    const redirectUrl = redirectOf(browser, server, isPasted);
+    const redirectUrl = getRedirect(browser, server, isPasted);
     interaction.notify({ type: "auth_url", url: authorizeUrl(provider, browser, { attempt, redirectUrl }) });
     const answer = await waitForAnswer({ interaction, server }, ports);
     if (answer.kind === "failed") return answer;
@@ -49,7 +49,7 @@ function noWayBack({ name }: OAuthProvider, { redirect }: BrowserLogin): Failed 
 }
 
 /** Where nobody listens the address is still that of a listener: the person copies it from the browser's window. */
-function redirectOf(browser: BrowserLogin, server: CallbackServer | undefined, isPasted: boolean): string {
+function getRedirect(browser: BrowserLogin, server: CallbackServer | undefined, isPasted: boolean): string {
   const { host = "localhost", port, path } = browser.redirect;
   if (isPasted && browser.pasteRedirectUrl !== undefined) return browser.pasteRedirectUrl;
   return server?.redirectUrl ?? `http://${host}:${port}${path}`;

@@ -26,7 +26,7 @@ export interface OAuthAnswer {
   json: Record<string, unknown> | undefined;
 }
 
-const mostBytes = 256 * 1024;
+const maxBytes = 256 * 1024;
 
 export function post(question: OAuthPost, ports: OAuthPorts = {}): Promise<OAuthAnswer | Failed> {
   const { clock = systemClock, signal, timeoutMs = 30_000 } = ports;
@@ -48,12 +48,12 @@ export function post(question: OAuthPost, ports: OAuthPorts = {}): Promise<OAuth
     const onError = (error: Error) =>
       settle(failed("network", `${url.host} could not be reached (${systemCode(error) ?? "no answer"}). Try again.`));
     const { request: ask } = url.protocol === "https:" ? https : http;
-    const request = ask(url, { method: "POST", headers: headersOf(question, body), agent: false }, (response) => {
+    const request = ask(url, { method: "POST", headers: getHeaders(question, body), agent: false }, (response) => {
       const chunks: Buffer[] = [];
       let size = 0;
       response.on("data", (chunk: Buffer) => {
         size += chunk.length;
-        if (size > mostBytes) settle(failed("server", `${url.host} sent far more than an answer. Try again later.`));
+        if (size > maxBytes) settle(failed("server", `${url.host} sent far more than an answer. Try again later.`));
         else chunks.push(chunk);
       });
       response.on("error", onError);
@@ -72,7 +72,7 @@ const aborted = () => failed("aborted", "It was cancelled.");
 const encode = ({ fields, format }: OAuthPost) =>
   format === "json" ? JSON.stringify(fields) : new URLSearchParams(fields).toString();
 
-const headersOf = ({ format }: OAuthPost, body: string) => ({
+const getHeaders = ({ format }: OAuthPost, body: string) => ({
   accept: "application/json",
   "content-type": format === "json" ? "application/json" : "application/x-www-form-urlencoded",
   "content-length": Buffer.byteLength(body),

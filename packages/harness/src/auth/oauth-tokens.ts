@@ -44,7 +44,7 @@ export function readTokens(answer: OAuthAnswer, reading: TokenReading): TokenOut
   const isUsable = isToken(access) && (refresh === "" || isToken(refresh)) && Number.isFinite(seconds) && seconds > 0;
   if (!isUsable) return failed("server", `${provider.name} answered with something that is no token. Try again later.`);
   const tokens = { access, refresh: String(refresh), expires: nowMs + seconds * 1000, expires_in: seconds };
-  return { kind: "tokens", tokens: { ...claimsOf(access, provider), ...tokens } };
+  return { kind: "tokens", tokens: { ...getClaims(access, provider), ...tokens } };
 }
 
 function refusal({ status, json }: OAuthAnswer, { id, name }: OAuthProvider): Failed {
@@ -65,7 +65,7 @@ export function errorCode(json: Record<string, unknown> | undefined): string | u
 const isToken = (value: unknown): value is string => typeof value === "string" && /^[\u0021-\u007e]+$/.test(value);
 
 /** What the token itself says of its owner. It is not verified: it came from the server, and only its host sees it. */
-function claimsOf(access: string, { claims = {} }: OAuthProvider): Record<string, string> {
+function getClaims(access: string, { claims = {} }: OAuthProvider): Record<string, string> {
   const payload = parsePayload(access.split(".")[1] ?? "");
   const found = Object.entries(claims).map(([field, path]): [string, unknown] => [
     field,

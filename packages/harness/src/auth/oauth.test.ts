@@ -3,7 +3,7 @@ import { deviceDialect } from "./device-dialects.ts";
 import { authorizeUrl } from "./login-browser.ts";
 import { checkOAuthProvider, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
 import { isDue, readTokens } from "./oauth-tokens.ts";
-import { challengeOf, isSameState, newAttempt } from "./pkce.ts";
+import { toChallenge, isSameState, newAttempt } from "./pkce.ts";
 
 const provider = (id: string): OAuthProvider => {
   const found = oauthProviders.find((each) => each.id === id);
@@ -37,7 +37,7 @@ test("Anthropic is asked as it expects", () => {
 });
 
 test("the challenge is that of the example in RFC 7636", () => {
-  expect(challengeOf("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")).toBe(
+  expect(toChallenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")).toBe(
     "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
   );
 });

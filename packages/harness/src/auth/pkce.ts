@@ -11,10 +11,10 @@ export interface Attempt {
 
 export function newAttempt(): Attempt {
   const verifier = randomBytes(32).toString("base64url");
-  return { state: randomBytes(32).toString("base64url"), verifier, challenge: challengeOf(verifier) };
+  return { state: randomBytes(32).toString("base64url"), verifier, challenge: toChallenge(verifier) };
 }
 
-export const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
+export const toChallenge = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");
 
 /** Takes equally long wherever they differ. */
 export function isSameState(one: string, other: string): boolean {

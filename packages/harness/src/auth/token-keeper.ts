@@ -13,7 +13,7 @@ export interface TokenKeeperOptions {
   store: AuthStore;
   keeping: Keeping;
   clock: Clock;
-  providerOf: (id: string) => OAuthProvider | undefined;
+  getProvider: (id: string) => OAuthProvider | undefined;
   notify: (notice: AuthNotice) => void;
 }
 
@@ -100,8 +100,8 @@ export class TokenKeeper {
   }
 
   async #ask(id: string, { refresh: refresh_token }: OAuthCredential): Promise<TokenOutcome> {
-    const { clock, providerOf } = this.#options;
-    const provider = providerOf(id);
+    const { clock, getProvider } = this.#options;
+    const provider = getProvider(id);
     if (!provider) return failed("unsupported", `It is not known how to log in to ${id}. Register its OAuth provider.`);
     if (refresh_token === "") {
       return failed("login_required", `The login to ${provider.name} is over. Log in again: /login ${id}`);

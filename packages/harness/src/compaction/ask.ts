@@ -5,7 +5,7 @@ import {
   emptyUsage,
   type Failure,
   isContextOverflow,
-  messageOf,
+  getErrorMessage,
   type Model,
   type SimpleStreamOptions,
   systemClock,
@@ -43,7 +43,11 @@ export async function ask(summariser: Summariser, question: Question): Promise<A
   const settled = await untilAborted(request(summariser, question), signal);
   if (settled.kind === "aborted") return { kind: "aborted", usage: emptyUsage() };
   if (settled.kind === "failed") {
-    return { kind: "failed", failure: { kind: "unknown", message: messageOf(settled.error) }, usage: emptyUsage() };
+    return {
+      kind: "failed",
+      failure: { kind: "unknown", message: getErrorMessage(settled.error) },
+      usage: emptyUsage(),
+    };
   }
   const message = wholeAnswer(settled.value);
   if (!message) return { kind: "failed", failure: noAnswer, usage: emptyUsage() };

@@ -53,13 +53,13 @@ function fakeModel({ contextWindow = 8_000, charactersPerToken = 4, reply = () =
     const said = fits ? reply(asked.at(-1)!, asked.length) : { kind: "context_overflow" as const, message: "too long" };
     if (said instanceof Error) throw said;
     const stream = new AssistantMessageEventStream();
-    if (said !== "hangs") stream.end(answerOf(said));
+    if (said !== "hangs") stream.end(getAnswer(said));
     return stream;
   };
   return { model, streamFn, asked, refused: () => refused };
 }
 
-function answerOf(said: string | Failure): AssistantMessage {
+function getAnswer(said: string | Failure): AssistantMessage {
   const usage = { ...emptyUsage(), input: 100, output: 10, totalTokens: 110 };
   const answer: AssistantMessage = {
     role: "assistant",
@@ -80,7 +80,7 @@ const said = (text: string): NewEntry => ({ type: "message", message: { role: "u
 const answered = (text: string, ...calls: [id: string, name: string, path: string][]): NewEntry => ({
   type: "message",
   message: {
-    ...answerOf(text),
+    ...getAnswer(text),
     usage: emptyUsage(),
     content: [
       { type: "text", text },
@@ -101,7 +101,7 @@ const result = (toolCallId: string, text: string): NewEntry => ({
 });
 
 /** A branch that grows by what is appended to it. */
-function sessionOf(...entries: NewEntry[]) {
+function createSessionWith(...entries: NewEntry[]) {
   const branch: SessionEntry[] = [];
   const add = (entry: NewEntry) => {
     const id = String(branch.length + 1);
@@ -116,7 +116,7 @@ function sessionOf(...entries: NewEntry[]) {
   const messages = (): AgentMessage[] => contextMessages(branch).map(({ message }) => message);
   return { branch, add, append, messages, tokens: () => estimateAll(messages()) };
 }
-type Session = ReturnType<typeof sessionOf>;
+type Session = ReturnType<typeof createSessionWith>;
 
 const compacting = (session: Session, fake: ReturnType<typeof fakeModel>, more: Partial<CompactRequest> = {}) =>
   compact({
@@ -142,7 +142,7 @@ describe("a context that is already full", () => {
     ["300 % in one result", [said("Read it."), answered("", ["1", "read", "a"]), result("1", words(24_000))]],
     ["300 % in one turn of many calls", manyCalls(60, 400)],
   ])("of %s is compacted by a model with that window, and fits", async (_what, entries) => {
-    const session = sessionOf(...entries);
+    const session = createSessionWith(...entries);
     const fake = fakeModel();
     expect(session.tokens()).toBeGreaterThanOrEqual(8_000);
     const outcome = await compacting(session, fake, { reason: "overflow" });
@@ -153,7 +153,7 @@ describe("a context that is already full", () => {
   });
 
   test("is compacted in smaller pieces when the model counts more tokens than we do", async () => {
-    const session = sessionOf(...turns(24, 500));
+    const session = createSessionWith(...turns(24, 500));
     const fake = fakeModel({ charactersPerToken: 1.5, reply: (_asked, n) => `Summary ${n}.` });
     const outcome = await compacting(session, fake, { reason: "overflow" });
     expect(fake.refused()).toBeGreaterThan(0);
@@ -167,7 +167,7 @@ describe("a context that is already full", () => {
   });
 
   test("is compacted by a model that writes far more than it was asked for", async () => {
-    const session = sessionOf(...turns(24, 500));
+    const session = createSessionWith(...turns(24, 500));
     const fake = fakeModel({ reply: () => words(20_000) });
     expect((await compacting(session, fake)).kind).toBe("compacted");
     expect(fake.refused()).toBe(0);
@@ -176,7 +176,10 @@ describe("a context that is already full", () => {
 
   test("by a summary made for a larger window gets a shorter one, from all of it", async () => {
     const summary = `BEGINNING ${words(20_000)} ENDING`;
-    const session = sessionOf({ type: "compaction", summary, firstKeptEntryId: "1", tokensBefore: 1 }, said("Go on."));
+    const session = createSessionWith(
+      { type: "compaction", summary, firstKeptEntryId: "1", tokensBefore: 1 },
+      said("Go on."),
+    );
     const fake = fakeModel();
     expect((await compacting(session, fake, { reason: "overflow" })).kind).toBe("compacted");
     expect(fake.asked[0]!.prompt).toContain("BEGINNING");
@@ -186,7 +189,7 @@ describe("a context that is already full", () => {
   });
 
   test("of a model that refuses every size leaves the session as it was, after few requests", async () => {
-    const session = sessionOf(...turns(8, 500));
+    const session = createSessionWith(...turns(8, 500));
     const fake = fakeModel({ reply: () => ({ kind: "context_overflow", message: "no" }) });
     expect(await compacting(session, fake)).toMatchObject({ kind: "failed", failure: { kind: "context_overflow" } });
     expect(fake.asked.length).toBeLessThan(10);
@@ -203,7 +206,7 @@ function manyCalls(count: number, tokens: number): NewEntry[] {
 }
 
 describe("a session stays as it was", () => {
-  const session = () => sessionOf(...turns(8, 500), ...manyCalls(20, 400));
+  const session = () => createSessionWith(...turns(8, 500), ...manyCalls(20, 400));
   const requests = async () => {
     const fake = fakeModel({ contextWindow: 4_000 });
     expect((await compacting(session(), fake)).kind).toBe("compacted");
@@ -245,7 +248,7 @@ describe("a session stays as it was", () => {
         written.push(abort.signal.aborted);
         return Promise.resolve("id");
       };
-      await compacting(sessionOf(...turns(8, 500)), fakeModel({ reply }), { signal: abort.signal, append });
+      await compacting(createSessionWith(...turns(8, 500)), fakeModel({ reply }), { signal: abort.signal, append });
     }
     expect(written.length).toBeGreaterThan(0);
     expect(written.length).toBeLessThan(20);
@@ -290,7 +293,10 @@ describe("a session stays as it was", () => {
 
   test("when there is too little to summarise, and nobody is asked", async () => {
     const fake = fakeModel();
-    expect(await compacting(sessionOf(...turns(1, 10)), fake)).toMatchObject({ kind: "nothing", reason: "too_small" });
+    expect(await compacting(createSessionWith(...turns(1, 10)), fake)).toMatchObject({
+      kind: "nothing",
+      reason: "too_small",
+    });
     expect(fake.asked).toEqual([]);
   });
 });
@@ -298,9 +304,9 @@ describe("a session stays as it was", () => {
 describe("a summary", () => {
   test("counts for nothing what its model did not count", async () => {
     for (const usage of [undefined, null, {}, { output: 5, cost: null }]) {
-      const answer = { ...answerOf("Summary."), usage };
+      const answer = { ...getAnswer("Summary."), usage };
       const streamFn = (() => ({ result: () => Promise.resolve(answer) })) as unknown as StreamFn;
-      const outcome = await compacting(sessionOf(...turns(8, 500)), fakeModel(), { streamFn });
+      const outcome = await compacting(createSessionWith(...turns(8, 500)), fakeModel(), { streamFn });
       expect(outcome).toMatchObject({ kind: "compacted", usage: { input: 0, cost: { total: 0 } } });
     }
   });
@@ -308,13 +314,13 @@ describe("a summary", () => {
   test("is made anew where the previous one is no text", async () => {
     for (const summary of [5, null, undefined, {}]) {
       const previous = { type: "compaction", summary, firstKeptEntryId: "1", tokensBefore: 1 };
-      const session = sessionOf(previous as unknown as NewEntry, ...turns(8, 500));
+      const session = createSessionWith(previous as unknown as NewEntry, ...turns(8, 500));
       expect((await compacting(session, fakeModel())).kind).toBe("compacted");
     }
   });
 
   test("is brought up to date: the request holds the previous one and what came after it", async () => {
-    const session = sessionOf(...turns(8, 500));
+    const session = createSessionWith(...turns(8, 500));
     await compacting(session, fakeModel({ reply: () => "The goal is ALPHA." }));
     turns(8, 400).forEach(session.add);
     const fake = fakeModel();
@@ -325,7 +331,7 @@ describe("a summary", () => {
   });
 
   test("of a split turn has two parts, and each request leaves room for its answer", async () => {
-    const session = sessionOf(...turns(3, 500), ...manyCalls(20, 400));
+    const session = createSessionWith(...turns(3, 500), ...manyCalls(20, 400));
     const fake = fakeModel({ reply: (_asked, n) => `Part ${n}.` });
     const outcome = await compacting(session, fake);
     expect(outcome).toMatchObject({
@@ -337,7 +343,7 @@ describe("a summary", () => {
   });
 
   test("that is too long is cut, so that the context is smaller in any case", async () => {
-    const session = sessionOf(...turns(2, 300));
+    const session = createSessionWith(...turns(2, 300));
     const before = session.tokens();
     const fake = fakeModel({ reply: () => words(6_000) });
     expect((await compacting(session, fake, { pinned: ["Never push."] })).kind).toBe("compacted");
@@ -347,12 +353,12 @@ describe("a summary", () => {
 
   test("holds what is pinned word for word, once, and gives up when that alone is too long", async () => {
     const pinned = ["Use tabs.", "Never push."];
-    const session = sessionOf(...turns(8, 500));
+    const session = createSessionWith(...turns(8, 500));
     const outcome = await compacting(session, fakeModel({ reply: () => "They said: Use tabs." }), { pinned });
     const { summary } = (outcome as { compaction: NewCompaction }).compaction;
     expect(summary.split("Use tabs.")).toHaveLength(2);
     expect(summary.split("Never push.")).toHaveLength(2);
-    const full = sessionOf(...turns(8, 500));
+    const full = createSessionWith(...turns(8, 500));
     const fake = fakeModel();
     expect(await compacting(full, fake, { pinned: [words(9_000)] })).toMatchObject({ reason: "cannot_shrink" });
     expect(fake.asked).toEqual([]);
@@ -363,7 +369,7 @@ describe("a summary", () => {
     const bodies: number[] = [];
     for (let tokens = 4_000; tokens < 7_000; tokens += 50) {
       const pin = `PIN${words(tokens)}`;
-      const outcome = await compacting(sessionOf(...turns(8, 500)), fakeModel({ reply: () => words(900) }), {
+      const outcome = await compacting(createSessionWith(...turns(8, 500)), fakeModel({ reply: () => words(900) }), {
         pinned: [pin],
       });
       if (outcome.kind === "compacted") bodies.push(outcome.compaction.summary.indexOf("PIN"));
@@ -374,7 +380,7 @@ describe("a summary", () => {
   });
 
   test("carries files over two compactions, in its details and its text, and a model never sees that list", async () => {
-    const session = sessionOf(
+    const session = createSessionWith(
       said("x"),
       answered(words(3_000), ["1", "read", "first.ts"], ["2", "write", "second.ts"]),
     );
@@ -394,7 +400,7 @@ describe("a summary", () => {
   });
 
   test("and its details stay small over a hundred compactions", async () => {
-    const session = sessionOf();
+    const session = createSessionWith();
     const fake = fakeModel({ reply: ({ options }) => words(options.maxTokens ?? 0) });
     const sizes: number[] = [];
     for (let round = 0; round < 100; round++) {
@@ -425,7 +431,7 @@ describe("without a model", () => {
   ];
 
   test.each(failures)("a summary can be put together from the conversation: $kind", async (failure) => {
-    const session = sessionOf(
+    const session = createSessionWith(
       said("Build the parser. You must never use eval."),
       answered("Begun.", ["1", "write", "p.ts"]),
     );
@@ -440,7 +446,7 @@ describe("without a model", () => {
   });
 
   test("a hundred such summaries in a row stay small and keep the first request", async () => {
-    const session = sessionOf(said("Build the parser."));
+    const session = createSessionWith(said("Build the parser."));
     const fake = fakeModel({ reply: () => ({ kind: "billing", message: "no" }) });
     for (let round = 0; round < 100; round++) {
       turns(4, 500).forEach(session.add);
@@ -453,8 +459,8 @@ describe("without a model", () => {
 
 describe("a branch that is left", () => {
   const trunk = [said("Do it."), answered("I will.")];
-  const old = sessionOf(...trunk, said("Try A."), answered("A fails.", ["1", "edit", "a.ts"])).branch;
-  const other = sessionOf(...trunk, said("Try B.")).branch;
+  const old = createSessionWith(...trunk, said("Try A."), answered("A fails.", ["1", "edit", "a.ts"])).branch;
+  const other = createSessionWith(...trunk, said("Try B.")).branch;
   const another = [...other.slice(0, 2), { ...other[2]!, id: "other" }];
 
   test("is what the other does not have, of a long one the end, and always its last message", () => {
@@ -467,7 +473,7 @@ describe("a branch that is left", () => {
   });
 
   test("is told by its compaction where it has one, with the files that knew of", () => {
-    const session = sessionOf(...trunk, said("Try A."));
+    const session = createSessionWith(...trunk, said("Try A."));
     const details = { readFiles: ["r.ts"], modifiedFiles: [] };
     session.add({ type: "compaction", summary: "Tried.", firstKeptEntryId: "4", tokensBefore: 1, details });
     session.add(said("More."));

@@ -65,7 +65,7 @@ export async function compact(request: CompactRequest): Promise<CompactionOutcom
   const { plan } = planned;
   const { pinned = [] } = request;
   const room = roomFor(plan, pinned);
-  if (room < shortestBody) return { kind: "nothing", reason: "cannot_shrink", usage: emptyUsage() };
+  if (room < minBodyLength) return { kind: "nothing", reason: "cannot_shrink", usage: emptyUsage() };
   const maxTokens = summaryTokens(settings, request.model);
   const result = await summarisePlan(request, plan, settings, maxTokens);
   const { usage } = result;
@@ -128,7 +128,7 @@ const summaryMessage = (summary: string): AgentMessage => ({
 });
 
 /** A summary that is cut to fewer characters than this says nothing. */
-const shortestBody = 200;
+const minBodyLength = 200;
 
 /** How many characters a summary may have, besides what is pinned, to be smaller than what it replaces. */
 function roomFor({ replacedTokens }: CompactionPlan, pinned: readonly string[]): number {

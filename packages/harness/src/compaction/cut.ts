@@ -1,6 +1,6 @@
 /** Where a context may be cut in two, and where it is best cut. Pure. */
 import type { AgentMessage } from "@tau/agent";
-import { callsOf } from "./files.ts";
+import { getToolCalls } from "./files.ts";
 
 const cutRoles: ReadonlySet<string> = new Set(["user", "assistant", "bashExecution", "custom", "branchSummary"]);
 
@@ -13,7 +13,7 @@ export function cutPoints(messages: readonly AgentMessage[]): number[] {
   const waiting = Array.from({ length: messages.length + 1 }, () => 0);
   const callAt = new Map<string, number>();
   for (const [at, message] of messages.entries()) {
-    for (const { id } of callsOf(message)) callAt.set(id, at);
+    for (const { id } of getToolCalls(message)) callAt.set(id, at);
     const from = message.role === "toolResult" ? callAt.get(message.toolCallId) : undefined;
     if (from === undefined) continue;
     waiting[from + 1]!++;
@@ -37,7 +37,7 @@ export function openCallAt(messages: readonly AgentMessage[]): number | undefine
   if (answer?.role !== "assistant" || answer.stopReason === "error" || answer.stopReason === "aborted")
     return undefined;
   const answered = new Set(messages.slice(at).flatMap((m) => (m.role === "toolResult" ? m.toolCallId : [])));
-  return callsOf(answer).some(({ id }) => !answered.has(id)) ? at : undefined;
+  return getToolCalls(answer).some(({ id }) => !answered.has(id)) ? at : undefined;
 }
 
 const isInput = (message: AgentMessage | undefined) =>

@@ -1,7 +1,7 @@
 /** Which files were read and changed, carried along from one summary to the next. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/ai";
-import { stringOf } from "./text.ts";
+import { toText } from "./text.ts";
 
 /** The `details` of a compaction and of a branch summary. Each list has its latest file last; no file is in both. */
 export interface FileOperations {
@@ -10,44 +10,44 @@ export interface FileOperations {
 }
 
 /** How many files of each kind are remembered, so that details stay small however long a session lives. */
-const mostFiles = 200;
-const longestPath = 400;
+const maxFiles = 200;
+const maxPathLength = 400;
 
 /** What earlier summaries knew, and what these messages did. A call that failed did nothing. */
 export function fileOperations(earlier: readonly unknown[], messages: readonly AgentMessage[]): FileOperations {
   const read = new Set<string>();
   const modified = new Set<string>();
   const note = (files: Set<string>, path: unknown) => {
-    if (typeof path !== "string" || path === "" || path.length > longestPath) return;
+    if (typeof path !== "string" || path === "" || path.length > maxPathLength) return;
     files.delete(path);
     files.add(path);
   };
   for (const details of earlier) {
     const { readFiles, modifiedFiles } = (details ?? {}) as Partial<Record<keyof FileOperations, unknown>>;
-    for (const path of listOf(readFiles)) note(read, path);
-    for (const path of listOf(modifiedFiles)) note(modified, path);
+    for (const path of toList(readFiles)) note(read, path);
+    for (const path of toList(modifiedFiles)) note(modified, path);
   }
   const failed = new Set(messages.flatMap((m) => (m.role === "toolResult" && m.isError ? m.toolCallId : [])));
-  for (const call of messages.flatMap(callsOf)) {
+  for (const call of messages.flatMap(getToolCalls)) {
     if (failed.has(call.id)) continue;
     const files = call.name === "read" ? read : modified;
-    for (const path of pathsOf(call)) note(files, path);
+    for (const path of getPaths(call)) note(files, path);
   }
   return {
-    readFiles: [...read].filter((path) => !modified.has(path)).slice(-mostFiles),
-    modifiedFiles: [...modified].slice(-mostFiles),
+    readFiles: [...read].filter((path) => !modified.has(path)).slice(-maxFiles),
+    modifiedFiles: [...modified].slice(-maxFiles),
   };
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** The calls of a message. */
-export const callsOf = (message: AgentMessage): ToolCall[] =>
+export const getToolCalls = (message: AgentMessage): ToolCall[] =>
   message.role === "assistant" && Array.isArray(message.content)
     ? message.content.filter((block) => block?.type === "toolCall")
     : [];
 
-function pathsOf({ name, arguments: given }: ToolCall): unknown[] {
+function getPaths({ name, arguments: given }: ToolCall): unknown[] {
   switch (name) {
     case "read":
     case "write":
@@ -55,7 +55,7 @@ function pathsOf({ name, arguments: given }: ToolCall): unknown[] {
     case "hashline_edit":
       return [given?.["path"] ?? given?.["file_path"]];
     case "hashline_patch":
-      return [...stringOf(given?.["patch"]).matchAll(patchSection)].map(([, path]) => path?.trim());
+      return [...toText(given?.["patch"]).matchAll(patchSection)].map(([, path]) => path?.trim());
     default:
       return [];
   }
@@ -94,7 +94,7 @@ function listed(what: string, paths: readonly string[], most: number): string[] 
  * what is no text, since it comes from a log.
  */
 export function withoutFilesText(summary: unknown): string {
-  const text = stringOf(summary);
+  const text = toText(summary);
   const at = text.lastIndexOf(`\n${heading}\n`);
   return at < 0 ? text : text.slice(0, at).trimEnd();
 }

@@ -8,7 +8,7 @@ import type { NewEntry, SessionEntry } from "../session/entry.ts";
 import { compact } from "./compact.ts";
 import { openCallAt } from "./cut.ts";
 import { planCompaction } from "./plan.ts";
-import { mostKept, resolveCompactionSettings } from "./settings.ts";
+import { maxKept, resolveCompactionSettings } from "./settings.ts";
 import { estimateAll } from "./tokens.ts";
 
 const model: Model = {
@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const words = (length: number) => "word ".repeat(length / 5);
 
 /** Ids of calls come from a small range, so that some are used again; results pick any call, or one that never was. */
-function branchOf(steps: readonly Step[]): SessionEntry[] {
+function getBranch(steps: readonly Step[]): SessionEntry[] {
   const branch: SessionEntry[] = [];
   const called: string[] = ["never"];
   const add = (entry: NewEntry) => {
@@ -68,11 +68,11 @@ function branchOf(steps: readonly Step[]): SessionEntry[] {
     branch.push({ ...entry, id, parentId: branch.at(-1)?.id ?? null, timestamp: "2026-01-01T00:00:00.000Z" });
   };
   const target = (choice: number) => branch[choice % Math.max(1, branch.length)]?.id ?? "gone";
-  for (const given of steps) add(entryOf(given, called, target, `e${branch.length}`));
+  for (const given of steps) add(getEntry(given, called, target, `e${branch.length}`));
   return branch;
 }
 
-function entryOf(given: Step, called: string[], target: (choice: number) => string, ownId: string): NewEntry {
+function getEntry(given: Step, called: string[], target: (choice: number) => string, ownId: string): NewEntry {
   const content = [{ type: "text" as const, text: words("size" in given ? given.size : 0) }];
   const message = (value: unknown): NewEntry => ({ type: "message", message: value as AgentMessage });
   switch (given.kind) {
@@ -113,14 +113,14 @@ function entryOf(given: Step, called: string[], target: (choice: number) => stri
   }
 }
 
-const branches = fc.array(step, { maxLength: 25 }).map(branchOf);
+const branches = fc.array(step, { maxLength: 25 }).map(getBranch);
 /** Branches at whose end a call waits for its result, more often than not one with more in it than may be kept. */
 const openBranches = fc
   .tuple(fc.array(step, { maxLength: 12 }), fc.integer({ min: 100, max: 90_000 }))
   .map(([steps, given]) =>
-    branchOf([...steps, { kind: "answer", size: 0, given, calls: 2, ids: 20, usage: 0, failed: false }]),
+    getBranch([...steps, { kind: "answer", size: 0, given, calls: 2, ids: 20, usage: 0, failed: false }]),
   );
-const messagesOf = (branch: readonly SessionEntry[]) => contextMessages(branch).map(({ message }) => message);
+const getMessages = (branch: readonly SessionEntry[]) => contextMessages(branch).map(({ message }) => message);
 const compactedTo = (branch: readonly SessionEntry[], summary: string, firstKept: string | null): SessionEntry[] => [
   ...branch,
   {
@@ -135,7 +135,7 @@ const compactedTo = (branch: readonly SessionEntry[], summary: string, firstKept
 ];
 
 /** Each result with its call: the nearest answer before it that called by that id. */
-function pairsOf(messages: readonly AgentMessage[]): [call: number, result: number][] {
+function getPairs(messages: readonly AgentMessage[]): [call: number, result: number][] {
   return messages.flatMap((message, at) => {
     if (message.role !== "toolResult") return [];
     const isCall = (block: { type: string; id?: string }) =>
@@ -156,11 +156,11 @@ describe("a plan", () => {
           entry.type === "compaction" ? [] : message,
         );
         const cut = before.length - plan.kept.length;
-        for (const [call, result] of pairsOf(before)) expect(call < cut).toBe(result < cut);
+        for (const [call, result] of getPairs(before)) expect(call < cut).toBe(result < cut);
         expect(plan.kept[0]?.role).not.toBe("toolResult");
         expect([...plan.messages, ...plan.turnPrefix, ...plan.kept]).toEqual(before);
         if (plan.firstKeptEntryId !== null) expect(branch.map(({ id }) => id)).toContain(plan.firstKeptEntryId);
-        expect(messagesOf(compactedTo(branch, "s", plan.firstKeptEntryId)).slice(1)).toEqual(plan.kept);
+        expect(getMessages(compactedTo(branch, "s", plan.firstKeptEntryId)).slice(1)).toEqual(plan.kept);
       }),
       { numRuns: 800 },
     );
@@ -172,8 +172,8 @@ describe("a plan", () => {
       fc.property(openBranches, fc.constantFrom("manual", "overflow", "threshold"), (branch, reason) => {
         const planned = planCompaction(branch, settings, reason);
         if (planned.kind === "nothing") return;
-        expect(planned.plan.kept).toContainEqual(messagesOf(branch).at(-1));
-        if (planned.plan.keptTokens > mostKept(settings)) large++;
+        expect(planned.plan.kept).toContainEqual(getMessages(branch).at(-1));
+        if (planned.plan.keptTokens > maxKept(settings)) large++;
       }),
       { numRuns: 400 },
     );
@@ -184,12 +184,12 @@ describe("a plan", () => {
     let full = 0;
     fc.assert(
       fc.property(branches, (branch) => {
-        const messages = messagesOf(branch);
+        const messages = getMessages(branch);
         const before = estimateAll(messages);
         const planned = planCompaction(branch, settings, "manual");
         if (planned.kind === "compact") {
           if (openCallAt(messages) === undefined)
-            expect(planned.plan.keptTokens).toBeLessThanOrEqual(mostKept(settings));
+            expect(planned.plan.keptTokens).toBeLessThanOrEqual(maxKept(settings));
           expect(planned.plan.keptTokens + planned.plan.replacedTokens).toBe(before);
           expect(planned.plan.replacedTokens).toBeGreaterThan(0);
         }
@@ -251,10 +251,10 @@ test("a compaction always makes the context smaller and fit, and doing it again 
         }
         compactions++;
         const next = appended[0]!;
-        const after = estimateAll(messagesOf(next));
+        const after = estimateAll(getMessages(next));
         expect(after).toBe(outcome.tokensAfter);
-        expect(after).toBeLessThan(estimateAll(messagesOf(branch)));
-        if (openCallAt(messagesOf(branch)) === undefined)
+        expect(after).toBeLessThan(estimateAll(getMessages(branch)));
+        if (openCallAt(getMessages(branch)) === undefined)
           expect(after).toBeLessThanOrEqual(settings.contextWindow - settings.reserveTokens);
         branch = next;
       }

@@ -18,7 +18,7 @@ const words = (length: number) => "x".repeat(length);
  * of the person's, `c` a custom message, `s` a branch summary, `k` a compaction that kept nothing. `u*400` has 400
  * tokens, others 10.
  */
-function entryOf(word: string): NewEntry {
+function getEntry(word: string): NewEntry {
   const [what, tokens = "10"] = word.split("*");
   const text = words(Number(tokens) * 4);
   const content = [{ type: "text" as const, text }];
@@ -47,18 +47,18 @@ function entryOf(word: string): NewEntry {
 }
 
 /** Ids are `1`, `2`, … */
-const branchOf = (...entries: (NewEntry | string)[]): SessionEntry[] =>
+const getBranch = (...entries: (NewEntry | string)[]): SessionEntry[] =>
   entries
-    .flatMap((given) => (typeof given === "string" ? given.split(" ").map(entryOf) : [given]))
+    .flatMap((given) => (typeof given === "string" ? given.split(" ").map(getEntry) : [given]))
     .map((entry, at) => ({
       ...entry,
       id: String(at + 1),
       parentId: at === 0 ? null : String(at),
       timestamp: "2026-01-01T00:00:00.000Z",
     }));
-const messagesOf = (text: string) =>
+const getMessages = (text: string) =>
   text.split(" ").map((word) => {
-    const entry = entryOf(word);
+    const entry = getEntry(word);
     return entry.type === "message" ? entry.message : ({ role: "custom", content: [] } as unknown as AgentMessage);
   });
 
@@ -122,23 +122,23 @@ describe("tokens", () => {
   const edited = (targetId: string): NewEntry => ({ type: "context_edit", targetId, replacement: null });
 
   test.each([
-    ["nothing was counted", branchOf("u a u"), 30],
-    ["a total was counted", branchOf("u*500", counted({ totalTokens: 100 }), "u"), 110],
-    ["parts were counted", branchOf("u", counted({ input: 1, output: 20, cacheRead: 300, cacheWrite: 4_000 })), 4_321],
-    ["the count is of an answer that failed", branchOf("u", counted({ totalTokens: 100 }, "error")), 10],
-    ["the count is of an answer that was aborted", branchOf("u", counted({ totalTokens: 100 }, "aborted")), 10],
-    ["the last count is nothing", branchOf(counted({ totalTokens: 100 }), "u", counted({ totalTokens: 0 })), 110],
-    ["an entry was edited since", branchOf("u", "u", counted({ totalTokens: 100 }), edited("1")), 10],
-    ["a later entry was edited since", branchOf(counted({ totalTokens: 100 }), "u", "u", edited("2")), 110],
+    ["nothing was counted", getBranch("u a u"), 30],
+    ["a total was counted", getBranch("u*500", counted({ totalTokens: 100 }), "u"), 110],
+    ["parts were counted", getBranch("u", counted({ input: 1, output: 20, cacheRead: 300, cacheWrite: 4_000 })), 4_321],
+    ["the count is of an answer that failed", getBranch("u", counted({ totalTokens: 100 }, "error")), 10],
+    ["the count is of an answer that was aborted", getBranch("u", counted({ totalTokens: 100 }, "aborted")), 10],
+    ["the last count is nothing", getBranch(counted({ totalTokens: 100 }), "u", counted({ totalTokens: 0 })), 110],
+    ["an entry was edited since", getBranch("u", "u", counted({ totalTokens: 100 }), edited("1")), 10],
+    ["a later entry was edited since", getBranch(counted({ totalTokens: 100 }), "u", "u", edited("2")), 110],
   ])("when %s", (_what, branch, tokens) => {
     expect(contextTokens(branch)).toBe(tokens);
   });
 
   test("a count from before the latest compaction is about a context that is gone", () => {
     const kept: NewEntry = { type: "compaction", summary: "", firstKeptEntryId: "2", tokensBefore: 1 };
-    const branch = branchOf("u*500", counted({ totalTokens: 5_000 }), kept, "u");
+    const branch = getBranch("u*500", counted({ totalTokens: 5_000 }), kept, "u");
     expect(contextTokens(branch)).toBeLessThan(100);
-    expect(contextTokens([...branch, ...branchOf(counted({ totalTokens: 77 }))])).toBe(77);
+    expect(contextTokens([...branch, ...getBranch(counted({ totalTokens: 77 }))])).toBe(77);
   });
 });
 
@@ -165,7 +165,7 @@ test.each([
   // Calls of an answer that failed are never made.
   ["u f1 b", [0, 1, 2]],
 ])("%s may be cut at %j", (text, cuts) => {
-  expect(cutPoints(messagesOf(text))).toEqual(cuts);
+  expect(cutPoints(getMessages(text))).toEqual(cuts);
 });
 
 test.each([
@@ -175,7 +175,7 @@ test.each([
   // Its beginning was compacted long ago.
   ["a a a", 2, undefined],
 ])("%s cut at %i splits the turn that begins at %s", (text, cut, start) => {
-  expect(splitTurnStart(messagesOf(text), cut)).toBe(start);
+  expect(splitTurnStart(getMessages(text), cut)).toBe(start);
 });
 
 describe("a plan", () => {
@@ -197,7 +197,7 @@ describe("a plan", () => {
     ["keeps a call that may still get its results", "u*900 a*900 u*10 a12*10 r1*10", "3", 0],
     ["keeps even one that fills the window", "u*900 a12*10 r1*30000", "2", 1],
   ])("%s", (_what, text, firstKept, prefix) => {
-    expect(plan(branchOf(text))).toMatchObject({
+    expect(plan(getBranch(text))).toMatchObject({
       firstKeptEntryId: firstKept,
       turnPrefix: { length: prefix },
     });
@@ -205,19 +205,19 @@ describe("a plan", () => {
 
   test("does not keep an answer that failed alone, but what it failed to answer", () => {
     const failed = { role: "assistant", content: [], stopReason: "error", usage: emptyUsage() };
-    const branch = branchOf("u*2000 a*900 u*1500", { type: "message", message: failed as unknown as AgentMessage });
+    const branch = getBranch("u*2000 a*900 u*1500", { type: "message", message: failed as unknown as AgentMessage });
     expect(plan(branch).firstKeptEntryId).toBe("3");
   });
 
   test("brings the previous summary up to date, and starts where that compaction had kept", () => {
     const kept: NewEntry = { type: "compaction", summary: "before", firstKeptEntryId: "2", tokensBefore: 1 };
-    const made = plan(branchOf("u*900 u*400 a*400", kept, "u*400 a*400"));
+    const made = plan(getBranch("u*900 u*400 a*400", kept, "u*400 a*400"));
     expect(made).toMatchObject({ previousSummary: "before", firstKeptEntryId: "5" });
     expect(made.messages).toHaveLength(2);
   });
 
   test("leaves out what was hidden from the model, and uses what it was shown instead", () => {
-    const branch = branchOf(
+    const branch = getBranch(
       "u*900 u*900 a*100",
       { type: "context_edit", targetId: "1", replacement: null },
       { type: "context_edit", targetId: "2", replacement: { content: `shown ${words(3_000)}` } },
@@ -228,12 +228,12 @@ describe("a plan", () => {
 
   test("brings up to date what the previous summary was replaced by", () => {
     const edit: NewEntry = { type: "context_edit", targetId: "1", replacement: { content: "shown" } };
-    expect(plan(branchOf("k*100 u*900 a*900 u*10", edit)).previousSummary).toBe("shown");
+    expect(plan(getBranch("k*100 u*900 a*900 u*10", edit)).previousSummary).toBe("shown");
   });
 
   test("makes a summary shorter that fills the window by itself, and then keeps all messages", () => {
-    expect(plan(branchOf("k*5000 u*10 a*10"))).toMatchObject({ messages: [], firstKeptEntryId: "2" });
-    expect(plan(branchOf("k*5000"))).toMatchObject({ messages: [], firstKeptEntryId: null });
+    expect(plan(getBranch("k*5000 u*10 a*10"))).toMatchObject({ messages: [], firstKeptEntryId: "2" });
+    expect(plan(getBranch("k*5000"))).toMatchObject({ messages: [], firstKeptEntryId: null });
   });
 
   test("keeps less when the provider counts more than we estimate, or has refused what we think fits", () => {
@@ -241,28 +241,28 @@ describe("a plan", () => {
     const kept = (made: CompactionPlan) => made.keptTokens;
     const usage = { ...emptyUsage(), totalTokens: 8_010 };
     const answer = { role: "assistant", content: [], stopReason: "stop", usage } as unknown as AgentMessage;
-    expect(kept(plan(branchOf(text)))).toBe(1_000);
-    expect(kept(plan(branchOf(text), "overflow"))).toBe(500);
-    expect(kept(plan(branchOf(text, { type: "message", message: answer })))).toBe(400);
+    expect(kept(plan(getBranch(text)))).toBe(1_000);
+    expect(kept(plan(getBranch(text), "overflow"))).toBe(500);
+    expect(kept(plan(getBranch(text, { type: "message", message: answer })))).toBe(400);
   });
 
   test.each([
-    ["empty", branchOf()],
-    ["empty", branchOf("k*100")],
-    ["too_small", branchOf("u*50 a*50")],
+    ["empty", getBranch()],
+    ["empty", getBranch("k*100")],
+    ["too_small", getBranch("u*50 a*50")],
     // The call may still get its result, and what is before it is not worth a summary.
-    ["too_small", branchOf("u*50 a1*2000")],
+    ["too_small", getBranch("u*50 a1*2000")],
   ])("is not made when there is nothing to gain: %s", (reason, branch) => {
     expect(planCompaction(branch, settings, "manual")).toEqual({ kind: "nothing", reason });
   });
 
   test("is made at most three times without progress, unless a person asks", () => {
-    const branch = branchOf("u*30000 k k k", "c*9000");
+    const branch = getBranch("u*30000 k k k", "c*9000");
     expect(planCompaction(branch, settings, "overflow")).toEqual({ kind: "nothing", reason: "no_progress" });
     expect(planCompaction(branch, settings, "manual").kind).toBe("compact");
-    expect(planCompaction(branchOf("u*30000 k k", "c*9000"), settings, "overflow").kind).toBe("compact");
-    expect(planCompaction(branchOf("u*30000 k k k u*9000"), settings, "overflow").kind).toBe("compact");
-    expect(planCompaction(branchOf("u*30000 k k k a*9000"), settings, "threshold").kind).toBe("compact");
+    expect(planCompaction(getBranch("u*30000 k k", "c*9000"), settings, "overflow").kind).toBe("compact");
+    expect(planCompaction(getBranch("u*30000 k k k u*9000"), settings, "overflow").kind).toBe("compact");
+    expect(planCompaction(getBranch("u*30000 k k k a*9000"), settings, "threshold").kind).toBe("compact");
   });
 
   test("knows the files that were read and changed, also from earlier summaries, but not those of failed calls", () => {
@@ -276,7 +276,7 @@ describe("a plan", () => {
     });
     const failed = { role: "toolResult", toolCallId: "3", toolName: "write", content: [], isError: true };
     const details = { readFiles: ["old-read", "later-changed"], modifiedFiles: ["old-changed"] };
-    const branch = branchOf(
+    const branch = getBranch(
       { type: "compaction", summary: "s", firstKeptEntryId: "1", tokensBefore: 1, details },
       { type: "branch_summary", fromId: "x", summary: "s", details: { readFiles: ["branch-read"] } },
       called("1", "read", { path: "a" }),

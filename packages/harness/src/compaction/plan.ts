@@ -5,7 +5,7 @@ import type { SessionEntry } from "../session/entry.ts";
 import { chooseCut, cutPoints, keptTokens, openCallAt, splitTurnStart } from "./cut.ts";
 import { fileOperations, type FileOperations, withoutFilesText } from "./files.ts";
 import { plainText } from "./serialise.ts";
-import { isTooLong, mostKept, type ResolvedCompactionSettings } from "./settings.ts";
+import { isTooLong, maxKept, type ResolvedCompactionSettings } from "./settings.ts";
 import { contextTokens, estimateTokens } from "./tokens.ts";
 
 /** Who wants it: the person, a context that is nearly full, or a provider that refused one that was too full. */
@@ -40,10 +40,10 @@ export type NothingToCompact =
 export type PlanResult = { kind: "compact"; plan: CompactionPlan } | { kind: "nothing"; reason: NothingToCompact };
 
 /** Fewer tokens than this are not worth a summary; in a small window a sixteenth of it. */
-const leastGain = 256;
+const minGain = 256;
 
 /** Compactions that nobody asked for, from one prompt or answer to the next. */
-const mostInARow = 3;
+const maxConsecutive = 3;
 
 /**
  * Plans a compaction of a branch, whether it is full or not: see `shouldCompact`. At most half of the messages, by their
@@ -55,7 +55,8 @@ export function planCompaction(
   settings: ResolvedCompactionSettings,
   reason: CompactionReason,
 ): PlanResult {
-  if (reason !== "manual" && compactionsInARow(branch) >= mostInARow) return { kind: "nothing", reason: "no_progress" };
+  if (reason !== "manual" && compactionsInARow(branch) >= maxConsecutive)
+    return { kind: "nothing", reason: "no_progress" };
   const context = contextMessages(branch);
   const previous = context[0]?.entry.type === "compaction" ? context[0].entry : undefined;
   const rest = previous ? context.slice(1) : context;
@@ -65,7 +66,7 @@ export function planCompaction(
   const previousTokens = previous ? estimateTokens(context[0]!.message) : 0;
   const tokensBefore = contextTokens(branch);
   const needed = Math.max(tokensBefore, reason === "overflow" ? settings.contextWindow : 0);
-  const weight = weightOf(needed, kept[0]! + previousTokens);
+  const weight = getWeight(needed, kept[0]! + previousTokens);
   const cut = findCut({
     messages,
     kept,
@@ -76,7 +77,7 @@ export function planCompaction(
   if (cut === undefined) return { kind: "nothing", reason: messages.length === 0 ? "empty" : "too_small" };
 
   const turnStart = cut < messages.length ? splitTurnStart(messages, cut) : undefined;
-  const details = [previous?.details, ...rest.slice(0, cut).map(detailsOf)];
+  const details = [previous?.details, ...rest.slice(0, cut).map(getDetails)];
   return {
     kind: "compact",
     plan: {
@@ -107,7 +108,7 @@ interface CutSearch {
 function findCut({ messages, kept, settings, weight, tooLong }: CutSearch): number | undefined {
   const end = messages.length;
   const total = kept[0]!;
-  const least = Math.min(leastGain, settings.contextWindow / 16);
+  const least = Math.min(minGain, settings.contextWindow / 16);
   const gains = (at: number) => total - kept[at]! + tooLong >= least;
   // Where only the summary is too long, all messages may stay. What costs nothing, such as an answer that failed, is not
   // worth keeping alone.
@@ -116,7 +117,7 @@ function findCut({ messages, kept, settings, weight, tooLong }: CutSearch): numb
   const keep = tooLong > 0 ? recent : Math.min(recent, total / 2);
   // A result that is still to come must find its call: then nothing is behind the last cut, whatever it keeps.
   const isOpen = openCallAt(messages) !== undefined;
-  const most = isOpen ? Number.POSITIVE_INFINITY : mostKept(settings) / weight;
+  const most = isOpen ? Number.POSITIVE_INFINITY : maxKept(settings) / weight;
   const chosen = chooseCut({ messages, kept, cuts, keep, most }) ?? end;
   // A cut that gains too little is moved on until it does, at last to the end.
   const moved = cuts.find((at) => at >= chosen && gains(at));
@@ -125,17 +126,18 @@ function findCut({ messages, kept, settings, weight, tooLong }: CutSearch): numb
 
 /** As the model sees it: an edit may have put other words in its place. */
 const summaryIn = (message: AgentMessage) =>
-  withoutFilesText(message.role === "compactionSummary" ? message.summary : plainText(contentOf(message)));
+  withoutFilesText(message.role === "compactionSummary" ? message.summary : plainText(getContent(message)));
 
-const contentOf = (message: AgentMessage) => ("content" in message ? message.content : "");
+const getContent = (message: AgentMessage) => ("content" in message ? message.content : "");
 
-const detailsOf = ({ entry }: { entry: SessionEntry }) => (entry.type === "branch_summary" ? entry.details : undefined);
+const getDetails = ({ entry }: { entry: SessionEntry }) =>
+  entry.type === "branch_summary" ? entry.details : undefined;
 
 /**
  * How much more a context really costs than we estimate: scripts with more than a token for four characters, and what is
  * sent besides the messages. What is kept is measured by it, or a context might not fit when it is done.
  */
-const weightOf = (tokens: number, estimate: number) => Math.min(8, Math.max(1, tokens / Math.max(1, estimate)));
+const getWeight = (tokens: number, estimate: number) => Math.min(8, Math.max(1, tokens / Math.max(1, estimate)));
 
 function compactionsInARow(branch: readonly SessionEntry[]): number {
   const progress = branch.findLastIndex(

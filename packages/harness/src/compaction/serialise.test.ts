@@ -86,7 +86,7 @@ test("a conversation is told as text: who said what, what was called and what ca
     { role: "bashExecution", command: "x", output: "y", excludeFromContext: true },
     { role: "custom", content: "Note." },
   ] as unknown as AgentMessage[];
-  expect(serialise(messages, { mostOutput: 100 })).toEqual([
+  expect(serialise(messages, { maxOutputLength: 100 })).toEqual([
     "[person]\nLook.\n(image)",
     '[assistant]\nI do.\n[assistant calls read] path="a.ts" limit=3',
     "[result of read]\nsk-key-123",
@@ -107,7 +107,7 @@ test("whatever a damaged log holds for content has a size and a text", () => {
     fc.property(fc.record({ role, content, stopReason: fc.jsonValue() }), (message) => {
       const given = message as unknown as AgentMessage;
       expect(estimateTokens(given)).toBeGreaterThanOrEqual(0);
-      expect(serialise([given], { mostOutput: 50 }).every((part) => typeof part === "string")).toBe(true);
+      expect(serialise([given], { maxOutputLength: 50 }).every((part) => typeof part === "string")).toBe(true);
     }),
     { numRuns: 500 },
   );
@@ -119,7 +119,7 @@ test("whatever a damaged log holds for content has a size and a text", () => {
     { role: "toolResult", toolName: odd, content: [] },
   ] as unknown as AgentMessage[];
   expect(messages.map(estimateTokens)).toEqual([expect.any(Number), 0]);
-  expect(serialise(messages, { mostOutput: 50 })).toHaveLength(2);
+  expect(serialise(messages, { maxOutputLength: 50 })).toHaveLength(2);
   expect(fileOperations([], messages)).toEqual({ readFiles: [], modifiedFiles: [] });
 });
 
@@ -131,7 +131,7 @@ test("results, arguments and output are cut to their share, and what the person 
     { role: "toolResult", toolName: "read", content: [{ type: "text", text: long }], isError: false },
     { role: "bashExecution", command: "x", output: long },
   ] as unknown as AgentMessage[];
-  const [person, ...others] = serialise(messages, { mostOutput: 200 });
+  const [person, ...others] = serialise(messages, { maxOutputLength: 200 });
   expect(person).toContain(long);
   for (const other of others) expect(other.length).toBeLessThan(300);
 });

@@ -2,39 +2,39 @@
 import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/ai";
 import { convertToLlm } from "../session/message.ts";
-import { callsOf } from "./files.ts";
-import { cutMiddle, stringOf } from "./text.ts";
+import { getToolCalls } from "./files.ts";
+import { cutMiddle, toText } from "./text.ts";
 
 export interface SerialiseOptions {
   /** Characters of a result, and of one argument of a call, that are shown. The rest is named by its length. */
-  mostOutput: number;
+  maxOutputLength: number;
 }
 
 /** One text a message. Messages that the model is never told are left out, and so is thinking. */
-export function serialise(messages: readonly AgentMessage[], { mostOutput }: SerialiseOptions): string[] {
+export function serialise(messages: readonly AgentMessage[], { maxOutputLength }: SerialiseOptions): string[] {
   return messages.flatMap((message) => {
-    const text = textOf(message, mostOutput);
+    const text = getText(message, maxOutputLength);
     return text === "" ? [] : [text];
   });
 }
 
-function textOf(message: AgentMessage, mostOutput: number): string {
+function getText(message: AgentMessage, maxOutputLength: number): string {
   const [sent] = convertToLlm([message]);
   switch (sent?.role) {
     case "user": {
       const text = plainText(sent.content);
-      return titled("person", message.role === "bashExecution" ? cutMiddle(text, mostOutput) : text);
+      return titled("person", message.role === "bashExecution" ? cutMiddle(text, maxOutputLength) : text);
     }
     case "assistant": {
       const said = plainText(sent.content);
-      const calls = callsOf(sent).map((call) => callText(call, mostOutput));
+      const calls = getToolCalls(sent).map((call) => callText(call, maxOutputLength));
       const parts = said !== "" || calls.length === 0 ? [titled("assistant", said), ...calls] : calls;
       if (sent.stopReason === "error" || sent.stopReason === "aborted") parts.push(`[${sent.stopReason}]`);
       return parts.join("\n");
     }
     case "toolResult": {
-      const title = `${sent.isError ? "failed result" : "result"} of ${stringOf(sent.toolName)}`;
-      return titled(title, cutMiddle(plainText(sent.content), mostOutput));
+      const title = `${sent.isError ? "failed result" : "result"} of ${toText(sent.toolName)}`;
+      return titled(title, cutMiddle(plainText(sent.content), maxOutputLength));
     }
     default:
       return "";
@@ -58,7 +58,7 @@ function callText({ name, arguments: given }: ToolCall, most: number): string {
   const shown = Object.entries(given ?? {}).map(
     ([key, value]) => `${key}=${cutMiddle(JSON.stringify(value) ?? "", most)}`,
   );
-  return `[assistant calls ${stringOf(name)}] ${shown.join(" ")}`.trimEnd();
+  return `[assistant calls ${toText(name)}] ${shown.join(" ")}`.trimEnd();
 }
 
 /**

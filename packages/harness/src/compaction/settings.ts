@@ -46,13 +46,13 @@ export function resolveCompactionSettings(
   return {
     enabled: own?.enabled ?? settings.enabled ?? defaults.enabled,
     reserveTokens,
-    keepRecentTokens: Math.min(chosen("keepRecentTokens"), mostKept({ contextWindow, reserveTokens })),
+    keepRecentTokens: Math.min(chosen("keepRecentTokens"), maxKept({ contextWindow, reserveTokens })),
     contextWindow,
   };
 }
 
 /** What may survive at the very most, so that what comes out is far from being full again. */
-export const mostKept = ({
+export const maxKept = ({
   contextWindow,
   reserveTokens,
 }: Pick<ResolvedCompactionSettings, "contextWindow" | "reserveTokens">): number =>
@@ -60,11 +60,11 @@ export const mostKept = ({
 
 /** How long a summary may be, in tokens. Even where nothing is reserved it needs a few words. */
 export function summaryTokens({ reserveTokens }: ResolvedCompactionSettings, model: Pick<Model, "maxTokens">): number {
-  const longestAnswer = model.maxTokens > 0 ? model.maxTokens : Number.POSITIVE_INFINITY;
-  return Math.max(shortestSummary, Math.min(Math.floor(reserveTokens * 0.8), longestAnswer));
+  const maxAnswerTokens = model.maxTokens > 0 ? model.maxTokens : Number.POSITIVE_INFINITY;
+  return Math.max(minSummaryTokens, Math.min(Math.floor(reserveTokens * 0.8), maxAnswerTokens));
 }
 
-const shortestSummary = 256;
+const minSummaryTokens = 256;
 
 /** Whether a context of so many tokens is to be compacted now. */
 export const shouldCompact = (

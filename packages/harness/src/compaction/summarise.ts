@@ -27,7 +27,7 @@ export type SummaryResult = { usage: Usage } & (
 );
 
 /** A request for fewer tokens of conversation than this is not made. */
-const smallestPiece = 64;
+const minPieceTokens = 64;
 
 /**
  * Summarises piece by piece: each request has the summary so far and as much of the conversation as fits. When the model
@@ -37,8 +37,8 @@ export async function summarise(summariser: Summariser, task: SummaryTask): Prom
   const { kind, maxTokens, settings } = task;
   const isText = isTooLong(task.previousSummary, settings);
   const { instructions, pieceTokens } = measure(task);
-  const mostOutput = Math.min(longestOutput, Math.floor((pieceTokens * charactersPerToken) / 8));
-  let texts = serialise(task.messages, { mostOutput });
+  const maxOutputLength = Math.min(defaultMaxOutput, Math.floor((pieceTokens * charactersPerToken) / 8));
+  let texts = serialise(task.messages, { maxOutputLength });
   // A summary that leaves no room beside it is read in pieces like the conversation.
   if (isText) texts.unshift(`[summary of what came before]\n${task.previousSummary}`);
   let summary = isText ? undefined : task.previousSummary;
@@ -53,7 +53,7 @@ export async function summarise(summariser: Summariser, task: SummaryTask): Prom
     if (answer.kind === "failed") return { kind: "failed", failure: answer.failure, usage };
     if (answer.kind === "overflow") {
       size = Math.floor(Math.min(size, textTokens(piece)) / 2);
-      if (size < smallestPiece) return { kind: "failed", failure: answer.failure, usage };
+      if (size < minPieceTokens) return { kind: "failed", failure: answer.failure, usage };
       continue;
     }
     summary = cutEnd(answer.text, maxTokens * charactersPerToken);
@@ -64,7 +64,7 @@ export async function summarise(summariser: Summariser, task: SummaryTask): Prom
 }
 
 /** Of a result: enough to see what it was. A summary does not quote files. */
-const longestOutput = 2_000;
+const defaultMaxOutput = 2_000;
 
 /** What the window leaves for a piece, when the prompt, the summary so far and the answer have their room. */
 function measure({ kind, previousSummary, instructions, settings, maxTokens }: SummaryTask) {
@@ -75,5 +75,5 @@ function measure({ kind, previousSummary, instructions, settings, maxTokens }: S
   const frame = summaryPrompt({ kind, summary, piece: "", instructions: short, maxTokens });
   const left = contextWindow - maxTokens - textTokens(summarySystemPrompt) - textTokens(frame);
   // Some room for the tags that mark a text off, and for what an estimate is worth.
-  return { instructions: short, pieceTokens: Math.max(smallestPiece, Math.floor(left * 0.95) - 16) };
+  return { instructions: short, pieceTokens: Math.max(minPieceTokens, Math.floor(left * 0.95) - 16) };
 }

@@ -29,7 +29,7 @@ export function cutEnd(text: string, most: number): string {
 const cutAt = (text: string, length: number) => text.slice(0, Math.max(0, length)).toWellFormed();
 
 /** What a log gives for a text, which may be anything: even an object that cannot become one. */
-export const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
+export const toText = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Marks a text off by tags that it cannot close itself. */
 export function tagged(name: string, text: string): string {

@@ -4,7 +4,7 @@ import type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from
 import { contextMessages } from "../session/context.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { convertToLlm } from "../session/message.ts";
-import { stringOf, textTokens } from "./text.ts";
+import { toText, textTokens } from "./text.ts";
 
 /** What an image costs, about: providers scale it down to a size that costs no more. */
 export const imageTokens = 1_200;
@@ -19,7 +19,7 @@ export const estimateAll = (messages: readonly AgentMessage[]): number =>
 
 /** Logs are read without being checked, so content and its blocks may be anything. */
 function contentTokens({ content }: { content: unknown }): number {
-  if (!Array.isArray(content)) return textTokens(stringOf(content));
+  if (!Array.isArray(content)) return textTokens(toText(content));
   return content.reduce<number>((sum, block: Partial<Block> | null) => sum + blockTokens(block), 0);
 }
 
@@ -28,11 +28,11 @@ type Block = TextContent | ImageContent | ThinkingContent | ToolCall;
 function blockTokens(block: Partial<Block> | null): number {
   switch (block?.type) {
     case "text":
-      return textTokens(stringOf(block.text));
+      return textTokens(toText(block.text));
     case "thinking":
-      return textTokens(stringOf(block.redacted ? block.thinkingSignature : block.thinking));
+      return textTokens(toText(block.redacted ? block.thinkingSignature : block.thinking));
     case "toolCall":
-      return textTokens(`${stringOf(block.name)}${JSON.stringify(block.arguments ?? {})}`);
+      return textTokens(`${toText(block.name)}${JSON.stringify(block.arguments ?? {})}`);
     case "image":
       return imageTokens;
     default:
@@ -73,11 +73,11 @@ function lastCount(branch: readonly SessionEntry[]): { at: number; tokens: numbe
 /** What a provider counted for an answer and all that it answers; 0 where nobody counted. */
 export function usedTokens(message: AgentMessage | undefined): number {
   if (message?.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted") return 0;
-  return countOf(message.usage);
+  return getCount(message.usage);
 }
 
-const countOf = (usage: Partial<Usage> | undefined): number =>
-  numberOf(usage?.totalTokens) ||
-  numberOf(usage?.input) + numberOf(usage?.output) + numberOf(usage?.cacheRead) + numberOf(usage?.cacheWrite);
+const getCount = (usage: Partial<Usage> | undefined): number =>
+  toNumber(usage?.totalTokens) ||
+  toNumber(usage?.input) + toNumber(usage?.output) + toNumber(usage?.cacheRead) + toNumber(usage?.cacheWrite);
 
-const numberOf = (value: unknown): number => (typeof value === "number" && value > 0 && value < 1e12 ? value : 0);
+const toNumber = (value: unknown): number => (typeof value === "number" && value > 0 && value < 1e12 ? value : 0);

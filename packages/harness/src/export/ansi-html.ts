@@ -15,7 +15,7 @@ export function ansiHtml(text: string): string {
     from = found.index + found[0].length;
     if (found[2] !== "m") continue;
     style = restyle(style, found[1] ?? "");
-    classes = classesOf(style);
+    classes = getClasses(style);
   }
   write(text.length);
   return parts.join("");
@@ -65,7 +65,7 @@ const changes: Readonly<Record<number, Partial<Style>>> = {
   39: { colour: undefined },
 };
 
-const classesOf = ({ colour, isBold, isDim, isItalic, isUnderlined }: Style): string =>
+const getClasses = ({ colour, isBold, isDim, isItalic, isUnderlined }: Style): string =>
   [
     colour !== undefined && Number.isInteger(colour) && colour >= 0 && `c${colour}`,
     isBold && "bold",

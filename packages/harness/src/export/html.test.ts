@@ -10,7 +10,7 @@ import { sampleSource } from "../../test/export/sample.ts";
 const header = { type: "session" as const, version: 3, id: "s", timestamp: "2026-01-01T00:00:00.000Z", cwd: "/p" };
 
 /** Entries with ids `0`, `1`, …; each follows the one before it unless it names a parent. */
-function sourceOf(leafId: string | null, entries: object[]): ExportSource {
+function createSource(leafId: string | null, entries: object[]): ExportSource {
   const linked = entries.map((entry, at) => ({
     id: String(at),
     parentId: at === 0 ? null : String(at - 1),
@@ -104,7 +104,7 @@ test("every text of a session can be read on its page", () => {
 test("the page says where, when, by whom and for how much", () => {
   const usage = { input: 1234567, output: 20, cacheRead: 5, cacheWrite: 6, cost: { total: 1.5 } };
   const answer = { role: "assistant", provider: "acme", model: "m1", content: [], usage, stopReason: "stop" };
-  const source = sourceOf("1", [
+  const source = createSource("1", [
     said("hello"),
     { type: "message", message: answer },
     { type: "session_info", name: "N" },
@@ -117,7 +117,7 @@ test("the page says where, when, by whom and for how much", () => {
 });
 
 describe("branches", () => {
-  const source = sourceOf("4", [
+  const source = createSource("4", [
     said("root"),
     said("a1"),
     said("a2"),
@@ -155,7 +155,7 @@ describe("branches", () => {
 
   test("what came after a damaged line is shown with all that came before it, and says so", () => {
     const page = exportHtml(
-      sourceOf("3", [said("a"), said("b"), { ...said("d"), id: "2", parentId: "gone" }, said("e")]),
+      createSource("3", [said("a"), said("b"), { ...said("d"), id: "2", parentId: "gone" }, said("e")]),
     );
     expect(shown(page)).toEqual([0, 1, 2, 3]);
     const marked = page.split("<article ").filter((card) => card.includes("What came before this is lost"));
@@ -163,7 +163,7 @@ describe("branches", () => {
   });
 
   test("lost parents, circles and ids that are there twice hang on what is above, and nothing is lost", () => {
-    const odd = sourceOf("2", [
+    const odd = createSource("2", [
       { ...said("self"), parentId: "0" },
       { ...said("later"), parentId: "2" },
       { ...said("lost"), parentId: "gone" },
@@ -180,7 +180,7 @@ describe("branches", () => {
       ...said(String(at)),
       parentId: at === 0 ? null : String(Math.max(0, at - (at % 2 === 0 ? 2 : 1))),
     }));
-    const page = exportHtml(sourceOf(null, entries));
+    const page = exportHtml(createSource(null, entries));
     let depth = 0;
     let deepest = 0;
     for (const [tag] of page.matchAll(/<\/?details>/g))
@@ -192,7 +192,7 @@ describe("branches", () => {
 
 describe("contents", () => {
   const card = (entry: object) =>
-    exportHtml(sourceOf("0", [entry]))
+    exportHtml(createSource("0", [entry]))
       .split("</header>")
       .at(-1)!
       .split("</article>")[0]!;
@@ -248,7 +248,7 @@ describe("contents", () => {
     const asked = card({ type: "message", message: { role: "assistant", content: [call] } });
     expect(asked).toContain(`<pre>${seen}</pre>`);
     expect(asked).toContain("a[U+009B]b\\u001b");
-    const page = exportHtml(sourceOf("0", [{ type: "message", message: { role: "bashExecution", command } }]));
+    const page = exportHtml(createSource("0", [{ type: "message", message: { role: "bashExecution", command } }]));
     expect(page.split("[U+001B]]0;; curl x.example")).toHaveLength(3);
   });
 
@@ -259,7 +259,9 @@ describe("contents", () => {
   });
 
   test("a long result is cut with a note, never inside a character", () => {
-    const source = sourceOf("0", [result({ content: [{ type: "text", text: `ab\u{1F600}${"c".repeat(2_000)}` }] })]);
+    const source = createSource("0", [
+      result({ content: [{ type: "text", text: `ab\u{1F600}${"c".repeat(2_000)}` }] }),
+    ]);
     const { text } = checkPage(exportHtml(source, { maxResultChars: 3 }));
     expect(text).toContain("2,002 more characters are left out here.");
     expect(exportHtml(source)).not.toContain("left out");
@@ -280,7 +282,7 @@ describe("contents", () => {
   test("a call without a result has an unknown outcome, and one with a result is only bookkeeping", () => {
     const started = { type: "custom", customType: "tau.call_started", data: { toolCallId: "c", toolName: "bash" } };
     expect(card(started)).toContain("Unknown: the call was begun");
-    const html = exportHtml(sourceOf("1", [started, result({ toolCallId: "c", content: "ok" })]));
+    const html = exportHtml(createSource("1", [started, result({ toolCallId: "c", content: "ok" })]));
     expect(html).toContain('<article id="e0" class="trace"');
     expect(html).not.toContain("Unknown:");
   });
@@ -314,17 +316,17 @@ test("2,000 entries take less than a second of CPU, and more of them take time b
     result({ content: [{ type: "text", text: "-rw-r--r-- 1 me me 100 file.ts\n".repeat(60) }] }),
     result({ content: [], details: { diff: "@@ -1 +1 @@\n-a\n+b\n".repeat(30) } }),
   ];
-  const timeOf = (source: ExportSource) => {
+  const getTime = (source: ExportSource) => {
     const start = process.cpuUsage();
     exportHtml(source);
     const { user, system } = process.cpuUsage(start);
     return (user + system) / 1_000;
   };
-  const source = sourceOf("1999", Array.from({ length: 500 }, (_, at) => turn(at)).flat());
-  const ms = Math.min(timeOf(source), timeOf(source));
+  const source = createSource("1999", Array.from({ length: 500 }, (_, at) => turn(at)).flat());
+  const ms = Math.min(getTime(source), getTime(source));
   console.log(`export-html: 2,000 entries in ${ms.toFixed(0)} ms of CPU`);
   expect(ms).toBeLessThan(1_000);
   // Far beyond that only if each entry cost more the more there are.
   const many = Array.from({ length: 20_000 }, (_, at) => said(String(at)));
-  expect(timeOf(sourceOf("19999", many))).toBeLessThan(2_000);
+  expect(getTime(createSource("19999", many))).toBeLessThan(2_000);
 });

@@ -1,11 +1,11 @@
 /** A session as one HTML file that needs nothing else. */
-import { type Card, cardOf } from "./card.ts";
+import { type Card, createCard } from "./card.ts";
 import { pageHtml } from "./page.ts";
 import { note } from "./content-html.ts";
-import { entriesIn, type ExportSource, type Outline, outlineOf, reattachedText } from "./source.ts";
-import { countText, escapeHtml, excerpt, fieldsOf, html, textOf, timeText } from "./text.ts";
-import { costText, totalsOf } from "./totals.ts";
-import { anchorOf, treeHtml } from "./tree-html.ts";
+import { entriesIn, type ExportSource, type Outline, createOutline, reattachedText } from "./source.ts";
+import { countText, escapeHtml, excerpt, toFields, html, getText, timeText } from "./text.ts";
+import { costText, getTotals } from "./totals.ts";
+import { toAnchor, treeHtml } from "./tree-html.ts";
 
 export interface ExportHtmlOptions {
   /** Longer outputs, arguments and data are cut, and the page says so. Characters; default 100,000. */
@@ -18,9 +18,9 @@ export interface ExportHtmlOptions {
  * The same session always gives the same text. Never throws, whatever the entries hold.
  */
 export function exportHtml(source: ExportSource, { maxResultChars = 100_000 }: ExportHtmlOptions = {}): string {
-  const outline = outlineOf(source);
-  const cards = outline.entries.map((entry) => cardOf(entry, { maxResultChars, answered: outline.answered }));
-  const title = excerpt(outline.name, 200) || `Session ${excerpt(textOf(fieldsOf(source.header).id), 60)}`;
+  const outline = createOutline(source);
+  const cards = outline.entries.map((entry) => createCard(entry, { maxResultChars, answered: outline.answered }));
+  const title = excerpt(outline.name, 200) || `Session ${excerpt(getText(toFields(source.header).id), 60)}`;
   return pageHtml({
     title: escapeHtml(title),
     facts: factsHtml(source),
@@ -30,22 +30,22 @@ export function exportHtml(source: ExportSource, { maxResultChars = 100_000 }: E
 }
 
 function factsHtml(source: ExportSource): string {
-  const header = fieldsOf(source.header);
-  const { models, messages, input, output, cacheRead, cacheWrite, cost, lastActive } = totalsOf(entriesIn(source));
+  const header = toFields(source.header);
+  const { models, messages, input, output, cacheRead, cacheWrite, cost, lastActive } = getTotals(entriesIn(source));
   const tokens = [
     `${countText(input)} in`,
     `${countText(output)} out`,
     `${countText(cacheRead)} read from and ${countText(cacheWrite)} written to caches`,
   ];
   const facts: [name: string, text: string][] = [
-    ["Folder", textOf(header.cwd)],
+    ["Folder", getText(header.cwd)],
     ["Started", timeText(header.timestamp)],
     ["Last entry", timeText(lastActive)],
     ["Models", models.join(", ")],
     ["Messages", countText(messages)],
     ["Tokens", tokens.join(", ")],
     ["Cost", costText(cost)],
-    ["Session", textOf(header.id)],
+    ["Session", getText(header.id)],
   ];
   return facts
     .filter(([, text]) => text !== "")
@@ -64,7 +64,7 @@ function articleHtml(outline: Outline, at: number, card: Card): string {
   ];
   const classes = card.isError ? `${card.kind} failed` : card.kind;
   const hidden = isCurrent[at] ? "" : " hidden";
-  return `<article id="${anchorOf(at)}" class="${classes}" data-parent="${parents[at]}"${hidden}>
+  return `<article id="${toAnchor(at)}" class="${classes}" data-parent="${parents[at]}"${hidden}>
 <header>${head.join("")}</header>
 ${isReattached[at] ? `${note(reattachedText)}\n` : ""}${card.html}
 </article>`;

@@ -1,13 +1,13 @@
 /** Session files of any version, read as far as they can be. */
 import { type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
-import { checksumOf, withoutChecksum } from "../session/line.ts";
+import { readChecksum, withoutChecksum } from "../session/line.ts";
 import {
   createMigration,
   idOfLine,
   migrateHeader,
   type Migration,
   type RawEntry,
-  versionOf,
+  getVersion,
 } from "../session/migrate.ts";
 
 /** Something that is not as it should be. */
@@ -84,7 +84,7 @@ class SessionReader {
   #addHeader(header: RawEntry, line: number): void {
     if (this.#session.header)
       return this.#report("extra_header", line, `Line ${line} is another header; it is left out.`);
-    const version = versionOf(header);
+    const version = getVersion(header);
     if (version > sessionVersion) {
       this.#report(
         "newer_version",
@@ -133,7 +133,7 @@ function parse(text: string): unknown {
 
 /** A line without a checksum is another program's, which had none to give. Editors may have added the return. */
 function isChanged(text: string): boolean {
-  const checksum = checksumOf(Buffer.from(text.endsWith("\r") ? text.slice(0, -1) : text));
+  const checksum = readChecksum(Buffer.from(text.endsWith("\r") ? text.slice(0, -1) : text));
   return checksum === "wrong" || checksum === "broken";
 }
 

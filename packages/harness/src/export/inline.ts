@@ -88,9 +88,9 @@ interface Delimiter {
 }
 
 /** More open runs than this at once are no emphasis; it bounds both the search for a partner and the depth of tags. */
-const mostOpen = 16;
+const maxOpen = 16;
 /** Longer runs are lines that somebody drew. */
-const longestRun = 3;
+const maxRunLength = 3;
 
 /** Runs of `*`, `_` or `~` become tags in pairs; what finds no partner is text again. */
 class InlineWriter {
@@ -125,13 +125,13 @@ class InlineWriter {
   delimiter({ character, count, before, after }: DelimiterRun): void {
     const run: Delimiter = { character, left: count, opening: "", closing: "" };
     this.#parts.push(run);
-    if (character === "~" ? count !== 2 : count > longestRun) return;
+    if (character === "~" ? count !== 2 : count > maxRunLength) return;
     // An underscore inside a word belongs to the word.
     const isName = character === "_";
     if (!isSpace(before) && !(isName && isLetter(after))) this.#close(run);
     if (run.left === 0 || isSpace(after) || (isName && isLetter(before))) return;
     this.#open.push(run);
-    if (this.#open.length > mostOpen) this.#open.shift();
+    if (this.#open.length > maxOpen) this.#open.shift();
   }
 
   #close(run: Delimiter): void {
@@ -151,8 +151,8 @@ class InlineWriter {
   }
 
   end(): string {
-    const htmlOf = ({ closing, character, left, opening }: Delimiter) => closing + character.repeat(left) + opening;
-    return this.#parts.map((part) => (typeof part === "string" ? part : htmlOf(part))).join("");
+    const toHtml = ({ closing, character, left, opening }: Delimiter) => closing + character.repeat(left) + opening;
+    return this.#parts.map((part) => (typeof part === "string" ? part : toHtml(part))).join("");
   }
 }
 

@@ -1,7 +1,7 @@
 /** A session as lines of JSON: pi's format, version 3. */
 import { type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
 import { encodeLine } from "../session/line.ts";
-import { currentBranch, entriesIn, type ExportSource, outlineOf } from "./source.ts";
+import { currentBranch, entriesIn, type ExportSource, createOutline } from "./source.ts";
 
 export interface ExportJsonlOptions {
   /**
@@ -19,7 +19,7 @@ export function exportJsonl(source: ExportSource, { branch = "all" }: ExportJson
 }
 
 function standingAlone(source: ExportSource): SessionEntry[] {
-  const outline = outlineOf(source);
+  const outline = createOutline(source);
   const { entries, parents, isReattached } = outline;
   const branch = currentBranch(outline).map((at): SessionEntry => {
     const entry = entries[at]!;

@@ -15,7 +15,7 @@ export function markdownHtml(text: string): string {
 /** Deeper lists and quotes are shown as text: it bounds the work and the depth of tags. */
 const deepest = 12;
 
-interface Place {
+interface BlockContext {
   depth: number;
   /** Paragraphs of a list without blank lines have no distance to each other. */
   isTight: boolean;
@@ -29,7 +29,7 @@ interface Block {
 
 type Reader = (lines: readonly string[], at: number, depth: number) => Block | undefined;
 
-function blocksHtml(lines: readonly string[], { depth, isTight }: Place): string {
+function blocksHtml(lines: readonly string[], { depth, isTight }: BlockContext): string {
   const parts: string[] = [];
   for (let at = 0; at < lines.length;) {
     if (isBlank(lines[at]!)) at++;
@@ -51,7 +51,7 @@ function blockAt(lines: readonly string[], at: number, depth: number): Block | u
 }
 
 const isBlank = (line: string) => line.trim() === "";
-const indentOf = (line: string) => line.length - line.trimStart().length;
+const getIndent = (line: string) => line.length - line.trimStart().length;
 
 // A run is taken whole: one that could give marks back to what follows it would be tried at every length.
 const fenceStart = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/;
@@ -59,10 +59,10 @@ const fenceStart = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/;
 const fenceAt: Reader = (lines, at) => {
   const [, fence, info] = fenceStart.exec(lines[at]!) ?? [];
   if (fence === undefined) return undefined;
-  const indent = indentOf(lines[at]!);
+  const indent = getIndent(lines[at]!);
   let end = at + 1;
   while (end < lines.length && !isFenceEnd(lines[end]!, fence)) end++;
-  const code = lines.slice(at + 1, end).map((line) => line.slice(Math.min(indent, indentOf(line))));
+  const code = lines.slice(at + 1, end).map((line) => line.slice(Math.min(indent, getIndent(line))));
   const language = info?.trim() ? `<figcaption>${escapeHtml(info.trim())}</figcaption>` : "";
   return {
     html: `<figure class="code">${language}<pre><code>${escapeHtml(code.join("\n"))}</code></pre></figure>`,
@@ -72,7 +72,7 @@ const fenceAt: Reader = (lines, at) => {
 
 function isFenceEnd(line: string, fence: string): boolean {
   const text = line.trim();
-  return indentOf(line) < 4 && text.length >= fence.length && text === fence[0]!.repeat(text.length);
+  return getIndent(line) < 4 && text.length >= fence.length && text === fence[0]!.repeat(text.length);
 }
 
 const headingAt: Reader = (lines, at) => {
@@ -109,7 +109,7 @@ const tableAt: Reader = (lines, at) => {
   while (end < lines.length && lines[end]!.includes("|")) end++;
   // Cells that are missing are not made up: a short text must not become a long table.
   const rowHtml = (line: string, tag: string) =>
-    `<tr>${cellsOf(line)
+    `<tr>${getCells(line)
       .slice(0, columns.length)
       .map((cell, column) => `<${tag}${columns[column]}>${inlineHtml(cell)}</${tag}>`)
       .join("")}</tr>`;
@@ -122,12 +122,12 @@ const tableAt: Reader = (lines, at) => {
 function alignmentsAt(lines: readonly string[], at: number): string[] | undefined {
   const rule = lines[at + 1];
   if (!lines[at]!.includes("|") || !rule?.includes("-") || !/^[ |:-]+$/.test(rule)) return undefined;
-  const cells = cellsOf(rule);
-  if (!cells.every((cell) => /^:?-+:?$/.test(cell)) || cells.length !== cellsOf(lines[at]!).length) return undefined;
+  const cells = getCells(rule);
+  if (!cells.every((cell) => /^:?-+:?$/.test(cell)) || cells.length !== getCells(lines[at]!).length) return undefined;
   return cells.map((cell) => (!cell.endsWith(":") ? "" : cell.startsWith(":") ? ' class="mid"' : ' class="right"'));
 }
 
-function cellsOf(line: string): string[] {
+function getCells(line: string): string[] {
   const cells: string[] = [];
   const row = line.trim();
   let from = row.startsWith("|") ? 1 : 0;
@@ -148,20 +148,20 @@ interface Marker {
   number: number | undefined;
 }
 
-function markerOf(line: string): Marker | undefined {
+function getMarker(line: string): Marker | undefined {
   const [all, indent, number] = /^( *)(?:[-*+]|(\d{1,9})[.)])(?: {1,4}|$)/.exec(line) ?? [];
   if (all === undefined || indent === undefined || isRule(line)) return undefined;
   return { indent: indent.length, contentAt: all.length, number: number === undefined ? undefined : Number(number) };
 }
 
 const listAt: Reader = (lines, at, depth) => {
-  const first = markerOf(lines[at]!);
+  const first = getMarker(lines[at]!);
   if (!first) return undefined;
   const isOrdered = first.number !== undefined;
   const items: string[] = [];
   let end = at;
   for (let next = at; next < lines.length;) {
-    const marker = markerOf(lines[next]!);
+    const marker = getMarker(lines[next]!);
     if (!marker || (marker.number !== undefined) !== isOrdered) break;
     const item = itemLines(lines, next, marker);
     items.push(`<li>${itemHtml(item.lines, depth)}</li>`);
@@ -181,10 +181,10 @@ function itemLines(lines: readonly string[], at: number, marker: Marker) {
   for (; next < lines.length; next++) {
     const line = lines[next]!;
     if (isBlank(line)) continue;
-    const indent = indentOf(line);
+    const indent = getIndent(line);
     const isInside = indent >= marker.indent + 2;
     // A paragraph may go on without its indent.
-    const isLazy = next === end && !isBlank(own.at(-1)!) && !markerOf(line) && !startsBlock(lines, next);
+    const isLazy = next === end && !isBlank(own.at(-1)!) && !getMarker(line) && !startsBlock(lines, next);
     if (!isInside && !isLazy) break;
     for (; end < next; end++) own.push("");
     own.push(line.slice(Math.min(indent, marker.contentAt)));
@@ -204,7 +204,7 @@ function itemHtml(lines: string[], depth: number): string {
 function startsBlock(lines: readonly string[], at: number): boolean {
   const line = lines[at]!;
   if (fenceStart.test(line) || quoteStart.test(line) || isRule(line) || /^ {0,3}#{1,6}(?: |$)/.test(line)) return true;
-  const marker = markerOf(line);
+  const marker = getMarker(line);
   return marker ? (marker.number ?? 1) === 1 : alignmentsAt(lines, at) !== undefined;
 }
 

@@ -15,7 +15,7 @@ const header = {
   cwd: "/home/a_b",
 };
 
-function sourceOf(entries: object[], leaf = entries.length - 1): ExportSource {
+function createSource(entries: object[], leaf = entries.length - 1): ExportSource {
   const linked = entries.map((entry, at) => ({
     id: String(at),
     parentId: at === 0 ? null : String(at - 1),
@@ -28,7 +28,7 @@ const message = (role: string, fields: object) => ({ type: "message", message: {
 
 test("a branch reads like a letter", () => {
   const usage = { input: 1000, output: 50, cacheRead: 0, cacheWrite: 0, cost: { total: 0.25 } };
-  const source = sourceOf([
+  const source = createSource([
     { type: "session_info", name: "Fix <the> *test*" },
     message("user", { content: "Why does it fail?" }),
     { ...message("user", { content: "on another branch" }), parentId: "0" },
@@ -161,14 +161,14 @@ test("a branch reads like a letter", () => {
 
 test("all diffs of a tool are there", () => {
   const details = { diff: "+one", files: [{ path: "a", diff: "+two" }, null, { diff: 3 }, { diff: "+three" }] };
-  const markdown = exportMarkdown(sourceOf([message("toolResult", { toolName: "patch", content: [], details })]));
+  const markdown = exportMarkdown(createSource([message("toolResult", { toolName: "patch", content: [], details })]));
   expect(markdown).toContain("```diff\n+one\n```\n\n```diff\n+two\n```\n\n```diff\n+three\n```");
 });
 
 test("nothing in commands, arguments and diffs is hidden, and colours of output are left out", () => {
   const hidden = "a \u001b]0;b\u0007\r\u009d\u202e";
   const markdown = exportMarkdown(
-    sourceOf([
+    createSource([
       message("bashExecution", { command: hidden, output: "\u001b[31mred\u001b]0;open" }),
       message("assistant", { content: [{ type: "toolCall", name: hidden, arguments: { x: "\u001b\u009d" } }] }),
       message("toolResult", { content: [], details: { diff: `+${hidden}` } }),
@@ -183,7 +183,7 @@ test("nothing in commands, arguments and diffs is hidden, and colours of output 
 });
 
 test("what came after a damaged line follows what came before it, and says so", () => {
-  const source = sourceOf([
+  const source = createSource([
     message("user", { content: "before" }),
     { ...message("user", { content: "after" }), parentId: "gone" },
   ]);

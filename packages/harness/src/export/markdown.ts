@@ -7,41 +7,41 @@ import {
   entriesIn,
   type ExportSource,
   type Outline,
-  outlineOf,
+  createOutline,
   reattachedText,
   type Trace,
-  traceOf,
+  getTrace,
 } from "./source.ts";
-import { clean, countText, excerpt, fieldsOf, jsonOf, textOf, timeText, visible, withoutSequences } from "./text.ts";
+import { clean, countText, excerpt, toFields, toJson, getText, timeText, visible, withoutSequences } from "./text.ts";
 import { fenced } from "../fence.ts";
-import { costText, modelName, totalsOf } from "./totals.ts";
+import { costText, modelName, getTotals } from "./totals.ts";
 
 /**
  * Outside of lists and quotes, headings of the first two levels are ours alone, and no text of the session can hide or swallow what comes after it.
  * Pictures are named, not shown. Never throws, whatever the entries hold.
  */
 export function exportMarkdown(source: ExportSource): string {
-  const outline = outlineOf(source);
-  const title = excerpt(outline.name, 200) || `Session ${excerpt(textOf(fieldsOf(source.header).id), 60)}`;
+  const outline = createOutline(source);
+  const title = excerpt(outline.name, 200) || `Session ${excerpt(getText(toFields(source.header).id), 60)}`;
   const sections = currentBranch(outline).flatMap((at) => [
     outline.isReattached[at] ? `*${reattachedText}*` : "",
     entryText(outline, at),
   ]);
-  return `${[`# ${plain(title)}`, factsOf(source), ...sections].filter(Boolean).join("\n\n")}\n`;
+  return `${[`# ${plain(title)}`, getFacts(source), ...sections].filter(Boolean).join("\n\n")}\n`;
 }
 
 function entryText(outline: Outline, at: number): string {
   const entry = outline.entries[at]!;
-  const trace = traceOf(entry, outline);
-  return trace ? traceText(trace) : sectionOf(entry, outline.labels.get(at));
+  const trace = getTrace(entry, outline);
+  return trace ? traceText(trace) : getSection(entry, outline.labels.get(at));
 }
 
-function factsOf(source: ExportSource): string {
-  const header = fieldsOf(source.header);
-  const { models, input, output, cacheRead, cacheWrite, cost, lastActive } = totalsOf(entriesIn(source));
+function getFacts(source: ExportSource): string {
+  const header = toFields(source.header);
+  const { models, input, output, cacheRead, cacheWrite, cost, lastActive } = getTotals(entriesIn(source));
   const facts = [
-    ["Session", textOf(header.id)],
-    ["Folder", textOf(header.cwd)],
+    ["Session", getText(header.id)],
+    ["Folder", getText(header.cwd)],
     ["Started", timeText(header.timestamp)],
     ["Last entry", timeText(lastActive)],
     ["Models", models.join(", ")],
@@ -54,8 +54,8 @@ function factsOf(source: ExportSource): string {
 const traceText = (trace: Trace): string =>
   trace.kind === "none" ? "" : `**Outcome of ${plain(excerpt(trace.toolName, 100))}:** unknown`;
 
-function sectionOf(entry: SessionEntry, label: string | undefined): string {
-  const change = changeOf(entry);
+function getSection(entry: SessionEntry, label: string | undefined): string {
+  const change = getChange(entry);
   if (change) return `**${change.name}:** ${plain(excerpt(change.value, 200)) || "(none)"}`;
   const { title, parts } = section(entry);
   const mark = label === undefined ? "" : ` (${plain(excerpt(label, 80))})`;
@@ -63,16 +63,16 @@ function sectionOf(entry: SessionEntry, label: string | undefined): string {
 }
 
 /** What is said in one line. */
-function changeOf(entry: SessionEntry): { name: string; value: string } | undefined {
+function getChange(entry: SessionEntry): { name: string; value: string } | undefined {
   switch (entry.type) {
     case "model_change":
       return { name: "Model", value: modelName(entry.provider, entry.modelId) };
     case "thinking_level_change":
-      return { name: "Thinking level", value: textOf(entry.thinkingLevel) };
+      return { name: "Thinking level", value: getText(entry.thinkingLevel) };
     case "label":
-      return { name: "Label", value: textOf(entry.label) };
+      return { name: "Label", value: getText(entry.label) };
     case "session_info":
-      return { name: "Name", value: textOf(entry.name) };
+      return { name: "Name", value: getText(entry.name) };
     default:
       return undefined;
   }
@@ -86,19 +86,19 @@ interface Section {
 type Fields = Readonly<Record<string, unknown>>;
 
 function section(entry: SessionEntry): Section {
-  const fields = fieldsOf(entry);
+  const fields = toFields(entry);
   switch (entry.type) {
     case "message":
-      return messageSection(fieldsOf(fields.message));
+      return messageSection(toFields(fields.message));
     case "compaction":
-      return { title: "Compaction", parts: [prose(textOf(fields.summary))] };
+      return { title: "Compaction", parts: [prose(getText(fields.summary))] };
     case "branch_summary":
-      return { title: "Branch summary", parts: [prose(textOf(fields.summary))] };
+      return { title: "Branch summary", parts: [prose(getText(fields.summary))] };
     case "custom_message":
-      return { title: `Message of ${textOf(fields.customType)}`, parts: contentParts(fields.content) };
+      return { title: `Message of ${getText(fields.customType)}`, parts: contentParts(fields.content) };
     default: {
       const { type, id: _id, parentId: _parentId, timestamp: _timestamp, ...data } = fields;
-      return { title: `Entry: ${textOf(type)}`, parts: [fence(jsonOf(data), "json")] };
+      return { title: `Entry: ${getText(type)}`, parts: [fence(toJson(data), "json")] };
     }
   }
 }
@@ -111,12 +111,12 @@ function messageSection(message: Fields): Section {
     case "assistant": {
       const isError = message.stopReason === "error" || message.stopReason === "aborted";
       const why = isError ? [`**${message.stopReason === "error" ? "Error" : "Aborted"}**`] : [];
-      const reason = isError && message.errorMessage !== undefined ? [fence(textOf(message.errorMessage))] : [];
+      const reason = isError && message.errorMessage !== undefined ? [fence(getText(message.errorMessage))] : [];
       const title = `Assistant (${modelName(message.provider, message.model)})`;
       return { title, parts: [...contentParts(content), ...why, ...reason] };
     }
     case "toolResult": {
-      const title = `${message.isError === true ? "Error" : "Result"} of ${textOf(message.toolName)}`;
+      const title = `${message.isError === true ? "Error" : "Result"} of ${getText(message.toolName)}`;
       const diffs = diffsIn(message.details).map((diff) => fence(diff, "diff"));
       return { title, parts: [...resultParts(content), ...diffs] };
     }
@@ -125,48 +125,48 @@ function messageSection(message: Fields): Section {
         message.cancelled === true
           ? "Cancelled."
           : message.exitCode
-            ? `Exit code ${excerpt(textOf(message.exitCode), 60)}.`
+            ? `Exit code ${excerpt(getText(message.exitCode), 60)}.`
             : "";
-      const parts = [fence(textOf(message.command), "sh"), outputFence(textOf(message.output)), plain(ended)];
+      const parts = [fence(getText(message.command), "sh"), outputFence(getText(message.output)), plain(ended)];
       return { title: "Command", parts };
     }
     case "custom":
-      return { title: `Message of ${textOf(message.customType)}`, parts: contentParts(content) };
+      return { title: `Message of ${getText(message.customType)}`, parts: contentParts(content) };
     case "branchSummary":
     case "compactionSummary": {
       const title = message.role === "branchSummary" ? "Branch summary" : "Compaction";
-      return { title, parts: [prose(textOf(message.summary))] };
+      return { title, parts: [prose(getText(message.summary))] };
     }
     default:
-      return { title: `Message of ${textOf(message.role)}`, parts: [fence(jsonOf(message), "json")] };
+      return { title: `Message of ${getText(message.role)}`, parts: [fence(toJson(message), "json")] };
   }
 }
 
 function contentParts(content: unknown): string[] {
-  if (!Array.isArray(content)) return [prose(textOf(content))];
+  if (!Array.isArray(content)) return [prose(getText(content))];
   return content.flatMap((block: unknown) => {
-    const fields = fieldsOf(block);
+    const fields = toFields(block);
     switch (fields.type) {
       case "text":
-        return prose(textOf(fields.text));
+        return prose(getText(fields.text));
       case "thinking":
-        return textOf(fields.thinking) ? [`**Thinking**`, fence(textOf(fields.thinking))] : [];
+        return getText(fields.thinking) ? [`**Thinking**`, fence(getText(fields.thinking))] : [];
       case "toolCall":
-        return [`**Call of ${plain(excerpt(textOf(fields.name), 100))}**`, fence(jsonOf(fields.arguments), "json")];
+        return [`**Call of ${plain(excerpt(getText(fields.name), 100))}**`, fence(toJson(fields.arguments), "json")];
       case "image":
-        return `(a picture, ${plain(excerpt(textOf(fields.mimeType), 60))})`;
+        return `(a picture, ${plain(excerpt(getText(fields.mimeType), 60))})`;
       default:
-        return fence(jsonOf(block), "json");
+        return fence(toJson(block), "json");
     }
   });
 }
 
 /** Output is never Markdown. */
 function resultParts(content: unknown): string[] {
-  if (!Array.isArray(content)) return [outputFence(textOf(content))];
+  if (!Array.isArray(content)) return [outputFence(getText(content))];
   return content.flatMap((block: unknown) => {
-    const fields = fieldsOf(block);
-    return fields.type === "text" ? outputFence(textOf(fields.text)) : contentParts([block]);
+    const fields = toFields(block);
+    return fields.type === "text" ? outputFence(getText(fields.text)) : contentParts([block]);
   });
 }
 

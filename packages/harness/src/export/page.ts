@@ -129,14 +129,14 @@ const script = `
 })();
 `;
 
-const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const toHash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 /** Nothing is loaded, nothing is sent, and of all scripts and styles only ours are run. */
 const policy = [
   "default-src 'none'",
   "img-src data:",
-  `style-src ${hashOf(style)}`,
-  `script-src ${hashOf(script)}`,
+  `style-src ${toHash(style)}`,
+  `script-src ${toHash(script)}`,
   "base-uri 'none'",
   "form-action 'none'",
 ].join("; ");

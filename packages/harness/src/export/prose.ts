@@ -11,7 +11,7 @@ export function prose(text: string): string {
   const lines = clean(text).replace(/^\n+/, "").trimEnd().split("\n");
   const parts: string[] = [];
   for (let at = 0; at < lines.length;) {
-    const fence = fenceOf(lines[at]!);
+    const fence = getFence(lines[at]!);
     if (!fence) {
       const end = paragraphEnd(lines, at);
       parts.push(tame(lines.slice(at, end)));
@@ -32,7 +32,7 @@ interface Fence {
 }
 
 /** A run is taken whole: one that could give marks back to what follows it would be tried at every length. */
-function fenceOf(line: string): Fence | undefined {
+function getFence(line: string): Fence | undefined {
   const [, indent, marks] = /^(\s*)(`{3,}(?!`)|~{3,}(?!~))[^`]*$/.exec(line) ?? [];
   return indent === undefined || marks === undefined ? undefined : { indent: indent.length, marks };
 }
@@ -57,7 +57,7 @@ function fenceEnd(lines: readonly string[], at: number, { indent, marks }: Fence
 
 function paragraphEnd(lines: readonly string[], at: number): number {
   let end = at + 1;
-  while (end < lines.length && lines[end - 1]!.trim() !== "" && !fenceOf(lines[end]!)) end++;
+  while (end < lines.length && lines[end - 1]!.trim() !== "" && !getFence(lines[end]!)) end++;
   return end;
 }
 

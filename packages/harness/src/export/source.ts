@@ -1,6 +1,6 @@
 /** What exports are made from, and the shape of its tree. Pure, and total: a log is read without being checked. */
 import { customTypes, type SessionEntry, type SessionHeader } from "../session/entry.ts";
-import { fieldsOf, textOf } from "./text.ts";
+import { toFields, getText } from "./text.ts";
 
 /** A session as a plain value. */
 export interface ExportSource {
@@ -40,7 +40,7 @@ export const reattachedText = "What came before this is lost; it is shown after 
 export const entriesIn = ({ entries }: Pick<ExportSource, "entries">): SessionEntry[] =>
   entries.filter((entry: unknown) => typeof entry === "object" && entry !== null);
 
-export function outlineOf({ leafId, name, ...source }: ExportSource): Outline {
+export function createOutline({ leafId, name, ...source }: ExportSource): Outline {
   const entries = entriesIn(source);
   const positions = new Map<unknown, number>();
   const parents: number[] = [];
@@ -77,7 +77,7 @@ export function outlineOf({ leafId, name, ...source }: ExportSource): Outline {
 }
 
 function answeredCall(entry: SessionEntry): unknown {
-  const message = fieldsOf(fieldsOf(entry).message);
+  const message = toFields(toFields(entry).message);
   return message.role === "toolResult" ? message.toolCallId : undefined;
 }
 
@@ -87,20 +87,20 @@ export type Trace =
   /** A call was begun and nobody knows what came of it. */
   | { kind: "unknown_outcome"; toolName: string };
 
-export function traceOf(entry: SessionEntry, { answered }: Pick<Outline, "answered">): Trace | undefined {
+export function getTrace(entry: SessionEntry, { answered }: Pick<Outline, "answered">): Trace | undefined {
   if (entry.type !== "custom") return undefined;
   if (entry.customType === customTypes.navigated) return { kind: "none" };
   if (entry.customType !== customTypes.callStarted) return undefined;
-  const { toolCallId, toolName } = fieldsOf(entry.data);
+  const { toolCallId, toolName } = toFields(entry.data);
   const isAnswered = toolCallId !== undefined && answered.has(toolCallId);
-  return isAnswered ? { kind: "none" } : { kind: "unknown_outcome", toolName: textOf(toolName) };
+  return isAnswered ? { kind: "none" } : { kind: "unknown_outcome", toolName: getText(toolName) };
 }
 
 function namesIn(entries: readonly SessionEntry[], positions: ReadonlyMap<unknown, number>) {
   const labels = new Map<number, string>();
   let lastName = "";
   for (const entry of entries) {
-    if (entry.type === "session_info") lastName = textOf(entry.name);
+    if (entry.type === "session_info") lastName = getText(entry.name);
     if (entry.type !== "label") continue;
     const target = positions.get(entry.targetId);
     if (target === undefined) continue;
@@ -112,8 +112,8 @@ function namesIn(entries: readonly SessionEntry[], positions: ReadonlyMap<unknow
 
 /** Tools tell what they changed in `diff`, or in the `diff` of each of their `files`. */
 export function diffsIn(details: unknown): string[] {
-  const { diff, files } = fieldsOf(details);
-  const all = [diff, ...(Array.isArray(files) ? files.map((file) => fieldsOf(file).diff) : [])];
+  const { diff, files } = toFields(details);
+  const all = [diff, ...(Array.isArray(files) ? files.map((file) => toFields(file).diff) : [])];
   return all.filter((text): text is string => typeof text === "string" && text !== "");
 }
 

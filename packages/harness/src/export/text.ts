@@ -42,16 +42,16 @@ export const withoutSequences = (text: string): string => text.replace(escapeSeq
 export const html = (text: string): string => escapeHtml(clean(text));
 
 /** The text that a field is: as it is when it is one, as JSON when it is anything else, empty when there is none. */
-export function textOf(value: unknown): string {
+export function getText(value: unknown): string {
   if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : jsonOf(value);
+  return value === undefined || value === null ? "" : toJson(value);
 }
 
 /** Deeper values are left out: a page has to be shown whatever was logged. */
 const deepest = 32;
 
 /** Indented JSON of any value. */
-export const jsonOf = (value: unknown): string => JSON.stringify(shallow(value, 0), undefined, 2) ?? "";
+export const toJson = (value: unknown): string => JSON.stringify(shallow(value, 0), undefined, 2) ?? "";
 
 function shallow(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
@@ -84,9 +84,9 @@ export function excerpt(text: string, maxChars: number): string {
 
 /** A time as everybody reads it, in UTC; what is no time stays as it is. */
 export function timeText(time: unknown): string {
-  const ms = typeof time === "number" ? time : Date.parse(textOf(time));
+  const ms = typeof time === "number" ? time : Date.parse(getText(time));
   // Beyond this a Date has no text.
-  if (!(Math.abs(ms) <= 8.64e15)) return textOf(time);
+  if (!(Math.abs(ms) <= 8.64e15)) return getText(time);
   return `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
@@ -94,5 +94,5 @@ export function timeText(time: unknown): string {
 export const countText = (count: number): string => String(Math.round(count)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
 /** An object's fields to be looked at one by one; none for anything else. */
-export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+export const toFields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};

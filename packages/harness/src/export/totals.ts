@@ -1,6 +1,6 @@
 /** What a session cost and who answered, over all of its branches. */
 import type { SessionEntry } from "../session/entry.ts";
-import { fieldsOf, textOf } from "./text.ts";
+import { toFields, getText } from "./text.ts";
 
 export interface Totals {
   /** `provider/model` of every answer, in the order of their first. */
@@ -16,23 +16,23 @@ export interface Totals {
   lastActive: string;
 }
 
-export function totalsOf(entries: readonly SessionEntry[]): Totals {
+export function getTotals(entries: readonly SessionEntry[]): Totals {
   const models = new Set<string>();
   const totals = { messages: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, lastActive: "" };
   for (const entry of entries) {
-    const message = fieldsOf(entry.type === "message" ? entry.message : undefined);
+    const message = toFields(entry.type === "message" ? entry.message : undefined);
     if (entry.type === "message") totals.messages++;
     if (message.role === "assistant") models.add(modelName(message.provider, message.model));
-    const usage = fieldsOf(message.role === "assistant" ? message.usage : fieldsOf(entry).usage);
+    const usage = toFields(message.role === "assistant" ? message.usage : toFields(entry).usage);
     for (const key of ["input", "output", "cacheRead", "cacheWrite"] as const) totals[key] += amount(usage[key]);
-    totals.cost += amount(fieldsOf(usage.cost).total);
-    totals.lastActive = textOf(entry.timestamp) || totals.lastActive;
+    totals.cost += amount(toFields(usage.cost).total);
+    totals.lastActive = getText(entry.timestamp) || totals.lastActive;
   }
   return { ...totals, models: [...models] };
 }
 
 export const modelName = (provider: unknown, model: unknown): string =>
-  [textOf(provider), textOf(model)].filter(Boolean).join("/") || "unknown model";
+  [getText(provider), getText(model)].filter(Boolean).join("/") || "unknown model";
 
 /** Logs of others may say anything. */
 const amount = (value: unknown): number =>

@@ -8,12 +8,12 @@ import type { Outline } from "./source.ts";
 import { countText, escapeHtml, excerpt } from "./text.ts";
 
 /** What an entry's card is called on the page. */
-export const anchorOf = (at: number): string => `e${at}`;
+export const toAnchor = (at: number): string => `e${at}`;
 
 export function treeHtml(outline: Outline, cards: readonly Card[]): string {
-  const sizes = sizesOf(outline);
+  const sizes = getSizes(outline);
   const { children, isCurrent } = outline;
-  const mainOf = (ways: readonly number[]) =>
+  const getMain = (ways: readonly number[]) =>
     ways.reduce((best, way) => {
       if (isCurrent[best] !== isCurrent[way]) return isCurrent[best] ? best : way;
       return sizes[way]! >= sizes[best]! ? way : best;
@@ -24,7 +24,7 @@ export function treeHtml(outline: Outline, cards: readonly Card[]): string {
     for (let at: number | undefined = start; at !== undefined;) {
       items.push(itemHtml(outline, at, cards[at]!));
       const ways: readonly number[] = children[at]!;
-      at = ways.length > 0 ? mainOf(ways) : undefined;
+      at = ways.length > 0 ? getMain(ways) : undefined;
       for (const way of ways) if (way !== at) items.push(branchHtml(way));
     }
     return items.join("\n");
@@ -36,13 +36,13 @@ export function treeHtml(outline: Outline, cards: readonly Card[]): string {
   };
   const { roots } = outline;
   if (roots.length === 0) return "";
-  const main = mainOf(roots);
+  const main = getMain(roots);
   const others = roots.filter((root) => root !== main).map(branchHtml);
   return `<ol>\n${[...others, chainHtml(main)].join("\n")}\n</ol>`;
 }
 
 /** How many entries are at and below each. Children stand behind their parents, so that one walk from the end is enough. */
-function sizesOf({ parents }: Outline): number[] {
+function getSizes({ parents }: Outline): number[] {
   const sizes = parents.map(() => 1);
   for (let at = parents.length - 1; at >= 0; at--) {
     const parent = parents[at]!;
@@ -63,5 +63,5 @@ function itemHtml({ children, isCurrent, labels, leaf }: Outline, at: number, ca
     shown,
   ];
   const current = at === leaf ? ' aria-current="true"' : "";
-  return `<li class="${classes.join(" ")}"><a href="#${anchorOf(at)}"${current}>${parts.join("")}</a></li>`;
+  return `<li class="${classes.join(" ")}"><a href="#${toAnchor(at)}"${current}>${parts.join("")}</a></li>`;
 }

@@ -1,6 +1,6 @@
 /** The models of each provider with what `models.json` says of them: the same question gives the same object. */
 import { didYouMean, getApiProvider, getApiProviders, type Model } from "@tau/ai";
-import { keyOf } from "./fields.ts";
+import { getKey } from "./fields.ts";
 import type { ModelsProblem } from "./models-file.ts";
 import { type BuiltModel, built, mostLike, overridden } from "./overlay.ts";
 import type { ModelEntry, ProviderConfig } from "./schema.ts";
@@ -82,12 +82,12 @@ export class ConfiguredModels {
     if (models.length > 0 || this.#base.list(provider).length > 0 || this.#base.assumed(provider, "any")) return [];
     const hint = didYouMean(provider, this.#base.providers());
     const message = `There is no such provider, and no models are described for it.${hint}`;
-    return [{ file, line, key: keyOf(["providers", provider]), message }];
+    return [{ file, line, key: getKey(["providers", provider]), message }];
   }
 
   #entryProblems(file: string, provider: string, config: ProviderConfig): ModelsProblem[] {
     return (config.models ?? []).flatMap((entry, at) => {
-      const place = { file, line: entry.line, key: keyOf(["providers", provider, "models", at]) };
+      const place = { file, line: entry.line, key: getKey(["providers", provider, "models", at]) };
       const result = this.#build(provider, entry, config);
       if (result.kind === "incomplete") {
         const message = `The model ${JSON.stringify(entry.id)} is left out: a provider of your own needs ${JSON.stringify(result.missing)}.`;
@@ -108,7 +108,7 @@ export class ConfiguredModels {
     return [...modelOverrides.keys()]
       .filter((id) => !ids.includes(id))
       .map((id) => {
-        const key = keyOf(["providers", provider, "modelOverrides", id]);
+        const key = getKey(["providers", provider, "modelOverrides", id]);
         return { file, line, key, message: `${provider} has no such model to override.${didYouMean(id, ids)}` };
       });
   }

@@ -2,12 +2,12 @@ import { getModel, getProviders } from "@tau/ai";
 import { describe, expect, test } from "vitest";
 import { defaultModels, defaultProviderOrder } from "./defaults.ts";
 import { ModelRegistry } from "./model-registry.ts";
-import { referenceOf } from "./resolve.ts";
+import { getReference } from "./resolve.ts";
 
 const withKeys = (...keys: string[]) => ModelRegistry.inMemory({ hasKey: (provider) => keys.includes(provider) });
 const line = (choice: { defaultModel?: string; defaultProvider?: string }, ...keys: string[]) => {
   const chosen = withKeys(...keys).defaultModel(choice);
-  return chosen.kind === "none" ? chosen.message : `${referenceOf(chosen.model)}, ${chosen.because}`;
+  return chosen.kind === "none" ? chosen.message : `${getReference(chosen.model)}, ${chosen.because}`;
 };
 
 test("every provider of the catalogue has a usual model, and it is in the catalogue", () => {

@@ -1,7 +1,7 @@
 /** Which model is used when nobody names one. */
 import type { Model } from "@tau/ai";
 import type { Preference } from "./match.ts";
-import { referenceOf, type ResolvePreference, resolveModel } from "./resolve.ts";
+import { getReference, type ResolvePreference, resolveModel } from "./resolve.ts";
 
 /**
  * The providers in the order in which they are preferred, each with the model that is used when none is named. Makers
@@ -99,7 +99,7 @@ export function chooseDefault(
   return {
     kind: "resolved",
     ...fallback,
-    ...(notice && { notice: `${notice} ${referenceOf(fallback.model)} is used instead.`, reason: notice }),
+    ...(notice && { notice: `${notice} ${getReference(fallback.model)} is used instead.`, reason: notice }),
   };
 }
 

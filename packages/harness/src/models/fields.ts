@@ -20,12 +20,12 @@ function scalar<T>(expected: string, accepts: (value: unknown) => value is T): R
   return (node, path, report) => {
     const value: unknown = node.value;
     if (node.type !== "object" && node.type !== "array" && accepts(value)) return value;
-    report(node, path, `This must be ${expected}, and is ${kindOf(node)}. It is left out.`);
+    report(node, path, `This must be ${expected}, and is ${getKind(node)}. It is left out.`);
     return undefined;
   };
 }
 
-function kindOf({ type, value }: Node): string {
+function getKind({ type, value }: Node): string {
   if (type === "string") return value === "" ? "an empty text" : "a text";
   if (type === "number") return `the number ${String(value)}`;
   if (type === "boolean") return String(value);
@@ -64,11 +64,11 @@ export const url: Reader<string> = (node, path, report) => {
 };
 
 /** What cannot be read is left out of the list. */
-export const listOf =
+export const toList =
   <T>(item: Reader<T>): Reader<T[]> =>
   (node, path, report) => {
     if (node.type !== "array") {
-      report(node, path, `This must be a list, and is ${kindOf(node)}. It is left out.`);
+      report(node, path, `This must be a list, and is ${getKind(node)}. It is left out.`);
       return undefined;
     }
     return (node.children ?? []).flatMap((child, at) => {
@@ -78,10 +78,10 @@ export const listOf =
   };
 
 /** Any names, each with the same kind of value. */
-export const mapOf =
+export const mapSetting =
   <T>(item: Reader<T>): Reader<Map<string, T>> =>
   (node, path, report) => {
-    const properties = propertiesOf(node, path, report);
+    const properties = getProperties(node, path, report);
     if (!properties) return undefined;
     const map = new Map<string, T>();
     for (const [name, { value }] of properties) {
@@ -93,15 +93,15 @@ export const mapOf =
 
 /** Any JSON below an object, as it is. */
 export const anyObject =
-  (valueOf: (node: Node) => unknown): Reader<Record<string, unknown>> =>
+  (getValue: (node: Node) => unknown): Reader<Record<string, unknown>> =>
   (node, path, report) =>
-    propertiesOf(node, path, report) && (valueOf(node) as Record<string, unknown>);
+    getProperties(node, path, report) && (getValue(node) as Record<string, unknown>);
 
 /** Fields with names. `unused` are names that are no mistake, with why nothing comes of them. */
 export const object =
   <T extends object>(fields: Fields<T>, unused: Readonly<Record<string, string>> = {}): Reader<Partial<T>> =>
   (node, path, report) => {
-    const properties = propertiesOf(node, path, report);
+    const properties = getProperties(node, path, report);
     if (!properties) return undefined;
     const readers = new Map<string, Reader<unknown>>(Object.entries(fields));
     const values: [string, unknown][] = [];
@@ -117,9 +117,9 @@ export const object =
     return Object.fromEntries(values) as Partial<T>;
   };
 
-function propertiesOf(node: Node, path: Path, report: Report): Map<string, { key: Node; value: Node }> | undefined {
+function getProperties(node: Node, path: Path, report: Report): Map<string, { key: Node; value: Node }> | undefined {
   if (node.type !== "object") {
-    report(node, path, `This must be an object, and is ${kindOf(node)}. It is left out.`);
+    report(node, path, `This must be an object, and is ${getKind(node)}. It is left out.`);
     return undefined;
   }
   const found = new Map<string, { key: Node; value: Node }>();
@@ -133,7 +133,7 @@ function propertiesOf(node: Node, path: Path, report: Report): Map<string, { key
 }
 
 /** As people write it: `providers.ollama.models[0].id`. */
-export const keyOf = (path: Path): string =>
+export const getKey = (path: Path): string =>
   path.reduce<string>((key, step) => {
     if (typeof step === "number") return `${key}[${step}]`;
     if (!/^[A-Za-z_$][\w$-]*$/.test(step)) return `${key}[${JSON.stringify(step)}]`;

@@ -1,8 +1,8 @@
 /** `models.json` on disk: read, watched, and the last good state of it. */
 import { type Stats, unwatchFile, watchFile } from "node:fs";
-import { assertNever, type Clock, messageOf, sleep } from "@tau/ai";
+import { assertNever, type Clock, getErrorMessage, sleep } from "@tau/ai";
 import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
-import { readWhole } from "../whole-file.ts";
+import { readWhole } from "../durable-file.ts";
 import { type ModelsFile, type ModelsProblem, parseModels } from "./models-file.ts";
 
 export interface FileSourceOptions {
@@ -12,7 +12,7 @@ export interface FileSourceOptions {
 }
 
 /** Larger is no file that a person wrote. */
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 
 /** How often the file is looked at. Looking at its state, not at events, misses no way of saving it. */
 const lookEveryMs = 250;
@@ -121,14 +121,14 @@ export class FileSource {
       const stats = await lookAt(fs, path);
       if (!stats) return { kind: "missing" };
       if (!stats.isFile()) return { kind: "unreadable", message: "This is not a file." };
-      if (stats.size > mostBytes) return { kind: "unreadable", message: `This is larger than ${mostBytes} bytes.` };
+      if (stats.size > maxBytes) return { kind: "unreadable", message: `This is larger than ${maxBytes} bytes.` };
       const bytes = await readWhole(fs, path);
       return bytes ? { kind: "text", text: bytes.toString("utf8") } : { kind: "missing" };
     } catch (error) {
       const code = systemCode(error);
       if (code === undefined) throw error;
       if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing" };
-      return { kind: "unreadable", message: `This cannot be read: ${messageOf(error)}.` };
+      return { kind: "unreadable", message: `This cannot be read: ${getErrorMessage(error)}.` };
     }
   }
 }

@@ -1,6 +1,15 @@
 /** How well a model answers to what somebody typed, and which of several does best. Pure. */
 import type { Model } from "@tau/ai";
-import { compareAge, hasDigit, isNumber, isVersion, lastSegment, lineageOf, type ModelName, nameOf } from "./names.ts";
+import {
+  compareAge,
+  hasDigit,
+  isNumber,
+  isVersion,
+  lastSegment,
+  getLineage,
+  type ModelName,
+  getName,
+} from "./names.ts";
 
 /** Who is asked first where several have what was asked for. */
 export interface Preference {
@@ -22,20 +31,20 @@ interface Match {
 /** All that fit equally well, one of each family, the best of each. More than one cannot be told apart. */
 export function bestMatches(pattern: string, models: readonly Model[], preference: Preference): Model[] {
   const { hasKey = () => true, providerOrder = [] } = preference;
-  const wanted = nameOf(pattern);
+  const wanted = getName(pattern);
   if (wanted.words.length === 0) return [];
   const matches = models.flatMap((model): Match[] => {
-    const fit = fitOf(pattern, wanted, model);
+    const fit = toFit(pattern, wanted, model);
     return fit ? [{ model, fit, isUsable: hasKey(model.provider) }] : [];
   });
-  const ranked = meant(matches).map((match) => ({ model: match.model, rank: rankOf(match, providerOrder) }));
+  const ranked = meant(matches).map((match) => ({ model: match.model, rank: getRank(match, providerOrder) }));
   const best = ranked.map(({ rank }) => rank).reduce<Rank | undefined>(lower, undefined);
   if (!best) return [];
   const equal = ranked.filter(({ rank }) => compareRanks(rank, best) === 0).map(({ model }) => model);
-  const byAge = equal.sort((a, b) => compareAge(lineageOf(a), lineageOf(b)));
+  const byAge = equal.sort((a, b) => compareAge(getLineage(a), getLineage(b)));
   const families = new Map<string, Model>();
   for (const model of byAge) {
-    const family = `${model.provider}/${lineageOf(model).family}`;
+    const family = `${model.provider}/${getLineage(model).family}`;
     if (!families.has(family)) families.set(family, model);
   }
   return [...families.values()];
@@ -78,7 +87,7 @@ interface Fit {
 
 const order = { exact: 0, undated: 1, start: 2, words: 3 } as const;
 
-function rankOf({ model, fit, isUsable }: Match, providerOrder: readonly string[]): Rank {
+function getRank({ model, fit, isUsable }: Match, providerOrder: readonly string[]): Rank {
   const { how, isId, literal, cut, complete, extra } = fit;
   return [
     isUsable ? 0 : 1,
@@ -95,8 +104,8 @@ function rankOf({ model, fit, isUsable }: Match, providerOrder: readonly string[
 }
 
 /** The best of what the id, its last part and the name for people give. */
-function fitOf(pattern: string, wanted: ModelName, model: Model): Fit | undefined {
-  const { id, all } = namesOf(model);
+function toFit(pattern: string, wanted: ModelName, model: Model): Fit | undefined {
+  const { id, all } = getNames(model);
   const literal = pattern === model.id || pattern === lastSegment(model.id);
   const fits = all.flatMap((name) => fitName(wanted, name, literal) ?? []);
   const best = fits.sort(
@@ -151,11 +160,11 @@ interface Names {
 
 const names = new WeakMap<Model, Names>();
 
-function namesOf(model: Model): Names {
+function getNames(model: Model): Names {
   const known = names.get(model);
   if (known) return known;
   const texts = new Set([lastSegment(model.id), model.id, model.name]);
-  const made = { id: nameOf(model.id), all: [...texts].map(nameOf) };
+  const made = { id: getName(model.id), all: [...texts].map(getName) };
   names.set(model, made);
   return made;
 }

@@ -220,13 +220,13 @@ describe("available", () => {
     const { registry } = await open({
       providers: { ...local("m").providers, other: { ...local("m").providers.mine, apiKey: "$OTHER_KEY" } },
     });
-    const providersOf = (hasKey?: (provider: string, written: string | undefined) => boolean) => [
+    const listProviders = (hasKey?: (provider: string, written: string | undefined) => boolean) => [
       ...new Set(registry.getAvailable(hasKey).map(({ provider }) => provider)),
     ];
-    expect(providersOf((_provider, written) => written !== undefined)).toEqual(["other"]);
-    expect(providersOf((provider) => provider === "xai" || provider === "mine")).toEqual(["xai", "mine"]);
-    expect(providersOf()).toContain("other");
-    expect(providersOf()).not.toContain("mine");
+    expect(listProviders((_provider, written) => written !== undefined)).toEqual(["other"]);
+    expect(listProviders((provider) => provider === "xai" || provider === "mine")).toEqual(["xai", "mine"]);
+    expect(listProviders()).toContain("other");
+    expect(listProviders()).not.toContain("mine");
     expect(registry.writtenKey("other")).toBe("$OTHER_KEY");
     expect(registry.writtenKey("mine")).toBeUndefined();
   });

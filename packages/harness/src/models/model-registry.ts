@@ -12,7 +12,7 @@ import {
   getModels,
   getProviders,
   type LocalProvider,
-  messageOf,
+  getErrorMessage,
   type Model,
   systemClock,
 } from "@tau/ai";
@@ -229,7 +229,7 @@ export class ModelRegistry {
    * for a server that is not there.
    */
   async discover(options: { servers?: readonly LocalProvider[]; force?: boolean } = {}): Promise<void> {
-    const addresses = await Promise.all((options.servers ?? localProviders).map((server) => this.#addressOf(server)));
+    const addresses = await Promise.all((options.servers ?? localProviders).map((server) => this.#getAddress(server)));
     if (await this.#local.ask(addresses, options.force)) this.#tell();
   }
 
@@ -254,7 +254,7 @@ export class ModelRegistry {
       hasKey: (provider) => this.#isUsable(provider, this.#options.hasKey),
       providerOrder: this.#options.providerOrder,
       unlisted: (provider, id) => (isLocalProvider(provider) ? this.find(provider, id) : undefined),
-      defaultOf: (provider) => defaultModels.get(provider),
+      getDefault: (provider) => defaultModels.get(provider),
     };
   }
 
@@ -269,7 +269,7 @@ export class ModelRegistry {
     return this.#configured.find(reference.slice(0, slash), reference.slice(slash + 1), true);
   }
 
-  async #addressOf(provider: LocalProvider): Promise<LocalServerAddress> {
+  async #getAddress(provider: LocalProvider): Promise<LocalServerAddress> {
     const { baseUrl, apiKey: written } = this.#configs.get(provider) ?? {};
     const apiKey = written === undefined || isLiteral(written) ? written : await this.#options.resolveValue(written);
     return { provider, ...(baseUrl !== undefined && { baseUrl }), ...(apiKey !== undefined && { apiKey }) };
@@ -282,7 +282,7 @@ export class ModelRegistry {
   /** Nobody waits for it, so what goes wrong is said where people look. */
   #inBackground(work: () => Promise<void>): void {
     work().catch((error: unknown) => {
-      this.#backgroundProblem = `The models could not be brought up to date: ${messageOf(error)}`;
+      this.#backgroundProblem = `The models could not be brought up to date: ${getErrorMessage(error)}`;
     });
   }
 
@@ -295,7 +295,7 @@ export class ModelRegistry {
       try {
         listener();
       } catch (error) {
-        this.#backgroundProblem = `A listener for changes of the models failed: ${messageOf(error)}`;
+        this.#backgroundProblem = `A listener for changes of the models failed: ${getErrorMessage(error)}`;
       }
     }
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { describeProblem, parseModels } from "./models-file.ts";
 
 /** The problems, as people see them. */
-async function problemsOf(text: string): Promise<string[]> {
+async function describeProblems(text: string): Promise<string[]> {
   const parsed = await parseModels(text, "models.json");
   return (parsed.kind === "broken" ? [parsed.problem] : parsed.problems).map(describeProblem);
 }
@@ -34,7 +34,7 @@ describe("a file that is no JSON is broken, and the line is named", () => {
     ["{'providers': {}}", "models.json:1: This is not JSON: invalid symbol."],
     [`${"[".repeat(100_000)}`, "models.json:1: This is nested more than 64 levels deep."],
   ] as const) {
-    test(JSON.stringify(text.slice(0, 30)), async () => expect(await problemsOf(text)).toEqual([expected]));
+    test(JSON.stringify(text.slice(0, 30)), async () => expect(await describeProblems(text)).toEqual([expected]));
   }
 });
 
@@ -110,7 +110,7 @@ describe("a mistake names its line and key, and costs no more than its field", (
       `models.json:2: providers.p.modelOverrides["a/b"].maxTokens: This must be a whole number above 0, and is a text. ${left}`,
     ],
   ] as const) {
-    test(text.replaceAll("\n", " "), async () => expect(await problemsOf(text)).toEqual(expected));
+    test(text.replaceAll("\n", " "), async () => expect(await describeProblems(text)).toEqual(expected));
   }
 
   test("and everything else in the file is kept", async () => {
@@ -134,7 +134,7 @@ test("a problem never repeats a key or the value of a header", async () => {
     provider(`{ "apiKey": '${secret}' }`),
   ];
   for (const text of texts) {
-    const problems = await problemsOf(text);
+    const problems = await describeProblems(text);
     expect(problems).not.toEqual([]);
     expect(problems.join()).not.toContain(secret);
   }

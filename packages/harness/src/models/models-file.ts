@@ -1,5 +1,5 @@
 /** `models.json`: what a person says about providers and models, in pi's format, with comments and trailing commas. */
-import { keyOf, type Path } from "./fields.ts";
+import { getKey, type Path } from "./fields.ts";
 import { type ProviderConfig, readProviders } from "./schema.ts";
 
 /** Something in the file that cannot be used. Never holds a key or the value of a header. */
@@ -47,10 +47,10 @@ export async function parseModels(text: string, file: string): Promise<ParsedMod
   }
   const problems: ModelsProblem[] = [];
   const report = ({ offset }: { offset: number }, path: Path, message: string) => {
-    const key = keyOf(path);
+    const key = getKey(path);
     problems.push({ file, line: lineAt(offset), ...(key !== "" && { key }), message });
   };
-  const located = { lineOf: ({ offset }: { offset: number }) => lineAt(offset), valueOf: getNodeValue };
+  const located = { formatLine: ({ offset }: { offset: number }) => lineAt(offset), getValue: getNodeValue };
   const providers = readProviders(located)(root, [], report) ?? new Map<string, ProviderConfig>();
   return { kind: "read", providers, problems };
 }

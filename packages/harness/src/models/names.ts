@@ -2,7 +2,7 @@
 import type { Model } from "@tau/ai";
 
 export interface ModelName {
-  /** The words of the name, as `wordsOf` gives them. */
+  /** The words of the name, as `getWords` gives them. */
   readonly words: readonly string[];
   /** The same without a date, `latest`, or a cloud's revision. */
   readonly stem: readonly string[];
@@ -17,7 +17,7 @@ export interface Lineage {
 }
 
 /** Lower case, split at everything that is no letter and no digit, and between a word and its number: `qwen3.8` is three. */
-export function wordsOf(text: string): string[] {
+export function getWords(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
@@ -27,7 +27,7 @@ export function wordsOf(text: string): string[] {
       const pointed = /^(\p{L}?\d+)p(\d+)$/u.exec(word);
       if (pointed) return [pointed[1]!, pointed[2]!];
       const numbered = /^(\p{L}{2,})(\d.*)$/u.exec(word);
-      return numbered ? [numbered[1]!, ...wordsOf(numbered[2]!)] : [word];
+      return numbered ? [numbered[1]!, ...getWords(numbered[2]!)] : [word];
     });
 }
 
@@ -38,17 +38,17 @@ export const hasDigit = (word: string): boolean => /\d/.test(word);
 /** What comes behind the last slash: gateways put the maker before it. */
 export const lastSegment = (id: string): string => id.slice(id.lastIndexOf("/") + 1);
 
-export function nameOf(text: string): ModelName {
-  return { words: wordsOf(text), stem: wordsOf(withoutSnapshot(text).stem) };
+export function getName(text: string): ModelName {
+  return { words: getWords(text), stem: getWords(withoutSnapshot(text).stem) };
 }
 
 const lineages = new WeakMap<Model, Lineage>();
 
-export function lineageOf(model: Model): Lineage {
+export function getLineage(model: Model): Lineage {
   const known = lineages.get(model);
   if (known) return known;
   const { stem, date } = withoutSnapshot(model.id);
-  const words = wordsOf(stem);
+  const words = getWords(stem);
   const lineage = {
     family: words
       .filter((word) => !isNumber(word))
@@ -70,8 +70,8 @@ export function compareAge(a: Lineage, b: Lineage): number {
     const difference = (b.version[at] ?? -1) - (a.version[at] ?? -1);
     if (difference !== 0) return difference;
   }
-  const dateOf = ({ date }: Lineage) => (date === 0 ? Number.POSITIVE_INFINITY : date);
-  return dateOf(a) === dateOf(b) ? 0 : dateOf(b) - dateOf(a);
+  const formatDate = ({ date }: Lineage) => (date === 0 ? Number.POSITIVE_INFINITY : date);
+  return formatDate(a) === formatDate(b) ? 0 : formatDate(b) - formatDate(a);
 }
 
 function withoutSnapshot(id: string): { stem: string; date: number } {

@@ -2,8 +2,8 @@ import { getModels, getProviders, type Model } from "@tau/ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ModelRegistry } from "./model-registry.ts";
-import { lineageOf } from "./names.ts";
-import { referenceOf, resolveModel } from "./resolve.ts";
+import { getLineage } from "./names.ts";
+import { getReference, resolveModel } from "./resolve.ts";
 
 const catalogue = getProviders().flatMap((provider) => getModels(provider));
 const levels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -13,9 +13,9 @@ function outcome(spec: string, ...keys: string[]): string {
   const registry = ModelRegistry.inMemory({ hasKey: (provider) => keys.length === 0 || keys.includes(provider) });
   const resolution = registry.resolve(spec);
   if (resolution.kind === "not_found") return "nothing";
-  if (resolution.kind === "ambiguous") return resolution.candidates.map(referenceOf).toSorted().join(" | ");
+  if (resolution.kind === "ambiguous") return resolution.candidates.map(getReference).toSorted().join(" | ");
   const level = resolution.thinkingLevel;
-  return referenceOf(resolution.model) + (level === undefined ? "" : `:${level}`);
+  return getReference(resolution.model) + (level === undefined ? "" : `:${level}`);
 }
 
 const withAllKeys = {
@@ -153,8 +153,8 @@ describe("laws", () => {
     expect(catalogue.length).toBeGreaterThan(1_000);
     for (const [at, model] of catalogue.entries()) {
       const level = levels[at % levels.length]!;
-      expect(registry.resolve(referenceOf(model))).toEqual({ kind: "resolved", model, exact: true, hasKey: false });
-      expect(registry.resolve(`${referenceOf(model)}:${level}`)).toMatchObject({
+      expect(registry.resolve(getReference(model))).toEqual({ kind: "resolved", model, exact: true, hasKey: false });
+      expect(registry.resolve(`${getReference(model)}:${level}`)).toMatchObject({
         kind: "resolved",
         model,
         exact: true,
@@ -197,7 +197,7 @@ describe("laws", () => {
       const found = resolveModel(text, some);
       const models = found.kind === "resolved" ? [found.model] : found.kind === "ambiguous" ? found.candidates : [];
       expect(models.every((model) => some.includes(model))).toBe(true);
-      if (found.kind === "ambiguous") expect(new Set(models.map(referenceOf)).size).toBeGreaterThan(1);
+      if (found.kind === "ambiguous") expect(new Set(models.map(getReference)).size).toBeGreaterThan(1);
     });
     fc.assert(law, { numRuns: 150 });
   });
@@ -207,8 +207,8 @@ describe("laws", () => {
     const specs = fc.constantFrom("opus", "gpt", "mistral-large", "claude", "sonnet 4", "mini", "devstral");
     const named = (models: Model[], spec: string) => {
       const found = resolveModel(spec, models, { providerOrder: ["anthropic", "openai", "mistral"] });
-      if (found.kind === "resolved") return [referenceOf(found.model)];
-      return found.kind === "ambiguous" ? found.candidates.map(referenceOf).toSorted() : [];
+      if (found.kind === "resolved") return [getReference(found.model)];
+      return found.kind === "ambiguous" ? found.candidates.map(getReference).toSorted() : [];
     };
     const law = fc.property(fc.shuffledSubarray(some, { minLength: some.length }), specs, (shuffled, spec) => {
       expect(named(shuffled, spec)).toEqual(named(some, spec));
@@ -219,24 +219,24 @@ describe("laws", () => {
 
 describe("the message", () => {
   const registry = ModelRegistry.inMemory({ hasKey: () => true });
-  const messageOf = (spec: string) => {
+  const getErrorMessage = (spec: string) => {
     const found = registry.resolve(spec);
     return found.kind === "resolved" ? "" : found.message;
   };
 
   test("names the nearest where nothing was found, also for one misspelled word", () => {
-    expect(messageOf("claude-sonet-4-5")).toContain('Did you mean "claude-sonnet-4-5"');
-    expect(messageOf("anthropic/sonet")).toContain('Did you mean "anthropic/claude-sonnet-5"?');
-    expect(messageOf("anthropic/claude-opus-9")).toContain("can be added in models.json");
+    expect(getErrorMessage("claude-sonet-4-5")).toContain('Did you mean "claude-sonnet-4-5"');
+    expect(getErrorMessage("anthropic/sonet")).toContain('Did you mean "anthropic/claude-sonnet-5"?');
+    expect(getErrorMessage("anthropic/claude-opus-9")).toContain("can be added in models.json");
   });
 
   test("says that a suffix is no thinking level, and which there are", () => {
-    expect(messageOf("sonnet:hihg")).toContain('"hihg" is no thinking level: they are off, minimal');
-    expect(messageOf("no-such-thing:hihg")).not.toContain("thinking level");
+    expect(getErrorMessage("sonnet:hihg")).toContain('"hihg" is no thinking level: they are off, minimal');
+    expect(getErrorMessage("no-such-thing:hihg")).not.toContain("thinking level");
   });
 
   test("lists those between which there is a doubt", () => {
-    expect(messageOf("gpt-6")).toBe(
+    expect(getErrorMessage("gpt-6")).toBe(
       '"gpt-6" could be openai/gpt-6-astra, openai/gpt-6-luna, openai/gpt-6-sol. Say which.',
     );
   });
@@ -270,6 +270,6 @@ describe("the date of a snapshot", () => {
     ["model-9999", "model", [9999], 0],
     ["kimi-k2p6", "kimi k", [2, 6], 0],
   ] as const) {
-    test(`of ${id}`, () => expect(lineageOf({ ...catalogue[0]!, id })).toEqual({ family, version, date }));
+    test(`of ${id}`, () => expect(getLineage({ ...catalogue[0]!, id })).toEqual({ family, version, date }));
   }
 });

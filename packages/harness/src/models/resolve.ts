@@ -1,13 +1,13 @@
 /** From what somebody typed to a model: `provider/id:thinking`, or any part of it that leaves no doubt. Pure. */
 import { clampThinkingLevel, type Model, type ModelThinkingLevel, nearestNames, parseThinkingLevel } from "@tau/ai";
 import { bestMatches, type Preference } from "./match.ts";
-import { hasDigit, wordsOf } from "./names.ts";
+import { hasDigit, getWords } from "./names.ts";
 
 export interface ResolvePreference extends Preference {
   /** A model that is not listed, where a provider serves any id. Default: none does. */
   unlisted?: (provider: string, id: string) => Model | undefined;
   /** The id of the model for a provider that was named alone. Default: none. */
-  defaultOf?: (provider: string) => string | undefined;
+  getDefault?: (provider: string) => string | undefined;
 }
 
 export type ModelResolution =
@@ -41,7 +41,7 @@ export function splitThinking(text: string): { head: string; level: ModelThinkin
   return level && { head: text.slice(0, colon).trim(), level };
 }
 
-export const referenceOf = ({ provider, id }: Model): string => `${provider}/${id}`;
+export const getReference = ({ provider, id }: Model): string => `${provider}/${id}`;
 
 /**
  * Ids may hold slashes and colons, so the longest reading that is the name of a model wins: the whole text as
@@ -73,14 +73,14 @@ function resolved(
   head: string,
   { hasKey = () => true }: Preference,
 ): ModelResolution {
-  const exact = [model.id, referenceOf(model)].some((name) => name.toLowerCase() === head.toLowerCase());
+  const exact = [model.id, getReference(model)].some((name) => name.toLowerCase() === head.toLowerCase());
   const found = { kind: "resolved" as const, model, exact, hasKey: hasKey(model.provider) };
   if (level === undefined) return found;
   const thinkingLevel = clampThinkingLevel(model, level);
   return { ...found, thinkingLevel, ...(thinkingLevel !== level && { askedThinkingLevel: level }) };
 }
 
-const namedExactly = (text: string, models: readonly Model[]) => models.find((model) => referenceOf(model) === text);
+const namedExactly = (text: string, models: readonly Model[]) => models.find((model) => getReference(model) === text);
 
 function findNearest(text: string, models: readonly Model[], preference: ResolvePreference): Model[] {
   const slash = text.indexOf("/");
@@ -109,18 +109,18 @@ function findBare(text: string, models: readonly Model[], preference: ResolvePre
 const ofProvider = (name: string, models: readonly Model[]) =>
   models.filter(({ provider }) => provider.toLowerCase() === name.toLowerCase());
 
-function defaultAmong(own: Model[], { defaultOf }: ResolvePreference): Model[] {
-  const id = defaultOf?.(own[0]!.provider);
+function defaultAmong(own: Model[], { getDefault }: ResolvePreference): Model[] {
+  const id = getDefault?.(own[0]!.provider);
   const usual = own.find((model) => model.id === id);
   return usual ? [usual] : own.length === 1 ? own : [];
 }
 
 /** More is a list that nobody reads. */
-const mostListed = 8;
+const maxListed = 8;
 
 function ambiguous(text: string, candidates: Model[]): ModelResolution {
-  const shown = candidates.slice(0, mostListed).map(referenceOf).join(", ");
-  const more = candidates.length > mostListed ? `, and ${candidates.length - mostListed} more` : "";
+  const shown = candidates.slice(0, maxListed).map(getReference).join(", ");
+  const more = candidates.length > maxListed ? `, and ${candidates.length - maxListed} more` : "";
   return {
     kind: "ambiguous",
     candidates,
@@ -133,7 +133,7 @@ function notFound(text: string, models: readonly Model[]): ModelResolution {
   const slash = text.indexOf("/");
   const provider = text.slice(0, Math.max(0, slash)).toLowerCase();
   const own = models.filter((model) => model.provider.toLowerCase() === provider);
-  const names = own.length > 0 ? own.map(referenceOf) : [...new Set(models.map(({ id }) => id))];
+  const names = own.length > 0 ? own.map(getReference) : [...new Set(models.map(({ id }) => id))];
   const wanted = splitThinking(text)?.head ?? text;
   const spelled = nearestNames(wanted, names);
   const nearest = spelled.length > 0 ? spelled : respelled(wanted.slice(own.length > 0 ? slash + 1 : 0), own, models);
@@ -146,13 +146,13 @@ function notFound(text: string, models: readonly Model[]): ModelResolution {
 /** What comes of it when each unknown word is read as the nearest that occurs in a name: `sonet`. */
 function respelled(wanted: string, own: readonly Model[], models: readonly Model[]): string[] {
   const among = own.length > 0 ? own : models;
-  const known = new Set(among.flatMap(({ id }) => wordsOf(id).filter((word) => word.length > 2 && !hasDigit(word))));
-  const words = wordsOf(wanted);
+  const known = new Set(among.flatMap(({ id }) => getWords(id).filter((word) => word.length > 2 && !hasDigit(word))));
+  const words = getWords(wanted);
   const read = words.map((word) =>
     known.has(word) || hasDigit(word) ? word : (nearestNames(word, [...known])[0] ?? word),
   );
   if (read.every((word, at) => word === words[at])) return [];
-  return bestMatches(read.join(" "), among, {}).slice(0, 3).map(referenceOf);
+  return bestMatches(read.join(" "), among, {}).slice(0, 3).map(getReference);
 }
 
 /** A suffix that is no level makes the whole name unknown; then the suffix is the mistake. */

@@ -5,8 +5,8 @@ import {
   anyObject,
   type Fields,
   flag,
-  listOf,
-  mapOf,
+  toList,
+  mapSetting,
   object,
   oneOf,
   type Path,
@@ -62,8 +62,8 @@ export interface ProviderConfig {
 
 /** What the readers need of the parser. */
 export interface Located {
-  lineOf(node: Node): number;
-  valueOf(node: Node): unknown;
+  formatLine(node: Node): number;
+  getValue(node: Node): unknown;
 }
 
 const notUsed = "tau does not use this yet.";
@@ -88,11 +88,11 @@ const tier: Reader<Tier> = (node, path, report) => {
   return undefined;
 };
 
-const cost = object<Required<Model["cost"]>>({ ...rates, tiers: listOf(tier) });
+const cost = object<Required<Model["cost"]>>({ ...rates, tiers: toList(tier) });
 
 /** Names in lower case, so that one in a model takes the place of the same in its provider. */
 const headers: Reader<Map<string, string>> = (node, path, report) => {
-  const read = mapOf(headerValue)(node, path, report);
+  const read = mapSetting(headerValue)(node, path, report);
   if (!read) return undefined;
   const valid = [...read].filter(([name]) => {
     const isName = /^[!#$%&'*+.^`|~\w-]+$/.test(name);
@@ -127,7 +127,7 @@ const unusedCompat = [
   ..."supportsMaxOutputTokens allowedFallbackModels imageInput sendImageOptInHeader".split(" "),
 ];
 
-const compatOf = ({ valueOf }: Located): Reader<Compat> =>
+const getCompat = ({ getValue }: Located): Reader<Compat> =>
   object<Compat>(
     {
       ...Object.fromEntries(flags.map((name) => [name, flag])),
@@ -139,10 +139,10 @@ const compatOf = ({ valueOf }: Located): Reader<Compat> =>
       ),
       cacheControlFormat: oneOf("anthropic"),
       sessionAffinityFormat: oneOf("openai", "openai-nosession", "openrouter"),
-      chatTemplateArgs: anyObject(valueOf),
-      chatTemplateKwargs: anyObject(valueOf),
-      openRouterRouting: anyObject(valueOf),
-      vercelGatewayRouting: anyObject(valueOf),
+      chatTemplateArgs: anyObject(getValue),
+      chatTemplateKwargs: anyObject(getValue),
+      openRouterRouting: anyObject(getValue),
+      vercelGatewayRouting: anyObject(getValue),
     },
     Object.fromEntries(unusedCompat.map((name) => [name, notUsed])),
   );
@@ -158,15 +158,15 @@ const overrideFields = (located: Located): Fields<ModelOverride> => ({
   name: text,
   reasoning: flag,
   thinkingLevelMap,
-  input: listOf(oneOf("text", "image")),
+  input: toList(oneOf("text", "image")),
   cost,
   contextWindow: tokens,
   maxTokens: tokens,
   headers,
-  compat: compatOf(located),
+  compat: getCompat(located),
 });
 
-const entryOf = (located: Located): Reader<ModelEntry> => {
+const getEntry = (located: Located): Reader<ModelEntry> => {
   const fields = object<Omit<ModelEntry, "line">>(
     { ...overrideFields(located), id: text, api: text, baseUrl: url },
     // A model for another kind of work is told from one to talk to by its type.
@@ -176,22 +176,22 @@ const entryOf = (located: Located): Reader<ModelEntry> => {
     const read = fields(node, path, report);
     if (!read) return undefined;
     const { id, ...rest } = read;
-    if (id !== undefined) return { ...rest, id, line: located.lineOf(node) };
+    if (id !== undefined) return { ...rest, id, line: located.formatLine(node) };
     report(node, path, 'A model needs an "id". It is left out.');
     return undefined;
   };
 };
 
 /** Of two models with one id the last counts, as of everything that is written twice. */
-const entriesOf = (located: Located): Reader<ModelEntry[]> => {
-  const list = listOf(entryOf(located));
+const getEntries = (located: Located): Reader<ModelEntry[]> => {
+  const list = toList(getEntry(located));
   return (node: Node, path: Path, report: Report) => {
     const read = list(node, path, report);
     return read && [...new Map(read.map((entry) => [entry.id, entry])).values()];
   };
 };
 
-const providerOf = (located: Located): Reader<ProviderConfig> => {
+const getProvider = (located: Located): Reader<ProviderConfig> => {
   const fields = object<Omit<ProviderConfig, "line">>(
     {
       name: text,
@@ -199,23 +199,23 @@ const providerOf = (located: Located): Reader<ProviderConfig> => {
       apiKey: text,
       api: text,
       headers,
-      compat: compatOf(located),
+      compat: getCompat(located),
       authHeader: flag,
-      models: entriesOf(located),
-      modelOverrides: mapOf(object<ModelOverride>(overrideFields(located), unusedModel)),
+      models: getEntries(located),
+      modelOverrides: mapSetting(object<ModelOverride>(overrideFields(located), unusedModel)),
     },
     { oauth: notUsed },
   );
   return (node, path, report) => {
     const read = fields(node, path, report);
-    return read && { ...read, line: located.lineOf(node) };
+    return read && { ...read, line: located.formatLine(node) };
   };
 };
 
 /** The whole file. */
 export const readProviders = (located: Located): Reader<Map<string, ProviderConfig>> => {
   const file = object<{ providers: Map<string, ProviderConfig> }>(
-    { providers: mapOf(providerOf(located)) },
+    { providers: mapSetting(getProvider(located)) },
     { $schema: "" },
   );
   return (node, path, report) => {

@@ -1,14 +1,14 @@
 import { getModels } from "@tau/ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { referenceOf } from "./resolve.ts";
+import { getReference } from "./resolve.ts";
 import { matchesGlob, scopeModels } from "./scope.ts";
 
 const models = ["anthropic", "openai", "groq", "xai"].flatMap((provider) => getModels(provider));
 const preference = { providerOrder: ["anthropic", "openai", "groq", "xai"] };
 const scoped = (...patterns: string[]) =>
   scopeModels(patterns, models, preference).models.map(
-    ({ model, thinkingLevel }) => referenceOf(model) + (thinkingLevel ? `:${thinkingLevel}` : ""),
+    ({ model, thinkingLevel }) => getReference(model) + (thinkingLevel ? `:${thinkingLevel}` : ""),
   );
 
 describe("a pattern", () => {

@@ -1,6 +1,6 @@
 /** Which models a list of patterns stands for, such as the setting `enabledModels`. Pure. */
 import { clampThinkingLevel, type Model, modelsAreEqual, type ModelThinkingLevel } from "@tau/ai";
-import { referenceOf, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
+import { getReference, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
 
 export interface ScopedModel {
   model: Model;
@@ -53,7 +53,7 @@ export function scopeModels(
 
 function globbed(pattern: string, models: readonly Model[]): { found: Model[]; level: ModelThinkingLevel | undefined } {
   const fitting = (glob: string) =>
-    models.filter((model) => matchesGlob(glob, referenceOf(model)) || matchesGlob(glob, model.id));
+    models.filter((model) => matchesGlob(glob, getReference(model)) || matchesGlob(glob, model.id));
   const whole = fitting(pattern);
   const split = splitThinking(pattern);
   if (whole.length > 0 || !split) return { found: whole, level: undefined };

@@ -12,10 +12,10 @@ export type Attributes = Record<string, string | number | boolean | string[]>;
 export type UsageTotals = Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite">;
 
 /** Names come from models and servers too, which may send anything. */
-const longestName = 128;
-const longestDescription = 1024;
+const maxNameLength = 128;
+const maxDescriptionLength = 1024;
 
-const short = (name: string): string => name.slice(0, longestName);
+const short = (name: string): string => name.slice(0, maxNameLength);
 
 export const runName = (agentName: string): string => `invoke_agent ${short(agentName)}`;
 export const requestName = (model: Model): string => `chat ${short(model.id)}`;
@@ -47,7 +47,7 @@ export const toolAttributes = (
   "gen_ai.tool.name": short(call.name),
   "gen_ai.tool.call.id": short(call.id),
   "gen_ai.tool.type": "function",
-  ...(call.description !== undefined && { "gen_ai.tool.description": call.description.slice(0, longestDescription) }),
+  ...(call.description !== undefined && { "gen_ai.tool.description": call.description.slice(0, maxDescriptionLength) }),
 });
 
 /** What an answer adds to its request. */

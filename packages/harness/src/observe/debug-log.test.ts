@@ -28,7 +28,7 @@ interface Line {
   cut?: number;
 }
 
-const linesOf = (path: string): Line[] =>
+const toLines = (path: string): Line[] =>
   readFileSync(path, "utf8")
     .split("\n")
     .filter((line) => line !== "")
@@ -59,21 +59,21 @@ test("what data holds is what it held when it was logged", async () => {
   log.log("seen", data);
   data.text = "after";
   await log.close();
-  expect(linesOf(path)[0]!.data).toEqual({ text: "before" });
+  expect(toLines(path)[0]!.data).toEqual({ text: "before" });
 });
 
 test("only its owner may read it, also where it was open to others, and after it was moved", async () => {
   const path = join(temporary(), "debug.log");
   writeFileSync(path, "x".repeat(600) + "\n");
   chmodSync(path, 0o644);
-  const { log } = openLog({ path, mostBytes: 700 });
+  const { log } = openLog({ path, maxBytes: 700 });
   log.log("one", "y".repeat(200));
   await log.close();
   for (const file of [path, `${path}.1`]) expect(statSync(file).mode & 0o777, file).toBe(0o600);
 });
 
 test("the file is moved aside before it grows too large, and only one old one is kept", async () => {
-  const { path, log } = openLog({ mostBytes: 2_000 });
+  const { path, log } = openLog({ maxBytes: 2_000 });
   for (let n = 0; n < 100; n++) {
     log.log("tick", { n, text: "t".repeat(100) });
     await log.flush();
@@ -82,13 +82,13 @@ test("the file is moved aside before it grows too large, and only one old one is
   const directory = join(path, "..");
   expect(readdirSync(directory).sort()).toEqual(["debug.log", "debug.log.1"]);
   for (const file of [path, `${path}.1`]) expect(statSync(file).size).toBeLessThanOrEqual(2_000);
-  const numbers = [...linesOf(`${path}.1`), ...linesOf(path)].map(({ data }) => (data as { n: number }).n);
+  const numbers = [...toLines(`${path}.1`), ...toLines(path)].map(({ data }) => (data as { n: number }).n);
   expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 100 - numbers.length + index));
 });
 
 test("two logs over one file follow each other when one of them moves it", async () => {
   const path = join(temporary(), "debug.log");
-  const logs = [openLog({ path, mostBytes: 1_000 }).log, openLog({ path, mostBytes: 1_000 }).log];
+  const logs = [openLog({ path, maxBytes: 1_000 }).log, openLog({ path, maxBytes: 1_000 }).log];
   for (let n = 0; n < 100; n++) {
     const log = logs[n % 3 === 0 ? 0 : 1]!;
     log.log("tick", n);
@@ -96,7 +96,7 @@ test("two logs over one file follow each other when one of them moves it", async
   }
   for (const log of logs) await log.close();
   for (const file of [path, `${path}.1`]) expect(statSync(file).size).toBeLessThanOrEqual(1_000);
-  const numbers = [...linesOf(`${path}.1`), ...linesOf(path)].map(({ data }) => data as number);
+  const numbers = [...toLines(`${path}.1`), ...toLines(path)].map(({ data }) => data as number);
   expect(numbers.length).toBeGreaterThan(15);
   expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 100 - numbers.length + index));
 });
@@ -108,7 +108,7 @@ test("a log that was deleted begins anew", async () => {
   rmSync(path);
   log.log("two");
   await log.close();
-  expect(linesOf(path).map(({ event }) => event)).toEqual(["two"]);
+  expect(toLines(path).map(({ event }) => event)).toEqual(["two"]);
 });
 
 test("a line that is too long is cut, and still JSON", async () => {
@@ -122,7 +122,7 @@ test("a line that is too long is cut, and still JSON", async () => {
   await log.close();
   for (const line of readFileSync(path, "utf8").split("\n"))
     expect(Buffer.byteLength(line)).toBeLessThanOrEqual(16 * 1024);
-  const [long, wide, named] = linesOf(path);
+  const [long, wide, named] = toLines(path);
   expect(long).toMatchObject({
     event: "long",
     cut: expect.any(Number) as number,
@@ -154,7 +154,7 @@ test("a slow disk costs lines, not memory, and the log says how many", async () 
   await log.flush();
   log.log("later");
   await log.close();
-  const lines = linesOf(path);
+  const lines = toLines(path);
   const kept = lines.filter(({ event }) => event === "much").length;
   expect(kept).toBeGreaterThan(150);
   expect(kept).toBeLessThan(250);
@@ -188,7 +188,7 @@ test("whatever a disk refuses, logging goes on, and what was lost is counted", a
       await log.flush();
     }
     await log.close();
-    const lines = linesOf(path);
+    const lines = toLines(path);
     const lost = lines.filter(({ event }) => event === "dropped").map(({ data }) => (data as { lines: number }).lines);
     const seen = new Set(lines.map(({ event }) => event).filter((event) => event !== "dropped"));
     // A line may be there although the disk said no; it is never missing without a word.
@@ -227,7 +227,7 @@ test("a disk that keeps up loses nothing, however much there is", async () => {
     await log.flush();
   }
   await log.close();
-  expect(linesOf(path).map(({ event }) => event)).toEqual(Array.from({ length: 200 }, () => "much"));
+  expect(toLines(path).map(({ event }) => event)).toEqual(Array.from({ length: 200 }, () => "much"));
 });
 
 test("who does not know its secrets writes nothing", async () => {
@@ -242,7 +242,7 @@ test("who does not know its secrets writes nothing", async () => {
   isBroken = false;
   log.log("two", "hush hush hush");
   await log.close();
-  expect(linesOf(path).map(({ event, data }) => [event, data])).toEqual([
+  expect(toLines(path).map(({ event, data }) => [event, data])).toEqual([
     ["two", "[secret]"],
     ["dropped", { lines: 1 }],
   ]);
@@ -256,7 +256,7 @@ test("a secret stays one when it is no longer named, and one may be added", asyn
   log.addSecret("second secret");
   log.log("b", "first secret, second secret");
   await log.close();
-  expect(linesOf(path).map(({ data }) => data)).toEqual(["[secret], second secret", "[secret], [secret]"]);
+  expect(toLines(path).map(({ data }) => data)).toEqual(["[secret], second secret", "[secret], [secret]"]);
 });
 
 test("a secret that only two values together spell is not written either", async () => {
@@ -266,7 +266,7 @@ test("a secret that only two values together spell is not written either", async
   log.log("mark", { token: "hush" });
   log.log("good", 1);
   await log.close();
-  expect(linesOf(path).map(({ event, data }) => [event, data])).toEqual([
+  expect(toLines(path).map(({ event, data }) => [event, data])).toEqual([
     ["good", 1],
     ["dropped", { lines: 3 }],
   ]);
@@ -350,7 +350,7 @@ describe("law: a secret is never in the file", () => {
     );
 
   test("for secrets like keys, and the lines they were in are there", async () => {
-    await holds(plain, (path) => expect(linesOf(path).map(({ event }) => event)[0]).toBe("probe"));
+    await holds(plain, (path) => expect(toLines(path).map(({ event }) => event)[0]).toBe("probe"));
   });
 
   test("for secrets of any characters", async () => {

@@ -15,7 +15,7 @@ export interface DebugLogOptions {
   /** The secrets of this process, asked for with each line. One that was ever named stays secret. */
   secrets: () => Iterable<string>;
   /** From this size on the file becomes `path.1`, and what was there before is gone. Default 10 MB. */
-  mostBytes?: number;
+  maxBytes?: number;
 }
 
 export interface DebugLog {
@@ -34,23 +34,28 @@ export interface DebugLog {
 }
 
 /** Longer lines are cut. */
-const longestLine = 16 * 1024;
+const maxLineBytes = 16 * 1024;
 /** Lines that are cut anyway need not be made whole. */
-const limits = { depth: 12, values: 4_000, characters: 2 * longestLine };
-const longestEvent = 200;
-const longestWaitMs = 2_000;
+const limits = { depth: 12, values: 4_000, characters: 2 * maxLineBytes };
+const maxEventLength = 200;
+const maxWaitMs = 2_000;
 
 export function createDebugLog(options: DebugLogOptions): DebugLog {
-  const { path, clock, secrets, fileSystem = nodeFileSystem, mostBytes = 10_000_000 } = options;
+  const { path, clock, secrets, fileSystem = nodeFileSystem, maxBytes = 10_000_000 } = options;
   const keeper = createKeeper();
-  const lineOf = (event: string, data: unknown) =>
+  const formatLine = (event: string, data: unknown) =>
     makeLine({ time: new Date(clock.now()).toISOString(), event, data }, keeper.current());
-  const writer = new LogWriter({ path, fileSystem, mostBytes, droppedLine: (lines) => lineOf("dropped", { lines }) });
+  const writer = new LogWriter({
+    path,
+    fileSystem,
+    maxBytes,
+    droppedLine: (lines) => formatLine("dropped", { lines }),
+  });
   let isClosed = false;
 
   const within = async (work: Promise<void>) => {
     const patience = new AbortController();
-    await Promise.race([work, sleep(clock, longestWaitMs, patience.signal)]);
+    await Promise.race([work, sleep(clock, maxWaitMs, patience.signal)]);
     patience.abort();
   };
 
@@ -59,7 +64,7 @@ export function createDebugLog(options: DebugLogOptions): DebugLog {
       if (isClosed) return;
       try {
         for (const secret of secrets()) keeper.add(secret);
-        const line = lineOf(event, data);
+        const line = formatLine(event, data);
         if (line === undefined) writer.drop();
         else writer.add(line);
       } catch (error) {
@@ -99,9 +104,9 @@ interface Line {
 
 /** Undefined when a secret would be read out of it, for example out of two values that stand beside each other. */
 function makeLine({ time, event, data }: Line, redactor: Redactor): string | undefined {
-  const clean = { time, event: String(redactor.redact(event)).slice(0, longestEvent), data: redactor.redact(data) };
+  const clean = { time, event: String(redactor.redact(event)).slice(0, maxEventLength), data: redactor.redact(data) };
   let line = JSON.stringify(clean);
-  if (Buffer.byteLength(line) >= longestLine) line = cutLine(clean, line);
+  if (Buffer.byteLength(line) >= maxLineBytes) line = cutLine(clean, line);
   return redactor.holdsSecret(line) ? undefined : `${line}\n`;
 }
 
@@ -110,8 +115,8 @@ function cutLine({ time, event, data }: Line, line: string): string {
   const text = JSON.stringify(data);
   const around = { time, event, cut: Buffer.byteLength(line) };
   // A character may take six bytes, since what is JSON already is escaped once more.
-  for (let most = longestLine; ; most = Math.floor(most / 2)) {
+  for (let most = maxLineBytes; ; most = Math.floor(most / 2)) {
     const cut = JSON.stringify({ ...around, data: text.slice(0, most) });
-    if (Buffer.byteLength(cut) < longestLine || most === 0) return cut;
+    if (Buffer.byteLength(cut) < maxLineBytes || most === 0) return cut;
   }
 }

@@ -2,19 +2,19 @@
 import { constants } from "node:fs";
 import { dirname } from "node:path";
 import type { FileSystem, OpenHandle } from "@tau/tools/platform";
-import { ifThere, makeDirectory } from "../on-disk.ts";
+import { ifThere, makeDirectory } from "../durable-file.ts";
 
 export interface LogWriterOptions {
   path: string;
   fileSystem: FileSystem;
   /** From this size on the file is moved to `path.1`. */
-  mostBytes: number;
+  maxBytes: number;
   /** The line that says how many were dropped; undefined when it cannot be said. */
   droppedLine: (lines: number) => string | undefined;
 }
 
 /** How much may wait for a slow disk. */
-const mostWaitingBytes = 1024 * 1024;
+const maxWaitingBytes = 1024 * 1024;
 
 const { O_APPEND, O_CREAT, O_WRONLY } = constants;
 
@@ -40,7 +40,7 @@ export class LogWriter {
 
   add(line: string): void {
     const bytes = Buffer.from(line);
-    if (this.#waitingBytes + bytes.length > mostWaitingBytes) return this.drop();
+    if (this.#waitingBytes + bytes.length > maxWaitingBytes) return this.drop();
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;
     this.#work ??= this.#writeAll();
@@ -103,12 +103,12 @@ export class LogWriter {
 
   /** The file, open, with room for so many bytes more. */
   async #ready(more: number): Promise<OpenHandle> {
-    const { fileSystem, path, mostBytes } = this.#options;
+    const { fileSystem, path, maxBytes } = this.#options;
     const stats = await ifThere(fileSystem.stat(path));
     // Another process may have moved it, or a person deleted it.
     if (this.#open && stats?.ino !== this.#open.ino) await this.#forget();
     this.#open ??= await this.#openLog();
-    if (stats && stats.size > 0 && stats.size + more > mostBytes) {
+    if (stats && stats.size > 0 && stats.size + more > maxBytes) {
       await fileSystem.rename(path, `${path}.1`);
       await this.#forget();
       this.#open = await this.#openLog();

@@ -54,7 +54,7 @@ function* errorFields(error: Error): Generator<readonly [string, () => unknown]>
 const shown = new Set(["name", "message", "stack", "cause", "errors"]);
 
 function* pairs(entries: Iterable<[unknown, unknown]>): Generator<readonly [string, () => unknown]> {
-  for (const [key, value] of entries) yield [typeof key === "string" ? key : nameOf(key), () => value];
+  for (const [key, value] of entries) yield [typeof key === "string" ? key : getName(key), () => value];
 }
 
-const nameOf = (key: unknown): string => (typeof key === "object" && key !== null ? "[object]" : String(key));
+const getName = (key: unknown): string => (typeof key === "object" && key !== null ? "[object]" : String(key));

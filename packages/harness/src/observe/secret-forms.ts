@@ -1,19 +1,19 @@
 /** The ways in which a secret is written inside other text. */
 
 /** Shorter ones are words: to take them out would make everything unreadable. */
-export const shortestSecret = 8;
+export const minSecretLength = 8;
 
 /**
  * A secret as it is, and as JSON, addresses, forms and base64 write it, also where base64 was made of a text that only
  * contains it. The longest come first. Nothing for a secret that is too short.
  */
 export function secretForms(secret: string): string[] {
-  if (secret.length < shortestSecret) return [];
+  if (secret.length < minSecretLength) return [];
   const forms = new Set<string>();
   for (const text of [secret, secret.trim()]) {
-    if (text.length < shortestSecret) continue;
+    if (text.length < minSecretLength) continue;
     for (const form of [text, ...jsonForms(text), ...urlForms(text), ...base64Forms(text)])
-      if (form.length >= shortestSecret) forms.add(form);
+      if (form.length >= minSecretLength) forms.add(form);
   }
   return [...forms].sort((a, b) => b.length - a.length);
 }

@@ -11,10 +11,10 @@ const given = (execute: InputSchemaTool["execute"], more: Partial<InputSchemaToo
   ...more,
 });
 
-const resultOf = (value: unknown) => adaptTool(given(() => value)).execute("1", {});
+const getResult = (value: unknown) => adaptTool(given(() => value)).execute("1", {});
 
-const textOf = async (value: unknown) => {
-  const { content } = await resultOf(value);
+const getText = async (value: unknown) => {
+  const { content } = await getResult(value);
   expect(content).toHaveLength(1);
   return content[0]?.type === "text" ? content[0].text : undefined;
 };
@@ -72,17 +72,17 @@ describe("the inputSchema form", () => {
 
 describe("what it returns", () => {
   test("is the text itself, or the result itself", async () => {
-    expect(await textOf("sunny")).toBe("sunny");
+    expect(await getText("sunny")).toBe("sunny");
     const result = { content: [{ type: "text", text: "sunny" }], details: { at: 1 }, terminate: true };
-    expect(await resultOf(result)).toBe(result);
+    expect(await getResult(result)).toBe(result);
     const image = { content: [{ type: "image", data: "AA==", mimeType: "image/png" }] };
-    expect(await resultOf(image)).toBe(image);
+    expect(await getResult(image)).toBe(image);
   });
 
   test("is a confirmation where it is nothing", async () => {
-    expect(await textOf(undefined)).toBe("Done.");
-    expect(await textOf("")).toBe("Done.");
-    expect(await textOf(() => 1)).toBe("Done.");
+    expect(await getText(undefined)).toBe("Done.");
+    expect(await getText("")).toBe("Done.");
+    expect(await getText(() => 1)).toBe("Done.");
   });
 
   test("is JSON where it is anything else, also data with a field that is called content", async () => {
@@ -90,29 +90,29 @@ describe("what it returns", () => {
       fc.asyncProperty(
         fc.jsonValue().filter((value) => typeof value !== "string"),
         async (value) => {
-          expect(await textOf(value)).toBe(JSON.stringify(value));
-          expect(await textOf({ content: [value] })).toBe(JSON.stringify({ content: [value] }));
+          expect(await getText(value)).toBe(JSON.stringify(value));
+          expect(await getText({ content: [value] })).toBe(JSON.stringify({ content: [value] }));
         },
       ),
     );
-    expect(await textOf({ content: "prose" })).toBe('{"content":"prose"}');
-    expect(await textOf({ content: [{ type: "text" }] })).toBe('{"content":[{"type":"text"}]}');
+    expect(await getText({ content: "prose" })).toBe('{"content":"prose"}');
+    expect(await getText({ content: [{ type: "text" }] })).toBe('{"content":[{"type":"text"}]}');
   });
 
   test("may go round in circles and hold what JSON does not know", async () => {
     const circle: Record<string, unknown> = { big: 2n ** 64n, set: new Set([1]), map: new Map([["a", 1n]]) };
     circle["self"] = circle;
     const twice = { x: 1 };
-    expect(await textOf({ circle, pair: [twice, twice] })).toBe(
+    expect(await getText({ circle, pair: [twice, twice] })).toBe(
       '{"circle":{"big":"18446744073709551616","set":[1],"map":[["a","1"]],"self":"[circular]"},"pair":[{"x":1},{"x":1}]}',
     );
     const map = new Map<string, unknown>();
     map.set("me", map);
-    expect(await textOf(map)).toBe('[["me","[circular]"]]');
-    expect(await textOf(Object.assign(new Error("broke"), { code: "E1" }))).toBe(
+    expect(await getText(map)).toBe('[["me","[circular]"]]');
+    expect(await getText(Object.assign(new Error("broke"), { code: "E1" }))).toBe(
       '{"code":"E1","name":"Error","message":"broke"}',
     );
-    expect(await textOf([7n])).toBe('["7"]');
+    expect(await getText([7n])).toBe('["7"]');
   });
 
   test("says that the tool has run where it cannot be written at all", async () => {
@@ -121,7 +121,7 @@ describe("what it returns", () => {
         throw new Error("not me");
       },
     };
-    await expect(resultOf(hostile)).rejects.toThrow(/has run, but .* not me/);
+    await expect(getResult(hostile)).rejects.toThrow(/has run, but .* not me/);
   });
 });
 

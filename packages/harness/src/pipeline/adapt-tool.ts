@@ -12,8 +12,8 @@ const adapted = new WeakMap<object, PipelineTool>();
  * new object. Throws `invalid_input` for what is no tool.
  */
 export function adaptTool(given: GivenTool): PipelineTool {
-  const problem = problemOf(given);
-  if (problem !== undefined) throw new HarnessError("invalid_input", `${nameOf(given)} is not a tool. ${problem}`);
+  const problem = getProblem(given);
+  if (problem !== undefined) throw new HarnessError("invalid_input", `${getName(given)} is not a tool. ${problem}`);
   const before = adapted.get(given);
   if (before) return before;
   const tool = isPipelineTool(given) ? complete(given) : fromInputSchema(given);
@@ -22,14 +22,14 @@ export function adaptTool(given: GivenTool): PipelineTool {
 }
 
 /** Why something is no tool, as a sentence; undefined for a tool. */
-export function problemOf(given: unknown): string | undefined {
+export function getProblem(given: unknown): string | undefined {
   if (!isRecord(given)) return "A tool is an object with a name and a function `execute`.";
   if (typeof given["name"] !== "string" || given["name"] === "") return "It has no name.";
   return typeof given["execute"] === "function" ? undefined : "It has no function `execute`.";
 }
 
 /** What to call something that may be no tool. */
-export const nameOf = (given: unknown): string =>
+export const getName = (given: unknown): string =>
   isRecord(given) && typeof given["name"] === "string" && given["name"] !== "" ? given["name"] : "(no name)";
 
 const isPipelineTool = (given: GivenTool): given is PipelineTool =>

@@ -1,5 +1,5 @@
 /** How a layer that has tools of its own adds them. */
-import { adaptTool, nameOf, problemOf } from "./adapt-tool.ts";
+import { adaptTool, getName, getProblem } from "./adapt-tool.ts";
 import { withOptions } from "./choices.ts";
 import type { GivenTool, PipelineInput, PipelineTool } from "./layer.ts";
 
@@ -12,13 +12,13 @@ export function addTools(
   more: readonly GivenTool[],
   { layer, choices, report }: Pick<PipelineInput, "choices" | "report"> & { layer: number },
 ): PipelineTool[] {
-  const choiceOf = new Map(choices.map((choice) => [choice.name, choice]));
+  const getChoice = new Map(choices.map((choice) => [choice.name, choice]));
   const taken = new Set(tools.map(({ name }) => name));
   const added = more.flatMap((given): PipelineTool[] => {
-    const name = nameOf(given);
-    const choice = choiceOf.get(name);
+    const name = getName(given);
+    const choice = getChoice.get(name);
     const reason =
-      problemOf(given) ??
+      getProblem(given) ??
       (choice?.enabled === false ? "The agent's tools.yaml turns it off." : undefined) ??
       (taken.has(name) ? "Another tool has the same name and came first." : undefined);
     if (reason !== undefined) {

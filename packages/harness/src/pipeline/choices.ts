@@ -33,7 +33,7 @@ interface Judged {
 
 /** Once, because a value is checked by the engine that checks arguments, which is slow to begin. */
 const judge = oncePerPair((options: Options, tool: PipelineTool): Judged => {
-  const properties = propertiesOf(tool);
+  const properties = getProperties(tool);
   const judged: Judged = { defaults: [], problems: [] };
   for (const [option, value] of Object.entries(options)) {
     const message = problemWith({ tool: tool.name, option, value, properties });
@@ -76,7 +76,7 @@ function takes(property: unknown, value: unknown): boolean {
 
 const defaulted = oncePerPair((options: Options, tool: PipelineTool): PipelineTool => {
   const { defaults } = judge(options, tool);
-  const properties = propertiesOf(tool);
+  const properties = getProperties(tool);
   const takesNull = new Set(defaults.map(([option]) => option).filter((option) => mentionsNull(properties[option])));
   return {
     ...tool,
@@ -96,7 +96,7 @@ const defaulted = oncePerPair((options: Options, tool: PipelineTool): PipelineTo
   };
 });
 
-function propertiesOf({ parameters }: PipelineTool): Record<string, unknown> {
+function getProperties({ parameters }: PipelineTool): Record<string, unknown> {
   const wire = wireSchema(parameters);
   const properties = wire.kind === "schema" ? wire.schema["properties"] : undefined;
   return isRecord(properties) ? properties : {};

@@ -4,12 +4,12 @@ import type { HarnessActions, Layer, PipelineTool } from "./layer.ts";
 import { textResult } from "./tool-result.ts";
 
 export const harnessTools: Layer = (tools, { actions, choices, report }) =>
-  addTools(tools, toolsOf(actions), { layer: 3, choices, report });
+  addTools(tools, getTools(actions), { layer: 3, choices, report });
 
 const made = new WeakMap<HarnessActions, PipelineTool[]>();
 
 /** One set for each session, so that the tools stay identical when the pipeline is built again. */
-function toolsOf(actions: HarnessActions): PipelineTool[] {
+function getTools(actions: HarnessActions): PipelineTool[] {
   const tools = made.get(actions) ?? create(actions);
   made.set(actions, tools);
   return tools;

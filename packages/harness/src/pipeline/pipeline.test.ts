@@ -40,7 +40,7 @@ const choice = (name: string, options: ToolChoice["options"] = {}, enabled = tru
   options,
 });
 
-const inputOf = (more: Partial<PipelineInput> = {}): PipelineInput => ({
+const getInput = (more: Partial<PipelineInput> = {}): PipelineInput => ({
   base: [],
   custom: [],
   choices: [],
@@ -57,7 +57,7 @@ const inputOf = (more: Partial<PipelineInput> = {}): PipelineInput => ({
 
 const build = (more: Partial<PipelineInput> = {}) => {
   const reports: DroppedTool[] = [];
-  const tools = buildPipeline(inputOf({ report: (dropped) => void reports.push(dropped), ...more }));
+  const tools = buildPipeline(getInput({ report: (dropped) => void reports.push(dropped), ...more }));
   return {
     tools,
     names: tools.map(({ name }) => name),
@@ -69,7 +69,7 @@ const build = (more: Partial<PipelineInput> = {}) => {
 /** Without the harness's own tools, which are always there. */
 const given = (names: readonly string[]) => names.filter((name) => !own.includes(name));
 
-const textOf = async (tools: readonly AgentTool[], name: string, args = {}) => {
+const getText = async (tools: readonly AgentTool[], name: string, args = {}) => {
   const { content } = await tools.find((one) => one.name === name)!.execute("1", args);
   return content.map((block) => (block.type === "text" ? block.text : "")).join("");
 };
@@ -81,7 +81,7 @@ describe("layer 1", () => {
       custom: [form("deploy"), form("bash", { execute: () => "my bash" })],
     });
     expect(given(names)).toEqual(["read", "bash", "ls", "deploy"]);
-    expect(await textOf(tools, "bash")).toBe("my bash");
+    expect(await getText(tools, "bash")).toBe("my bash");
     expect(lines).toEqual(["1 bash: A custom tool of the same name takes its place."]);
   });
 
@@ -90,7 +90,7 @@ describe("layer 1", () => {
       base: [tool("read"), form("read", { execute: () => "later" })],
       custom: [form("x", { execute: () => "first" }), form("x", { execute: () => "later" })],
     });
-    expect([await textOf(tools, "read"), await textOf(tools, "x")]).toEqual(["read", "first"]);
+    expect([await getText(tools, "read"), await getText(tools, "x")]).toEqual(["read", "first"]);
     expect(lines).toEqual([
       "1 read: Another tool has the same name and came first.",
       "1 x: Another tool has the same name and came first.",
@@ -224,11 +224,11 @@ describe("layer 3", () => {
   test("has four tools that act on the session", async () => {
     const { done, tools } = told();
     expect(tools.map(({ name }) => name)).toEqual(own);
-    expect(await textOf(tools, "session_branch")).toBe("The new session is s2.");
-    expect(await textOf(tools, "session_branch", { entryId: "e1" })).toBe("The new session is s2.");
-    expect(await textOf(tools, "session_navigate", { entryId: "e2" })).toContain("e2");
-    expect(await textOf(tools, "gateway_reload")).toBe("Changed:\n- settings.json");
-    expect(await textOf(tools, "gateway_reload")).toBe("Nothing changed.");
+    expect(await getText(tools, "session_branch")).toBe("The new session is s2.");
+    expect(await getText(tools, "session_branch", { entryId: "e1" })).toBe("The new session is s2.");
+    expect(await getText(tools, "session_navigate", { entryId: "e2" })).toContain("e2");
+    expect(await getText(tools, "gateway_reload")).toBe("Changed:\n- settings.json");
+    expect(await getText(tools, "gateway_reload")).toBe("Nothing changed.");
     expect(done).toEqual(["branch undefined", "branch e1", "navigate e2"]);
   });
 
@@ -248,7 +248,7 @@ describe("layers 3 and 4", () => {
       binding: { channel: "discord", tools: [form("react"), form("session_branch"), form("react")] },
     });
     expect(names).toEqual(["agent_interrupt", ...own.slice(0, 3), "react"]);
-    expect(await textOf(tools, "agent_interrupt")).toBe("mine");
+    expect(await getText(tools, "agent_interrupt")).toBe("mine");
     expect(lines).toEqual([
       "3 agent_interrupt: Another tool has the same name and came first.",
       "4 session_branch: Another tool has the same name and came first.",
@@ -310,7 +310,7 @@ describe("all layers", () => {
   test("change nothing of what they are given", () => {
     fc.assert(
       fc.property(inputs, (more) => {
-        const input = deepFreeze(inputOf(more));
+        const input = deepFreeze(getInput(more));
         let passed: readonly PipelineTool[] = [];
         // Strict code throws when it changes what is frozen.
         for (const layer of layers) passed = layer(deepFreeze(passed), input);
@@ -322,12 +322,12 @@ describe("all layers", () => {
   test("make the same of the same input, down to the identity of each tool", () => {
     fc.assert(
       fc.property(inputs, (more) => {
-        const input = inputOf(more);
+        const input = getInput(more);
         const [first, second] = [buildPipeline(input), buildPipeline({ ...input })];
         expect(first.length).toBe(second.length);
         expect(first.every((one, at) => one === second[at])).toBe(true);
         // Also for another session, which shares nothing but what was given.
-        const other = buildPipeline(inputOf(more));
+        const other = buildPipeline(getInput(more));
         expect(toolsPrefix(other)).toBe(toolsPrefix(first));
       }),
     );
@@ -337,8 +337,8 @@ describe("all layers", () => {
     fc.assert(
       fc.property(inputs, (more) => {
         const { names: kept, reports } = build(more);
-        const nameOf = (one: GivenTool | undefined) => one?.name ?? "(no name)";
-        const all = [...more.base, ...more.custom, ...(more.binding?.tools ?? [])].map(nameOf);
+        const getName = (one: GivenTool | undefined) => one?.name ?? "(no name)";
+        const all = [...more.base, ...more.custom, ...(more.binding?.tools ?? [])].map(getName);
         expect([...kept, ...reports.map(({ name }) => name)].toSorted()).toEqual([...all, ...own].toSorted());
         expect(new Set(kept).size).toBe(kept.length);
 
@@ -346,7 +346,7 @@ describe("all layers", () => {
         let passed: PipelineTool[] = [];
         for (const [at, layer] of layers.entries()) {
           const report = ({ layer: number }: DroppedTool) => expect(number).toBe(at + 1);
-          passed = layer(passed, inputOf({ ...more, report }));
+          passed = layer(passed, getInput({ ...more, report }));
         }
       }),
     );

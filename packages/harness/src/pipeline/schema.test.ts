@@ -16,7 +16,7 @@ const apis: readonly KnownApi[] = [
   "bedrock-converse-stream",
 ];
 
-const modelOf = (api: string): Model => ({
+const readModelId = (api: string): Model => ({
   id: "test",
   name: "Test",
   api,
@@ -74,8 +74,8 @@ describe.each(apis)("%s", (api) => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(name, { minLength: 1, maxLength: 8 }), async (names) => {
         const tools = names.map((one) => tool(one));
-        const { reports } = filter(tools, modelOf(api));
-        expect(reports.map((report) => report.name)).toEqual(await leftOut(modelOf(api), tools));
+        const { reports } = filter(tools, readModelId(api));
+        expect(reports.map((report) => report.name)).toEqual(await leftOut(readModelId(api), tools));
       }),
       { numRuns: 30 },
     );
@@ -100,29 +100,32 @@ describe.each(apis)("%s", (api) => {
       tool("none", null),
       tool("mute", { "~standard": { vendor: "x" } }),
     ];
-    const { kept, reports } = filter([...bad, ...good], modelOf(api));
+    const { kept, reports } = filter([...bad, ...good], readModelId(api));
     expect(kept).toEqual(good);
     expect(kept.every((one, at) => one === good[at])).toBe(true);
     expect(reports.map(({ name }) => name)).toEqual(bad.map(({ name }) => name));
     expect(reports.every(({ layer, reason }) => layer === 6 && reason.length > 0)).toBe(true);
-    expect(await leftOut(modelOf(api), kept)).toEqual([]);
+    expect(await leftOut(readModelId(api), kept)).toEqual([]);
   });
 });
 
 describe("a tool is dropped alone", () => {
   test("with a reason that says what to do", () => {
-    const { reports } = filter([tool("a.b"), tool("x", { type: "array" }), tool("y", {})], modelOf("openai-responses"));
+    const { reports } = filter(
+      [tool("a.b"), tool("x", { type: "array" }), tool("y", {})],
+      readModelId("openai-responses"),
+    );
     expect(reports.map(({ reason }) => reason)).toEqual([
       "Its name is not accepted by openai-responses, which takes at most 64 letters, digits, underscores and hyphens.",
       'Its parameters do not describe an object; give them "type": "object".',
       'Its parameters do not describe an object; give them "type": "object".',
     ]);
-    expect(filter([tool("y", {})], modelOf("google-vertex")).names).toEqual(["y"]);
+    expect(filter([tool("y", {})], readModelId("google-vertex")).names).toEqual(["y"]);
   });
 
   test("and all of them where the model takes none", () => {
     const { names, reports } = filter([tool("a"), tool("b")], {
-      ...modelOf("openai-completions"),
+      ...readModelId("openai-completions"),
       compat: { supportsTools: false },
     });
     expect(names).toEqual([]);
@@ -133,7 +136,7 @@ describe("a tool is dropped alone", () => {
   });
 
   test("but an API that is not built in is left to judge names itself", () => {
-    expect(filter([tool("a.b c"), tool("x", { type: "string" })], modelOf("mine")).names).toEqual(["a.b c"]);
-    expect(filter([tool("a")], modelOf("toString")).names).toEqual(["a"]);
+    expect(filter([tool("a.b c"), tool("x", { type: "string" })], readModelId("mine")).names).toEqual(["a.b c"]);
+    expect(filter([tool("a")], readModelId("toString")).names).toEqual(["a"]);
   });
 });

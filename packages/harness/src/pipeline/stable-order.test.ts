@@ -13,16 +13,16 @@ const tool = (name: string, more: Partial<AgentTool> = {}): AgentTool => ({
 });
 
 const lists = fc.uniqueArray(fc.constantFrom(..."abcdefgh"), { maxLength: 8 });
-const toolsOf = (names: readonly string[]) => names.map((name) => tool(name));
-const namesOf = (tools: readonly AgentTool[]) => tools.map(({ name }) => name);
+const getTools = (names: readonly string[]) => names.map((name) => tool(name));
+const getNames = (tools: readonly AgentTool[]) => tools.map(({ name }) => name);
 
 describe("keepOrder", () => {
   test("keeps the order of what was there, appends the rest in its own order, and loses nothing", () => {
     fc.assert(
       fc.property(lists, lists, (before, after) => {
-        const given = Object.freeze(toolsOf(after));
-        const ordered = keepOrder(Object.freeze(toolsOf(before)), given);
-        expect(namesOf(ordered)).toEqual([
+        const given = Object.freeze(getTools(after));
+        const ordered = keepOrder(Object.freeze(getTools(before)), given);
+        expect(getNames(ordered)).toEqual([
           ...before.filter((name) => after.includes(name)),
           ...after.filter((name) => !before.includes(name)),
         ]);
@@ -36,13 +36,13 @@ describe("keepOrder", () => {
   test("leaves the prefix whole when tools are only added", () => {
     fc.assert(
       fc.property(lists, lists, lists, (before, between, more) => {
-        const old = toolsOf(before);
-        const added = toolsOf([...new Set([...between, ...more])].filter((name) => !before.includes(name)));
+        const old = getTools(before);
+        const added = getTools([...new Set([...between, ...more])].filter((name) => !before.includes(name)));
         // New tools stand anywhere among the old ones.
         const mixed = [...added.slice(0, between.length), ...old.toReversed(), ...added.slice(between.length)];
         const ordered = keepOrder(old, mixed);
         expect(toolsPrefix(ordered).startsWith(toolsPrefix(old).slice(0, -1))).toBe(true);
-        expect(namesOf(keepOrder(ordered, mixed))).toEqual(namesOf(ordered));
+        expect(getNames(keepOrder(ordered, mixed))).toEqual(getNames(ordered));
       }),
     );
   });

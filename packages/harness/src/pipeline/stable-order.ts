@@ -5,8 +5,8 @@ import { wireSchema } from "./wire-schema.ts";
 /** The tools of `after`: those that were there before, by name, in the order they had, then the others in their own. */
 export function keepOrder(before: readonly AgentTool[], after: readonly AgentTool[]): AgentTool[] {
   const places = new Map(before.map(({ name }, at) => [name, at]));
-  const placeOf = ({ name }: AgentTool) => places.get(name) ?? before.length;
-  return after.toSorted((a, b) => placeOf(a) - placeOf(b));
+  const getPlace = ({ name }: AgentTool) => places.get(name) ?? before.length;
+  return after.toSorted((a, b) => getPlace(a) - getPlace(b));
 }
 
 /** What a model is shown of the tools, in order. Equal texts mean that this part of a request has not changed. */

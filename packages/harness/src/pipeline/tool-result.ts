@@ -1,6 +1,6 @@
 /** What a tool in the `inputSchema` form returns, as the model reads it. Pure. */
 import type { AgentToolResult } from "@tau/agent";
-import { messageOf, isRecord } from "@tau/ai";
+import { getErrorMessage, isRecord } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 
 /** Some providers refuse an empty result, and a model takes one for a failure. */
@@ -32,7 +32,7 @@ function json(value: unknown): string {
   try {
     return JSON.stringify(value, withoutCycles()) ?? doneText;
   } catch (error) {
-    const text = `The tool has run, but its result cannot be written as JSON: ${messageOf(error)}`;
+    const text = `The tool has run, but its result cannot be written as JSON: ${getErrorMessage(error)}`;
     throw new HarnessError("invalid_input", text, { cause: error });
   }
 }
@@ -46,14 +46,14 @@ function withoutCycles(): (this: unknown, key: string, value: unknown) => unknow
     // `this` holds the value: whatever was entered after it has been left.
     while (ancestors.length > 0 && ancestors.at(-1)!.plain !== this) ancestors.pop();
     if (ancestors.some((ancestor) => ancestor.value === value)) return "[circular]";
-    const plain = plainOf(value);
+    const plain = toPlain(value);
     ancestors.push({ value, plain });
     return plain;
   };
 }
 
 /** JSON makes `{}` of these, which would lose everything they hold. */
-function plainOf(value: object): object {
+function toPlain(value: object): object {
   if (value instanceof Error) return { ...value, name: value.name, message: value.message };
   if (value instanceof Map || value instanceof Set) return [...value];
   return value;

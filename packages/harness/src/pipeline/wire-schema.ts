@@ -1,5 +1,5 @@
 /** A tool's parameters as they go over the wire. */
-import { type JsonSchema, messageOf, type ToolParameters, isRecord } from "@tau/ai";
+import { type JsonSchema, getErrorMessage, type ToolParameters, isRecord } from "@tau/ai";
 
 export type WireSchema =
   | { kind: "schema"; schema: JsonSchema; json: string }
@@ -31,7 +31,7 @@ function describe(parameters: ToolParameters): WireSchema {
     return isRecord(schema) ? { kind: "schema", schema, json } : unsayable("Its parameters are no JSON Schema.");
   } catch (error) {
     // The wall around other people's schemas, which may run code of their own or go round in circles.
-    return unsayable(`Its parameters cannot be written as JSON: ${messageOf(error)}`);
+    return unsayable(`Its parameters cannot be written as JSON: ${getErrorMessage(error)}`);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Audit, Decision, PolicyRequest } from "./policy.ts";
 /** The type of the custom entries. Their data is a `Decision`. */
 export const decisionType = "tau.decision";
 
-const mostCharacters = 2_000;
+const maxCharacters = 2_000;
 
 /**
  * Writes down what was denied, and what was allowed by somebody who was asked. What the policy allows by itself is not
@@ -22,13 +22,13 @@ function written(decision: Decision): Decision {
   const { request, reason } = decision;
   return {
     ...decision,
-    request: { ...request, target: targetOf(request) },
+    request: { ...request, target: getTarget(request) },
     ...(reason !== undefined && { reason: cut(reason) }),
   };
 }
 
-function targetOf({ target }: PolicyRequest): PolicyRequest["target"] {
+function getTarget({ target }: PolicyRequest): PolicyRequest["target"] {
   return target.kind === "command" ? { kind: "command", command: cut(target.command) } : target;
 }
 
-const cut = (text: string) => (text.length > mostCharacters ? `${text.slice(0, mostCharacters - 1)}…` : text);
+const cut = (text: string) => (text.length > maxCharacters ? `${text.slice(0, maxCharacters - 1)}…` : text);

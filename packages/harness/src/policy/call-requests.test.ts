@@ -2,11 +2,11 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { requestsOf } from "./call-requests.ts";
-import { oneLine, summaryOf } from "./call-summary.ts";
+import { getCallRequests } from "./call-requests.ts";
+import { oneLine, summariseCall } from "./call-summary.ts";
 
 const shown = (name: string, args: unknown) =>
-  requestsOf({ name, args }, { cwd: "/w/app" }).map(({ capability, target }) => {
+  getCallRequests({ name, args }, { cwd: "/w/app" }).map(({ capability, target }) => {
     const what = target.kind === "path" ? target.path : target.kind === "command" ? target.command : target.name;
     return `${capability} ${target.kind} ${what}`;
   });
@@ -74,7 +74,7 @@ test.each<[string, unknown, string]>([
   ["weather", undefined, "Call weather with nothing"],
   ["read", {}, "Call read with {}"],
 ])("%s with %j is summed up for a person", (name, args, summary) => {
-  expect(summaryOf({ name, args })).toBe(summary);
+  expect(summariseCall({ name, args })).toBe(summary);
 });
 
 test("whatever a call holds, its summary is one visible line of bounded length", () => {
@@ -83,7 +83,7 @@ test("whatever a call holds, its summary is one visible line of bounded length",
   fc.assert(
     fc.property(fc.string({ unit: character, maxLength: 40 }), fc.nat(20), (text, times) => {
       const command = text.repeat(times);
-      const summary = summaryOf({ name: "bash", args: { command } });
+      const summary = summariseCall({ name: "bash", args: { command } });
       expect(summary.length).toBeLessThanOrEqual(300);
       expect(summary).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     }),

@@ -20,7 +20,7 @@ type Table = Readonly<Record<string, (call: JudgedCall, cwd: string) => CallRequ
 const ofPath =
   (capability: "read" | "write", missing?: string) =>
   (call: JudgedCall, cwd: string): CallRequest[] => [
-    request(capability, call.name, cwd, textOf(call.args, "path") ?? missing),
+    request(capability, call.name, cwd, getText(call.args, "path") ?? missing),
   ];
 
 const ofSession = ({ name }: JudgedCall): CallRequest[] => [{ capability: "session", target: { kind: "name", name } }];
@@ -35,7 +35,7 @@ const table: Table = {
   hashline_edit: ofPath("write"),
   hashline_patch: (call, cwd) => patchedPaths(call.args).map((path) => request("write", call.name, cwd, path)),
   bash: ({ name, args }) => {
-    const command = textOf(args, "command");
+    const command = getText(args, "command");
     return [
       { capability: "exec", target: command === undefined ? { kind: "name", name } : { kind: "command", command } },
     ];
@@ -51,7 +51,7 @@ const table: Table = {
  * What a call wants, at least one thing. A file tool whose path cannot be told targets its own name: the tool refuses such
  * arguments itself, and what it opens nevertheless is judged when it is opened.
  */
-export function requestsOf(call: JudgedCall, { cwd }: { cwd: string }): CallRequest[] {
+export function getCallRequests(call: JudgedCall, { cwd }: { cwd: string }): CallRequest[] {
   const row = Object.hasOwn(table, call.name) ? table[call.name] : undefined;
   return row ? row(call, cwd) : [{ capability: "tool", target: { kind: "name", name: call.name } }];
 }
@@ -73,12 +73,12 @@ const patchHeader = /^¶\s*(.+)#[0-9a-f]{4}\s*$/i;
 
 /** The paths in the headers of a patch; one that is undefined for each header that tells none, and for none at all. */
 export function patchedPaths(args: unknown): (string | undefined)[] {
-  const rows = (textOf(args, "patch") ?? "").split("\n").filter((row) => row.startsWith("¶"));
+  const rows = (getText(args, "patch") ?? "").split("\n").filter((row) => row.startsWith("¶"));
   return rows.length === 0 ? [undefined] : rows.map((row) => patchHeader.exec(row)?.[1]?.trim());
 }
 
 /** A field that is a text; undefined otherwise. */
-export function textOf(args: unknown, name: string): string | undefined {
+export function getText(args: unknown, name: string): string | undefined {
   if (typeof args !== "object" || args === null || !Object.hasOwn(args, name)) return undefined;
   const value = (args as Record<string, unknown>)[name];
   return typeof value === "string" ? value : undefined;

@@ -1,21 +1,21 @@
 /** What a call would do, for a person who is asked. Pure. */
-import { type JudgedCall, patchedPaths, textOf } from "./call-requests.ts";
+import { type JudgedCall, patchedPaths, getText } from "./call-requests.ts";
 
-const mostCharacters = 300;
+const maxCharacters = 300;
 
 type Words = Readonly<Record<string, (call: JudgedCall) => string | undefined>>;
 
 const about =
   (verb: string, missing?: string) =>
   ({ args }: JudgedCall): string | undefined => {
-    const path = textOf(args, "path") ?? missing;
+    const path = getText(args, "path") ?? missing;
     return path === undefined ? undefined : `${verb} ${path}`;
   };
 
 const searched =
   (verb: string) =>
   ({ args }: JudgedCall): string =>
-    `${verb} ${textOf(args, "path") ?? "."} for ${textOf(args, "pattern") ?? "?"}`;
+    `${verb} ${getText(args, "path") ?? "."} for ${getText(args, "pattern") ?? "?"}`;
 
 const words: Words = {
   read: about("Read"),
@@ -23,7 +23,7 @@ const words: Words = {
   grep: searched("Search"),
   find: searched("Look in"),
   write({ args }) {
-    const [path, content] = [textOf(args, "path"), textOf(args, "content")];
+    const [path, content] = [getText(args, "path"), getText(args, "content")];
     if (path === undefined || content === undefined) return undefined;
     return `Write ${content.length} ${content.length === 1 ? "character" : "characters"} to ${path}`;
   },
@@ -34,15 +34,15 @@ const words: Words = {
     return paths.length === 0 ? undefined : `Change ${[...new Set(paths)].join(", ")}`;
   },
   bash({ args }) {
-    const command = textOf(args, "command");
+    const command = getText(args, "command");
     return command === undefined ? undefined : `Run ${command}`;
   },
 };
 
 /** One line of at most 300 characters, in which nothing is hidden but what was cut. */
-export function summaryOf(call: JudgedCall): string {
+export function summariseCall(call: JudgedCall): string {
   const said = Object.hasOwn(words, call.name) ? words[call.name]?.(call) : undefined;
-  return oneLine(said ?? `Call ${call.name} with ${JSON.stringify(call.args) ?? "nothing"}`, mostCharacters);
+  return oneLine(said ?? `Call ${call.name} with ${JSON.stringify(call.args) ?? "nothing"}`, maxCharacters);
 }
 
 /** `text` with everything that cannot be seen, breaks a line or turns the direction of reading written out. */

@@ -1,6 +1,6 @@
 /** Which files hold credentials. Pure: real paths in, a yes or no out. */
 import { foldName } from "@tau/tools/platform";
-import { homePlaces, type Places, systemPlaces } from "./credential-places.ts";
+import { homePlaces, type CredentialPaths, systemPlaces } from "./credential-paths.ts";
 
 export interface CredentialHomes {
   /** The person's home directory, and the agent's: real paths. */
@@ -14,12 +14,12 @@ export interface CredentialHomes {
  * none: people need them for their work.
  */
 export function isCredentialFile(realPath: string, { home, agentDir }: CredentialHomes): boolean {
-  const names = namesOf(realPath);
+  const names = getNames(realPath);
   if (isAt(systemPlaces(), names)) return true;
-  const belowAgent = below(namesOf(agentDir), names);
+  const belowAgent = below(getNames(agentDir), names);
   if (belowAgent && isAgentSecret(belowAgent)) return true;
   // Both, since a home may lie above others: that of a container is often the root.
-  const atHomes = [below(namesOf(home), names), belowOtherHome(names)];
+  const atHomes = [below(getNames(home), names), belowOtherHome(names)];
   return atHomes.some((atHome) => atHome && (isAt(homePlaces(), atHome) || isSshSecret(atHome, realPath)));
 }
 
@@ -59,7 +59,7 @@ function below(directory: readonly string[], names: readonly string[]): string[]
 }
 
 /** Whether a path is one of the places, or below one. */
-function isAt(places: Places, names: readonly string[]): boolean {
+function isAt(places: CredentialPaths, names: readonly string[]): boolean {
   const candidates = names[0] === undefined ? undefined : places.get(names[0]);
   return candidates?.some((place) => place.every((part, at) => matches(part, names[at + 1]))) ?? false;
 }
@@ -68,7 +68,7 @@ const matches = (part: string | RegExp, name: string | undefined) =>
   name !== undefined && (typeof part === "string" ? part === name : part.test(name));
 
 /** Folded; without the drive of Windows, and without what macOS puts before `/etc` and `/var`. */
-function namesOf(path: string): string[] {
+function getNames(path: string): string[] {
   const names = path
     .replace(/^[a-z]:/i, "")
     .split(/[/\\]/)

@@ -16,7 +16,7 @@ export class Grants {
 
   grant(capability: Capability, target: Target, term: GrantTerm): void {
     const grants = term === "session" ? this.#session : this.#ofCall(term.toolCallId);
-    grants.set(keyOf(capability, target), { capability, target });
+    grants.set(getKey(capability, target), { capability, target });
   }
 
   /**
@@ -52,11 +52,11 @@ interface Grant {
   target: Target;
 }
 
-const keyOf = (capability: Capability, target: Target) => JSON.stringify([capability, target]);
+const getKey = (capability: Capability, target: Target) => JSON.stringify([capability, target]);
 
 function covers(grants: ReadonlyMap<string, Grant>, capability: Capability, target: Target): boolean {
   if (grants.size === 0) return false;
-  if (grants.has(keyOf(capability, target))) return true;
+  if (grants.has(getKey(capability, target))) return true;
   // What is below something can only be told of a path that is written out.
   if (target.kind !== "path" || capability !== "read" || resolve(target.path) !== target.path) return false;
   for (const grant of grants.values()) if (readsThrough(grant, target.path)) return true;

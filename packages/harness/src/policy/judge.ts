@@ -1,8 +1,8 @@
 /** The one place where a call is judged: what it wants, where that really is, decide, ask, audit. */
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
-import { type Ids, messageOf } from "@tau/ai";
-import { type JudgedCall, requestsOf } from "./call-requests.ts";
-import { oneLine, summaryOf } from "./call-summary.ts";
+import { type Ids, getErrorMessage } from "@tau/ai";
+import { type JudgedCall, getCallRequests } from "./call-requests.ts";
+import { oneLine, summariseCall } from "./call-summary.ts";
 import type { Grants } from "./grants.ts";
 import type { Answer, Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
@@ -56,7 +56,7 @@ interface Judged {
 /** One for each target, however often and in however many spellings the call names it. */
 async function verdictsOn(parts: JudgeParts, call: Call): Promise<Judged[]> {
   const judged = new Map<string, Judged>();
-  for (const wanted of requestsOf(call, parts)) {
+  for (const wanted of getCallRequests(call, parts)) {
     const request: PolicyRequest = { subject: parts.subject, ...wanted };
     const one = await verdictOn(parts, request);
     judged.set(JSON.stringify([one.request.capability, one.request.target]), one);
@@ -71,7 +71,7 @@ async function verdictOn({ decide, realPath }: JudgeParts, typed: PolicyRequest)
     if (target.kind === "path") request = { ...typed, target: { kind: "path", path: await realPath(target.path) } };
     return { request, verdict: decide(request) };
   } catch (error) {
-    return { request, verdict: { kind: "deny", rule: "not-decided", reason: messageOf(error) } };
+    return { request, verdict: { kind: "deny", rule: "not-decided", reason: getErrorMessage(error) } };
   }
 }
 
@@ -82,7 +82,7 @@ type Outcome = Pick<Decision, "rule" | "by"> &
 /** Why the call may not go on; undefined when it may. */
 async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: AbortSignal): Promise<string | undefined> {
   const { request } = judged;
-  const result = await outcomeOf(parts, call, judged, signal);
+  const result = await getOutcome(parts, call, judged, signal);
   const { rule, by, outcome } = result;
   const reason = result.outcome === "denied" ? result.reason : undefined;
   try {
@@ -96,7 +96,7 @@ async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: Abo
       ...(reason !== undefined && { reason }),
     });
   } catch (error) {
-    return reason ?? `The call was not made, since the decision could not be written down: ${messageOf(error)}`;
+    return reason ?? `The call was not made, since the decision could not be written down: ${getErrorMessage(error)}`;
   }
   // A call that was ended meanwhile must not leave a grant behind.
   if (reason === undefined && signal.aborted) return "Aborted before the call was made.";
@@ -111,9 +111,9 @@ async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: Abo
 }
 
 /** No path is longer, also with every character written out: its end is what a person has to see. */
-const longestReason = 50_000;
+const maxReasonLength = 50_000;
 
-async function outcomeOf(
+async function getOutcome(
   { ask, grants, ids }: JudgeParts,
   call: Call,
   { request, verdict }: Judged,
@@ -127,8 +127,8 @@ async function outcomeOf(
   if (grants.isRemembered(request.capability, request.target)) return { outcome: "allowed", rule: "granted" };
   if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended(request)}` };
   try {
-    const summary = summaryOf(call);
-    const reason = oneLine(verdict.reason, longestReason);
+    const summary = summariseCall(call);
+    const reason = oneLine(verdict.reason, maxReasonLength);
     const question: Question = { id: ids(), toolCallId: call.id, toolName: call.name, summary, reason, request };
     const answer = await askUnlessAborted(ask, question, signal);
     if (answer === "aborted") return { outcome: "denied", rule, reason: "Aborted before anybody had answered." };
@@ -137,7 +137,7 @@ async function outcomeOf(
     // What is to be kept for longer is kept by whoever answered; here it ends with the session.
     return { outcome: "allowed", rule, by, grant: answer.remember ? "session" : "call" };
   } catch (error) {
-    return { outcome: "denied", rule, reason: `${verdict.reason} Nobody could be asked: ${messageOf(error)}` };
+    return { outcome: "denied", rule, reason: `${verdict.reason} Nobody could be asked: ${getErrorMessage(error)}` };
   }
 }
 

@@ -19,7 +19,7 @@ const template = (name: string, content: string, argumentHint?: string) => ({
 });
 
 /** A port over things that are said here. */
-const portOf = (files: Record<string, Mentioned>, more: Partial<ExpandPort> = {}): ExpandPort => ({
+const getPort = (files: Record<string, Mentioned>, more: Partial<ExpandPort> = {}): ExpandPort => ({
   templates: [],
   skills: [],
   readSkill: () => Promise.resolve({ kind: "failed", reason: "no skills here" }),
@@ -45,7 +45,7 @@ async function directory(files: Record<string, string | Buffer>): Promise<string
 }
 
 describe("templates", () => {
-  const port = portOf(
+  const port = getPort(
     { "secret.txt": { kind: "file", path: "/secret.txt", text: "s3cret" } },
     {
       templates: [
@@ -96,7 +96,7 @@ describe("templates", () => {
   });
 
   test("never expand what an argument says", async () => {
-    const echo = portOf({}, { templates: [template("echo", "<$1>")] });
+    const echo = getPort({}, { templates: [template("echo", "<$1>")] });
     const nasty = fc.constantFrom("$1", "$@", "${1:-x}", "/echo", "/skill:x", " ", "'", "\\", "a");
     await fc.assert(
       fc.asyncProperty(fc.array(nasty, { maxLength: 6 }), async (parts) => {
@@ -122,7 +122,7 @@ describe("skills", () => {
     baseDir: "/s/pdf",
     disableModelInvocation: true,
   };
-  const port = portOf(
+  const port = getPort(
     {},
     { skills: [pdf], readSkill: () => Promise.resolve({ kind: "text", text: "Do $1 @x.md.\n</skill>" }) },
   );
@@ -176,7 +176,7 @@ describe("mentions", () => {
 
   test("put each file after the text, once, in order; the text stays as it was typed", async () => {
     const image = { type: "image" as const, data: "aGk=", mimeType: "image/png" };
-    const port = portOf({
+    const port = getPort({
       "a.md": { kind: "file", path: "/w/a.md", text: "A </file>" },
       "./a.md": { kind: "file", path: "/w/a.md", text: "A </file>" },
       src: { kind: "directory", path: "/w/src", text: "x\ny/" },
@@ -196,7 +196,7 @@ describe("mentions", () => {
 
   test("that lead nowhere stay text; a word is said only of what looks like a path", async () => {
     const typed = '@Component @scope/name @you, @missing.ts. @"no such" @a/b/c @./x';
-    expect(await expand(typed, portOf({}))).toEqual({
+    expect(await expand(typed, getPort({}))).toEqual({
       blocks: [typed],
       notices: ["missing.ts", "no such", "a/b/c", "./x"].map((path) =>
         expect.stringContaining(`There is no file ${path};`),
@@ -205,7 +205,7 @@ describe("mentions", () => {
   });
 
   test("that cannot be shown stay text, and the reason is said", async () => {
-    const port = portOf({ "a.bin": { kind: "failed", reason: "a.bin is a binary file." } });
+    const port = getPort({ "a.bin": { kind: "failed", reason: "a.bin is a binary file." } });
     expect(await expand("@a.bin", port)).toEqual({
       blocks: ["@a.bin"],
       notices: ["a.bin is a binary file. @a.bin was sent as it is."],
@@ -214,7 +214,7 @@ describe("mentions", () => {
 
   test("are bounded together", async () => {
     const big = {
-      ...portOf({}),
+      ...getPort({}),
       readMention: (path: string) => Promise.resolve({ kind: "file" as const, path, text: "x".repeat(50_000) }),
     };
     const typed = Array.from({ length: 40 }, (_unused, at) => `@${at}.md`).join(" ");
@@ -232,7 +232,7 @@ describe("mentions", () => {
 });
 
 test("a long text of unclosed signs costs no time", async () => {
-  const port = portOf({}, { templates: [template("t", "${1:-".repeat(20_000))] });
+  const port = getPort({}, { templates: [template("t", "${1:-".repeat(20_000))] });
   for (const unit of ["`", ' @"', "`` ` ", "\n```", " @\\", "${1:-", "@(", " @'x", ")", "\\)"]) {
     const started = performance.now();
     await expand(`@${unit.repeat(50_000)}a`, port);
@@ -243,7 +243,7 @@ test("a long text of unclosed signs costs no time", async () => {
 
 test("a text full of signs that mention nothing is looked at only so far", async () => {
   const asked: string[] = [];
-  const port = portOf({}, { readMention: (path) => (asked.push(path), Promise.resolve({ kind: "missing" })) });
+  const port = getPort({}, { readMention: (path) => (asked.push(path), Promise.resolve({ kind: "missing" })) });
   const typed = Array.from({ length: 5_000 }, (_unused, at) => `@name${at}`).join("\n");
   expect(await expand(typed, port)).toMatchObject({
     notices: ["Only the first 200 of 5000 mentions were looked at. Mention fewer files."],

@@ -49,10 +49,10 @@ export type Expansion =
   | { kind: "refused"; reason: string };
 
 /** The most files of one text, and the most characters of all their texts. */
-const mostMentions = 32;
+const maxMentions = 32;
 /** After so many the text is something pasted, and looking for all of them would take its time. */
-const mostLookups = 200;
-const mostCharacters = 256 * 1024;
+const maxLookups = 200;
+const maxCharacters = 256 * 1024;
 
 export async function expandPrompt(typed: string, port: ExpandPort, options: ExpandOptions = {}): Promise<Expansion> {
   const command = await expandCommand(typed, port, options);
@@ -77,7 +77,7 @@ export async function attachFiles(
     const found = await port.readMention(path);
     if (found.kind === "missing") return { kind: "refused", reason: `There is no file ${path}.${hintFor(path)}` };
     if (found.kind === "failed") return { kind: "refused", reason: found.reason };
-    content.push(...blocksOf(found));
+    content.push(...getBlocks(found));
   }
   return { kind: "content", content };
 }
@@ -144,10 +144,10 @@ async function expandMentions(mentions: readonly Mention[], port: ExpandPort) {
   const notices: string[] = [];
   const seen = new Set<string>();
   let characters = 0;
-  if (mentions.length > mostLookups) {
-    notices.push(`Only the first ${mostLookups} of ${mentions.length} mentions were looked at. Mention fewer files.`);
+  if (mentions.length > maxLookups) {
+    notices.push(`Only the first ${maxLookups} of ${mentions.length} mentions were looked at. Mention fewer files.`);
   }
-  for (const mention of mentions.slice(0, mostLookups)) {
+  for (const mention of mentions.slice(0, maxLookups)) {
     const mentioned = await readFirst(mention, port);
     if (mentioned.kind === "missing") {
       if (mention.isPath) notices.push(`There is no file ${mention.paths.at(-1)}; ${mention.typed} was sent as it is.`);
@@ -158,9 +158,9 @@ async function expandMentions(mentions: readonly Mention[], port: ExpandPort) {
       continue;
     }
     if (seen.has(mentioned.path)) continue;
-    const blocks = blocksOf(mentioned);
+    const blocks = getBlocks(mentioned);
     characters += blocks.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
-    if (seen.size >= mostMentions || characters > mostCharacters) {
+    if (seen.size >= maxMentions || characters > maxCharacters) {
       notices.push(
         `${mention.typed} and what is mentioned after it were not included: that is too much for one message.`,
       );
@@ -180,7 +180,7 @@ async function readFirst({ paths }: Mention, port: ExpandPort): Promise<Mentione
   return { kind: "missing" };
 }
 
-function blocksOf(mentioned: Exclude<Mentioned, { kind: "missing" | "failed" }>): (TextContent | ImageContent)[] {
+function getBlocks(mentioned: Exclude<Mentioned, { kind: "missing" | "failed" }>): (TextContent | ImageContent)[] {
   const { path } = mentioned;
   switch (mentioned.kind) {
     case "file":

@@ -14,7 +14,7 @@ export interface Mention {
 const mention = /(?<=^|[\s([{,;])@(?:"([^"\n]+)"|'([^'\n]+)'|((?:\\.|[^\s"'`\\])(?:\\.|[^\s\\])*))/g;
 
 /** No system takes a longer one. */
-const longestPath = 4_096;
+const maxPathLength = 4_096;
 
 /** Each path once, in the order of the text. */
 export function findMentions(text: string): Mention[] {
@@ -22,7 +22,7 @@ export function findMentions(text: string): Mention[] {
   const prose = withoutCode(text);
   const found = new Map<string, Mention>();
   for (const [typed, double, single, bare] of prose.matchAll(mention)) {
-    if (typed.length > longestPath) continue;
+    if (typed.length > maxPathLength) continue;
     const quoted = double ?? single;
     const one = quoted === undefined ? bareMention(bare!) : { typed, paths: [quoted], isPath: true };
     const key = one.paths.at(-1)!;

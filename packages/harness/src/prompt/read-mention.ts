@@ -14,7 +14,7 @@ export interface MentionReaderOptions {
 }
 
 /** More of a directory is a task for a tool. */
-const mostEntries = 200;
+const maxEntries = 200;
 
 export function createMentionReader({
   cwd,
@@ -46,7 +46,7 @@ export function createMentionReader({
       notFile = error.message;
     }
     try {
-      const listing = await createLsTool({ cwd, files }).execute("mention", { path, limit: mostEntries }, signal);
+      const listing = await createLsTool({ cwd, files }).execute("mention", { path, limit: maxEntries }, signal);
       return shown("directory", listing);
     } catch (error) {
       if (!(error instanceof ToolsError)) throw error;

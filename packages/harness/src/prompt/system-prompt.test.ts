@@ -2,7 +2,7 @@ import { createTools } from "@tau/tools";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { textTokens } from "../compaction/text.ts";
-import { buildSystemPrompt, dateOf, firstDifference, type SystemPromptInput } from "./system-prompt.ts";
+import { buildSystemPrompt, formatDate, firstDifference, type SystemPromptInput } from "./system-prompt.ts";
 
 const { defaults, byName } = createTools({ cwd: "/home/p/project" });
 const base: SystemPromptInput = { tools: defaults, cwd: "/home/p/project", date: "2026-03-01" };
@@ -139,5 +139,5 @@ describe("skills in the prompt", () => {
 });
 
 test("a date is the day where we are, without the time", () => {
-  expect(dateOf(new Date(2026, 2, 1, 23, 59).getTime())).toBe("2026-03-01");
+  expect(formatDate(new Date(2026, 2, 1, 23, 59).getTime())).toBe("2026-03-01");
 });

@@ -11,7 +11,7 @@ export interface SystemPromptInput {
   /** Those the model has, in the order in which it is told of them. */
   tools: readonly { name: string; description: string }[];
   cwd: string;
-  /** As it is to be shown; see `dateOf`. */
+  /** As it is to be shown; see `formatDate`. */
   date: string;
   contextFiles?: readonly TextFile[];
   skills?: readonly Skill[];
@@ -56,7 +56,7 @@ export function firstDifference(before: SystemPrompt, after: SystemPrompt): stri
 }
 
 /** `2026-03-01`, where we are. Without the time of day, which would break the cache with every request. */
-export function dateOf(now: number): string {
+export function formatDate(now: number): string {
   const date = new Date(now);
   const digits = (value: number) => String(value).padStart(2, "0");
   return `${date.getFullYear()}-${digits(date.getMonth() + 1)}-${digits(date.getDate())}`;

@@ -14,7 +14,7 @@ const known: Readonly<Record<string, string>> = {
   ls: "list a directory",
 };
 
-const mostCharacters = 120;
+const maxCharacters = 120;
 
 export function toolLine({ name, description }: { name: string; description: string }): string {
   const words = Object.hasOwn(known, name) ? known[name]! : firstSentence(description);
@@ -25,7 +25,7 @@ export function toolLine({ name, description }: { name: string; description: str
 function firstSentence(description: string): string {
   const plain = description.replaceAll(/\s+/g, " ").trim();
   const sentence = /^.*?[.!?](?= |$)/.exec(plain)?.[0].replace(/\.$/, "") ?? plain;
-  return sentence.length > mostCharacters ? `${sentence.slice(0, mostCharacters - 1).toWellFormed()}…` : sentence;
+  return sentence.length > maxCharacters ? `${sentence.slice(0, maxCharacters - 1).toWellFormed()}…` : sentence;
 }
 
 interface Rule {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { faultyFileSystem } from "@tau/tools/testing";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { expect, onTestFinished, test } from "vitest";
-import { contextDirectories, loadContextFiles, mostContextCharacters, mostContextFileBytes } from "./context-files.ts";
+import { contextDirectories, loadContextFiles, maxContextCharacters, maxContextFileBytes } from "./context-files.ts";
 
 async function directory(files: Record<string, string | Buffer> = {}): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "tau-context-"));
@@ -94,15 +94,15 @@ test("a large file is cut at the end of a line, and the problem says so", async 
   const root = await directory({ "project/AGENTS.md": line.repeat(2_000) });
   const { files, problems } = await load(root, "project");
   const text = files[0]!.slice("project/AGENTS.md: ".length);
-  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(mostContextFileBytes);
-  expect(Buffer.byteLength(text)).toBeGreaterThan(mostContextFileBytes - 200);
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxContextFileBytes);
+  expect(Buffer.byteLength(text)).toBeGreaterThan(maxContextFileBytes - 200);
   expect(text.length % line.length).toBe(0);
   expect(text).not.toContain("\uFFFD");
   expect(problems).toEqual([expect.objectContaining({ kind: "too_large", path: join(root, "project/AGENTS.md") })]);
 });
 
 test("a large file of one line is cut between two characters", async () => {
-  const root = await directory({ "project/AGENTS.md": `x${"ä".repeat(mostContextFileBytes)}` });
+  const root = await directory({ "project/AGENTS.md": `x${"ä".repeat(maxContextFileBytes)}` });
   const { files } = await load(root, "project");
   expect(files[0]).toMatch(/^project\/AGENTS\.md: xä+$/);
 });
@@ -119,12 +119,12 @@ test("a file that became a pipe after the look at it holds nobody up", async () 
 
 test("when all together are too much, the nearest are kept", async () => {
   const names = ["1", "1/2", "1/2/3", "1/2/3/4", "1/2/3/4/5"];
-  const text = "x".repeat(mostContextFileBytes);
+  const text = "x".repeat(maxContextFileBytes);
   const root = await directory(Object.fromEntries(names.map((name) => [`${name}/AGENTS.md`, text])));
   const { files, problems } = await load(root, names.at(-1)!);
   expect(files.map((file) => file.split(":")[0])).toEqual(names.slice(1).map((name) => `${name}/AGENTS.md`));
   expect(problems.map(({ path }) => path)).toEqual([join(root, "1/AGENTS.md")]);
-  expect(files.length * mostContextFileBytes).toBeLessThanOrEqual(mostContextCharacters);
+  expect(files.length * maxContextFileBytes).toBeLessThanOrEqual(maxContextCharacters);
 });
 
 test("a file that can no longer be read keeps its last good content", async () => {

@@ -14,9 +14,9 @@ export interface TextFile {
 export const contextFileNames = ["AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD"] as const;
 
 /** About eight thousand tokens, the most one file is worth in every request. */
-export const mostContextFileBytes = 32 * 1024;
+export const maxContextFileBytes = 32 * 1024;
 /** For all of them together, in characters. What is nearest to the working directory is kept. */
-export const mostContextCharacters = 128 * 1024;
+export const maxContextCharacters = 128 * 1024;
 
 export interface Loaded<T> {
   value: T;
@@ -53,7 +53,7 @@ export async function loadContextFiles(request: ContextFilesRequest): Promise<Lo
   const found: TextFile[] = [];
   const seen = new Set<string>();
   for (const directory of request.directories) {
-    const file = await contextFileOf(directory, request, problems);
+    const file = await getContextFile(directory, request, problems);
     if (!file || seen.has(file.identity)) continue;
     seen.add(file.identity);
     if (file.content.trim() !== "") found.push({ path: file.path, content: file.content });
@@ -61,7 +61,7 @@ export async function loadContextFiles(request: ContextFilesRequest): Promise<Lo
   return { value: withinBounds(found, problems), problems };
 }
 
-async function contextFileOf(
+async function getContextFile(
   directory: string,
   { fileSystem, lastGood }: ContextFilesRequest,
   problems: ResourceProblem[],
@@ -70,7 +70,7 @@ async function contextFileOf(
   const below = directory.endsWith(sep) ? directory : directory + sep;
   for (const name of contextFileNames) {
     const path = below + name;
-    const outcome = await readText(fileSystem, path, mostContextFileBytes);
+    const outcome = await readText(fileSystem, path, maxContextFileBytes);
     if (outcome.kind === "missing") continue;
     if (outcome.problem) problems.push(outcome.problem);
     if (outcome.kind === "text") return { path, content: outcome.text, identity: outcome.identity };
@@ -86,9 +86,9 @@ function withinBounds(files: readonly TextFile[], problems: ResourceProblem[]): 
   let size = 0;
   for (const file of files.toReversed()) {
     size += file.content.length;
-    if (size <= mostContextCharacters) kept.unshift(file);
+    if (size <= maxContextCharacters) kept.unshift(file);
     else {
-      const text = `it is left out: together the context files have more than ${mostContextCharacters} characters. Make them shorter.`;
+      const text = `it is left out: together the context files have more than ${maxContextCharacters} characters. Make them shorter.`;
       problems.push(problemAt("too_large", { path: file.path }, text));
     }
   }

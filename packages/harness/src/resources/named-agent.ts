@@ -29,7 +29,7 @@ export interface NamedAgentOptions {
   lastGood?: NamedAgent;
 }
 
-const mostToolsBytes = 256 * 1024;
+const maxToolsBytes = 256 * 1024;
 
 /** Throws when the name cannot be one, or there is no such agent: nobody else should answer in its place. */
 export async function loadNamedAgent(
@@ -80,7 +80,7 @@ async function loadTools(
   { knownTools, lastGood }: { knownTools: readonly string[] | undefined; lastGood: NamedAgent | undefined },
 ) {
   const usual: ToolChoices = { only: undefined, tools: [] };
-  const outcome = await readText(fs, path, mostToolsBytes);
+  const outcome = await readText(fs, path, maxToolsBytes);
   if (outcome.kind === "missing") return { choices: usual, problems: [] };
   const instead = lastGood?.tools ?? noTools;
   // Half a list of tools is another list.

@@ -18,8 +18,8 @@ export interface PromptTemplate {
   filePath: string;
 }
 
-const mostFileBytes = 128 * 1024;
-const mostDescriptionCharacters = 80;
+const maxFileBytes = 128 * 1024;
+const maxDescriptionCharacters = 80;
 
 export interface PromptTemplatesRequest {
   fileSystem: FileSystem;
@@ -76,7 +76,7 @@ async function loadTemplate(fs: FileSystem, path: string, name: string): Promise
   if (name === "" || /\s/.test(name)) {
     return refused(problemAt("invalid", { path }, "its name cannot be typed as a command. Use a name without blanks."));
   }
-  const outcome = await readText(fs, path, mostFileBytes);
+  const outcome = await readText(fs, path, maxFileBytes);
   if (outcome.kind === "missing") return { value: undefined, problems: [] };
   if (outcome.kind === "unusable") return refused(outcome.problem);
   const { fields, body, problem } = await parseFrontMatter(path, outcome.text);
@@ -104,5 +104,5 @@ function firstLine(body: string): string {
       .split("\n")
       .find((one) => one.trim() !== "")
       ?.trim() ?? "";
-  return line.length > mostDescriptionCharacters ? `${line.slice(0, mostDescriptionCharacters).toWellFormed()}…` : line;
+  return line.length > maxDescriptionCharacters ? `${line.slice(0, maxDescriptionCharacters).toWellFormed()}…` : line;
 }

@@ -22,12 +22,14 @@ export async function readText(fs: FileSystem, path: string, maxBytes: number): 
     // A look before opening: opening alone already wakes a device.
     const before = await lookAt(fs, path);
     if (!before) return { kind: "missing" };
-    if (!before.isFile()) return unusable(path, `this is ${kindOf(before)}, not a file. Put a text file in its place.`);
+    if (!before.isFile())
+      return unusable(path, `this is ${getKind(before)}, not a file. Put a text file in its place.`);
     // It may have become a pipe since, and opening one that nobody writes to would wait for ever.
     const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await handle.stat();
-      if (!stats.isFile()) return unusable(path, `this is ${kindOf(stats)}, not a file. Put a text file in its place.`);
+      if (!stats.isFile())
+        return unusable(path, `this is ${getKind(stats)}, not a file. Put a text file in its place.`);
       const bytes = await readUpTo(handle, maxBytes + 1);
       if (isBinary(bytes)) return unusable(path, "this is not UTF-8 text. Save it as UTF-8, or remove it.");
       return { kind: "text", identity: `${stats.dev}:${stats.ino}`, ...decode(path, bytes, maxBytes) };
@@ -79,7 +81,7 @@ const unusable = (path: string, text: string): TextOutcome => ({
   problem: problemAt("unreadable", { path }, text),
 });
 
-function kindOf(stats: Stats): string {
+function getKind(stats: Stats): string {
   if (stats.isDirectory()) return "a directory";
   if (stats.isFIFO()) return "a pipe";
   if (stats.isSocket()) return "a socket";

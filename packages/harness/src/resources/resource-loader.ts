@@ -207,8 +207,8 @@ async function skillRoots(
 
 const below = (name: string, directories: readonly (string | undefined)[]) => systemFilePaths(name, directories);
 
-const byPath = <T>(items: readonly T[], pathOf: (item: T) => string): Map<string, T> =>
-  new Map(items.map((item) => [pathOf(item), item]));
+const byPath = <T>(items: readonly T[], getPath: (item: T) => string): Map<string, T> =>
+  new Map(items.map((item) => [getPath(item), item]));
 
 function changedNames(before: Resources, after: Resources): ResourceName[] {
   const names = Object.keys(nothing) as ResourceName[];

@@ -23,12 +23,12 @@ export interface Skill {
 }
 
 const skillFileName = "SKILL.md";
-const mostNameCharacters = 64;
-const mostDescriptionCharacters = 1_024;
-const mostFileBytes = 256 * 1024;
+const maxNameCharacters = 64;
+const maxDescriptionCharacters = 1_024;
+const maxFileBytes = 256 * 1024;
 /** Skills may be grouped, but nobody groups them deeper. */
 const deepest = 5;
-const mostSkills = 500;
+const maxSkills = 500;
 
 export interface SkillsRequest {
   fileSystem: FileSystem;
@@ -70,7 +70,7 @@ async function findSkillFiles(
   const found: string[] = [];
   const seen = new Set<string>();
   const search = async (directory: string, depth: number): Promise<void> => {
-    if (depth > deepest || found.length > mostSkills) return;
+    if (depth > deepest || found.length > maxSkills) return;
     const kind = await kindOfPath(fs, directory);
     // A root may be a skill's file itself.
     if (kind === "file" && depth === 0) found.push(directory);
@@ -90,16 +90,16 @@ async function findSkillFiles(
     }
   };
   for (const root of roots) await search(root, 0);
-  const [firstLeftOut] = found.splice(mostSkills);
+  const [firstLeftOut] = found.splice(maxSkills);
   if (firstLeftOut !== undefined) {
-    const text = `this skill and those after it are left out: there are more than ${mostSkills}. Remove some.`;
+    const text = `this skill and those after it are left out: there are more than ${maxSkills}. Remove some.`;
     problems.push(problemAt("too_large", { path: firstLeftOut }, text));
   }
   return found;
 }
 
 async function loadSkill(fs: FileSystem, path: string): Promise<Loaded<Skill | undefined>> {
-  const outcome = await readText(fs, path, mostFileBytes);
+  const outcome = await readText(fs, path, maxFileBytes);
   if (outcome.kind === "missing") return { value: undefined, problems: [] };
   if (outcome.kind === "unusable") return { value: undefined, problems: [outcome.problem] };
   const { fields, problem } = await parseFrontMatter(path, outcome.text);
@@ -140,16 +140,16 @@ export function describeSkill(
     );
   }
   const text = description.replaceAll(/\s+/g, " ").trim();
-  const isLong = text.length > mostDescriptionCharacters;
+  const isLong = text.length > maxDescriptionCharacters;
   if (isLong) {
     report(
       "description",
-      `\`description\` has ${text.length} characters; ${mostDescriptionCharacters} are used. Shorten it.`,
+      `\`description\` has ${text.length} characters; ${maxDescriptionCharacters} are used. Shorten it.`,
     );
   }
   const skill: Skill = {
     name,
-    description: isLong ? text.slice(0, mostDescriptionCharacters).toWellFormed() : text,
+    description: isLong ? text.slice(0, maxDescriptionCharacters).toWellFormed() : text,
     filePath: path,
     baseDir,
     disableModelInvocation: fields.get("disable-model-invocation")?.value === true,
@@ -158,8 +158,7 @@ export function describeSkill(
 }
 
 function nameRuleBroken(name: string): string | undefined {
-  if (name.length > mostNameCharacters)
-    return `has ${name.length} characters; at most ${mostNameCharacters} are allowed`;
+  if (name.length > maxNameCharacters) return `has ${name.length} characters; at most ${maxNameCharacters} are allowed`;
   if (!/^[a-z0-9-]+$/.test(name)) return "may have only lowercase letters, digits and hyphens";
   if (name.startsWith("-") || name.endsWith("-")) return "may not begin or end with a hyphen";
   return name.includes("--") ? "may not have two hyphens in a row" : undefined;
@@ -167,7 +166,7 @@ function nameRuleBroken(name: string): string | undefined {
 
 /** Its instructions as they are now, without the front matter. Undefined when the file cannot be read any more. */
 export async function readSkill(fs: FileSystem, { filePath }: Skill): Promise<Loaded<string | undefined>> {
-  const outcome = await readText(fs, filePath, mostFileBytes);
+  const outcome = await readText(fs, filePath, maxFileBytes);
   if (outcome.kind === "missing") {
     const text = "this skill is gone. Put its file back, or reload.";
     return { value: undefined, problems: [problemAt("unreadable", { path: filePath }, text)] };

@@ -7,7 +7,7 @@ import { readText } from "./read-text.ts";
 export const systemFileName = "SYSTEM.md";
 export const appendSystemFileName = "APPEND_SYSTEM.md";
 
-const mostBytes = 128 * 1024;
+const maxBytes = 128 * 1024;
 
 export interface SystemFileRequest {
   fileSystem: FileSystem;
@@ -24,7 +24,7 @@ export async function loadSystemFile({
 }: SystemFileRequest): Promise<Loaded<TextFile | undefined>> {
   const problems = [];
   for (const path of paths) {
-    const outcome = await readText(fileSystem, path, mostBytes);
+    const outcome = await readText(fileSystem, path, maxBytes);
     if (outcome.kind === "missing") continue;
     if (outcome.problem) problems.push(outcome.problem);
     const file = outcome.kind === "text" ? { path, content: outcome.text.trim() } : lastGood?.get(path);

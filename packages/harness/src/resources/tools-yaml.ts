@@ -35,12 +35,12 @@ export async function parseToolsYaml(path: string, text: string, known?: readonl
   if (parsed.kind === "invalid") return { choices: undefined, problems: [parsed.problem] };
   const problems: ResourceProblem[] = [];
   const report: Report = (line, key, words) => problems.push(problemAt("invalid", { path, line, key }, words));
-  return { choices: choicesOf(parsed.root, known, report), problems };
+  return { choices: getChoices(parsed.root, known, report), problems };
 }
 
 type Report = (line: number, key: string | undefined, words: string) => void;
 
-function choicesOf(root: YamlRoot, known: readonly string[] | undefined, report: Report): ToolChoices | undefined {
+function getChoices(root: YamlRoot, known: readonly string[] | undefined, report: Report): ToolChoices | undefined {
   if (root.kind === "empty") return { only: undefined, tools: [] };
   if (root.kind !== "map") {
     report(1, undefined, "expected `tools:` with a list or a map of tools below it.");
@@ -56,11 +56,11 @@ function choicesOf(root: YamlRoot, known: readonly string[] | undefined, report:
     case "empty":
       return { only: undefined, tools: [] };
     case "list":
-      return { only: namesOf(below.items, known, report), tools: [] };
+      return { only: getNames(below.items, known, report), tools: [] };
     case "map": {
       const tools = [...below.entries].map(([name, entry]) => {
         checkName(name, entry.line, known, report);
-        return { name, ...choiceOf(name, entry, report) };
+        return { name, ...getChoice(name, entry, report) };
       });
       return { only: undefined, tools };
     }
@@ -72,7 +72,7 @@ function choicesOf(root: YamlRoot, known: readonly string[] | undefined, report:
   }
 }
 
-function namesOf(items: readonly YamlEntry[], known: readonly string[] | undefined, report: Report): string[] {
+function getNames(items: readonly YamlEntry[], known: readonly string[] | undefined, report: Report): string[] {
   const names = new Set<string>();
   for (const { value, line } of items) {
     if (typeof value !== "string")
@@ -91,7 +91,7 @@ function checkName(name: string, line: number, known: readonly string[] | undefi
 }
 
 /** Who tried to say something about a tool and failed is better off without it. */
-function choiceOf(name: string, entry: YamlEntry, report: Report): Omit<ToolChoice, "name"> {
+function getChoice(name: string, entry: YamlEntry, report: Report): Omit<ToolChoice, "name"> {
   if (typeof entry.value === "boolean") return { enabled: entry.value, options: {} };
   const below = entry.below();
   if (below.kind === "empty") return { enabled: true, options: {} };

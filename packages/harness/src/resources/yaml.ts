@@ -37,30 +37,30 @@ export async function parseYaml(
   if (mistake) return invalid(mistake.pos[0], `this is not valid YAML: ${sentence(mistake.message)}`);
 
   let current = 0;
-  const entryOf = (node: unknown, line: number): YamlEntry => {
+  const getEntry = (node: unknown, line: number): YamlEntry => {
     current = (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? current;
-    return { value: plain(node), line, below: () => rootOf(isAlias(node) ? node.resolve(document) : node) };
+    return { value: plain(node), line, below: () => getRoot(isAlias(node) ? node.resolve(document) : node) };
   };
-  const lineOf = (node: unknown, otherwise = 1 + linesBefore) => {
+  const formatLine = (node: unknown, otherwise = 1 + linesBefore) => {
     const range = (node as { range?: readonly number[] | null } | null)?.range;
     return range ? lineAt(range[0]!) : otherwise;
   };
   const plain = (node: unknown): unknown =>
     node === null || node === undefined ? null : (node as { toJS(of: unknown): unknown }).toJS(document);
-  const rootOf = (node: unknown): YamlRoot => {
+  const getRoot = (node: unknown): YamlRoot => {
     if (isMap(node)) {
       const entries = node.items.map(({ key, value }): [string, YamlEntry] => [
         isScalar(key) ? String(key.value) : String(key),
-        entryOf(value, lineOf(key)),
+        getEntry(value, formatLine(key)),
       ]);
       return { kind: "map", entries: new Map(entries) };
     }
-    if (isSeq(node)) return { kind: "list", items: node.items.map((item) => entryOf(item, lineOf(item))) };
+    if (isSeq(node)) return { kind: "list", items: node.items.map((item) => getEntry(item, formatLine(item))) };
     const value = plain(node);
     return value === null ? { kind: "empty" } : { kind: "scalar", value };
   };
   try {
-    return { kind: "parsed", root: rootOf(document.contents) };
+    return { kind: "parsed", root: getRoot(document.contents) };
   } catch (error) {
     // An alias that leads nowhere, or more of them than anybody writes by hand.
     if (error instanceof ReferenceError) return invalid(current, `this is not valid YAML: ${sentence(error.message)}`);

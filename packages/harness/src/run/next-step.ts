@@ -2,7 +2,7 @@
 import { type AssistantMessage, type Failure, isRetryable } from "@tau/ai";
 import type { TerminationReason } from "@tau/protocol";
 import type { RunAborted } from "./run-aborted.ts";
-import { isFailed } from "./transcript.ts";
+import { isFailed } from "../agent-session/transcript.ts";
 
 /** Why a run ends, and which of the ways to end it is. */
 export interface RunStop {
@@ -61,7 +61,7 @@ export interface RunFacts {
 export const writeFailed = "write_failed";
 
 /** A provider that asks for a longer wait than this gets none: a person should hear of it instead. */
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 
 export function nextStep(facts: RunFacts): Step {
   const { aborted, answer, request } = facts;
@@ -112,8 +112,8 @@ export function reasonIfLast(facts: RunFacts): TerminationReason | undefined {
 function retryDelay(failure: Failure, failures: number, { enabled, maxRetries, baseDelayMs }: RunFacts["retry"]) {
   if (!enabled || failures > maxRetries || !isRetryable(failure)) return undefined;
   const asked = ("retryAfterMs" in failure && failure.retryAfterMs) || 0;
-  if (asked > longestWaitMs) return undefined;
-  return Math.max(asked, Math.min(baseDelayMs * 2 ** (failures - 1), longestWaitMs));
+  if (asked > maxWaitMs) return undefined;
+  return Math.max(asked, Math.min(baseDelayMs * 2 ** (failures - 1), maxWaitMs));
 }
 
 const withDetail = (detail: string | undefined) => (detail === undefined ? {} : { detail });

@@ -5,17 +5,17 @@ import { isSilent } from "./silent.ts";
 
 /**
  * Appends what an event says that has to be remembered: a message when it is whole, a call before its tool is executed.
- * Undefined when there is nothing to wait for. `queueIdOf` knows the messages that had waited.
+ * Undefined when there is nothing to wait for. `getQueueId` knows the messages that had waited.
  */
 export function appendEvent(
   session: Session,
   event: AgentEvent,
-  queueIdOf: (message: AgentMessage) => string | undefined = () => undefined,
+  getQueueId: (message: AgentMessage) => string | undefined = () => undefined,
 ): Promise<string> | undefined {
   if (event.type === "tool_execution_start") return session.appendCallStarted(event.toolCallId, event.toolName);
   if (event.type !== "message_end") return undefined;
   const { message } = event;
-  const queueId = queueIdOf(message);
+  const queueId = getQueueId(message);
   return session.append({
     type: "message",
     message,

@@ -15,7 +15,7 @@ export class RunAborted extends Error {
 }
 
 /** How long a run may take, whatever it does. */
-export const longestRunMs = 48 * 60 * 60 * 1_000;
+export const maxRunMs = 48 * 60 * 60 * 1_000;
 
 /**
  * What an abort from outside means. A gateway that is gone says so as the reason itself, as its `code` or as its message;

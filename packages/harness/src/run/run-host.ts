@@ -5,10 +5,10 @@ import type { Tracer } from "../observe/trace.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { Inbox } from "./inbox.ts";
-import type { Publisher } from "./publisher.ts";
-import type { Sent } from "./sent.ts";
-import type { Transcript } from "./transcript.ts";
+import type { Inbox } from "../agent-session/inbox.ts";
+import type { Publisher } from "../agent-session/publisher.ts";
+import type { Sent } from "../request/sent.ts";
+import type { Transcript } from "../agent-session/transcript.ts";
 
 /** What counts for the next turn. */
 export interface CurrentChoices {

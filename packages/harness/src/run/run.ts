@@ -20,7 +20,7 @@ import {
   type Failure,
   isContextOverflow,
   isRetryable,
-  messageOf,
+  getErrorMessage,
   type Model,
   sleep,
 } from "@tau/ai";
@@ -29,18 +29,18 @@ import { resolveCompactionSettings, shouldCompact } from "../compaction/settings
 import { textTokens } from "../compaction/text.ts";
 import { toolsPrefix } from "../pipeline/stable-order.ts";
 import { convertToLlm } from "../session/message.ts";
-import { boundResult, mostResultCharacters } from "./bound.ts";
-import { type Budget, countedUsage, type Reservation } from "./budget.ts";
+import { boundResult, maxResultCharacters } from "../request/bound.ts";
+import { type Budget, countedUsage, type Reservation } from "../budget/budget.ts";
 import { compactSession } from "./compacting.ts";
 import { nextStep, reasonIfLast, type RunFacts, type RunStop, type StopRequest } from "./next-step.ts";
-import { modelName } from "./prefix.ts";
+import { modelName } from "../request/prefix.ts";
 import { appendEvent } from "./record.ts";
-import { failedStream } from "./request.ts";
-import { longestRunMs, RunAborted } from "./run-aborted.ts";
+import { failedStream } from "../request/request.ts";
+import { maxRunMs, RunAborted } from "./run-aborted.ts";
 import type { RunHost } from "./run-host.ts";
 import { RunSpans } from "./run-spans.ts";
-import { messagesToSend } from "./send.ts";
-import { isFailed } from "./transcript.ts";
+import { messagesToSend } from "../request/send.ts";
+import { isFailed } from "../agent-session/transcript.ts";
 import { endTurn, noTranslation, type Translated, translate } from "./translate.ts";
 
 export interface RunOutcome {
@@ -55,7 +55,7 @@ export interface RunOutcome {
 }
 
 /** How often in a row an answer may be cut off in the middle of its calls. The engine counts within its own runs. */
-const mostCutAnswers = 3;
+const maxCutAnswers = 3;
 
 export class Run {
   readonly #host: RunHost;
@@ -127,7 +127,7 @@ export class Run {
       return this.#finish(stop);
     } catch (error) {
       // The last wall: a log that refuses in the middle of a compaction, say. The run still ends as every run ends.
-      const failure: Failure = { kind: "unknown", message: messageOf(error) };
+      const failure: Failure = { kind: "unknown", message: getErrorMessage(error) };
       this.#publish(endTurn(this.#translation, "error"));
       return this.#finish({ kind: "stop", reason: "error", detail: failure.kind, failure });
     } finally {
@@ -250,7 +250,7 @@ export class Run {
   /** Into the log, then to those who listen. Only what goes into the log is waited for. */
   #record(event: AgentEvent): void | Promise<void> {
     const { session, inbox } = this.#host;
-    const appended = appendEvent(session, event, (message) => inbox.idOf(message));
+    const appended = appendEvent(session, event, (message) => inbox.getId(message));
     return appended ? this.#takeWritten(event, appended) : this.#take(event);
   }
 
@@ -260,7 +260,7 @@ export class Run {
       if (event.type === "message_end") this.#host.inbox.said(event.message);
     } catch (error) {
       // The engine hears of it too, and does nothing more that it cannot write.
-      this.#logFailure ??= messageOf(error);
+      this.#logFailure ??= getErrorMessage(error);
       throw error;
     } finally {
       // Every start is told its end, whatever became of the log.
@@ -360,7 +360,7 @@ export class Run {
   }
 
   async #bound({ result }: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
-    const most = mostResultCharacters(this.#host.current().model);
+    const most = maxResultCharacters(this.#host.current().model);
     const content = await boundResult(result, { most, keep: this.#host.keep });
     return content && { content };
   }
@@ -376,7 +376,7 @@ export class Run {
       request: this.#request,
       hasWaiting: !inbox.isEmpty,
       wantsMore:
-        transcript.last !== undefined && transcript.last.role !== "assistant" && this.#cutAnswers <= mostCutAnswers,
+        transcript.last !== undefined && transcript.last.role !== "assistant" && this.#cutAnswers <= maxCutAnswers,
       isFull: this.#isFull(),
       failures: this.#failures,
       wasCompacted: this.#wasCompacted,
@@ -444,7 +444,7 @@ export class Run {
     const { clock } = this.#host;
     const { deadlineMs } = this.#budget;
     const cancels = [
-      clock.setTimer(longestRunMs, () =>
+      clock.setTimer(maxRunMs, () =>
         this.abort(new RunAborted("timeout_48h", "The run took 48 hours, which is the longest that one may take.")),
       ),
     ];

@@ -60,7 +60,7 @@ export function translate(state: Translation, event: AgentEvent, context: Transl
       return [{ ...before, turnId, turns: before.turns + 1 }, [...ended, start]];
     }
     case "turn_end": {
-      const endedTurn = { turnId: state.turnId, hasToolCalls: callsOf(event.message).length > 0 };
+      const endedTurn = { turnId: state.turnId, hasToolCalls: getToolCalls(event.message).length > 0 };
       return [{ ...state, endedTurn, callStarts: new Map() }, nothing];
     }
     case "message_start":
@@ -77,7 +77,7 @@ export function translate(state: Translation, event: AgentEvent, context: Transl
     }
     case "tool_execution_update": {
       const { content, updateType = "partial-result", progressPercent } = event.partialResult;
-      const update = { toolCallId: event.toolCallId, updateType, content: textOf(content) };
+      const update = { toolCallId: event.toolCallId, updateType, content: getText(content) };
       return [
         state,
         [{ type: "tool_execution_update", ...update, ...(progressPercent !== undefined && { progressPercent }) }],
@@ -106,7 +106,7 @@ export function endTurn(state: Translation, reason: TerminationReason | undefine
 function startMessage(state: Translation, message: AgentMessage, context: TranslationContext): Translated {
   if (message.role !== "assistant") return [state, nothing];
   const messageId = context.newId();
-  const counted = inputOf(message.usage);
+  const counted = getInput(message.usage);
   const start = {
     type: "message_start",
     messageId,
@@ -164,7 +164,7 @@ function callEnd(
   { toolCallId, result, isError }: AgentEvent & { type: "tool_execution_end" },
   now: number,
 ): SessionEvent {
-  const output = textOf(result.content);
+  const output = getText(result.content);
   return {
     type: "tool_execution_end",
     toolCallId,
@@ -189,20 +189,20 @@ function wireStopReason({ stopReason, rawStopReason }: AssistantMessage): WireSt
   }
 }
 
-export const inputOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite;
+export const getInput = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite;
 
 const wireUsage = (usage: Usage): WireUsage => ({
-  inputTokens: inputOf(usage),
+  inputTokens: getInput(usage),
   outputTokens: usage.output,
   ...(usage.reasoning !== undefined && { thinkingTokens: usage.reasoning }),
   cacheReadTokens: usage.cacheRead,
   cacheWriteTokens: usage.cacheWrite,
 });
 
-const callsOf = (message: AgentMessage) =>
+const getToolCalls = (message: AgentMessage) =>
   message.role === "assistant" ? message.content.filter(({ type }) => type === "toolCall") : [];
 
-export const textOf = (content: readonly (TextContent | ImageContent)[]): string =>
+export const getText = (content: readonly (TextContent | ImageContent)[]): string =>
   content.map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`)).join("\n");
 
 const asRecord = (value: unknown): Record<string, unknown> =>

@@ -1,5 +1,5 @@
 /** Writes lines behind a log, one batch at a time, and says when each is acknowledged. */
-import { messageOf } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 import type { AppendOutcome, LogStore } from "./store.ts";
 
@@ -29,7 +29,7 @@ interface Waiting {
 const ignore = () => undefined;
 
 /** How much may wait to be written before who appends without waiting has to wait. */
-const mostWaitingBytes = 8 * 1024 * 1024;
+const maxWaitingBytes = 8 * 1024 * 1024;
 
 const lineFeed = Buffer.from("\n");
 
@@ -72,7 +72,7 @@ export class AppendQueue {
       this.#isRefusalTold = true;
       return Promise.reject(this.#refusal);
     }
-    const isFast = this.#durability === "none" && this.#waitingBytes < mostWaitingBytes;
+    const isFast = this.#durability === "none" && this.#waitingBytes < maxWaitingBytes;
     const offset = this.#written + (this.#isLineOpen ? 1 : 0) + this.#waitingBytes;
     for (const line of lines) this.#waitingBytes += line.length;
     const done = isFast
@@ -99,7 +99,7 @@ export class AppendQueue {
   async flush(): Promise<void> {
     await this.#work;
     if (!this.#refusal && this.#durability !== "none" && !(await this.#store.sync()))
-      this.#refusal = refusalOf(this.#store, syncFailed);
+      this.#refusal = formatRefusal(this.#store, syncFailed);
     if (!this.#refusal) return;
     this.#isRefusalTold = true;
     throw this.#refusal;
@@ -133,7 +133,7 @@ export class AppendQueue {
       this.#isLineOpen = false;
       return undefined;
     }
-    const error = refusalOf(this.#store, outcome);
+    const error = formatRefusal(this.#store, outcome);
     const canGoOn = outcome.kind === "failed" && outcome.canRetry && this.#durability !== "none";
     // Who was told that an entry is safe, when it is not, must not go on as if nothing had happened.
     if (!canGoOn) this.#refusal = error;
@@ -145,7 +145,7 @@ export class AppendQueue {
     try {
       return await this.#store.append(bytes, { position: this.#written, sync: this.#durability === "strict" });
     } catch (error) {
-      return { kind: "failed", reason: messageOf(error), canRetry: false };
+      return { kind: "failed", reason: getErrorMessage(error), canRetry: false };
     }
   }
 }
@@ -158,7 +158,7 @@ const syncFailed: Refused = {
   canRetry: false,
 };
 
-function refusalOf({ name }: LogStore, outcome: Refused): HarnessError {
+function formatRefusal({ name }: LogStore, outcome: Refused): HarnessError {
   if (outcome.kind === "overtaken") {
     const text = `The session ${name} can no longer be written here: ${outcome.reason}. Open it again, or save it under another name.`;
     return new HarnessError("overtaken", text);

@@ -1,6 +1,6 @@
 /** Walking a log's tree without reading what is not shown. */
 import type { SessionContext } from "./context.ts";
-import { buildContext, settingsOf } from "./context.ts";
+import { buildContext, getSettings } from "./context.ts";
 import type { AcceptedEntry, CompactionEntry, PrefixEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
 import { startedCalls } from "./unfinished-calls.ts";
@@ -40,7 +40,7 @@ export async function readContext(log: SessionLog, leaf: number): Promise<Branch
   const level = log.table.ancestor(leaf, "thinking_level_change");
   const model = log.table.ancestor(leaf, "model_change", "assistant");
   const choices = await log.read([level, model].filter((row) => row >= 0).sort((a, b) => a - b));
-  return { ...buildContext(branch), ...settingsOf(choices), branch };
+  return { ...buildContext(branch), ...getSettings(choices), branch };
 }
 
 function isAncestor({ table }: SessionLog, ancestor: number, row: number): boolean {
@@ -103,14 +103,14 @@ export async function readStartedCalls(log: SessionLog, branch: readonly Session
   const answer = branch.findLast((entry) => entry.type === "message" && entry.message?.role === "assistant");
   const row = answer ? await log.find(answer.id) : -1;
   if (row < 0) return new Set();
-  const below = log.table.rowsOf("custom").filter((at) => at > row && isAncestor(log, row, at));
+  const below = log.table.toRows("custom").filter((at) => at > row && isAncestor(log, row, at));
   return startedCalls(await log.read(below));
 }
 
 /** The labels that stand, by the entry they are on. */
 export async function readLabels(log: SessionLog): Promise<Map<string, string>> {
   const labels = new Map<string, string>();
-  for (const entry of await log.read(log.table.rowsOf("label"))) {
+  for (const entry of await log.read(log.table.toRows("label"))) {
     if (entry.type !== "label") continue;
     if (entry.label) labels.set(entry.targetId, entry.label);
     else labels.delete(entry.targetId);
@@ -120,17 +120,17 @@ export async function readLabels(log: SessionLog): Promise<Map<string, string>> 
 
 /** The latest name that was given, if it was not taken away. */
 export async function readName(log: SessionLog): Promise<string | undefined> {
-  const [entry] = await log.read(log.table.rowsOf("session_info").slice(-1));
+  const [entry] = await log.read(log.table.toRows("session_info").slice(-1));
   const name: unknown = entry?.type === "session_info" ? entry.name : undefined;
   return (typeof name === "string" && name.trim()) || undefined;
 }
 
 /** What was accepted and never said, cancelled or refused, oldest first. Costs nothing where nothing ever waited. */
 export async function readWaiting(log: SessionLog): Promise<AcceptedEntry[]> {
-  const rows = log.table.rowsOf("queue");
+  const rows = log.table.toRows("queue");
   if (rows.length === 0) return [];
   const queue = await log.read(rows);
-  const said = await log.read(log.table.rowsOf("user").filter((row) => row > rows[0]!));
+  const said = await log.read(log.table.toRows("user").filter((row) => row > rows[0]!));
   const settled = new Set<unknown>();
   for (const entry of said) if (entry.type === "message") settled.add(entry.queueId);
   for (const entry of queue) if (entry.type === "queue" && entry.state !== "accepted") settled.add(entry.queueId);
@@ -142,7 +142,7 @@ export async function readWaiting(log: SessionLog): Promise<AcceptedEntry[]> {
 
 /** What the last requests began with; undefined when that was never written, or is no such thing. */
 export async function readPrefix(log: SessionLog): Promise<PrefixEntry | undefined> {
-  const [entry] = await log.read(log.table.rowsOf("prefix").slice(-1));
+  const [entry] = await log.read(log.table.toRows("prefix").slice(-1));
   if (entry?.type !== "prefix") return undefined;
   return Array.isArray(entry.tools) && Array.isArray(entry.sections) ? entry : undefined;
 }

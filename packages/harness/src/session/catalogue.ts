@@ -6,9 +6,8 @@ import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
 import { createFileStore } from "./file-store.ts";
-import { orUndefined } from "../on-disk.ts";
-import { readWhole, writeWhole } from "../whole-file.ts";
-import { listNames, type PlacePorts } from "./place.ts";
+import { orUndefined, readWhole, writeWhole } from "../durable-file.ts";
+import { listNames, type StoragePorts } from "./session-storage.ts";
 import { idInFileName, isSessionFile } from "./session-directory.ts";
 import { describeSession, type SessionInfo } from "./session-info.ts";
 
@@ -38,7 +37,7 @@ const atOnce = 16;
 /** The sessions of a directory, the one that was used last first. Files that are no sessions are left out. */
 export async function listSessions(
   directory: string,
-  ports: PlacePorts,
+  ports: StoragePorts,
   options: ListOptions = {},
 ): Promise<SessionInfo[]> {
   const { fileSystem: fs } = ports;
@@ -54,7 +53,7 @@ export async function listSessions(
     const stats = await orUndefined(lookAt(fs, path));
     if (++looks % looksAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
     const before = known.get(name);
-    const stamp = stats && stampOf(stats);
+    const stamp = stats && getStamp(stats);
     if (stamp !== undefined && before?.stamp === stamp) found.set(name, before);
     else if (stamp !== undefined) {
       found.set(name, { stamp, info: await describe(path, ports) });
@@ -81,7 +80,7 @@ const restored = (path: string, info: StoredInfo): SessionInfo => ({
 /** The sessions of all directories below `root`, the one that was used last first. */
 export async function listAllSessions(
   root: string,
-  ports: PlacePorts,
+  ports: StoragePorts,
   options: ListOptions = {},
 ): Promise<SessionInfo[]> {
   const all: SessionInfo[] = [];
@@ -95,9 +94,9 @@ export async function listAllSessions(
 
 const lastUsedFirst = (a: SessionInfo, b: SessionInfo) => b.modified.getTime() - a.modified.getTime();
 
-const stampOf = ({ size, mtimeMs, ino }: Stats) => `${ino}:${size}:${mtimeMs}`;
+const getStamp = ({ size, mtimeMs, ino }: Stats) => `${ino}:${size}:${mtimeMs}`;
 
-async function describe(path: string, ports: PlacePorts): Promise<StoredInfo | null> {
+async function describe(path: string, ports: StoragePorts): Promise<StoredInfo | null> {
   try {
     const described = await describeSession(createFileStore({ path, ...ports }));
     if (!described) return null;
@@ -135,7 +134,7 @@ async function readCatalogue(fs: FileSystem, directory: string): Promise<Map<str
 }
 
 async function writeCatalogue(
-  { fileSystem, ids }: PlacePorts,
+  { fileSystem, ids }: StoragePorts,
   directory: string,
   known: Map<string, Known>,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { NewEntry, SessionEntry } from "./entry.ts";
 import { convertToLlm } from "./message.ts";
 
 /** A branch of entries, each the child of the one before, with ids `1`, `2`, … */
-const branchOf = (...entries: NewEntry[]): SessionEntry[] =>
+const getBranch = (...entries: NewEntry[]): SessionEntry[] =>
   entries.map((entry, at) => ({
     ...entry,
     id: String(at + 1),
@@ -31,18 +31,16 @@ const texts = (branch: SessionEntry[]) =>
 
 describe("a compaction", () => {
   test("comes first, then what it kept, then what came after it", () => {
-    const branch = branchOf(said("a"), said("b"), said("c"), compacted("3"), said("d"));
+    const branch = getBranch(said("a"), said("b"), said("c"), compacted("3"), said("d"));
     expect(contextEntries(branch).map(({ id }) => id)).toEqual(["4", "3", "5"]);
   });
 
   test("that kept nothing names itself, and only the latest counts", () => {
-    const branch = branchOf(said("a"), compacted("1", "first"), said("b"), compacted("4", "second"), said("c"));
+    const branch = getBranch(said("a"), compacted("1", "first"), said("b"), compacted("4", "second"), said("c"));
     expect(contextEntries(branch).map(({ id }) => id)).toEqual(["4", "5"]);
-    expect(contextEntries(branchOf(said("a"), compacted("1"), said("b"), compacted("1"))).map(({ id }) => id)).toEqual([
-      "4",
-      "1",
-      "3",
-    ]);
+    expect(contextEntries(getBranch(said("a"), compacted("1"), said("b"), compacted("1"))).map(({ id }) => id)).toEqual(
+      ["4", "1", "3"],
+    );
   });
 });
 
@@ -52,7 +50,7 @@ test("an edited entry is hidden or shown with other content, and the latest edit
     targetId,
     replacement,
   });
-  const branch = branchOf(
+  const branch = getBranch(
     said("a"),
     said("b"),
     edited("1", null),
@@ -72,12 +70,12 @@ test("an edited entry is hidden or shown with other content, and the latest edit
       timestamp: 1,
     },
   };
-  const hidden = branchOf(ran, edited("1", { content: "(left out)" }));
+  const hidden = getBranch(ran, edited("1", { content: "(left out)" }));
   expect(JSON.stringify(convertToLlm(buildContext(hidden).messages))).not.toContain("SECRET");
 });
 
 test("the latest choice of model counts, and an answer names its own", () => {
-  const branch = branchOf(
+  const branch = getBranch(
     { type: "model_change", provider: "p", modelId: "first" },
     answered("second"),
     { type: "thinking_level_change", thinkingLevel: "high" },

@@ -34,7 +34,7 @@ export function contextMessages(branch: readonly SessionEntry[]): ContextMessage
   const edits = new Map<string, ContextEditEntry>();
   for (const entry of entries) if (entry.type === "context_edit") edits.set(entry.targetId, entry);
   return entries.flatMap((entry) => {
-    const message = messageOf(entry);
+    const message = getEntryMessage(entry);
     const edited = message && edit(message, edits.get(entry.id));
     return edited ? [{ entry, message: edited }] : [];
   });
@@ -43,11 +43,11 @@ export function contextMessages(branch: readonly SessionEntry[]): ContextMessage
 /** What a model is sent, and which model and thinking level are chosen, for a branch. */
 export function buildContext(branch: readonly SessionEntry[]): SessionContext {
   const messages = contextMessages(branch).map(({ message }) => message);
-  return { messages, ...settingsOf(branch) };
+  return { messages, ...getSettings(branch) };
 }
 
 /** The latest choices on a branch. An answer names the model that gave it. */
-export function settingsOf(branch: readonly SessionEntry[]): Omit<SessionContext, "messages"> {
+export function getSettings(branch: readonly SessionEntry[]): Omit<SessionContext, "messages"> {
   let thinkingLevel: string | undefined;
   let model: SessionContext["model"] | undefined;
   for (let at = branch.length - 1; at >= 0 && !(thinkingLevel !== undefined && model); at--) {
@@ -65,7 +65,7 @@ function modelIn(entry: SessionEntry): { provider: string; modelId: string } | u
 }
 
 /** The message that an entry is for the model; undefined for one that only keeps state. */
-function messageOf(entry: SessionEntry): AgentMessage | undefined {
+function getEntryMessage(entry: SessionEntry): AgentMessage | undefined {
   const timestamp = typeof entry.timestamp === "string" ? Date.parse(entry.timestamp) || 0 : 0;
   switch (entry.type) {
     case "message":

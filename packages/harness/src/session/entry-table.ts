@@ -36,7 +36,7 @@ const damaged = kindNumber("damaged");
 const [kindBits, namelessBit, reattachedBit] = [0x3f, 0x40, 0x80];
 
 /** What a line with this type, and for a message this role, is. */
-export function kindOf(type: string, role: unknown): EntryKind {
+export function getKind(type: string, role: unknown): EntryKind {
   if (type === "message") return role === "user" || role === "assistant" || role === "toolResult" ? role : "message";
   return entryTypes.has(type) ? (type as EntryKind) : "unknown";
 }
@@ -55,7 +55,7 @@ export interface EntryRow {
 }
 
 /** How many rows are looked through, in all searches together, before looking them up is worth a map. */
-const mostSearched = 4_000_000;
+const maxSearched = 4_000_000;
 
 export class EntryTable {
   #count = 0;
@@ -125,7 +125,7 @@ export class EntryTable {
     // Nearly always it is among the last, where this begins.
     const row = this.#lastNamed(id);
     this.#searched += this.#count - row;
-    if (this.#searched > mostSearched) {
+    if (this.#searched > maxSearched) {
       this.#rows = new Map();
       for (let at = 0; at < this.#count; at++) if (!this.#isNameless(at)) this.#rows.set(this.#ids[at]!, at);
     }
@@ -165,11 +165,11 @@ export class EntryTable {
   }
 
   /** The rows of a kind, in the order of the log. */
-  rowsOf(kind: EntryKind): number[] {
+  toRows(kind: EntryKind): number[] {
     return this.#rowsWhere((row) => this.kind(row) === kind);
   }
 
-  countOf(kind: EntryKind): number {
+  getCount(kind: EntryKind): number {
     const number = kindNumber(kind);
     let count = 0;
     for (let row = 0; row < this.#count; row++) if ((this.#kinds[row]! & kindBits) === number) count++;
@@ -182,7 +182,7 @@ export class EntryTable {
   }
 
   /** The rows that hang on one; on nothing, with -1. */
-  childrenOf(parent: number): number[] {
+  getChildren(parent: number): number[] {
     return this.#rowsWhere((row) => this.parent(row) === parent && this.kind(row) !== "damaged");
   }
 

@@ -12,7 +12,7 @@ import {
   lookAt,
 } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { makeDirectory, orUndefined, syncDirectory } from "../on-disk.ts";
+import { makeDirectory, orUndefined, syncDirectory } from "../durable-file.ts";
 import { type AppendOutcome, closedError, type LogStore } from "./store.ts";
 
 export interface FileStoreOptions {
@@ -56,7 +56,7 @@ class FileStore implements LogStore {
 
   async stat() {
     const stats = await lookAt(this.#fs, this.name);
-    return stats && { size: stats.size, identity: identityOf(stats), modifiedMs: stats.mtimeMs };
+    return stats && { size: stats.size, identity: formatIdentity(stats), modifiedMs: stats.mtimeMs };
   }
 
   async read(position: number, length: number): Promise<Buffer> {
@@ -206,7 +206,7 @@ class FileStore implements LogStore {
     const handle = await this.#fs.open(path, constants.O_RDONLY);
     try {
       const { size } = await handle.stat();
-      if (size > mostIndexBytes) return undefined;
+      if (size > maxIndexBytes) return undefined;
       const buffer = Buffer.allocUnsafe(size);
       return (await handle.read(buffer, 0)) === size ? buffer : undefined;
     } finally {
@@ -266,11 +266,11 @@ class FileStore implements LogStore {
     }
     const handle = await this.#fs.open(this.name, position === 0 ? createFlags : appendFlags, 0o600);
     try {
-      const identity = identityOf(await handle.stat());
+      const identity = formatIdentity(await handle.stat());
       // Without its name on the disk, a file is lost with the power.
       if (position === 0) await syncDirectory(this.#fs, dirname(this.name));
       const reading = await this.#reading;
-      const read = reading && identityOf(await reading.stat());
+      const read = reading && formatIdentity(await reading.stat());
       if (read === undefined || read === identity) return { handle, identity };
     } catch (error) {
       await orUndefined(handle.close());
@@ -285,7 +285,7 @@ class FileStore implements LogStore {
     // Twice with every append, so without the detour over a thread where that can be.
     const named = await lookAt(this.#fs, this.name);
     if (!named) return { kind: "overtaken", reason: "the file was removed" };
-    if (identityOf(named) !== identity) return { kind: "overtaken", reason: "another file was put in its place" };
+    if (formatIdentity(named) !== identity) return { kind: "overtaken", reason: "another file was put in its place" };
     if (named.size === position) return undefined;
     if (position === 0) return { kind: "overtaken", reason: "somebody else has begun it" };
     return {
@@ -363,9 +363,9 @@ const appendFlags = constants.O_RDWR | constants.O_APPEND;
 const createFlags = appendFlags | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /** No index of ours is larger: what is belongs to somebody else. */
-const mostIndexBytes = 256 * 1024 * 1024;
+const maxIndexBytes = 256 * 1024 * 1024;
 
 const lockPath = (path: string) => `${path}.lock`;
 const indexPath = (path: string) => `${path}.idx`;
 
-const identityOf = ({ dev, ino }: { dev: number; ino: number }) => `${dev}:${ino}`;
+const formatIdentity = ({ dev, ino }: { dev: number; ino: number }) => `${dev}:${ino}`;

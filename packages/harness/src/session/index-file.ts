@@ -18,7 +18,7 @@ interface IndexHead extends Omit<Recovered, "table" | "problems"> {
 
 /** An index begins with eight digits and a line feed: the checksum of all that follows. */
 const sumLength = 9;
-const sumOf = (bytes: Buffer) => `${crc32(bytes).toString(16).padStart(8, "0")}\n`;
+const getSum = (bytes: Buffer) => `${crc32(bytes).toString(16).padStart(8, "0")}\n`;
 
 /** How much of the log's end an index remembers. */
 export const tailBytes = 4096;
@@ -37,7 +37,7 @@ export function encodeIndex({ table, problems, ...known }: Recovered): (proof: I
   return ({ identity, tail }) => {
     const head: IndexHead = { format, identity, ...known, tail: crc32(tail), count, problems: lasting };
     const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), columns]);
-    return Buffer.concat([Buffer.from(sumOf(bytes)), bytes]);
+    return Buffer.concat([Buffer.from(getSum(bytes)), bytes]);
   };
 }
 
@@ -50,7 +50,7 @@ export interface DecodedIndex {
 
 export function decodeIndex(bytes: Buffer): DecodedIndex | undefined {
   const summed = bytes.subarray(sumLength);
-  if (bytes.toString("latin1", 0, sumLength) !== sumOf(summed)) return undefined;
+  if (bytes.toString("latin1", 0, sumLength) !== getSum(summed)) return undefined;
   const end = summed.indexOf(0x0a);
   const head = end < 0 ? undefined : parseHead(summed.toString("utf8", 0, end));
   const table = head && EntryTable.decode(summed.subarray(end + 1), head.count);

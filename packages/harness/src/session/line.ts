@@ -1,10 +1,10 @@
 /** One line of a log: an entry as bytes and back, with a checksum that tells a damaged line from a whole one. */
 import { crc32 } from "node:zlib";
-import { messageOf } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 
 /** The longest line that is written, and that is looked at as one. Twice as many bytes no longer fit into one text. */
-export const longestLine = 256 * 1024 * 1024;
+export const maxLineBytes = 256 * 1024 * 1024;
 
 /** `,"crc":"` and eight digits and `"}`, at the end of a line. */
 const crcStart = Buffer.from(',"crc":"');
@@ -17,8 +17,8 @@ const crcLength = crcStart.length + 8 + 2;
 export function encodeLine(value: object): Buffer {
   const start = stringify(withoutChecksum(value)).slice(0, -1);
   // A character has at most three bytes: nearly always that is enough to know.
-  const length = start.length * 3 < longestLine ? start.length : Buffer.byteLength(start);
-  if (length + crcLength > longestLine) throw tooLong(length);
+  const length = start.length * 3 < maxLineBytes ? start.length : Buffer.byteLength(start);
+  if (length + crcLength > maxLineBytes) throw tooLong(length);
   return Buffer.from(`${start},"crc":"${hex(crc32(start))}"}\n`);
 }
 
@@ -27,7 +27,7 @@ const megabytes = (bytes: number) => Math.ceil(bytes / 1024 / 1024);
 const tooLong = (length: number) =>
   new HarnessError(
     "invalid_input",
-    `An entry of ${megabytes(length)} MB is too large for a session: the most is ${megabytes(longestLine)} MB. Nothing was written; put what is large into a file and name the file.`,
+    `An entry of ${megabytes(length)} MB is too large for a session: the most is ${megabytes(maxLineBytes)} MB. Nothing was written; put what is large into a file and name the file.`,
   );
 
 /** A checksum that came from another line says nothing of this one. */
@@ -42,7 +42,7 @@ const hex = (number: number) => number.toString(16).padStart(8, "0");
 /** What a line's checksum says. `missing`: it has none, as lines of other writers; `broken`: it has one that is no checksum. */
 export type Checksum = "right" | "wrong" | "missing" | "broken";
 
-export function checksumOf(line: Buffer): Checksum {
+export function readChecksum(line: Buffer): Checksum {
   const at = line.length - crcLength;
   if (at < 1 || line[line.length - 1] !== 0x7d) return "missing";
   const given = readHex(line, at + crcStart.length);
@@ -74,7 +74,7 @@ function stringify(value: object): string {
     if (json?.startsWith("{")) return json;
   } catch (error) {
     // A circle, a BigInt, a depth without end, a `toJSON` that throws: an entry with words in it beats none.
-    [reason = ""] = messageOf(error).split("\n");
+    [reason = ""] = getErrorMessage(error).split("\n");
   }
   return JSON.stringify(inWords(value, reason));
 }
@@ -82,8 +82,8 @@ function stringify(value: object): string {
 /** How deep a value may be nested to be written as it is. JSON itself gives up at a few thousand. */
 const deepest = 200;
 /** How much of a value is written, in values and in characters: a web of circles has no end. */
-const mostValues = 100_000;
-const mostText = 64 * 1024 * 1024;
+const maxValues = 100_000;
+const maxTextLength = 64 * 1024 * 1024;
 
 /** The fields of a value, with words for those that JSON cannot say. */
 function inWords(value: object, reason: string): object {
@@ -93,15 +93,15 @@ function inWords(value: object, reason: string): object {
     if (typeof item === "bigint") return item.toString();
     if (typeof item === "function") return undefined;
     if (typeof item === "string") text += item.length;
-    const isTooMuch = ++values > mostValues || text > mostText;
+    const isTooMuch = ++values > maxValues || text > maxTextLength;
     if (typeof item !== "object" || item === null) return isTooMuch ? leftOut(reason) : item;
     if (isTooMuch || above.size > deepest || above.has(item)) return leftOut(reason);
     above.add(item);
     try {
       if ("toJSON" in item && typeof item.toJSON === "function") return plain(item.toJSON());
-      return Array.isArray(item) ? item.map(plain) : fieldsOf(item);
+      return Array.isArray(item) ? item.map(plain) : toFields(item);
     } catch (error) {
-      return leftOut(messageOf(error));
+      return leftOut(getErrorMessage(error));
     } finally {
       above.delete(item);
     }
@@ -110,11 +110,11 @@ function inWords(value: object, reason: string): object {
     try {
       return plain(item[name as keyof typeof item]);
     } catch (error) {
-      return leftOut(messageOf(error));
+      return leftOut(getErrorMessage(error));
     }
   };
-  const fieldsOf = (item: object) => Object.fromEntries(Object.keys(item).map((name) => [name, read(item, name)]));
-  return fieldsOf(value);
+  const toFields = (item: object) => Object.fromEntries(Object.keys(item).map((name) => [name, read(item, name)]));
+  return toFields(value);
 }
 
 const leftOut = (reason: string) => `(left out: ${reason})`;

@@ -2,14 +2,14 @@
  * A session's log, open: its table, its entries when they are asked for, and a queue that writes. What is in the table
  * was acknowledged.
  */
-import { messageOf } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai";
 import { type LeaseHolder, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { AppendQueue, type Durability } from "./append-queue.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
 import { type EntryTable, idNumber, isPlainId } from "./entry-table.ts";
 import { decodeIndex, encodeIndex, fits, tailBytes } from "./index-file.ts";
-import { checksumOf, encodeLine } from "./line.ts";
+import { readChecksum, encodeLine } from "./line.ts";
 import { placeEntry, type Recovered, Recovery } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError, type LogStore } from "./store.ts";
@@ -140,7 +140,7 @@ export class SessionLog {
     if (this.#closing) throw closedError(this.name);
     await this.#queue.settled();
     const entries: SessionEntry[] = [];
-    for (const { from, to, first, last } of rangesOf(this.table, rows)) {
+    for (const { from, to, first, last } of toRanges(this.table, rows)) {
       const bytes = await this.#store.read(from, to - from);
       for (const row of rows.slice(first, last + 1)) {
         const start = this.table.offset(row) - from;
@@ -291,13 +291,13 @@ const readTail = (store: LogStore, end: number) => {
 const headerStart = Buffer.from('{"type":"session"');
 
 /** How much a crash may leave as zeros where a log was begun. */
-const mostBegun = 64 * 1024;
+const maxPartialBytes = 64 * 1024;
 
 /** Whether a crash or a loss of power may have left this of a log of ours. */
 function isBegun(start: Buffer, size: number): boolean {
   const first = start.subarray(0, headerStart.length);
   if (headerStart.subarray(0, first.length).equals(first)) return true;
-  return size <= mostBegun && start.every((byte) => byte === 0);
+  return size <= maxPartialBytes && start.every((byte) => byte === 0);
 }
 
 /** A file without a header and without an entry is somebody else's, whatever its name says: nothing of it is changed. */
@@ -305,7 +305,7 @@ async function notOurs(store: LogStore, { known, size }: Found): Promise<ReadOnl
   const { table, problems, header } = known;
   const isSession = header !== undefined || table.lastEntry() >= 0 || problems.some(({ kind }) => kind === "no_id");
   if (isSession || size === 0) return undefined;
-  if (known.end === 0 && isBegun(await store.read(0, mostBegun), size)) return undefined;
+  if (known.end === 0 && isBegun(await store.read(0, maxPartialBytes), size)) return undefined;
   const message = "it is no session: there is neither a header nor an entry in it";
   problems.unshift({ kind: "no_session", line: 1, offset: 0, message: `This file is not written to: ${message}.` });
   return { reason: "refused", message };
@@ -337,7 +337,7 @@ async function tryToAcquire(store: LogStore): Promise<ReadOnly | undefined> {
 /** What cannot be written can be read all the same. */
 function refused(error: unknown): ReadOnly {
   if (systemCode(error) === undefined) throw error;
-  return { reason: "refused", message: messageOf(error) };
+  return { reason: "refused", message: getErrorMessage(error) };
 }
 
 interface Range {
@@ -349,7 +349,7 @@ interface Range {
 }
 
 /** Rows that lie close together are read at once. */
-function rangesOf(table: EntryTable, rows: readonly number[]): Range[] {
+function toRanges(table: EntryTable, rows: readonly number[]): Range[] {
   const ranges: Range[] = [];
   for (const [at, row] of rows.entries()) {
     const from = table.offset(row);
@@ -365,7 +365,7 @@ function rangesOf(table: EntryTable, rows: readonly number[]): Range[] {
 
 /** The entry or header in these bytes; undefined when they are none any more. */
 function parse(bytes: Buffer): object | undefined {
-  const checksum = checksumOf(bytes);
+  const checksum = readChecksum(bytes);
   if (checksum === "wrong" || checksum === "broken") return undefined;
   try {
     const value = JSON.parse(bytes.toString("utf8")) as { crc?: unknown } | null;

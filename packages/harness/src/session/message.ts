@@ -77,9 +77,9 @@ function toLlm(message: AgentMessage): Message | undefined {
     case "custom":
       return userMessage(message.content, message.timestamp);
     case "branchSummary":
-      return userMessage(tagged("branch_summary", branchIntroduction, textOf(message.summary)), message.timestamp);
+      return userMessage(tagged("branch_summary", branchIntroduction, getText(message.summary)), message.timestamp);
     case "compactionSummary":
-      return userMessage(tagged("summary", compactionIntroduction, textOf(message.summary)), message.timestamp);
+      return userMessage(tagged("summary", compactionIntroduction, getText(message.summary)), message.timestamp);
     default:
       return undefined;
   }
@@ -99,8 +99,8 @@ const userMessage = (content: string | (TextContent | ImageContent)[], timestamp
 /** A command and what came of it, for the model. */
 function bashText({ command, output, exitCode, cancelled, truncated, fullOutputPath }: BashExecutionMessage): string {
   const parts = [
-    `I ran this command:\n\n${fenced(textOf(command))}`,
-    output ? `Output:\n\n${fenced(textOf(output))}` : "(no output)",
+    `I ran this command:\n\n${fenced(getText(command))}`,
+    output ? `Output:\n\n${fenced(getText(output))}` : "(no output)",
   ];
   if (cancelled) parts.push("(cancelled)");
   else if (typeof exitCode === "number" && exitCode !== 0) parts.push(`It exited with code ${exitCode}.`);
@@ -109,4 +109,4 @@ function bashText({ command, output, exitCode, cancelled, truncated, fullOutputP
 }
 
 /** What comes from a log that somebody edited may be no text at all. */
-const textOf = (given: unknown): string => (typeof given === "string" ? given : "");
+const getText = (given: unknown): string => (typeof given === "string" ? given : "");

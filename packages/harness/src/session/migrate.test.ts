@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createMigration, idOfLine, migrateHeader, versionOf } from "./migrate.ts";
+import { createMigration, idOfLine, migrateHeader, getVersion } from "./migrate.ts";
 
 const time = "2025-11-01T00:00:00.000Z";
 
@@ -51,7 +51,7 @@ test("nothing that was given is changed, and today's entries are passed on as th
 });
 
 test("a header of any version is made today's, and lacks nothing", () => {
-  expect([{}, { version: 2 }, { version: "3" }, { version: 0 }, { version: 3.5 }].map(versionOf)).toEqual([
+  expect([{}, { version: 2 }, { version: "3" }, { version: 0 }, { version: 3.5 }].map(getVersion)).toEqual([
     1, 2, 1, 1, 3,
   ]);
   expect(migrateHeader({ type: "session", id: "s", timestamp: time, cwd: "/", more: 1 })).toEqual({

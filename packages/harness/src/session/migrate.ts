@@ -17,7 +17,7 @@ export type Migration = (entry: RawEntry, lineNumber: number) => SessionEntry;
 export const idOfLine = (lineNumber: number): string => lineNumber.toString(16).padStart(8, "0");
 
 /** What a header says of the version. Files of before versions were counted do not name one. */
-export const versionOf = (header: Readonly<Record<string, unknown>>): number =>
+export const getVersion = (header: Readonly<Record<string, unknown>>): number =>
   typeof header.version === "number" && header.version >= 1 ? Math.floor(header.version) : 1;
 
 /** The header of any version as today's. Fields that are not known stay. */

@@ -1,6 +1,6 @@
 /** From a log's bytes to its table. Pure: the same for bytes in memory, in a file, or the end of one. */
 import { type EntryKind, EntryTable } from "./entry-table.ts";
-import { factsOf, type LineFacts, Scanner, type ScannedPiece, type ScanSink, type SessionProblem } from "./scan.ts";
+import { getFacts, type LineFacts, Scanner, type ScannedPiece, type ScanSink, type SessionProblem } from "./scan.ts";
 
 /** What is known of a log. */
 export interface Recovered {
@@ -28,7 +28,7 @@ type EntryFacts = LineFacts & { kind: EntryKind };
 export function placeEntry(known: Recovered, entry: object, { offset, length }: Span): void {
   known.end = offset + length + 1;
   known.line++;
-  const facts = factsOf(entry);
+  const facts = getFacts(entry);
   if (!facts) return;
   if (facts.kind === "header") known.header ??= { offset, length };
   else addRow(known.table, facts as EntryFacts, { offset, length });
@@ -46,7 +46,7 @@ function addRow(table: EntryTable, { kind, id, parent }: EntryFacts, { offset, l
 }
 
 /** Nobody reads more, and an index with all of a hostile log's would be larger than the log. */
-const mostProblems = 1_000;
+const maxProblems = 1_000;
 
 /** Takes a log in chunks, from its beginning or from where an earlier look ended. */
 export class Recovery implements ScanSink {
@@ -106,7 +106,7 @@ export class Recovery implements ScanSink {
 
   onProblem(problem: SessionProblem): void {
     const { problems } = this.#known;
-    if (problems.length < mostProblems || problem.kind === "torn") problems.push(problem);
+    if (problems.length < maxProblems || problem.kind === "torn") problems.push(problem);
     else this.#known.unlisted++;
   }
 }

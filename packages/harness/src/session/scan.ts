@@ -2,10 +2,10 @@
  * Reading a log's bytes: which entries are there, where, and what is damaged. Pure. A damaged line costs its own entry
  * alone; two lines that lost the line feed between them are both found.
  */
-import { messageOf } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai";
 import { sessionVersion } from "./entry.ts";
-import { type EntryKind, idNumber, kindOf } from "./entry-table.ts";
-import { checksumOf, longestLine, readHex } from "./line.ts";
+import { type EntryKind, idNumber, getKind } from "./entry-table.ts";
+import { readChecksum, maxLineBytes, readHex } from "./line.ts";
 
 /** What is known of a line without looking into its content. Ids are those of the table. */
 export interface LineFacts {
@@ -153,7 +153,7 @@ export class Scanner {
     const offset = from + bytes.length - body.length + leadingBlanks(body);
     const piece = this.#read(whole);
     if (piece.kind === "whole") this.#report(piece, { offset, length: whole.length, line });
-    else for (const part of this.#partsOf(whole, piece)) this.#reportPart(part, offset, line);
+    else for (const part of this.#getParts(whole, piece)) this.#reportPart(part, offset, line);
   }
 
   /** Bytes of which no more is known than that they are no entry. */
@@ -169,7 +169,7 @@ export class Scanner {
   }
 
   /** A line that cannot be read as one entry may be several: then what stood between them is lost. */
-  #partsOf(line: Buffer, piece: Piece): Part[] {
+  #getParts(line: Buffer, piece: Piece): Part[] {
     const cuts = cutsIn(line);
     if (cuts.length === 1) return [{ from: 0, bytes: line, piece }];
     const parts = cuts.map((from, at) => {
@@ -182,7 +182,7 @@ export class Scanner {
 
   /** Where the last entry ends of those that can be read from a line that is not whole. */
   #endOfEntries(line: Buffer): number {
-    const last = this.#partsOf(line, notWhole).findLast((part) => part.piece.kind === "whole");
+    const last = this.#getParts(line, notWhole).findLast((part) => part.piece.kind === "whole");
     return last ? last.from + last.bytes.length : 0;
   }
 
@@ -195,7 +195,7 @@ export class Scanner {
     const at = { offset: lineOffset + from, length: bytes.length, line };
     if (piece.kind === "whole") this.#report(piece, at);
     else {
-      this.#sink.onPiece({ ...at, facts: undefined, traces: tracesOf(bytes) });
+      this.#sink.onPiece({ ...at, facts: undefined, traces: getTraces(bytes) });
       this.#reportDamage(at, piece.reason);
     }
     if (!isFused) return;
@@ -220,7 +220,7 @@ class LineRest {
   zeros = 0;
 
   get isOverlong(): boolean {
-    return this.#length > longestLine;
+    return this.#length > maxLineBytes;
   }
 
   add(bytes: Buffer): void {
@@ -303,8 +303,8 @@ function endBefore(line: Buffer, cut: number | undefined): number {
 }
 
 function readPiece(bytes: Buffer, parsesAll: boolean): Piece {
-  if (bytes.length > longestLine) return { kind: "damaged", reason: tooLong };
-  const checksum = checksumOf(bytes);
+  if (bytes.length > maxLineBytes) return { kind: "damaged", reason: tooLong };
+  const checksum = readChecksum(bytes);
   if (checksum === "wrong") return { kind: "damaged", reason: "its checksum is wrong" };
   if (checksum === "broken") return { kind: "damaged", reason: "its checksum is no checksum" };
   const facts = checksum === "right" && !parsesAll ? readOwn(bytes) : undefined;
@@ -333,12 +333,12 @@ function readOwn(bytes: Buffer): LineFacts | undefined {
   const isRoot = bytes[parentStart] === n;
   const parent = isRoot ? undefined : readHex(bytes, parentStart + 1);
   if (id === undefined || (!isRoot && parent === undefined) || type === "session") return undefined;
-  if (type !== "message") return { kind: kindOf(type, undefined), id, parent };
+  if (type !== "message") return { kind: getKind(type, undefined), id, parent };
   const roleStart = parentStart + (isRoot ? "null".length : 10) + timestampField;
   const roleEnd = roleStart + roleField.length;
   if (!has(bytes, roleStart, roleField)) return undefined;
   const role = bytes.toString("latin1", roleEnd, bytes.indexOf(quote, roleEnd));
-  return { kind: kindOf(type, role), id, parent };
+  return { kind: getKind(type, role), id, parent };
 }
 
 const has = (bytes: Buffer, at: number, text: string) => bytes.toString("latin1", at, at + text.length) === text;
@@ -355,11 +355,11 @@ function parsePiece(bytes: Buffer): Piece {
     Error.stackTraceLimit = 0;
     value = JSON.parse(text);
   } catch (error) {
-    return { kind: "damaged", reason: bytes.includes(0) ? holdsZeros : `it is not JSON (${messageOf(error)})` };
+    return { kind: "damaged", reason: bytes.includes(0) ? holdsZeros : `it is not JSON (${getErrorMessage(error)})` };
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
-  const facts = factsOf(value);
+  const facts = getFacts(value);
   if (!facts) return { kind: "damaged", reason: "it is no entry" };
   // A replacement character is either what was written or what damage left; only the bytes tell.
   const isDamaged = text.includes("\uFFFD") && Buffer.byteLength(text) !== bytes.length;
@@ -380,25 +380,25 @@ function versionNote(header: unknown): { kind: ProblemKind; message: string } | 
 }
 
 /** What a parsed line says of itself; undefined when it is no entry. Entries of version 1 have no ids. */
-export function factsOf(value: unknown): LineFacts | undefined {
+export function getFacts(value: unknown): LineFacts | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { type, id = "", parentId, message } = value as Record<string, unknown>;
   if (typeof type !== "string" || typeof id !== "string") return undefined;
   if (parentId !== undefined && parentId !== null && typeof parentId !== "string") return undefined;
   const role = (message as { role?: unknown } | null | undefined)?.role;
   return {
-    kind: type === "session" ? "header" : kindOf(type, role),
+    kind: type === "session" ? "header" : getKind(type, role),
     id: id === "" ? undefined : idNumber(id),
     parent: parentId === null ? undefined : parentId === undefined ? Number.NaN : idNumber(parentId),
   };
 }
 
 /** Where an id may be in a damaged line. */
-const longestStart = 256;
+const maxStartLength = 256;
 
 /** What can still be made out of a damaged line: enough to know where its children belong. */
-function tracesOf(bytes: Buffer): Pick<LineFacts, "id" | "parent"> {
-  const start = bytes.toString("latin1", 0, longestStart);
+function getTraces(bytes: Buffer): Pick<LineFacts, "id" | "parent"> {
+  const start = bytes.toString("latin1", 0, maxStartLength);
   const [, id] = /"id":"([0-9a-f]{8})"/.exec(start) ?? [];
   const [, parent] = /"parentId":"([0-9a-f]{8})"/.exec(start) ?? [];
   return { id: id && idNumber(id), parent: parent && idNumber(parent) } as Pick<LineFacts, "id" | "parent">;

@@ -1,11 +1,8 @@
 /** Where sessions are and what their files are called. */
-import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { crc32 } from "node:zlib";
+import { defaultAgentDir } from "../agent-dir.ts";
 import { HarnessError } from "../errors.ts";
-
-/** `TAU_DIR`, else `.tau` in the person's home. */
-export const defaultAgentDir = (): string => process.env["TAU_DIR"] || join(homedir(), ".tau");
 
 /** The directory for the sessions of a working directory: its path with separators as dashes. */
 export function sessionDirectory(cwd: string, agentDir: string = defaultAgentDir()): string {
@@ -17,15 +14,15 @@ export function sessionDirectory(cwd: string, agentDir: string = defaultAgentDir
 
 /** The longest name that every file system takes has 255 bytes; of a longer one the end is kept, which tells most. */
 function shortened(name: string): string {
-  if (Buffer.byteLength(name) <= longestName) return name;
+  if (Buffer.byteLength(name) <= maxNameLength) return name;
   const end = Buffer.from(name)
-    .subarray(-longestName + 20)
+    .subarray(-maxNameLength + 20)
     .toString("utf8")
     .replaceAll("\uFFFD", "");
   return `${crc32(name).toString(16).padStart(8, "0")}-${end}`;
 }
 
-const longestName = 200;
+const maxNameLength = 200;
 
 export const sessionsRoot = (agentDir: string): string => join(agentDir, "sessions");
 

@@ -24,7 +24,7 @@ export interface SessionInfo {
 }
 
 /** How much of the first message a list shows. */
-const longestFirstMessage = 200;
+const maxFirstMessageLength = 200;
 
 /** Reads a session as far as a list needs it. Undefined for what is none. */
 export async function describeSession(store: LogStore): Promise<SessionInfo | undefined> {
@@ -40,10 +40,10 @@ async function describeLog(path: string, log: SessionLog): Promise<SessionInfo |
   const { table } = log;
   const header = await log.header();
   if (!header && table.entryRows().length === 0) return undefined;
-  const [first] = table.rowsOf("user");
+  const [first] = table.toRows("user");
   const [entry] = first === undefined ? [] : await log.read([first]);
   const messageCount = (["user", "assistant", "toolResult", "message"] as const).reduce(
-    (count, kind) => count + table.countOf(kind),
+    (count, kind) => count + table.getCount(kind),
     0,
   );
   const name = await readName(log);
@@ -52,7 +52,7 @@ async function describeLog(path: string, log: SessionLog): Promise<SessionInfo |
     ...headerInfo(path, header),
     modified,
     messageCount,
-    firstMessage: textOf(entry),
+    firstMessage: getText(entry),
     ...(name !== undefined && { name }),
   };
 }
@@ -69,12 +69,12 @@ function headerInfo(path: string, header: SessionHeader | undefined) {
   };
 }
 
-function textOf(entry: SessionEntry | undefined): string {
+function getText(entry: SessionEntry | undefined): string {
   if (entry?.type !== "message" || entry.message?.role !== "user") return "";
   // A log is read without being checked, and one odd line must not spoil a list.
   const content: unknown = entry.message.content;
   const parts = Array.isArray(content) ? (content as ({ text?: unknown } | null)[]) : [{ text: content }];
   const text = parts.map((part) => (typeof part?.text === "string" ? part.text : "")).join(" ");
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length > longestFirstMessage ? `${line.slice(0, longestFirstMessage).toWellFormed()}…` : line;
+  return line.length > maxFirstMessageLength ? `${line.slice(0, maxFirstMessageLength).toWellFormed()}…` : line;
 }

@@ -4,8 +4,7 @@ import { dirname, resolve } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { type FileSystem, lookAt, nodeFileSystem, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { ifThere } from "../on-disk.ts";
-import { writeWhole } from "../whole-file.ts";
+import { ifThere, writeWhole } from "../durable-file.ts";
 import type { Durability } from "./append-queue.ts";
 import { listAllSessions, type ListOptions, listSessions } from "./catalogue.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
@@ -16,9 +15,16 @@ import { recover } from "./recover.ts";
 import { readStartedCalls } from "./branch.ts";
 import { type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
 import { createMemoryStore } from "./memory-store.ts";
-import { directoryPlace, findSessionFile, memoryPlace, type Place, type PlacePorts } from "./place.ts";
-import { Session, type SessionParts, standingOf, type Standing } from "./session.ts";
-import { checkSessionId, defaultAgentDir, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
+import {
+  directoryStorage,
+  findSessionFile,
+  memoryStorage,
+  type SessionStorage,
+  type StoragePorts,
+} from "./session-storage.ts";
+import { Session, type SessionParts, getStanding, type Standing } from "./session.ts";
+import { defaultAgentDir } from "../agent-dir.ts";
+import { checkSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
 import type { SessionInfo } from "./session-info.ts";
 import type { LogStore } from "./store.ts";
 import { isOld, upgradeBytes, upgradeFile } from "./upgrade.ts";
@@ -52,7 +58,7 @@ export interface NewSession {
 /** Everything that is decided before a session is opened. */
 interface Setting extends Required<Omit<SessionManagerOptions, "agentDir">> {
   agentDir: string | undefined;
-  place: Place;
+  place: SessionStorage;
 }
 
 export class SessionManager extends Session {
@@ -67,7 +73,7 @@ export class SessionManager extends Session {
 
   /** A new session. Its file appears with its first entry, so that one that was never used leaves nothing behind. */
   static async create(cwd: string, sessionDir?: string, options: CreateOptions = {}): Promise<SessionManager> {
-    const setting = settingOf(options, sessionDir ?? sessionDirectory(cwd, options.agentDir));
+    const setting = resolveSetting(options, sessionDir ?? sessionDirectory(cwd, options.agentDir));
     return await SessionManager.#make(setting, { ...options, cwd });
   }
 
@@ -76,14 +82,14 @@ export class SessionManager extends Session {
     // By its real path: two names of one file would have two locks.
     const real = await ifThere((options.fileSystem ?? nodeFileSystem).realpath(resolve(path)));
     if (real === undefined) throw new HarnessError("session_not_found", `There is no session at ${path}.`);
-    const setting = settingOf(options, dirname(real));
+    const setting = resolveSetting(options, dirname(real));
     return await SessionManager.#open(setting, createFileStore({ path: real, ...setting }));
   }
 
   /** The session of this directory that was used last, or a new one. */
   static async continueRecent(cwd: string, sessionDir?: string, options: CreateOptions = {}): Promise<SessionManager> {
     const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
-    const known = await listSessions(directory, portsOf(options));
+    const known = await listSessions(directory, resolvePorts(options));
     // Other directories may have the same name here, or share the place.
     const recent = known.find((session) => session.cwd === resolve(cwd));
     if (!recent) return await SessionManager.create(cwd, directory, options);
@@ -98,7 +104,7 @@ export class SessionManager extends Session {
     options: SessionManagerOptions = {},
   ): Promise<SessionManager> {
     const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
-    const setting = settingOf(options, directory);
+    const setting = resolveSetting(options, directory);
     const path = await findFile(directory, id, setting);
     const session =
       path === undefined ? await SessionManager.#begin(setting, { id, cwd }) : await SessionManager.open(path, options);
@@ -113,7 +119,7 @@ export class SessionManager extends Session {
 
   /** A session that is gone when the process is. */
   static async inMemory(cwd: string = process.cwd(), options: CreateOptions = {}): Promise<SessionManager> {
-    const setting = settingOf(options, undefined);
+    const setting = resolveSetting(options, undefined);
     return await SessionManager.#make(setting, { ...options, cwd });
   }
 
@@ -124,7 +130,7 @@ export class SessionManager extends Session {
     sessionDir?: string,
     options: CreateOptions = {},
   ): Promise<SessionManager> {
-    const setting = settingOf(options, sessionDir ?? sessionDirectory(cwd, options.agentDir));
+    const setting = resolveSetting(options, sessionDir ?? sessionDirectory(cwd, options.agentDir));
     const source = await SessionManager.open(sourcePath, { ...options, access: "read" });
     try {
       const origin = { parentId: source.id, parentSession: resolve(sourcePath) };
@@ -142,7 +148,7 @@ export class SessionManager extends Session {
     sessionDir?: string,
     options: SessionManagerOptions = {},
   ): Promise<string | undefined> {
-    return await findFile(sessionDir ?? sessionDirectory(cwd, options.agentDir), id, portsOf(options));
+    return await findFile(sessionDir ?? sessionDirectory(cwd, options.agentDir), id, resolvePorts(options));
   }
 
   /** The sessions of a directory, the one that was used last first. */
@@ -151,15 +157,15 @@ export class SessionManager extends Session {
     sessionDir?: string,
     options: SessionManagerOptions & ListOptions = {},
   ): Promise<SessionInfo[]> {
-    if (sessionDir !== undefined) return await listSessions(sessionDir, portsOf(options), options);
-    const found = await listSessions(sessionDirectory(cwd, options.agentDir), portsOf(options), options);
+    if (sessionDir !== undefined) return await listSessions(sessionDir, resolvePorts(options), options);
+    const found = await listSessions(sessionDirectory(cwd, options.agentDir), resolvePorts(options), options);
     // Another directory may have the same name here.
     return found.filter((session) => session.cwd === "" || session.cwd === resolve(cwd));
   }
 
   /** The sessions of all directories, the one that was used last first. */
   static async listAll(options: SessionManagerOptions & ListOptions = {}): Promise<SessionInfo[]> {
-    return await listAllSessions(sessionsRoot(options.agentDir ?? defaultAgentDir()), portsOf(options), options);
+    return await listAllSessions(sessionsRoot(options.agentDir ?? defaultAgentDir()), resolvePorts(options), options);
   }
 
   /** The directory it lives in; undefined in memory. */
@@ -185,13 +191,13 @@ export class SessionManager extends Session {
 
   /** A session of the same place by its id. */
   async loadSession(sessionId: string): Promise<SessionManager> {
-    return await SessionManager.#open(this.#setting, await this.#storeOf(sessionId));
+    return await SessionManager.#open(this.#setting, await this.#createStore(sessionId));
   }
 
   /** A new session with a copy of the branch that ends in an entry, so that each file stands alone. */
   async branchSession(sessionId: string, entryId: string): Promise<SessionManager> {
     if (sessionId === this.id) return await this.#branchOff(entryId);
-    const source = await SessionManager.#open({ ...this.#setting, access: "read" }, await this.#storeOf(sessionId));
+    const source = await SessionManager.#open({ ...this.#setting, access: "read" }, await this.#createStore(sessionId));
     try {
       return await source.#branchOff(entryId, this.#setting);
     } finally {
@@ -240,7 +246,7 @@ export class SessionManager extends Session {
     return unfinishedCalls(branch, await readStartedCalls(this.#log, branch));
   }
 
-  async #storeOf(sessionId: string): Promise<LogStore> {
+  async #createStore(sessionId: string): Promise<LogStore> {
     const { place } = this.#setting;
     const store = await place.find(sessionId);
     if (store) return store;
@@ -286,7 +292,7 @@ export class SessionManager extends Session {
 
   static async #from(setting: Setting, log: SessionLog, found: SessionHeader | undefined): Promise<SessionManager> {
     const header = found ?? lostHeader(setting, log);
-    return new SessionManager(setting, { ...setting, log, header }, await standingOf(log, header));
+    return new SessionManager(setting, { ...setting, log, header }, await getStanding(log, header));
   }
 
   /** Who may write puts today's form in the place of an older log; who may only read sees it so. */
@@ -295,7 +301,7 @@ export class SessionManager extends Session {
     const bytes = upgradeBytes(await old.bytes(), lostHeader(setting, old));
     const isUpgraded = !readOnly && (await couldUpgrade(path, { ...setting, bytes }));
     await old.close();
-    const store = isUpgraded ? createFileStore({ path, ...setting }) : await memoryStoreOf(path, bytes);
+    const store = isUpgraded ? createFileStore({ path, ...setting }) : await createMemoryStoreFrom(path, bytes);
     const log = await SessionLog.open({ ...setting, store, ...(!isUpgraded && { access: "read" }) });
     return await SessionManager.#from(setting, log, await log.header());
   }
@@ -313,7 +319,7 @@ async function couldUpgrade(path: string, parts: Parameters<typeof upgradeFile>[
 }
 
 /** The file of a session: by its name, or, where that was changed, by what is in it. */
-async function findFile(directory: string, id: string, ports: PlacePorts): Promise<string | undefined> {
+async function findFile(directory: string, id: string, ports: StoragePorts): Promise<string | undefined> {
   const named = await findSessionFile(ports.fileSystem, directory, id);
   return named ?? (await listSessions(directory, ports)).find((session) => session.id === id)?.path;
 }
@@ -321,7 +327,7 @@ async function findFile(directory: string, id: string, ports: PlacePorts): Promi
 const takenError = (id: string) =>
   new HarnessError("invalid_input", `There is a session ${JSON.stringify(id)} already.`);
 
-async function memoryStoreOf(name: string, bytes: Buffer): Promise<LogStore> {
+async function createMemoryStoreFrom(name: string, bytes: Buffer): Promise<LogStore> {
   const store = createMemoryStore({ name });
   await store.append(bytes, { position: 0, sync: false });
   return store;
@@ -330,14 +336,14 @@ async function memoryStoreOf(name: string, bytes: Buffer): Promise<LogStore> {
 type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd" | "initialMessages">;
 
 /** Without a directory, sessions live in memory. */
-function settingOf(options: SessionManagerOptions, directory: string | undefined): Setting {
+function resolveSetting(options: SessionManagerOptions, directory: string | undefined): Setting {
   const { durability = "strict", access = "write", agentDir } = options;
-  const ports = portsOf(options);
-  const place = directory === undefined ? memoryPlace(ports.clock) : directoryPlace(directory, ports);
+  const ports = resolvePorts(options);
+  const place = directory === undefined ? memoryStorage(ports.clock) : directoryStorage(directory, ports);
   return { durability, access, agentDir, place, ...ports };
 }
 
-function portsOf(options: SessionManagerOptions): PlacePorts {
+function resolvePorts(options: SessionManagerOptions): StoragePorts {
   const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
   return { fileSystem, clock, ids };
 }

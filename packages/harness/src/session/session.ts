@@ -38,7 +38,7 @@ import { idNumber } from "./entry-table.ts";
 import type { ReadOnly, SessionLog } from "./log.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError } from "./store.ts";
-import { outcomesOf, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
+import { getOutcomes, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
 
 /** What a session is made of. */
 export interface SessionParts {
@@ -145,7 +145,7 @@ export class Session implements SessionNode {
   getChildren(id: string | null): Promise<SessionEntry[]> {
     return this.#log.retrying(async () => {
       const parent = await this.#row(id);
-      return await this.#log.read(this.#log.table.childrenOf(parent));
+      return await this.#log.read(this.#log.table.getChildren(parent));
     });
   }
 
@@ -222,7 +222,7 @@ export class Session implements SessionNode {
   /** Gives each call that a crash left without a result one that says what is known. Returns the entries' ids. */
   settleUnfinishedCalls(): Promise<string[]> {
     return this.#inTurn(async () => {
-      const outcomes = outcomesOf(await this.unfinishedCalls(), this.#parts.clock.now());
+      const outcomes = getOutcomes(await this.unfinishedCalls(), this.#parts.clock.now());
       const ids: string[] = [];
       for (const message of outcomes) {
         this.#leafId = await this.#write({ type: "message", message }, this.#leafId);
@@ -428,7 +428,7 @@ const given = ({ details, usage }: SummaryExtras) => ({
 });
 
 /** Where a session stands that was just opened: after its last entry, or where the person went to last. */
-export const standingOf = (log: SessionLog, header: SessionHeader): Promise<Standing> =>
+export const getStanding = (log: SessionLog, header: SessionHeader): Promise<Standing> =>
   log.retrying(() => lookForStanding(log, header));
 
 async function lookForStanding(log: SessionLog, header: SessionHeader): Promise<Standing> {

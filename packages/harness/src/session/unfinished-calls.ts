@@ -29,7 +29,7 @@ export function unfinishedCalls(branch: readonly SessionEntry[], started: Readon
 }
 
 /** The results that say so. Pure. */
-export const outcomesOf = (calls: readonly UnfinishedCall[], timestamp: number): ToolResultMessage[] =>
+export const getOutcomes = (calls: readonly UnfinishedCall[], timestamp: number): ToolResultMessage[] =>
   calls.map(({ call, hasStarted }) => ({
     role: "toolResult",
     toolCallId: call.id,

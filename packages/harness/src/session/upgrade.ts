@@ -1,16 +1,15 @@
 /** Logs of older versions in today's form. The old file is kept beside the new one. */
 import type { Ids } from "@tau/ai";
 import type { FileSystem } from "@tau/tools/platform";
-import { orUndefined } from "../on-disk.ts";
-import { writeWhole } from "../whole-file.ts";
+import { orUndefined, writeWhole } from "../durable-file.ts";
 import { type SessionHeader, sessionVersion } from "./entry.ts";
 import { encodeLine } from "./line.ts";
-import { createMigration, migrateHeader, type RawEntry, versionOf } from "./migrate.ts";
+import { createMigration, migrateHeader, type RawEntry, getVersion } from "./migrate.ts";
 import { type ScannedPiece, Scanner, type SessionProblem } from "./scan.ts";
 
 /** Whether a log is of an older version. Without a header, entries without ids tell: only version 1 had such. */
 export const isOld = (header: SessionHeader | undefined, problems: readonly SessionProblem[]): boolean =>
-  header ? versionOf({ ...header }) < sessionVersion : problems.some(({ kind }) => kind === "no_id");
+  header ? getVersion({ ...header }) < sessionVersion : problems.some(({ kind }) => kind === "no_id");
 
 /** The bytes of an older log as today's, with `lost` for a header that cannot be read. What else cannot stays as it is. */
 export function upgradeBytes(bytes: Buffer, lost: SessionHeader): Buffer {
@@ -20,7 +19,7 @@ export function upgradeBytes(bytes: Buffer, lost: SessionHeader): Buffer {
   scanner.end();
   const headerAt = pieces.findIndex(({ facts }) => facts?.kind === "header");
   const header = headerAt < 0 ? undefined : parse(bytes, pieces[headerAt]!);
-  const migrate = createMigration(header ? versionOf(header) : 1);
+  const migrate = createMigration(header ? getVersion(header) : 1);
   return Buffer.concat([
     encodeLine(header ? migrateHeader(header) : lost),
     ...pieces.flatMap((piece, at) => {

@@ -42,7 +42,7 @@ const isForbidden = (name: string) => name === "__proto__" || name === "construc
 /** An editor's pointer to the schema of the file. */
 const schemaPointer = "$schema";
 
-interface Place {
+interface CheckContext {
   readonly value: unknown;
   readonly before: unknown;
   readonly path: readonly string[];
@@ -59,7 +59,7 @@ class Check {
     this.#mistakes = mistakes;
   }
 
-  node(node: SettingNode, place: Place): unknown {
+  node(node: SettingNode, place: CheckContext): unknown {
     switch (node.kind) {
       case "group":
         return this.#group(node.fields, place);
@@ -77,7 +77,7 @@ class Check {
     }
   }
 
-  #group(fields: Fields, place: Place): Plain | undefined {
+  #group(fields: Fields, place: CheckContext): Plain | undefined {
     const { value, before, path } = place;
     const names = Object.keys(fields);
     // Null for a group is null for each of its settings, so that each is asked who may set it.
@@ -96,7 +96,7 @@ class Check {
     return kept;
   }
 
-  #map(of: SettingNode, place: Place): Plain | null | undefined {
+  #map(of: SettingNode, place: CheckContext): Plain | null | undefined {
     const { value, before, path } = place;
     if (value === null) return null;
     if (!isRecord(value)) return this.#invalid(place, "an object: values by name, in braces") as Plain | undefined;
@@ -116,7 +116,7 @@ class Check {
     return kept;
   }
 
-  #mayCount(project: ProjectMaySet, { path }: Place): boolean {
+  #mayCount(project: ProjectMaySet, { path }: CheckContext): boolean {
     if (this.#trusted || project === "always") return true;
     const name = path.join(".");
     const message = `A project may not set ${name} before it is trusted, so this is ignored. Your own settings can set it.`;
@@ -124,7 +124,7 @@ class Check {
     return false;
   }
 
-  #invalid({ value, before, path }: Place, expected: string, hint = ""): unknown {
+  #invalid({ value, before, path }: CheckContext, expected: string, hint = ""): unknown {
     const name = path.length === 0 ? "A settings file" : path.join(".");
     const message = `${name} is ${describe(value)}. It has to be ${expected}.${hint}`;
     this.#mistakes.push({ kind: "invalid_value", path, message });
@@ -139,13 +139,13 @@ function put(target: Plain, name: string, value: unknown): void {
 const member = (value: unknown, name: string): unknown =>
   isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
-const longestEcho = 40;
+const maxEchoLength = 40;
 
 /** Short, since it may be anything. */
 function describe(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
-  if (typeof value === "string" && value.length > longestEcho) return `a text of ${value.length} characters`;
+  if (typeof value === "string" && value.length > maxEchoLength) return `a text of ${value.length} characters`;
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }

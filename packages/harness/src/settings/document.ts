@@ -16,7 +16,7 @@ export interface SettingsDocument {
   /** Settings that stand there more than once. The last one counts. */
   readonly repeated: readonly (readonly string[])[];
   /** Where a setting stands, or what is left of its path. */
-  positionOf(path: readonly string[]): Position;
+  getPosition(path: readonly string[]): Position;
 }
 
 /** A text that says nothing for certain. */
@@ -67,7 +67,7 @@ export async function parseDocument(source: string): Promise<SettingsDocument | 
     kind: "document",
     value: jsonc.getNodeValue(root) as unknown,
     repeated: findRepeated(root, []),
-    positionOf: (path) => positionAt(text, offsetOf(root, path)),
+    getPosition: (path) => positionAt(text, getOffset(root, path)),
   };
 }
 
@@ -78,9 +78,9 @@ export function splitMark(source: string): { mark: string; text: string } {
 
 /** The property of an object with this name: the last, if there are more. */
 export const findProperty = (object: Node | undefined, name: string): Node | undefined =>
-  object?.type === "object" ? object.children?.findLast((property) => nameOf(property) === name) : undefined;
+  object?.type === "object" ? object.children?.findLast((property) => getName(property) === name) : undefined;
 
-export const nameOf = (property: Node): unknown => property.children?.[0]?.value;
+export const getName = (property: Node): unknown => property.children?.[0]?.value;
 
 /** Where the comma behind a place is, if there is nothing but comments before it. */
 export function commaBehind(jsonc: Jsonc, text: string, offset: number): number | undefined {
@@ -118,7 +118,7 @@ function findRepeated(object: Node, path: readonly string[]): string[][] {
   if (object.type !== "object") return [];
   const seen = new Set<string>();
   return (object.children ?? []).flatMap((property) => {
-    const name = String(nameOf(property));
+    const name = String(getName(property));
     const at = [...path, name];
     const value = property.children?.[1];
     const again = seen.has(name) ? [at] : [];
@@ -127,7 +127,7 @@ function findRepeated(object: Node, path: readonly string[]): string[][] {
   });
 }
 
-function offsetOf(root: Node, path: readonly string[]): number {
+function getOffset(root: Node, path: readonly string[]): number {
   let { offset } = root;
   let node: Node | undefined = root;
   for (const name of path) {

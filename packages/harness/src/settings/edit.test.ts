@@ -5,7 +5,7 @@ import { editText } from "./edit.ts";
 
 const lines = (...all: string[]) => `${all.join("\n")}\n`;
 
-const valueOf = async (text: string): Promise<unknown> => {
+const getValue = async (text: string): Promise<unknown> => {
   const parsed = await parseDocument(text);
   if (parsed.kind === "damaged") throw new Error(`${JSON.stringify(text)}: ${parsed.message}`);
   return JSON.parse(JSON.stringify(parsed.value)) as unknown;
@@ -71,7 +71,7 @@ describe("a change keeps everything else in the file", () => {
   });
 
   test("what was no object becomes one", async () => {
-    expect(await valueOf(await editText('{"retry": 5}', { retry: { maxRetries: 1 } }))).toEqual({
+    expect(await getValue(await editText('{"retry": 5}', { retry: { maxRetries: 1 } }))).toEqual({
       retry: { maxRetries: 1 },
     });
   });
@@ -113,7 +113,7 @@ test("after any changes to any file it says exactly what it should, and no comme
       for (const each of changes) {
         text = await editText(text, each);
         expected = merge(expected, each);
-        expect(await valueOf(text)).toEqual(expected);
+        expect(await getValue(text)).toEqual(expected);
       }
       // Comments inside of an object go with it; all others stay.
       const outside = notes.filter((note) => isOutside(original, note));

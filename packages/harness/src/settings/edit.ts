@@ -4,7 +4,7 @@
  */
 import { isRecord } from "@tau/ai";
 import type { Node } from "jsonc-parser";
-import { commaBehind, endOfRemark, findProperty, type Jsonc, loadJsonc, nameOf, splitMark } from "./document.ts";
+import { commaBehind, endOfRemark, findProperty, type Jsonc, loadJsonc, getName, splitMark } from "./document.ts";
 
 /**
  * The text with the changes: objects are merged, all else is replaced, and undefined takes a setting out. `source` has to
@@ -14,7 +14,7 @@ export async function editText(source: string, changes: object): Promise<string>
   const jsonc = await loadJsonc();
   const { mark, text } = splitMark(source);
   const isNew = text.trim() === "";
-  const edited = new Edit(jsonc, styleOf(text)).change(isNew ? "{}" : text, [], changes);
+  const edited = new Edit(jsonc, detectStyle(text)).change(isNew ? "{}" : text, [], changes);
   return `${mark}${edited}${isNew ? "\n" : ""}`;
 }
 
@@ -85,7 +85,7 @@ class Edit {
   #properties(text: string, path: Path): Node[] {
     const object = this.#find(text, path.slice(0, -1));
     if (object?.type !== "object") return [];
-    return (object.children ?? []).filter((property) => nameOf(property) === path.at(-1));
+    return (object.children ?? []).filter((property) => getName(property) === path.at(-1));
   }
 
   #find(text: string, path: Path): Node | undefined {
@@ -141,7 +141,7 @@ function withoutBlankLine(text: string, offset: number): string {
 }
 
 /** As the file does it already; two spaces where nothing is to be seen. */
-const styleOf = (text: string): Style => ({
+const detectStyle = (text: string): Style => ({
   indent: /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ",
   lineEnd: text.includes("\r\n") ? "\r\n" : "\n",
 });

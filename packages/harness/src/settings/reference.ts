@@ -5,7 +5,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A JSON Schema of settings files, for editors: completion, descriptions, and mistakes as they are typed. */
 export function settingsSchema(): JsonSchema {
-  const { properties, ...rest } = schemaOf(settingsTable) as { properties: object };
+  const { properties, ...rest } = toSchema(settingsTable) as { properties: object };
   const pointer = { type: "string", description: "Where an editor finds this schema." };
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -19,7 +19,7 @@ export function settingsSchema(): JsonSchema {
   };
 }
 
-function schemaOf(node: SettingNode): JsonSchema {
+function toSchema(node: SettingNode): JsonSchema {
   const { description } = node;
   switch (node.kind) {
     case "setting": {
@@ -27,13 +27,13 @@ function schemaOf(node: SettingNode): JsonSchema {
       return { description, ...(standard !== undefined && { default: standard }), ...orNull(node.shape.schema) };
     }
     case "group": {
-      const properties = Object.entries(node.fields).map(([name, field]) => [name, schemaOf(field)] as const);
+      const properties = Object.entries(node.fields).map(([name, field]) => [name, toSchema(field)] as const);
       const fields = Object.fromEntries(properties);
       return { description, type: ["object", "null"], additionalProperties: false, properties: fields };
     }
     case "map": {
       // Inside a map nothing is filled in, so that the defaults of the entries say nothing.
-      const entries = withoutDefaults(schemaOf(node.of)) as JsonSchema;
+      const entries = withoutDefaults(toSchema(node.of)) as JsonSchema;
       const propertyNames = { not: { enum: ["__proto__", "constructor", "prototype"] } };
       return { description, type: ["object", "null"], propertyNames, additionalProperties: entries };
     }
@@ -71,12 +71,12 @@ or loosen what you decided: it is ignored, with a notice, until you trust the pr
 
 /** The reference page of all settings, in Markdown. */
 export function settingsReference(): string {
-  const rows = rowsOf(settingsTable, []);
+  const rows = toRows(settingsTable, []);
   const head = ["| setting | type | default | a project may set it | |", "| --- | --- | --- | --- | --- |"];
   return `${[introduction, ...head, ...rows].join("\n")}\n`;
 }
 
-function rowsOf(node: SettingNode, path: readonly string[]): string[] {
+function toRows(node: SettingNode, path: readonly string[]): string[] {
   const name = path.join(".");
   switch (node.kind) {
     case "setting": {
@@ -84,7 +84,7 @@ function rowsOf(node: SettingNode, path: readonly string[]): string[] {
       return [row({ name, type: node.shape.type, standard, project: node.project, description: node.description })];
     }
     case "group": {
-      const rows = Object.entries(node.fields).flatMap(([field, inner]) => rowsOf(inner, [...path, field]));
+      const rows = Object.entries(node.fields).flatMap(([field, inner]) => toRows(inner, [...path, field]));
       const about = { name, type: "object", standard: "", project: "", description: node.description } as const;
       return path.length === 0 ? rows : [row(about), ...rows];
     }

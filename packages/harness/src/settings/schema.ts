@@ -96,7 +96,7 @@ const setting = <T, const D extends T | undefined>(shape: Shape<T>, about: About
 
 const group = <F extends Fields>(description: string, fields: F): Group<F> => ({ kind: "group", description, fields });
 
-const mapOf = <E extends Setting<unknown> | Group<Fields>>(
+const mapSetting = <E extends Setting<unknown> | Group<Fields>>(
   of: E,
   about: { description: string; by: string; project?: ProjectMaySet },
 ): MapOf<E> => ({ kind: "map", of, project: "always", ...about });
@@ -150,7 +150,7 @@ export const settingsTable = group("The settings of tau.", {
   }),
   compaction: group("How a conversation is shortened when it fills the model's window.", {
     ...compaction,
-    models: mapOf(group("What is different for one model.", compaction), {
+    models: mapSetting(group("What is different for one model.", compaction), {
       by: "`provider/id`",
       description: "What is different for single models.",
     }),
@@ -212,7 +212,7 @@ export const settingsTable = group("The settings of tau.", {
     description: "Put before every command that is run.",
     project: "when trusted",
   }),
-  shellEnv: mapOf(
+  shellEnv: mapSetting(
     setting(anyText, { default: undefined, description: "The value of one variable.", project: "when trusted" }),
     { by: "name", description: "Variables that every command sees.", project: "when trusted" },
   ),

@@ -1,9 +1,9 @@
 /** The settings of a person and of a project: what counts of them, how they are changed, and who is told. */
 import { homedir } from "node:os";
-import { type Clock, type Ids, messageOf, systemClock, systemIds } from "@tau/ai";
+import { type Clock, type Ids, getErrorMessage, systemClock, systemIds } from "@tau/ai";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { defaultAgentDir } from "../session/session-directory.ts";
+import { defaultAgentDir } from "../agent-dir.ts";
 import { checkSettings } from "./check.ts";
 import { parseDocument } from "./document.ts";
 import { editText } from "./edit.ts";
@@ -228,7 +228,7 @@ export class SettingsManager {
       try {
         listener(change);
       } catch (error) {
-        this.#trouble("listener_failed", `A listener for settings failed: ${messageOf(error)}`);
+        this.#trouble("listener_failed", `A listener for settings failed: ${getErrorMessage(error)}`);
       }
     }
   }

@@ -1,10 +1,9 @@
 /** Where settings come from: a text that can be read, and rewritten as a whole. */
 import { dirname, join, relative, isAbsolute, sep } from "node:path";
-import { type Clock, type Ids, messageOf, sleep } from "@tau/ai";
+import { type Clock, type Ids, getErrorMessage, sleep } from "@tau/ai";
 import { acquireLease, type FileSystem, lookAt } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { ifThere } from "../on-disk.ts";
-import { readWhole, writeWhole } from "../whole-file.ts";
+import { ifThere, readWhole, writeWhole } from "../durable-file.ts";
 import type { SettingsPlace } from "./shape.ts";
 
 export type SourceText =
@@ -51,7 +50,7 @@ export interface FileSourceOptions {
 }
 
 /** Much more than all settings with a comment each. */
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 /** How long others may take to write theirs. */
 const patienceMs = 10_000;
 const pauseMs = 5;
@@ -66,16 +65,16 @@ export function fileSource(options: FileSourceOptions): SettingsSource {
         const bytes = await readBytes(fs, path);
         return bytes ? { kind: "text", text: decode(bytes) } : { kind: "absent" };
       } catch (error) {
-        return { kind: "unreadable", message: `It cannot be read: ${messageOf(error)}` };
+        return { kind: "unreadable", message: `It cannot be read: ${getErrorMessage(error)}` };
       }
     },
     async rewrite(edit) {
       try {
-        const target = await targetOf(options);
+        const target = await getTarget(options);
         await holding(options, target, () => replace(options, target, edit));
       } catch (error) {
         if (error instanceof HarnessError) throw error;
-        const message = `The settings in ${path} could not be written: ${messageOf(error)}`;
+        const message = `The settings in ${path} could not be written: ${getErrorMessage(error)}`;
         throw new HarnessError("write_failed", message, { cause: error });
       }
     },
@@ -87,7 +86,7 @@ async function readBytes(fs: FileSystem, path: string): Promise<Buffer | undefin
   const stats = await lookAt(fs, path);
   if (!stats) return undefined;
   if (!stats.isFile()) throw new Error("it is not a file.");
-  if (stats.size > mostBytes) throw new Error(`it has ${stats.size} bytes, and at most ${mostBytes} are read.`);
+  if (stats.size > maxBytes) throw new Error(`it has ${stats.size} bytes, and at most ${maxBytes} are read.`);
   return await readWhole(fs, path);
 }
 
@@ -100,7 +99,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 /** What a link points to is changed, not the link. */
-async function targetOf({ path, within, fileSystem: fs }: FileSourceOptions): Promise<string> {
+async function getTarget({ path, within, fileSystem: fs }: FileSourceOptions): Promise<string> {
   const target = await realPath(fs, path);
   if (within === undefined) return target;
   const way = relative(await fs.realpath(within), target);

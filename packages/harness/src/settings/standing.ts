@@ -75,10 +75,10 @@ export function judge(before: Standing, reading: Reading, { scope, file, trusted
       const { values, mistakes } = checkSettings(reading.value, { trusted, before: before.values });
       const repeated = reading.repeated.map((path) => {
         const message = `${path.join(".")} is set more than once. The last one counts.`;
-        return problem("repeated_setting", { path, at: reading.positionOf(path), message });
+        return problem("repeated_setting", { path, at: reading.getPosition(path), message });
       });
       const wrong = mistakes.map(({ kind, path, message }) =>
-        problem(kind, { path, at: reading.positionOf(path), message }),
+        problem(kind, { path, at: reading.getPosition(path), message }),
       );
       const problems = [...wrong, ...repeated].sort((a, b) => a.line - b.line || a.column - b.column);
       return { values, problems, isThere: true };

@@ -5,7 +5,7 @@
  */
 import { type FSWatcher, readlinkSync, type Stats, statSync, watch } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
-import { type Clock, messageOf } from "@tau/ai";
+import { type Clock, getErrorMessage } from "@tau/ai";
 import { systemCode } from "@tau/tools/platform";
 
 export interface FileWatch {
@@ -49,29 +49,29 @@ export function watchFiles(files: readonly string[], { clock, onChange, onTroubl
     onChange();
   };
   const arm = () => {
-    const targets = files.flatMap(targetsOf);
+    const targets = files.flatMap(getTargets);
     const wanted = new Map(targets.map((target) => [`${target.path}\0${target.name ?? ""}`, target]));
     for (const [key, { watcher, inode }] of watched) {
       const target = wanted.get(key);
-      if (target && inodeOf(statOf(target.path)) === inode) continue;
+      if (target && getInode(getStat(target.path)) === inode) continue;
       watcher.close();
       watched.delete(key);
     }
     for (const [key, target] of wanted) if (!watched.has(key)) start(key, target);
   };
   const start = (key: string, { path, name }: Target) => {
-    const inode = inodeOf(statOf(path));
+    const inode = getInode(getStat(path));
     try {
       const watcher = watch(path, { persistent: false }, (_kind, changed) => {
         // A directory that is itself moved or removed reports its own name.
         if (name === undefined || changed === null || changed === name || changed === basename(path)) wake();
       });
-      watcher.on("error", (error) => onTrouble(`${path} is no longer watched: ${messageOf(error)}`));
+      watcher.on("error", (error) => onTrouble(`${path} is no longer watched: ${getErrorMessage(error)}`));
       watched.set(key, { inode, watcher });
     } catch (error) {
       // Gone again already: what is left of it is watched, and tells.
       if (systemCode(error) === "ENOENT") wake();
-      else onTrouble(`${path} cannot be watched: ${messageOf(error)}`);
+      else onTrouble(`${path} cannot be watched: ${getErrorMessage(error)}`);
     }
   };
 
@@ -89,31 +89,31 @@ export function watchFiles(files: readonly string[], { clock, onChange, onTroubl
 }
 
 /** Links may go round in circles. */
-const mostLinks = 8;
+const maxLinks = 8;
 
-function targetsOf(file: string): Target[] {
+function getTargets(file: string): Target[] {
   const targets = [nearest(file)];
   // A link's target too, also while it is missing, and the target of that.
-  for (let at = file, links = 0; links < mostLinks; links++) {
+  for (let at = file, links = 0; links < maxLinks; links++) {
     const target = ifPossible(() => readlinkSync(at));
     if (target === undefined) break;
     at = resolve(dirname(at), target);
     targets.push(nearest(at));
   }
   // A pipe or a device is nothing to be watched, or read.
-  if (statOf(file)?.isFile()) targets.push({ path: file, name: undefined });
+  if (getStat(file)?.isFile()) targets.push({ path: file, name: undefined });
   return targets;
 }
 
 /** The nearest directory that is there, and the name in it on the way to the file. */
 function nearest(file: string): Target {
   let directory = dirname(file);
-  while (!statOf(directory)?.isDirectory() && dirname(directory) !== directory) directory = dirname(directory);
+  while (!getStat(directory)?.isDirectory() && dirname(directory) !== directory) directory = dirname(directory);
   const [name] = relative(directory, file).split(sep);
   return { path: directory, name };
 }
 
-const statOf = (path: string): Stats | undefined => ifPossible(() => statSync(path, { throwIfNoEntry: false }));
+const getStat = (path: string): Stats | undefined => ifPossible(() => statSync(path, { throwIfNoEntry: false }));
 
 /** Whoever reads the file says what is wrong with it; here it is only not to be watched. */
 function ifPossible<T>(ask: () => T): T | undefined {
@@ -125,4 +125,4 @@ function ifPossible<T>(ask: () => T): T | undefined {
   }
 }
 
-const inodeOf = (stats: Stats | undefined): string => (stats ? `${stats.dev}:${stats.ino}` : "");
+const getInode = (stats: Stats | undefined): string => (stats ? `${stats.dev}:${stats.ino}` : "");

@@ -60,10 +60,10 @@ function mount(root: Inode, lastIno: number): CrashFileSystem {
       .filter(Boolean)
       .reduce<Inode | undefined>((inode, name) => inode?.names.get(name), root);
   const get = (path: string) => find(path) ?? fail("ENOENT", path);
-  const parentOf = (path: string) => get(dirname(resolve(path)));
+  const getParent = (path: string) => get(dirname(resolve(path)));
   const make = (path: string, isDirectory: boolean) => {
     const inode = newInode(++ino, isDirectory);
-    parentOf(path).names.set(basename(path), inode);
+    getParent(path).names.set(basename(path), inode);
     return inode;
   };
   const makeDirectories = (path: string): void => {
@@ -86,7 +86,7 @@ function mount(root: Inode, lastIno: number): CrashFileSystem {
     },
     async stat(path) {
       spend();
-      return statsOf(get(path));
+      return getStats(get(path));
     },
     lstat: (path) => self.stat(path),
     async realpath(path) {
@@ -110,18 +110,18 @@ function mount(root: Inode, lastIno: number): CrashFileSystem {
     },
     async rename(from, to) {
       spend();
-      parentOf(to).names.set(basename(to), get(from));
-      parentOf(from).names.delete(basename(from));
+      getParent(to).names.set(basename(to), get(from));
+      getParent(from).names.delete(basename(from));
     },
     async link(from, to) {
       spend();
       if (find(to)) fail("EEXIST", to);
-      parentOf(to).names.set(basename(to), get(from));
+      getParent(to).names.set(basename(to), get(from));
     },
     async unlink(path) {
       spend();
       get(path);
-      parentOf(path).names.delete(basename(path));
+      getParent(path).names.delete(basename(path));
     },
   };
   return self;
@@ -138,7 +138,7 @@ function openHandle(inode: Inode, { spend, isAppending }: { spend: () => void; i
     fd: -1,
     async stat() {
       spend();
-      return statsOf(inode);
+      return getStats(inode);
     },
     async read(buffer, from) {
       spend();
@@ -193,7 +193,7 @@ function survivingBytes({ data, synced }: Inode, { bytes = 0, zeros = false }: C
   return zeros ? Buffer.concat([kept, Buffer.alloc(data.length - kept.length)]) : Buffer.from(kept);
 }
 
-function statsOf({ ino, isDirectory, data }: Inode): Stats {
+function getStats({ ino, isDirectory, data }: Inode): Stats {
   const facts = { dev: 1, ino, size: data.length, mtimeMs: 0, mode: 0o600, nlink: 1, uid: 0, gid: 0 };
   const kind = { isDirectory: () => isDirectory, isFile: () => !isDirectory, isSymbolicLink: () => false };
   return { ...facts, ...kind } as Stats;

@@ -15,10 +15,10 @@ interface Told {
 
 export function eventLines(events: readonly SessionEvent[], show: Show): string[] {
   const told: Told = { failure: undefined, model: undefined, waiting: new Map() };
-  return events.flatMap((event) => linesOf(event, told, show));
+  return events.flatMap((event) => toLines(event, told, show));
 }
 
-function linesOf(event: SessionEvent, told: Told, show: Show): string[] {
+function toLines(event: SessionEvent, told: Told, show: Show): string[] {
   switch (event.type) {
     case "entry_appended":
       return entryLines(event.entry as unknown as SessionEntry, told, show);

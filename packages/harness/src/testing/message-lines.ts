@@ -38,7 +38,7 @@ function ownLines(message: { role: string; timestamp?: unknown }, show: Show): s
 
 function answerLines(message: AssistantMessage, show: Show): string[] {
   const speaker = isSilent(message) ? "assistant (silent)" : "assistant";
-  const lines = blocksOf(message.content).map((block) => {
+  const lines = getBlocks(message.content).map((block) => {
     switch (block.type) {
       case "text":
         return `${speaker}: ${show.text(block.text)}`;
@@ -72,9 +72,9 @@ type Blocks = readonly ({ type: "text"; text: string } | { type: "image"; mimeTy
 export const contentText = (content: string | Blocks): string =>
   typeof content === "string"
     ? content
-    : blocksOf(content)
+    : getBlocks(content)
         .map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`))
         .join("\n");
 
 /** Logs are read without being checked: what should be a list may be anything. */
-const blocksOf = <T>(content: readonly T[]): readonly T[] => (Array.isArray(content) ? content : []);
+const getBlocks = <T>(content: readonly T[]): readonly T[] => (Array.isArray(content) ? content : []);

@@ -27,7 +27,7 @@ export function strictModel(turns: readonly TestTurn[], { lines, onMiss, ...opti
   const next: ScriptedTurn = (context, _request, turn) => {
     inner.add(next);
     const given = script.shift();
-    const miss = missOf(given, lines(context.messages), turn);
+    const miss = getMiss(given, lines(context.messages), turn);
     if (miss) {
       onMiss(miss);
       throw miss;
@@ -47,11 +47,11 @@ export function strictModel(turns: readonly TestTurn[], { lines, onMiss, ...opti
 }
 
 /** How much of a conversation a mistake shows. */
-const mostShown = 12;
+const maxShown = 12;
 
-function missOf(given: TestTurn | undefined, said: readonly string[], turn: number): HarnessError | undefined {
+function getMiss(given: TestTurn | undefined, said: readonly string[], turn: number): HarnessError | undefined {
   if (!given) {
-    const shown = said.slice(-mostShown).map((line) => `  ${line}`);
+    const shown = said.slice(-maxShown).map((line) => `  ${line}`);
     const head = `The script has no turn ${turn}: the model was asked more often than it has answers. It was asked:`;
     return new HarnessError("script_missed", [head, ...shown].join("\n"));
   }
@@ -62,7 +62,7 @@ function missOf(given: TestTurn | undefined, said: readonly string[], turn: numb
   const head = `Turn ${turn} of the script was asked something else (- expected, + was):`;
   return new HarnessError(
     "script_missed",
-    [head, ...difference(asked, said.slice(-asked.length - mostShown))].join("\n"),
+    [head, ...difference(asked, said.slice(-asked.length - maxShown))].join("\n"),
   );
 }
 

@@ -6,7 +6,7 @@ export interface ShowOptions {
   /** What differs from run to run, and the name that stands for it. Only whole paths and words are replaced. */
   names: ReadonlyMap<string, string>;
   /** Longer texts are cut. */
-  mostCharacters: number;
+  maxCharacters: number;
 }
 
 export interface Show {
@@ -15,9 +15,9 @@ export interface Show {
   json(value: unknown): string;
 }
 
-export function createShow({ names, mostCharacters }: ShowOptions): Show {
+export function createShow({ names, maxCharacters }: ShowOptions): Show {
   const named = createNaming(names);
-  const cut = (text: string) => cutTo(text, mostCharacters);
+  const cut = (text: string) => cutTo(text, maxCharacters);
   return {
     // Cut between the two: how long a name or an escape is must not decide what is seen.
     text: (text) => visible(cut(named(text)), /[\\\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu),
@@ -61,9 +61,9 @@ const short: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r
 
 const visible = (text: string, hidden: RegExp): string =>
   // What joins an emoji's parts is seen as that emoji.
-  text.replace(hidden, (found) => (found === "\u200d" ? found : (short[found] ?? codeOf(found))));
+  text.replace(hidden, (found) => (found === "\u200d" ? found : (short[found] ?? getCode(found))));
 
-function codeOf(character: string): string {
+function getCode(character: string): string {
   const digits = (character.codePointAt(0) ?? 0).toString(16);
   if (digits.length <= 2) return `\\x${digits.padStart(2, "0")}`;
   return digits.length <= 4 ? `\\u${digits.padStart(4, "0")}` : `\\u{${digits}}`;

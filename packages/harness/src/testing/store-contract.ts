@@ -50,13 +50,13 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     assert.deepEqual(await append(store, "one\n", 0), { kind: "appended", position: 4 });
     assert.deepEqual(await append(store, "zwö\n", 4, false), { kind: "appended", position: 9 });
     assert.equal(await store.sync(), true);
-    assert.equal(await textOf(store), "one\nzwö\n");
+    assert.equal(await getText(store), "one\nzwö\n");
     await store.close();
     const next = open();
     await next.acquire();
-    assert.equal(await textOf(next), "one\nzwö\n");
+    assert.equal(await getText(next), "one\nzwö\n");
     assert.deepEqual(await append(next, "three\n", 9), { kind: "appended", position: 15 });
-    assert.equal(await textOf(next), "one\nzwö\nthree\n");
+    assert.equal(await getText(next), "one\nzwö\nthree\n");
   });
 
   add("any range can be read, and behind the end there is nothing", async (open) => {
@@ -81,7 +81,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     bytes.fill(0);
     const read = await store.read(0, 5);
     read.fill(0);
-    assert.equal(await textOf(store), "mine\n");
+    assert.equal(await getText(store), "mine\n");
   });
 
   add("a megabyte goes in and comes out in one piece", async (open) => {
@@ -101,7 +101,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
       assert.equal(outcome.kind, "overtaken");
       assert.ok(outcome.kind === "overtaken" && outcome.reason.length > 0, "it says why");
       assert.equal((await append(store, "two\n", 4)).kind, "overtaken");
-      assert.equal(await textOf(open()), "one\n");
+      assert.equal(await getText(open()), "one\n");
     });
   }
 
@@ -111,7 +111,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     await append(holder, "one\n", 0);
     assert.equal((await append(open(), "thief\n", 4)).kind, "appended");
     assert.equal((await append(holder, "two\n", 4)).kind, "overtaken");
-    assert.equal(await textOf(open()), "one\nthief\n");
+    assert.equal(await getText(open()), "one\nthief\n");
   });
 
   add("of two who begin the same log, one does", async (open) => {
@@ -123,7 +123,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     }
     assert.equal(kinds[0], "appended");
     assert.notEqual(kinds[1], "appended");
-    assert.equal(await textOf(open()), "begun\n");
+    assert.equal(await getText(open()), "begun\n");
   });
 
   add("one may write at a time; who comes second is told who, and comes in when the first has gone", async (open) => {
@@ -150,7 +150,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     assert.ok(aside.length > 0, "it says where the copy is");
     assert.equal((await store.stat())?.size, 5);
     assert.deepEqual(await append(store, "next\n", 5), { kind: "appended", position: 10 });
-    assert.equal(await textOf(open()), "good\nnext\n");
+    assert.equal(await getText(open()), "good\nnext\n");
   });
 
   add("a log that was cut down to nothing can be begun again", async (open) => {
@@ -162,7 +162,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     const next = open();
     await next.acquire();
     assert.deepEqual(await append(next, "new\n", 0), { kind: "appended", position: 4 });
-    assert.equal(await textOf(next), "new\n");
+    assert.equal(await getText(next), "new\n");
   });
 
   add("a log keeps its identity for as long as it is the same, whoever looks", async (open) => {
@@ -185,7 +185,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
       const index = await store.readIndex();
       assert.ok(index === undefined || index.toString() === text);
     }
-    assert.equal(await textOf(store), "one\n");
+    assert.equal(await getText(store), "one\n");
   });
 
   add("a closed store writes nothing any more, says so, and may be closed again", async (open) => {
@@ -195,7 +195,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     await store.close();
     const outcome = await append(store, "two\n", 4);
     assert.deepEqual(outcome.kind === "failed" && outcome.canRetry, false);
-    assert.equal(await textOf(open()), "one\n");
+    assert.equal(await getText(open()), "one\n");
   });
 
   return cases;
@@ -204,7 +204,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
 const append = (store: LogStore, text: string, position: number, sync = true) =>
   store.append(Buffer.from(text), { position, sync });
 
-async function textOf(store: LogStore): Promise<string> {
+async function getText(store: LogStore): Promise<string> {
   const stats = await store.stat();
   return (await store.read(0, stats?.size ?? 0)).toString();
 }

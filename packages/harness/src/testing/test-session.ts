@@ -5,11 +5,11 @@ import { dirname, join, resolve } from "node:path";
 import { createFakeClock, type FakeClock, type ScriptedModelOptions } from "@tau/ai/testing";
 import type { SessionEvent } from "@tau/protocol";
 import { isWithin } from "@tau/tools/platform";
-import type { AgentSession, PromptOptions } from "../agent-session.ts";
-import type { PromptOutcome } from "../run/work.ts";
+import type { AgentSession, PromptOptions } from "../agent-session/agent-session.ts";
+import type { PromptOutcome } from "../agent-session/work.ts";
 import { AuthStorage } from "../auth/auth-storage.ts";
-import { createAgentSession } from "../create-agent-session.ts";
-import type { AgentSessionParams } from "../create/params.ts";
+import { createAgentSession } from "../agent-session/create-agent-session.ts";
+import type { AgentSessionParams } from "../agent-session/params.ts";
 import { HarnessError } from "../errors.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { createResourceLoader } from "../resources/resource-loader.ts";
@@ -129,7 +129,7 @@ type Wait = { resolve: (event: SessionEvent) => void; reject: (error: HarnessErr
 function createArrivals() {
   const arrived = new Map<string, SessionEvent[]>();
   const waits = new Map<string, Wait[]>();
-  const listOf = <T>(lists: Map<string, T[]>, type: string): T[] => {
+  const toList = <T>(lists: Map<string, T[]>, type: string): T[] => {
     const list = lists.get(type) ?? [];
     lists.set(type, list);
     return list;
@@ -138,14 +138,14 @@ function createArrivals() {
     add(event: SessionEvent): void {
       const wait = waits.get(event.type)?.shift();
       if (wait) wait.resolve(event);
-      else listOf(arrived, event.type).push(event);
+      else toList(arrived, event.type).push(event);
     },
     next<Type extends SessionEvent["type"]>(type: Type): Promise<Extract<SessionEvent, { type: Type }>> {
       type Wanted = Extract<SessionEvent, { type: Type }>;
       const event = arrived.get(type)?.shift();
       if (event) return Promise.resolve(event as Wanted);
       const coming = new Promise<Wanted>((resolve, reject) => {
-        listOf(waits, type).push({ resolve: (one) => resolve(one as Wanted), reject });
+        toList(waits, type).push({ resolve: (one) => resolve(one as Wanted), reject });
       });
       // Who has stopped waiting does not need to hear that it never came.
       coming.catch(() => undefined);

@@ -1,7 +1,7 @@
 /** What was said and done, as lines that a person can read and a test can keep. */
 import type { AgentMessage } from "@tau/agent";
 import type { SessionEvent } from "@tau/protocol";
-import type { AgentSession } from "../agent-session.ts";
+import type { AgentSession } from "../agent-session/agent-session.ts";
 import { eventLines, idNames } from "./event-lines.ts";
 import { messageLines } from "./message-lines.ts";
 import { createShow } from "./show.ts";
@@ -12,7 +12,7 @@ export interface TranscriptOptions {
   /** Other texts that differ from run to run, such as paths, and what to show for each. */
   names?: Readonly<Record<string, string>>;
   /** Longer texts are cut, and the line says by how much. Default 200. */
-  mostCharacters?: number;
+  maxCharacters?: number;
 }
 
 /**
@@ -42,8 +42,8 @@ const linesOfMessages = (
   return messages.flatMap((message) => messageLines(message, show));
 };
 
-function showFor({ cwd = "", names = {}, mostCharacters = 200 }: TranscriptOptions, ids: ReadonlyMap<string, string>) {
-  return createShow({ names: new Map([...ids, [cwd, "<cwd>"], ...Object.entries(names)]), mostCharacters });
+function showFor({ cwd = "", names = {}, maxCharacters = 200 }: TranscriptOptions, ids: ReadonlyMap<string, string>) {
+  return createShow({ names: new Map([...ids, [cwd, "<cwd>"], ...Object.entries(names)]), maxCharacters });
 }
 
 const isSession = (source: object): source is AgentSession => !Array.isArray(source);

@@ -6,9 +6,9 @@ import { call, createFakeClock, type ScriptedTurn, text } from "@tau/ai/testing"
 import type { SessionEvent } from "@tau/protocol";
 import { nodeFileSystem } from "@tau/tools";
 import { describe, expect, test } from "vitest";
-import { createAgentSession } from "../../src/create-agent-session.ts";
+import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { type Desk, never, openDesk, sayTool, temporaryDirectory, typesOf, until } from "./desk.ts";
+import { type Desk, never, openDesk, sayTool, temporaryDirectory, getTypes, until } from "./desk.ts";
 
 const hang: AgentTool = { ...sayTool("hang"), execute: () => never() };
 
@@ -65,7 +65,7 @@ describe("a log that refuses", () => {
     expect(outcome).toMatchObject({ terminationReason: "error", detail: "write_failed" });
     expect(desk.model.asked).toHaveLength(1);
     expectLaws(desk.events);
-    expect(typesOf(desk.events)).toContain("error");
+    expect(getTypes(desk.events)).toContain("error");
   });
 
   test("a result: the same", async () => {

@@ -5,12 +5,12 @@ import { call, text } from "@tau/ai/testing";
 import { emptyView, reduce, viewOfLog, type WireEntry } from "@tau/protocol";
 import { expect, test } from "vitest";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { type Desk, openDesk, sayTool, temporaryDirectory, typesOf, until } from "./desk.ts";
+import { type Desk, openDesk, sayTool, temporaryDirectory, getTypes, until } from "./desk.ts";
 
-const resultsOf = ({ session }: Desk) =>
+const getResults = ({ session }: Desk) =>
   session.messages.flatMap((message) => (message.role === "toolResult" ? [message] : []));
 
-const textsOf = (content: readonly { type: string; text?: string }[]) => content.map((block) => block.text).join("");
+const getTexts = (content: readonly { type: string; text?: string }[]) => content.map((block) => block.text).join("");
 
 test("law 3: reducing all events equals the view of the log, in its entries, its leaf and its name", async () => {
   const desk = await openDesk(
@@ -75,7 +75,7 @@ test("the tools of layer 3 do what they say", async () => {
   const back = session.sessionManager.getLeafId()!;
   await session.prompt("Branch.");
   const branched = desk.events.flatMap((event) => (event.type === "session_branched" ? event.branchId : []));
-  expect(textsOf(resultsOf(desk)[0]!.content)).toContain(branched[0]);
+  expect(getTexts(getResults(desk)[0]!.content)).toContain(branched[0]);
   model.add([call("session_navigate", { entryId: back })], [text("gone back")]);
   await session.prompt("Go back.");
   expect(session.sessionManager.getLeafId()).toBe(back);
@@ -160,7 +160,7 @@ test("a restart sends the same beginning, byte for byte, and names what changed 
   const model = { scripted: { model: {} }, cwd: directory };
   const second = await openDesk([[text("two")]], { ...model, sessionManager: await SessionManager.open(file) });
   await second.session.prompt("Second.");
-  expect(typesOf(second.events)).not.toContain("cache_break");
+  expect(getTypes(second.events)).not.toContain("cache_break");
   const sent = (desk: Desk) => {
     const { systemPrompt, tools, messages } = desk.model.asked[0]!.context;
     return { prefix: JSON.stringify({ systemPrompt, tools }), messages: messages.map((one) => JSON.stringify(one)) };
@@ -198,8 +198,8 @@ test("reading outside asks; allowed once it is read, denied it is not, and both 
     expect(session.approve(asked().at(-1)!.approval.id, { decision })).toBe(true);
     await done;
   }
-  const [allowed, denied] = resultsOf(desk);
-  expect(textsOf(allowed!.content)).toContain("remember the milk");
+  const [allowed, denied] = getResults(desk);
+  expect(getTexts(allowed!.content)).toContain("remember the milk");
   expect(denied).toMatchObject({ isError: true });
   const written = (await session.sessionManager.getEntries()).filter(
     (entry) => entry.type === "custom" && entry.customType === "tau.decision",
@@ -216,9 +216,9 @@ test("with nobody there to ask, a credential and a file outside are both denied,
     { cwd: directory },
   );
   await desk.session.prompt("Read them.");
-  for (const { isError, content } of resultsOf(desk)) {
+  for (const { isError, content } of getResults(desk)) {
     expect(isError).toBe(true);
-    expect(textsOf(content)).toContain("Nobody is there to ask");
+    expect(getTexts(content)).toContain("Nobody is there to ask");
   }
 });
 
@@ -226,8 +226,8 @@ test("a result that is too long is cut, and the whole is in a file that a tool c
   const long = Array.from({ length: 20_000 }, (_, at) => `line ${at} of a long result`).join("\n");
   const desk = await openDesk([[call("look")], [text("ok")]], { customTools: [sayTool("look", long)] });
   await desk.session.prompt("Look.");
-  const [result] = resultsOf(desk);
-  const shown = textsOf(result!.content);
+  const [result] = getResults(desk);
+  const shown = getTexts(result!.content);
   expect(shown.length).toBeLessThan(long.length / 2);
   expect(shown).toContain("line 0 of");
   expect(shown).toContain("line 19999 of");
@@ -313,7 +313,7 @@ test("what a session is told to do otherwise counts for it alone", async () => {
   const { session, events } = await openDesk([overloaded]);
   session.override({ autoRetry: false });
   expect(await session.prompt("Hi")).toMatchObject({ terminationReason: "error", detail: "overloaded" });
-  expect(typesOf(events)).not.toContain("retry_scheduled");
+  expect(getTypes(events)).not.toContain("retry_scheduled");
   expect(session.settingsManager.get().retry.enabled).toBe(true);
 });
 

@@ -6,10 +6,10 @@ import type { AgentTool } from "@tau/agent";
 import { type ScriptedModelOptions, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import type { SessionEvent } from "@tau/protocol";
 import { onTestFinished } from "vitest";
-import type { AgentSession } from "../../src/agent-session.ts";
-import { createAgentSession } from "../../src/create-agent-session.ts";
-import type { AgentSessionParams } from "../../src/create/params.ts";
-import type { AgentSessionEvent } from "../../src/run/publisher.ts";
+import type { AgentSession } from "../../src/agent-session/agent-session.ts";
+import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
+import type { AgentSessionParams } from "../../src/agent-session/params.ts";
+import type { AgentSessionEvent } from "../../src/agent-session/publisher.ts";
 import { SettingsManager } from "../../src/settings/settings-manager.ts";
 import type { SettingsInput } from "../../src/settings/schema.ts";
 
@@ -66,7 +66,7 @@ export const sayTool = (name: string, says: string | (() => string | Promise<str
   execute: async () => ({ content: [text(typeof says === "string" ? says : await says())], details: {} }),
 });
 
-export const typesOf = (events: readonly { type: string }[]): string[] => events.map(({ type }) => type);
+export const getTypes = (events: readonly { type: string }[]): string[] => events.map(({ type }) => type);
 
 /** Waits until something holds. However slow the disk is: ten seconds are the limit of the test, not of what it waits for. */
 export async function until(holds: () => boolean): Promise<void> {

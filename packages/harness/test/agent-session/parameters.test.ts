@@ -6,8 +6,8 @@ import { call, createFakeClock, startWireServer, text, type WireReply } from "@t
 import type { LifecycleEvent } from "@tau/protocol";
 import { expect, onTestFinished, test } from "vitest";
 import { AuthStorage } from "../../src/auth/auth-storage.ts";
-import { createAgent } from "../../src/create-agent.ts";
-import { createAgentSession } from "../../src/create-agent-session.ts";
+import { createAgent } from "../../src/agent-session/create-agent.ts";
+import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import { createDebugLog } from "../../src/observe/debug-log.ts";
 import { openDesk, sayTool, temporaryDirectory } from "./desk.ts";
 

@@ -33,7 +33,7 @@ function outcomes(entries: readonly SessionEntry[]): Record<string, string[]> {
   return found;
 }
 
-const outcomesOf = async ({ session }: Desk) => outcomes(await session.sessionManager.getEntries());
+const getOutcomes = async ({ session }: Desk) => outcomes(await session.sessionManager.getEntries());
 
 test("a prompt while busy is refused with words, and with a behaviour it waits and is said", async () => {
   const { tool, open } = gate();
@@ -50,7 +50,7 @@ test("a prompt while busy is refused with words, and with a behaviour it waits a
   const said = session.messages.flatMap((message) => (message.role === "user" ? [message.content] : []));
   expect(said).toEqual([[text("Begin.")], [text("Steer.")], [text("Follow.")]]);
   expect(model.asked).toHaveLength(3);
-  expect(await outcomesOf(desk)).toEqual({ "Steer.": ["said"], "Follow.": ["said"] });
+  expect(await getOutcomes(desk)).toEqual({ "Steer.": ["said"], "Follow.": ["said"] });
   expect(session.queue).toEqual({ steering: [], followUps: [] });
 });
 
@@ -70,7 +70,7 @@ test("what waits can be changed, taken back one by one, and all at once", async 
   expect((await session.clearQueue()).steering).toHaveLength(2);
   open();
   await done;
-  expect(await outcomesOf(desk)).toEqual({
+  expect(await getOutcomes(desk)).toEqual({
     "One.": ["cancelled"],
     "First.": ["cancelled"],
     "Two.": ["cancelled"],
@@ -88,7 +88,7 @@ test("steering that interrupts ends the run and begins the next with its words",
   await desk.session.waitForIdle();
   const ends = desk.events.flatMap((event) => (event.type === "agent_end" ? [event.terminationReason] : []));
   expect(ends).toEqual(["abort_signal", "no_tool_calls"]);
-  expect(await outcomesOf(desk)).toEqual({ "Stop that.": ["said"] });
+  expect(await getOutcomes(desk)).toEqual({ "Stop that.": ["said"] });
 });
 
 test("what waits at an abort stays, and is said with the next prompt", async () => {
@@ -101,7 +101,7 @@ test("what waits at an abort stays, and is said with the next prompt", async () 
   await done;
   expect(desk.session.queue.steering).toHaveLength(1);
   await desk.session.prompt("Now.");
-  expect(await outcomesOf(desk)).toEqual({ "And this.": ["said"] });
+  expect(await getOutcomes(desk)).toEqual({ "And this.": ["said"] });
 });
 
 test("who steers or follows up while nothing goes on begins a run", async () => {
@@ -144,9 +144,9 @@ test("what was waiting when the process was killed is refused with a notice when
   expect(desk.session.notices).toEqual([
     { code: "message_not_said", message: expect.stringContaining("Never said.") as string },
   ]);
-  expect(await outcomesOf(desk)).toEqual({ "Said already.": ["said"], "Never said.": ["refused"] });
+  expect(await getOutcomes(desk)).toEqual({ "Said already.": ["said"], "Never said.": ["refused"] });
   await desk.session.prompt("Go on.");
-  expect((await outcomesOf(desk))["Never said."]).toEqual(["refused"]);
+  expect((await getOutcomes(desk))["Never said."]).toEqual(["refused"]);
 });
 
 test("under any interleaving of steering, taking back and aborting, nothing has two outcomes or none", async () => {
@@ -175,7 +175,7 @@ test("under any interleaving of steering, taking back and aborting, nothing has 
     await Promise.all(work);
     await session.waitForIdle();
     await session.clearQueue();
-    const found = Object.values(await outcomesOf(desk));
+    const found = Object.values(await getOutcomes(desk));
     expect(
       found.filter((one) => one.length !== 1),
       `seed ${seed}`,

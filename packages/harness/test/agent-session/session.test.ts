@@ -1,6 +1,6 @@
 import { call, text } from "@tau/ai/testing";
 import { expect, test } from "vitest";
-import { openDesk, sayTool, typesOf } from "./desk.ts";
+import { openDesk, sayTool, getTypes } from "./desk.ts";
 
 test("a prompt becomes a run: its events, its outcome, and its entries in the log", async () => {
   const { session, events, model } = await openDesk([[text("Looking."), call("look", {}, "c1")], [text("Done.")]], {
@@ -8,7 +8,7 @@ test("a prompt becomes a run: its events, its outcome, and its entries in the lo
   });
   const outcome = await session.prompt("Look around.");
   expect(outcome).toMatchObject({ kind: "ran", terminationReason: "no_tool_calls" });
-  expect(typesOf(events.filter(({ type }) => type !== "text_delta" && type !== "toolcall_delta"))).toEqual([
+  expect(getTypes(events.filter(({ type }) => type !== "text_delta" && type !== "toolcall_delta"))).toEqual([
     "entry_appended",
     "model_changed",
     "agent_start",

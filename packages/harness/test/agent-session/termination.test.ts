@@ -3,7 +3,7 @@ import type { AgentTool } from "@tau/agent";
 import { call, createFakeClock, type ScriptedTurn, text } from "@tau/ai/testing";
 import type { SessionEvent, TerminationReason } from "@tau/protocol";
 import { expect, test } from "vitest";
-import type { AgentSessionParams } from "../../src/create/params.ts";
+import type { AgentSessionParams } from "../../src/agent-session/params.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type Desk, type DeskOptions, never, openDesk, sayTool, until } from "./desk.ts";
 
@@ -17,7 +17,7 @@ async function timedDesk(turns: Parameters<typeof openDesk>[0], options: DeskOpt
   return { ...desk, clock };
 }
 
-function endOf(events: readonly SessionEvent[]): { reason: TerminationReason; detail: string | undefined } {
+function getEnd(events: readonly SessionEvent[]): { reason: TerminationReason; detail: string | undefined } {
   const ends = events.filter((event) => event.type === "agent_end");
   expect(ends).toHaveLength(1);
   expect(events.findLast(({ type }) => type !== "entry_appended" && type !== "queue_changed")?.type).toBe("agent_end");
@@ -30,7 +30,7 @@ const running = ({ events }: Desk) => until(() => events.some(({ type }) => type
 test("no tool calls: the answer is the end", async () => {
   const { session, events } = await openDesk([[text("Hello.")]]);
   await session.prompt("Hi");
-  expect(endOf(events)).toEqual({ reason: "no_tool_calls", detail: undefined });
+  expect(getEnd(events)).toEqual({ reason: "no_tool_calls", detail: undefined });
   expect(events.find(({ type }) => type === "turn_end")).toMatchObject({
     hasToolCalls: false,
     shouldContinue: false,
@@ -46,7 +46,7 @@ test("48 hours: the run ends although its tool hangs, and the call has its outco
   expect(desk.session.isStreaming).toBe(true);
   await desk.clock.advance(1_000);
   await done;
-  expect(endOf(desk.events)).toEqual({ reason: "timeout_48h", detail: undefined });
+  expect(getEnd(desk.events)).toEqual({ reason: "timeout_48h", detail: undefined });
   expect(desk.session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
 });
 
@@ -60,7 +60,7 @@ test("120 seconds without a token: tried again like an overload, and then the re
     await desk.clock.advance(1_000 * 2 ** tries);
   }
   await done;
-  expect(endOf(desk.events)).toEqual({ reason: "idle_timeout_120s", detail: "idle_timeout" });
+  expect(getEnd(desk.events)).toEqual({ reason: "idle_timeout_120s", detail: "idle_timeout" });
   expect(desk.model.asked).toHaveLength(4);
   expect(desk.model.asked[0]?.options.idleTimeoutMs).toBe(120_000);
   const delays = desk.events.flatMap((event) => (event.type === "retry_scheduled" ? event.delayMs : []));
@@ -86,7 +86,7 @@ test.each<[string, (desk: Desk, controller: AbortController) => unknown, Termina
   void end(desk, controller);
   await done;
   expect(performance.now() - before).toBeLessThan(1_000);
-  expect(endOf(desk.events).reason).toBe(reason);
+  expect(getEnd(desk.events).reason).toBe(reason);
 });
 
 test("a parent that ends takes its child with it", async () => {
@@ -99,14 +99,14 @@ test("a parent that ends takes its child with it", async () => {
   await running(child);
   await parent.session.abort();
   await Promise.all([parentDone, childDone]);
-  expect(endOf(child.events).reason).toBe("abort_signal");
+  expect(getEnd(child.events).reason).toBe("abort_signal");
   expect(child.session.sessionManager.parentId).toBe(parent.session.sessionId);
 });
 
 test("error: it is told before the end, and nothing is tried again that cannot pass", async () => {
   const { session, events } = await openDesk([{ failure: { kind: "auth", message: "The key is wrong." } }]);
   const outcome = await session.prompt("Hi");
-  expect(endOf(events)).toEqual({ reason: "error", detail: "auth" });
+  expect(getEnd(events)).toEqual({ reason: "error", detail: "auth" });
   const told = events.filter(({ type }) => type === "error" || type === "agent_end");
   expect(told[0]).toMatchObject({ type: "error", code: "auth", message: "The key is wrong.", recoverable: false });
   expect(outcome).toMatchObject({ failure: { kind: "auth" } });
@@ -119,7 +119,7 @@ test("a failure that passes is tried again, and what was sent does not show it",
   await until(() => desk.events.some(({ type }) => type === "retry_scheduled"));
   await desk.clock.advance(10_000);
   await done;
-  expect(endOf(desk.events).reason).toBe("no_tool_calls");
+  expect(getEnd(desk.events).reason).toBe("no_tool_calls");
   await desk.session.prompt("And now?");
   const sent = desk.model.asked.map(({ context }) => context.messages.map(({ role }) => role));
   expect(sent).toEqual([["user"], ["user"], ["user", "assistant", "user"]]);
@@ -131,7 +131,7 @@ test("an abort while it waits to try again ends the run at once", async () => {
   await until(() => desk.events.some(({ type }) => type === "retry_scheduled"));
   await desk.session.abort();
   await done;
-  expect(endOf(desk.events).reason).toBe("abort_signal");
+  expect(getEnd(desk.events).reason).toBe("abort_signal");
 });
 
 test("a tool that asks for the end, and the model itself, end it with a detail", async () => {
@@ -141,16 +141,16 @@ test("a tool that asks for the end, and the model itself, end it with a detail",
   };
   const first = await openDesk([[call("stop")]], { customTools: [terminate] });
   await first.session.prompt("Go.");
-  expect(endOf(first.events)).toEqual({ reason: "no_tool_calls", detail: "terminated" });
+  expect(getEnd(first.events)).toEqual({ reason: "no_tool_calls", detail: "terminated" });
   const second = await openDesk([[call("agent_interrupt", { reason: "nothing to do" })]]);
   await second.session.prompt("Go.");
-  expect(endOf(second.events)).toMatchObject({ reason: "no_tool_calls" });
+  expect(getEnd(second.events)).toMatchObject({ reason: "no_tool_calls" });
 });
 
 test("a reply that was cut off ends the run, and the person is told", async () => {
   const { session, events } = await openDesk([{ content: [text("and so o")], stopReason: "length" }]);
   await session.prompt("Tell me everything.");
-  expect(endOf(events)).toEqual({ reason: "no_tool_calls", detail: "length" });
+  expect(getEnd(events)).toEqual({ reason: "no_tool_calls", detail: "length" });
   expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "answer_cut" }));
 });
 
@@ -162,7 +162,7 @@ test("calls that are cut off again and again end the run after the fourth, none 
   await session.prompt("Write.");
   expect(executed).toBe(0);
   expect(model.asked).toHaveLength(4);
-  expect(endOf(events)).toEqual({ reason: "no_tool_calls", detail: "length" });
+  expect(getEnd(events)).toEqual({ reason: "no_tool_calls", detail: "length" });
 });
 
 test.each<[string, DeskOptions["settings"], string]>(
@@ -183,7 +183,7 @@ test.each<[string, DeskOptions["settings"], string]>(
     },
   );
   await session.prompt("Look for ever.");
-  expect(endOf(events)).toEqual({ reason: "no_tool_calls", detail });
+  expect(getEnd(events)).toEqual({ reason: "no_tool_calls", detail });
   const { tokens, cost: spent } = await session.stats();
   expect(tokens.total).toBeLessThanOrEqual(2_000);
   expect(spent).toBeLessThanOrEqual(0.002);
@@ -195,7 +195,7 @@ test("a budget of time ends a run that hangs", async () => {
   await running(desk);
   await desk.clock.advance(6_000);
   await done;
-  expect(endOf(desk.events)).toEqual({ reason: "no_tool_calls", detail: "budget_time" });
+  expect(getEnd(desk.events)).toEqual({ reason: "no_tool_calls", detail: "budget_time" });
 });
 
 test("what a child spends counts for its parent's run", async () => {
@@ -211,7 +211,7 @@ test("what a child spends counts for its parent's run", async () => {
   });
   await child.session.prompt("Look.");
   expect(child.model.asked).toHaveLength(2);
-  expect(endOf(child.events)).toEqual({ reason: "no_tool_calls", detail: "budget_turns" });
+  expect(getEnd(child.events)).toEqual({ reason: "no_tool_calls", detail: "budget_turns" });
   await parent.session.abort();
   await parentDone;
 });
@@ -222,13 +222,13 @@ test("a hung provider, a hung guard and a hung question cannot outlive an abort"
   await until(() => hungProvider.events.some(({ type }) => type === "turn_start"));
   await hungProvider.session.abort();
   await first;
-  expect(endOf(hungProvider.events).reason).toBe("abort_signal");
+  expect(getEnd(hungProvider.events).reason).toBe("abort_signal");
   const hungQuestion = await openDesk([[call("read", { path: "/etc/hostname" })]], { ask: () => never() });
   const second = hungQuestion.session.prompt("Read it.");
   await until(() => hungQuestion.events.some(({ type }) => type === "approval_requested"));
   await hungQuestion.session.abort();
   await second;
-  expect(endOf(hungQuestion.events).reason).toBe("abort_signal");
+  expect(getEnd(hungQuestion.events).reason).toBe("abort_signal");
   expect(hungQuestion.events).toContainEqual(
     expect.objectContaining({ type: "approval_resolved", decision: "denied" }),
   );

@@ -104,7 +104,7 @@ export async function startAuthorizationServer(): Promise<AuthorizationServer> {
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse) {
-    const text = await bodyOf(request);
+    const text = await readBody(request);
     if (server.raw) return response.writeHead(server.raw.status).end(server.raw.body);
     const isJson = request.headers["content-type"] === "application/json";
     const fields = isJson
@@ -165,7 +165,7 @@ export async function startAuthorizationServer(): Promise<AuthorizationServer> {
   return server;
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString("utf8");

@@ -14,11 +14,11 @@ async function start(extra: Parameters<typeof setup>[0] = {}) {
   return { server, ...kit };
 }
 
-const urlOf = (event: LoginEvent) => {
+const getUrl = (event: LoginEvent) => {
   if (event.type !== "auth_url") throw new Error("no address");
   return event.url;
 };
-const kindOf = async (outcome: ReturnType<AuthStorage["login"]>) => {
+const getKind = async (outcome: ReturnType<AuthStorage["login"]>) => {
   const end = await outcome;
   expect(JSON.stringify(end)).not.toContain(canary);
   return end.kind === "failed" ? end.failure.kind : end.kind;
@@ -28,10 +28,10 @@ describe("through a browser", () => {
   test("the browser comes back, the code is exchanged, and the tokens are stored for this provider's host", async () => {
     const clock = createFakeClock();
     const { server, storage, read } = await start({ clock });
-    const { events, interaction } = person((event) => void visit(server.approve(urlOf(event))));
+    const { events, interaction } = person((event) => void visit(server.approve(getUrl(event))));
     expect(await storage.login("here", interaction)).toEqual({ kind: "done" });
     expect(events).toHaveLength(1);
-    expect(new URL(urlOf(events[0]!)).searchParams.get("tenant")).toBe("1");
+    expect(new URL(getUrl(events[0]!)).searchParams.get("tenant")).toBe("1");
     expect(read()["here"]).toMatchObject({ type: "oauth", expires: clock.now() + 3_600_000, expires_in: 3_600 });
     expect(await storage.getApiKey("here", { host: "https://api.here.example/v1" })).toMatchObject({
       kind: "found",
@@ -46,7 +46,7 @@ describe("through a browser", () => {
     const { server, storage } = await start();
     const seen: number[] = [];
     const { interaction } = person((event) => {
-      const good = server.approve(urlOf(event));
+      const good = server.approve(getUrl(event));
       const bad = new URL(good);
       bad.searchParams.set("state", "guessed");
       const none = new URL(good);
@@ -56,7 +56,7 @@ describe("through a browser", () => {
           seen.push((await visit(url)).status);
       })();
     });
-    expect(await kindOf(storage.login("here", interaction))).toBe("done");
+    expect(await getKind(storage.login("here", interaction))).toBe("done");
     expect(seen.slice(0, 3)).toEqual([400, 400, 404]);
     expect(server.grants).toHaveLength(1);
   });
@@ -64,7 +64,7 @@ describe("through a browser", () => {
   test("the server on this machine is good for one answer and then gone", async () => {
     const { server, storage } = await start();
     let back = "";
-    const { interaction } = person((event) => void visit((back = server.approve(urlOf(event)))));
+    const { interaction } = person((event) => void visit((back = server.approve(getUrl(event)))));
     await storage.login("here", interaction);
     expect((await visit(back)).status).toBe(0);
   });
@@ -72,19 +72,19 @@ describe("through a browser", () => {
   test("a browser that goes away before it sees the page has still brought the code", async () => {
     const { server, storage } = await start();
     const { interaction } = person((event) => {
-      const back = new URL(server.approve(urlOf(event)));
+      const back = new URL(server.approve(getUrl(event)));
       const socket = connect(Number(back.port), "127.0.0.1", () => {
         socket.write(`GET ${back.pathname}${back.search} HTTP/1.1\r\nHost: localhost\r\n\r\n`, () => socket.destroy());
       });
     });
-    expect(await kindOf(storage.login("here", interaction))).toBe("done");
+    expect(await getKind(storage.login("here", interaction))).toBe("done");
   });
 
   test("the page shows nothing of what was sent to it", async () => {
     const { server, storage } = await start();
     const shown = withResolvers<string>();
     const { interaction } = person((event) => {
-      const url = new URL(server.approve(urlOf(event)));
+      const url = new URL(server.approve(getUrl(event)));
       url.searchParams.set("x", "<script>alert(1)</script>");
       void visit(url.href).then(({ text }) => shown.resolve(text));
     });
@@ -97,12 +97,12 @@ describe("through a browser", () => {
   test("who says no in the browser is told so, and nothing is stored", async () => {
     const { server, storage, directory } = await start();
     const { interaction } = person((event) => {
-      const url = new URL(server.approve(urlOf(event)));
+      const url = new URL(server.approve(getUrl(event)));
       url.searchParams.delete("code");
       url.searchParams.set("error", "access_denied");
       void visit(url.href);
     });
-    expect(await kindOf(storage.login("here", interaction))).toBe("denied");
+    expect(await getKind(storage.login("here", interaction))).toBe("denied");
     expect(readdirSync(directory)).not.toContain("auth.json");
   });
 
@@ -120,7 +120,7 @@ describe("through a browser", () => {
     expect(JSON.stringify(alone)).toContain(String(port));
     let back = "";
     const { interaction } = person(
-      (event) => (back = server.approve(urlOf(event))),
+      (event) => (back = server.approve(getUrl(event))),
       async () => back,
     );
     expect(await storage.login("here", interaction)).toEqual({ kind: "done" });
@@ -134,7 +134,7 @@ describe("through a browser", () => {
     const server = await startAuthorizationServer();
     const browser = { authorizeUrl: `${server.url}/authorize`, redirect: { port, path: "/back" } };
     const { storage } = setup({ oauthProviders: [server.provider({ browser })] });
-    const { interaction } = person((event) => void visit(server.approve(urlOf(event))));
+    const { interaction } = person((event) => void visit(server.approve(getUrl(event))));
     expect(await storage.login("here", interaction)).toEqual({ kind: "done" });
   });
 
@@ -144,10 +144,10 @@ describe("through a browser", () => {
     const slow = storage.login("here", person(() => undefined).interaction);
     while (clock.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(15 * 60_000);
-    expect(await kindOf(slow)).toBe("expired");
+    expect(await getKind(slow)).toBe("expired");
     const cancel = new AbortController();
     const { interaction } = person(() => cancel.abort());
-    expect(await kindOf(storage.login("here", interaction, { signal: cancel.signal }))).toBe("aborted");
+    expect(await getKind(storage.login("here", interaction, { signal: cancel.signal }))).toBe("aborted");
   });
 });
 
@@ -162,20 +162,20 @@ describe("what is pasted", () => {
     const { server, storage } = await start();
     let back = "";
     const { interaction } = person(
-      (event) => (back = server.approve(urlOf(event))),
+      (event) => (back = server.approve(getUrl(event))),
       async () => form(new URL(back)),
     );
-    expect(await kindOf(storage.login("here", interaction, { method: "paste" }))).toBe("done");
+    expect(await getKind(storage.login("here", interaction, { method: "paste" }))).toBe("done");
   });
 
   test("with another state it is refused before anybody is asked", async () => {
     const { server, storage } = await start();
     let back = "";
     const { interaction } = person(
-      (event) => (back = server.approve(urlOf(event))),
+      (event) => (back = server.approve(getUrl(event))),
       async () => `${new URL(back).searchParams.get("code")}#guessed`,
     );
-    expect(await kindOf(storage.login("here", interaction, { method: "paste" }))).toBe("wrong_state");
+    expect(await getKind(storage.login("here", interaction, { method: "paste" }))).toBe("wrong_state");
     expect(server.grants).toEqual([]);
   });
 
@@ -183,27 +183,27 @@ describe("what is pasted", () => {
     const { server, storage } = await start();
     let first = "";
     const once = person(
-      (event) => (first ||= server.approve(urlOf(event))),
+      (event) => (first ||= server.approve(getUrl(event))),
       async () => new URL(first).searchParams.get("code") ?? "",
     );
-    expect(await kindOf(storage.login("here", once.interaction, { method: "paste" }))).toBe("done");
-    expect(await kindOf(storage.login("here", once.interaction, { method: "paste" }))).toBe("login_required");
+    expect(await getKind(storage.login("here", once.interaction, { method: "paste" }))).toBe("done");
+    expect(await getKind(storage.login("here", once.interaction, { method: "paste" }))).toBe("login_required");
     let another = "";
     const mixed = person(
       (event) =>
         (another = server.approve(
-          `${urlOf(event)}&code_challenge=x`.replace(/code_challenge=[^&]*/, "code_challenge=x"),
+          `${getUrl(event)}&code_challenge=x`.replace(/code_challenge=[^&]*/, "code_challenge=x"),
         )),
       async () => new URL(another).searchParams.get("code") ?? "",
     );
-    expect(await kindOf(storage.login("here", mixed.interaction, { method: "paste" }))).toBe("login_required");
+    expect(await getKind(storage.login("here", mixed.interaction, { method: "paste" }))).toBe("login_required");
   });
 
   test("the prompt is told to stop when the browser came first", async () => {
     const { server, storage } = await start();
     let isStopped = false;
     const { interaction } = person(
-      (event) => void visit(server.approve(urlOf(event))),
+      (event) => void visit(server.approve(getUrl(event))),
       (signal) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener("abort", () => {
@@ -212,7 +212,7 @@ describe("what is pasted", () => {
           });
         }),
     );
-    expect(await kindOf(storage.login("here", interaction))).toBe("done");
+    expect(await getKind(storage.login("here", interaction))).toBe("done");
     expect(isStopped).toBe(true);
   });
 });
@@ -232,7 +232,7 @@ describe("with a device code", () => {
       // The timer of a question on its way must not be taken for the pause between two.
       if (clock.waiting === 1 && events.length > 0) await clock.advance(stepMs);
     }
-    return { kind: await kindOf(outcome), events, server, tookMs: clock.monotonic() - startMs, directory };
+    return { kind: await getKind(outcome), events, server, tookMs: clock.monotonic() - startMs, directory };
   }
 
   test("the person sees a code and an address, never the secret, and is waited for", async () => {
@@ -292,13 +292,13 @@ describe("trouble", () => {
     let back = "";
     const { interaction } = person(
       (event) => {
-        back = server.approve(urlOf(event));
+        back = server.approve(getUrl(event));
         server.raw = raw;
       },
       async () => back,
     );
-    expect(await kindOf(storage.login("here", interaction, { method: "paste" }))).toBe(kind);
-    expect(await kindOf(storage.login("here", interaction, { method: "device" }))).toBe(kind);
+    expect(await getKind(storage.login("here", interaction, { method: "paste" }))).toBe(kind);
+    expect(await getKind(storage.login("here", interaction, { method: "device" }))).toBe(kind);
     expect(readdirSync(directory)).not.toContain("auth.json");
   });
 
@@ -320,14 +320,14 @@ describe("trouble", () => {
     const waiting = storage.login("here", person(() => undefined).interaction, { method: "device" });
     while (clock.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(30_000);
-    expect(await kindOf(waiting)).toBe("network");
+    expect(await getKind(waiting)).toBe("network");
   });
 
   test("a damaged file ends a login before it begins, and stays as it is", async () => {
     const { storage, file, server } = await start();
     writeFileSync(file, `{ "a": ${canary}`);
     const { events, interaction } = person(() => undefined);
-    expect(await kindOf(storage.login("here", interaction))).toBe("storage");
+    expect(await getKind(storage.login("here", interaction))).toBe("storage");
     expect(events).toEqual([]);
     expect(server.grants).toEqual([]);
     expect(readFileSync(file, "utf8")).toBe(`{ "a": ${canary}`);
@@ -340,7 +340,7 @@ describe("trouble", () => {
     await expect(storage.login("nobody", person(() => undefined).interaction)).rejects.toThrow("Known are");
     const noBrowser = setup({ oauthProviders: [{ ...server.provider(), device: undefined } as never] });
     expect(
-      await kindOf(noBrowser.storage.login("here", person(() => undefined).interaction, { method: "device" })),
+      await getKind(noBrowser.storage.login("here", person(() => undefined).interaction, { method: "device" })),
     ).toBe("unsupported");
   });
 });

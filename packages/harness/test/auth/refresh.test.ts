@@ -23,7 +23,7 @@ async function start(expiresInMs: number, extra: Parameters<typeof setup>[0] = {
   return { clock, server, options, ...kit };
 }
 
-const keyOf = async (storage: AuthStorage, signal?: AbortSignal) => {
+const getKey = async (storage: AuthStorage, signal?: AbortSignal) => {
   const outcome = await storage.getApiKey("here", signal ? { signal } : {});
   if (outcome.kind === "found") return outcome.key;
   return outcome.kind === "failed" ? outcome.failure.kind : outcome.kind;
@@ -32,16 +32,16 @@ const keyOf = async (storage: AuthStorage, signal?: AbortSignal) => {
 describe("one process", () => {
   test("a token that is good is used as it is, and nobody is asked", async () => {
     const { storage, server } = await start(hour);
-    expect(await keyOf(storage)).toBe("access-first");
+    expect(await getKey(storage)).toBe("access-first");
     expect(server.grants).toEqual([]);
   });
 
   test("a token is renewed some minutes before it ends, and what else was stored stays", async () => {
     const { storage, server, clock, read } = await start(hour);
     await clock.advance(hour - 5 * 60_000 - 1);
-    expect(await keyOf(storage)).toBe("access-first");
+    expect(await getKey(storage)).toBe("access-first");
     await clock.advance(1);
-    const key = await keyOf(storage);
+    const key = await getKey(storage);
     expect(key).toContain(canary);
     expect(server.grants).toEqual(["refresh_token"]);
     expect(read()["here"]).toMatchObject({ type: "oauth", access: key, note: "kept", expires: clock.now() + hour });
@@ -53,7 +53,7 @@ describe("one process", () => {
     const { storage, clock, server } = await start(-1);
     const keys: string[] = [];
     for (let call = 0; call < 3; call++) {
-      keys.push(await keyOf(storage));
+      keys.push(await getKey(storage));
       // The answer takes longer than the token lives.
       await clock.advance(2 * hour);
     }
@@ -64,18 +64,18 @@ describe("one process", () => {
   test("a token that lives a minute is not renewed at every call", async () => {
     const { storage, server, clock } = await start(-1);
     server.lifetime = 60;
-    const first = await keyOf(storage);
+    const first = await getKey(storage);
     await clock.advance(47_000);
-    expect(await keyOf(storage)).toBe(first);
+    expect(await getKey(storage)).toBe(first);
     await clock.advance(1_000);
-    expect(await keyOf(storage)).not.toBe(first);
+    expect(await getKey(storage)).not.toBe(first);
     expect(server.grants).toHaveLength(2);
   });
 
   test("any number of calls at once, by any number of storages, make one request", async () => {
     const { storage, server, directory, options } = await start(-1, { clock: systemClock });
     const second = AuthStorage.create(directory, { oauthProviders: options.oauthProviders });
-    const keys = await Promise.all([storage, storage, second, storage, second].map((each) => keyOf(each)));
+    const keys = await Promise.all([storage, storage, second, storage, second].map((each) => getKey(each)));
     expect(new Set(keys).size).toBe(1);
     expect(keys[0]).toContain(canary);
     expect(server.grants).toEqual(["refresh_token"]);
@@ -85,8 +85,8 @@ describe("one process", () => {
     const { storage, server, read } = await start(-1);
     const cancel = new AbortController();
     server.beforeRefresh = async () => cancel.abort();
-    expect(await keyOf(storage, cancel.signal)).toBe("aborted");
-    const key = await keyOf(storage);
+    expect(await getKey(storage, cancel.signal)).toBe("aborted");
+    const key = await getKey(storage);
     expect(key).toContain(canary);
     expect(read()["here"]?.access).toBe(key);
     expect(server.grants).toEqual(["refresh_token"]);
@@ -112,19 +112,19 @@ describe("one process", () => {
     const { storage, server, file } = await start(-1);
     const before = readFileSync(file, "utf8");
     server.raw = raw;
-    expect(await keyOf(storage)).toBe("server");
+    expect(await getKey(storage)).toBe("server");
     expect(readFileSync(file, "utf8")).toBe(before);
     server.raw = undefined;
-    expect(await keyOf(storage)).toContain(canary);
+    expect(await getKey(storage)).toContain(canary);
   });
 
   test("while a token is good, a server that is down costs a notice and nothing else", async () => {
     const { storage, server, notices, clock } = await start(60_000);
     await server.close();
-    expect(await keyOf(storage)).toBe("access-first");
+    expect(await getKey(storage)).toBe("access-first");
     expect(notices).toMatchObject([{ kind: "refresh_failed", key: "here" }]);
     await clock.advance(60_000);
-    expect(await keyOf(storage)).toBe("network");
+    expect(await getKey(storage)).toBe("network");
     expect(JSON.stringify(notices)).not.toMatch(/canary|refresh-first|access-first/);
   });
 
@@ -132,10 +132,10 @@ describe("one process", () => {
     const { storage, server, read } = await start(-1);
     let removing: Promise<boolean> | undefined;
     server.beforeRefresh = async () => void (removing = storage.remove("here"));
-    await keyOf(storage);
+    await getKey(storage);
     expect(await removing).toBe(true);
     expect(read()["here"]).toBeUndefined();
-    expect(await keyOf(storage)).toBe("none");
+    expect(await getKey(storage)).toBe("none");
   });
 
   test("new tokens that the disk refuses are used by this process, and stored as soon as it takes them", async () => {
@@ -148,29 +148,29 @@ describe("one process", () => {
     };
     const { storage, server, clock, notices, read } = await start(-1, { fileSystem });
     isFull = true;
-    const key = await keyOf(storage);
+    const key = await getKey(storage);
     expect(key).toContain(canary);
     expect(notices).toMatchObject([{ kind: "not_saved", key: "here" }]);
-    expect(await keyOf(storage)).toBe(key);
+    expect(await getKey(storage)).toBe(key);
     expect(read()["here"]?.access).toBe("access-first");
     await clock.advance(hour);
     // Not even a server in trouble makes us forget what only we know.
     server.raw = { status: 500, body: "" };
-    expect(await keyOf(storage)).toBe("server");
+    expect(await getKey(storage)).toBe("server");
     server.raw = undefined;
-    const next = await keyOf(storage);
+    const next = await getKey(storage);
     expect(next).not.toBe(key);
     isFull = false;
-    expect(await keyOf(storage)).toBe(next);
+    expect(await getKey(storage)).toBe(next);
     expect(read()["here"]?.access).toBe(next);
     expect(server.grants).toHaveLength(2);
   });
 
   test("a login of a provider that nobody registered is used while it is good", async () => {
     const { storage, clock } = await start(hour, { oauthProviders: [] });
-    expect(await keyOf(storage)).toBe("access-first");
+    expect(await getKey(storage)).toBe("access-first");
     await clock.advance(hour);
-    expect(await keyOf(storage)).toBe("unsupported");
+    expect(await getKey(storage)).toBe("unsupported");
   });
 });
 

@@ -17,7 +17,7 @@ import {
   text,
   transcript,
 } from "@tau/harness/testing";
-import { branchOf, type SessionEvent, type View } from "@tau/protocol";
+import { getBranch, type SessionEvent, type View } from "@tau/protocol";
 import { expect, onTestFinished, test } from "vitest";
 import { delegate } from "./budget.example.ts";
 import { talkWhileBusy } from "./busy.example.ts";
@@ -142,7 +142,7 @@ async function tested(turns: readonly TestTurn[], params: TestSessionParams = {}
   return desk;
 }
 
-const aiOf = (model: Model): AI => ({
+const createFakeAI = (model: Model): AI => ({
   model,
   stream: (context, options) => stream(model, context, options),
   complete: (context, options) => complete(model, context, options),
@@ -152,7 +152,7 @@ const aiOf = (model: Model): AI => ({
 
 test("three lines: it runs to the end and gives the answer", async () => {
   const { model, cwd } = scripted([[call("bash", { command: "ls | wc -l" })], [text("None.")]]);
-  expect(await countFiles(cwd, aiOf(model))).toBe("None.");
+  expect(await countFiles(cwd, createFakeAI(model))).toBe("None.");
   expect(model.left).toBe(0);
 });
 
@@ -172,13 +172,13 @@ test("a view: drawn after every event, and it begins with what was said before",
   const drawn: View[] = [];
   const stop = await follow(session, (view) => drawn.push(view));
   await prompt("B.");
-  const rolesOf = (view: View | undefined) => {
-    const entries = view ? branchOf(view.log) : [];
+  const getRoles = (view: View | undefined) => {
+    const entries = view ? getBranch(view.log) : [];
     return entries.flatMap((entry) => (entry.type === "message" ? (entry["message"] as { role: string }).role : []));
   };
-  expect(rolesOf(drawn[0])).toEqual(["user", "assistant"]);
+  expect(getRoles(drawn[0])).toEqual(["user", "assistant"]);
   expect(drawn.some(({ live }) => live.message?.text === "Two.")).toBe(true);
-  expect(rolesOf(drawn.at(-1))).toEqual(["user", "assistant", "user", "assistant"]);
+  expect(getRoles(drawn.at(-1))).toEqual(["user", "assistant", "user", "assistant"]);
   const count = drawn.length;
   stop();
   await session.setThinkingLevel("off");

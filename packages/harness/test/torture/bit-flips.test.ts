@@ -37,7 +37,7 @@ interface Sample {
   starts: number[];
 }
 
-function sampleOf(encode: (value: object) => Buffer): Sample {
+function createSample(encode: (value: object) => Buffer): Sample {
   const lines = [header(), ...entries].map(encode);
   const starts = lines.map((_line, at) => lines.slice(0, at).reduce((sum, { length }) => sum + length, 0));
   return { bytes: Buffer.concat(lines), starts };
@@ -95,7 +95,7 @@ for (const [name, encode, hasChecksums] of [
     `one flipped bit in a log ${name} costs at most one entry, and is told with its line`,
     { timeout: patience(60) },
     () => {
-      const sample = sampleOf(encode);
+      const sample = createSample(encode);
       const random = randomFrom();
       const lineFeeds = [...sample.bytes.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at);
       // Every bit of every line feed and of the header, and of an entry with children.
@@ -133,7 +133,7 @@ test("a session with a flipped bit opens, shows the rest, and goes on", { timeou
   const random = randomFrom(seed + 1);
   const directory = quickScratch();
   for (let run = 0; run < times(400); run++) {
-    const sample = sampleOf(run % 2 === 0 ? encodeLine : plainLine);
+    const sample = createSample(run % 2 === 0 ? encodeLine : plainLine);
     const at = run < 100 ? run : below(random, sample.bytes.length);
     const bytes = flipped(sample, at, below(random, 8));
     const path = join(directory, `${run}.jsonl`);

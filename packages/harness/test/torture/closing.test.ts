@@ -8,7 +8,7 @@ import { SessionLog } from "../../src/session/log.ts";
 import { createMemoryStore } from "../../src/session/memory-store.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { around, entry, header, idsIn, logOf, patience, quickScratch, systemError, user } from "./kit.ts";
+import { around, entry, header, idsIn, createLog, patience, quickScratch, systemError, user } from "./kit.ts";
 
 const closed = { code: "invalid_input", message: expect.stringContaining("is closed") };
 
@@ -73,7 +73,7 @@ describe("a store that is closed", () => {
     const { count, fileSystem } = counted();
     const path = newPath();
     const store = createFileStore({ path, fileSystem });
-    const append = store.append(logOf(1), { position: 0, sync: true });
+    const append = store.append(createLog(1), { position: 0, sync: true });
     await store.close();
     expect((await append).kind).toBe("appended");
     expect(count.open).toBe(0);
@@ -86,7 +86,7 @@ describe("a store that is closed", () => {
     const { count, fileSystem } = counted();
     const path = newPath();
     const first = createFileStore({ path });
-    await first.append(logOf(1), { position: 0, sync: true });
+    await first.append(createLog(1), { position: 0, sync: true });
     await first.close();
     const store = createFileStore({ path, fileSystem });
     const reads = [store.read(0, 10), store.read(5, 10), store.read(0, 1)];
@@ -129,7 +129,7 @@ describe("a lease that cannot be given back", () => {
       return await go();
     });
     const store = createFileStore({ path: newPath(), fileSystem });
-    await store.append(logOf(1), { position: 0, sync: true });
+    await store.append(createLog(1), { position: 0, sync: true });
     isGone = true;
     await store.close();
     expect(count.open).toBe(0);

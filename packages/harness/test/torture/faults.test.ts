@@ -8,7 +8,7 @@ import { HarnessError } from "../../src/errors.ts";
 import { createFileStore } from "../../src/session/file-store.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { around, idsIn, logOf, patience, quickScratch, sessionIds, systemError, user } from "./kit.ts";
+import { around, idsIn, createLog, patience, quickScratch, sessionIds, systemError, user } from "./kit.ts";
 
 const codes = ["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EACCES", "EROFS"] as const;
 const lasting = ["once", "forever"] as const;
@@ -84,7 +84,7 @@ async function expectSound(path: string, acknowledged: readonly string[], at: st
   return ids;
 }
 
-const nameOf = ({ at, code, lasts }: Fault, { calls }: FaultyFileSystem) =>
+const getName = ({ at, code, lasts }: Fault, { calls }: FaultyFileSystem) =>
   `${code}, ${lasts}, at ${at}: ${calls[at - 1]}`;
 
 for (const code of codes) {
@@ -104,7 +104,7 @@ for (const code of codes) {
             );
             if (!session) return;
             const acknowledged = await work(session, 3);
-            const at = nameOf(fault, fileSystem);
+            const at = getName(fault, fileSystem);
             expect(openFiles, at).toBe(0);
             const ids = await expectSound(session.getSessionFile()!, acknowledged, at);
             const hasFailed = fileSystem.calls.length >= fault.at;
@@ -130,7 +130,7 @@ test(
   { timeout: patience(60) },
   async () => {
     const root = quickScratch();
-    const good = logOf(5);
+    const good = createLog(5);
     const torn = Buffer.from('{"type":"message","id":"0000');
     let runs = 0;
     for (const code of ["EIO", "ENOSPC", "EROFS"]) {
@@ -144,7 +144,7 @@ test(
             writeFileSync(path, Buffer.concat([good, torn]));
             const session = await SessionManager.open(path, { fileSystem }).catch(expectSystemOrWords);
             const acknowledged = session ? await work(session, 2) : [];
-            const at = nameOf(fault, fileSystem);
+            const at = getName(fault, fileSystem);
             expect(openFiles, at).toBe(0);
             openFiles = 0;
             const bytes = readFileSync(path);
@@ -165,7 +165,7 @@ test(
 test("a session that cannot be written can be read, and says why", async () => {
   const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_torture.jsonl");
   for (const end of ["", '{"torn']) {
-    writeFileSync(path, Buffer.concat([logOf(3), Buffer.from(end)]));
+    writeFileSync(path, Buffer.concat([createLog(3), Buffer.from(end)]));
     const fileSystem = around(nodeFileSystem, async (call, args, go) => {
       const isWriting = call === "link" || call === "rename" || (call === "open" && Number(args[1]) !== 0);
       if (isWriting) throw systemError("EROFS");

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai";
 import { expect, test } from "vitest";
 import { encodeLine } from "../../src/session/line.ts";
 import { recover } from "../../src/session/recover.ts";
@@ -17,7 +17,7 @@ function mountSmallDisk(): string | undefined {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tau-torture", path], { stdio: "pipe" });
     return path;
   } catch (error) {
-    console.log(`no disk of 64 KB here, so it is not filled: ${messageOf(error).trim()}`);
+    console.log(`no disk of 64 KB here, so it is not filled: ${getErrorMessage(error).trim()}`);
     return undefined;
   }
 }
@@ -65,7 +65,7 @@ test("a torn line on a disk that is full can be read, and is set aside when ther
     try {
       writeFileSync(ballast, Buffer.alloc(128 * 1024));
     } catch (error) {
-      expect(messageOf(error)).toContain("ENOSPC");
+      expect(getErrorMessage(error)).toContain("ENOSPC");
     }
     const session = await SessionManager.open(path);
     expect(session.id).toBe("torture");

@@ -6,14 +6,14 @@ import { crc32 } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { EntryTable, idNumber } from "../../src/session/entry-table.ts";
 import { encodeIndex, tailBytes } from "../../src/session/index-file.ts";
-import { encodeLine, longestLine } from "../../src/session/line.ts";
+import { encodeLine, maxLineBytes } from "../../src/session/line.ts";
 import { SessionLog } from "../../src/session/log.ts";
 import { createMemoryStore, MemoryLog } from "../../src/session/memory-store.ts";
 import { recover } from "../../src/session/recover.ts";
 import { Scanner } from "../../src/session/scan.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import type { LogStore } from "../../src/session/store.ts";
-import { entry, header, hexId, logOf, patience, plainLine, quickScratch, sessionIds, user } from "./kit.ts";
+import { entry, header, hexId, createLog, patience, plainLine, quickScratch, sessionIds, user } from "./kit.ts";
 
 /** A line with a right checksum, be it JSON or not. */
 function summed(line: string): string {
@@ -21,7 +21,7 @@ function summed(line: string): string {
   return `${start},"crc":"${crc32(start).toString(16).padStart(8, "0")}"}\n`;
 }
 
-const kindsOf = ({ problems }: { problems: readonly { kind: string }[] }) => problems.map(({ kind }) => kind);
+const getKinds = ({ problems }: { problems: readonly { kind: string }[] }) => problems.map(({ kind }) => kind);
 
 const newFile = (content: string | Buffer, name = "2026-01-01T00-00-00-000Z_hostile.jsonl"): string => {
   const path = join(quickScratch(), name);
@@ -48,11 +48,11 @@ describe("a line with a right checksum", () => {
     for (const isLast of [false, true]) {
       test(`${name}${isLast ? ", at the end," : ""} costs itself alone`, async () => {
         const rest = isLast ? [] : [encodeLine(entry(3))];
-        const path = newFile(Buffer.concat([logOf(1), Buffer.from(summed(line)), ...rest]));
+        const path = newFile(Buffer.concat([createLog(1), Buffer.from(summed(line)), ...rest]));
         const expected = isLast ? ids.slice(0, -1) : ids;
         const session = await SessionManager.open(path);
         expect(await sessionIds(session)).toEqual(expected);
-        expect(kindsOf(session)).toEqual(isLast ? kinds.filter((kind) => kind === "damaged") : kinds);
+        expect(getKinds(session)).toEqual(isLast ? kinds.filter((kind) => kind === "damaged") : kinds);
         expect((await session.buildContext()).messages).toHaveLength(expected.length);
         const fresh = await session.appendMessage(user("after"));
         await session.close();
@@ -70,7 +70,7 @@ test(
   async () => {
     const session = await SessionManager.inMemory("/project");
     const first = await session.appendMessage(user("before"));
-    const append = () => session.appendMessage(user("x".repeat(longestLine)));
+    const append = () => session.appendMessage(user("x".repeat(maxLineBytes)));
     await expect(append()).rejects.toMatchObject({
       code: "invalid_input",
       message: expect.stringMatching(/too large.*256 MB/),
@@ -96,7 +96,7 @@ describe("a file that is no session", () => {
     const path = newFile(bytes, "notes.txt");
     const session = await SessionManager.open(path);
     expect(session.readOnly).toMatchObject({ reason: "refused", message: expect.stringContaining("no session") });
-    expect(kindsOf(session)[0]).toBe("no_session");
+    expect(getKinds(session)[0]).toBe("no_session");
     await expect(session.appendMessage(user("x"))).rejects.toMatchObject({ code: "read_only" });
     await session.close();
     expect(readFileSync(path).equals(bytes)).toBe(true);
@@ -131,7 +131,7 @@ describe("a log of many bad lines", () => {
   ];
   test.each(cases)("(%s) is read quickly, and not every one is told", { timeout: patience(30) }, (_name, line) => {
     const count = 100_000;
-    const bytes = Buffer.concat([logOf(1), Buffer.from(line.repeat(count))]);
+    const bytes = Buffer.concat([createLog(1), Buffer.from(line.repeat(count))]);
     const before = process.cpuUsage();
     const found = recover(bytes);
     const { user: cpu } = process.cpuUsage(before);
@@ -144,13 +144,13 @@ describe("a log of many bad lines", () => {
   });
 
   test("has no index that is larger than itself, and counts on where its index ends", async () => {
-    const path = newFile(Buffer.concat([logOf(1), Buffer.from("x\n".repeat(80_000))]));
+    const path = newFile(Buffer.concat([createLog(1), Buffer.from("x\n".repeat(80_000))]));
     const session = await SessionManager.open(path);
     await session.close();
     expect(readdirSync(join(path, "..")).filter((name) => name.endsWith(".idx"))).toEqual([]);
 
     const lines = Buffer.from(`${"x".repeat(99)}\n`.repeat(2_000));
-    const other = newFile(Buffer.concat([logOf(1), lines]));
+    const other = newFile(Buffer.concat([createLog(1), lines]));
     await (await SessionManager.open(other)).close();
     expect(statSync(`${other}.idx`).size).toBeLessThan(lines.length);
     writeFileSync(other, lines, { flag: "a" });
@@ -209,7 +209,7 @@ describe("a line without an end", () => {
   });
 
   test("of anything else is given up where no entry is so long", { timeout: patience(30) }, () => {
-    const count = longestLine / 1024 / 1024 + 20;
+    const count = maxLineBytes / 1024 / 1024 + 20;
     const length = count * 1024 * 1024;
     function* chunks() {
       yield* repeated(count, "x");
@@ -218,7 +218,7 @@ describe("a line without an end", () => {
       yield* repeated(count, "x");
     }
     const { pieces, problems, position, most } = scan(chunks());
-    expect(most).toBeLessThan(longestLine / 2);
+    expect(most).toBeLessThan(maxLineBytes / 2);
     expect(pieces).toEqual([
       [0, length, false],
       [length + 1, whole.length, true],
@@ -228,7 +228,7 @@ describe("a line without an end", () => {
   });
 
   test("that is a hole in the file is cut off without a copy", async () => {
-    const path = newFile(logOf(3));
+    const path = newFile(createLog(3));
     const { size } = statSync(path);
     const file = openSync(path, "r+");
     ftruncateSync(file, 200 * 1024 * 1024);
@@ -243,7 +243,7 @@ describe("a line without an end", () => {
 
   test("that is torn and larger than what is copied at a time is set aside whole", async () => {
     const torn = Buffer.from("torn ".repeat(700_000));
-    const path = newFile(Buffer.concat([logOf(3), torn]));
+    const path = newFile(Buffer.concat([createLog(3), torn]));
     await (await SessionManager.open(path)).close();
     const [aside] = readdirSync(join(path, "..")).filter((name) => name.includes(".torn-"));
     expect(readFileSync(join(path, "..", aside!)).equals(torn)).toBe(true);
@@ -274,7 +274,7 @@ test("a session of a version to come is read and written as ours, and says so", 
 test("a row that is too long for a text is damage, not the end of reading", async () => {
   const log = new MemoryLog();
   const store = createMemoryStore({ log });
-  const bytes = logOf(2);
+  const bytes = createLog(2);
   await store.append(bytes, { position: 0, sync: false });
   // An index says so, and is believed until the log is read.
   const known = recover(bytes);

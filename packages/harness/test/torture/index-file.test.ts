@@ -7,10 +7,10 @@ import { HarnessError } from "../../src/errors.ts";
 import { encodeLine } from "../../src/session/line.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { below, entry, header, idsIn, logOf, patience, quickScratch, randomFrom, times, user } from "./kit.ts";
+import { below, entry, header, idsIn, createLog, patience, quickScratch, randomFrom, times, user } from "./kit.ts";
 
 /** Long enough to have an index. */
-const bytes = logOf(600);
+const bytes = createLog(600);
 const ids = idsIn(bytes, recover(bytes));
 let index: Buffer;
 let directory: string;

@@ -71,7 +71,7 @@ export const entry = (number: number, parent = number - 1, text = `m${number}`):
 export const plainLine = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 
 /** A log with this many entries, each the child of the one before it. */
-export function logOf(count: number, encode: (value: object) => Buffer = encodeLine): Buffer {
+export function createLog(count: number, encode: (value: object) => Buffer = encodeLine): Buffer {
   const entries = Array.from({ length: count }, (_unused, at) => entry(at + 1));
   return Buffer.concat([header(), ...entries].map(encode));
 }

@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checksumOf, encodeLine } from "../../src/session/line.ts";
+import { readChecksum, encodeLine } from "../../src/session/line.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import {
@@ -13,7 +13,7 @@ import {
   header,
   hexId,
   idsIn,
-  logOf,
+  createLog,
   patience,
   plainLine,
   quickScratch,
@@ -27,7 +27,7 @@ import {
 function written(data: unknown): { data?: unknown } {
   const line = encodeLine({ type: "custom", id: hexId(1), parentId: null, timestamp: "", customType: "x", data });
   expect(line.indexOf(0x0a)).toBe(line.length - 1);
-  expect(checksumOf(line.subarray(0, -1))).toBe("right");
+  expect(readChecksum(line.subarray(0, -1))).toBe("right");
   const value = JSON.parse(line.toString()) as { id: string; data?: unknown };
   expect(value.id).toBe(hexId(1));
   return value;
@@ -122,7 +122,7 @@ describe("a line can be made of", () => {
   test("an entry that would not be written, or would be written as something else", () => {
     for (const toJSON of [throwing, () => undefined, () => "a text", () => 1n]) {
       const line = encodeLine({ ...entry(1), toJSON });
-      expect(checksumOf(line.subarray(0, -1))).toBe("right");
+      expect(readChecksum(line.subarray(0, -1))).toBe("right");
       expect(JSON.parse(line.toString())).toMatchObject(entry(1));
     }
   });
@@ -322,7 +322,7 @@ describe("a file of others", () => {
 test("a block of zeros anywhere costs the lines it touches, and is reported", { timeout: patience(30) }, () => {
   const random = randomFrom();
   for (let run = 0; run < times(1_000); run++) {
-    const bytes = logOf(20, run % 2 === 0 ? encodeLine : plainLine);
+    const bytes = createLog(20, run % 2 === 0 ? encodeLine : plainLine);
     const all = idsIn(bytes, recover(bytes));
     const from = below(random, bytes.length);
     const to = Math.min(bytes.length, from + 1 + below(random, 600));
@@ -360,7 +360,7 @@ test(
         .array(fc.oneof(fragments, fc.string({ unit: "binary", maxLength: 4 })), { maxLength: 40 })
         .map((all) => Buffer.from(all.join(""))),
       fc.tuple(fc.nat(400), fc.nat(400), fc.uint8Array({ maxLength: 20 })).map(([from, to, middle]) => {
-        const log = logOf(3);
+        const log = createLog(3);
         return Buffer.concat([log.subarray(0, from), middle, log.subarray(to)]);
       }),
     );

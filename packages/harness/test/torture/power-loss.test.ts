@@ -53,7 +53,7 @@ const filesIn = async (fileSystem: CrashFileSystem) => {
   return names.map(({ name }) => name);
 };
 
-async function bytesOf(fileSystem: CrashFileSystem, name: string): Promise<Buffer> {
+async function getBytes(fileSystem: CrashFileSystem, name: string): Promise<Buffer> {
   const handle = await fileSystem.open(join(directory, name), constants.O_RDONLY);
   const bytes = Buffer.alloc((await handle.stat()).size);
   await handle.read(bytes, 0);
@@ -135,12 +135,12 @@ test(
       },
       async (left, life, at) => {
         const names = await filesIn(left);
-        const log = await bytesOf(
+        const log = await getBytes(
           left,
           names.find((name) => name.endsWith(".jsonl"))!,
         );
         const asides = await Promise.all(
-          names.filter((name) => name.includes(".torn-")).map((name) => bytesOf(left, name)),
+          names.filter((name) => name.includes(".torn-")).map((name) => getBytes(left, name)),
         );
         // What is cut off is beside the log before it is gone from it.
         expect(

@@ -11,7 +11,7 @@ import {
   header,
   hexId,
   idsIn,
-  logOf,
+  createLog,
   patience,
   plainLine,
   quickScratch,
@@ -37,7 +37,7 @@ const short = (number: number) => ({
 });
 
 /** Where each line ends, without its line feed. */
-const endsOf = (bytes: Buffer) => [...bytes.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at);
+const getEnds = (bytes: Buffer) => [...bytes.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at);
 
 for (const [name, count, make, encode] of [
   ["without checksums", 500, shortest, plainLine],
@@ -49,7 +49,7 @@ for (const [name, count, make, encode] of [
     () => {
       const entries = Array.from({ length: count }, (_unused, at) => make(at + 1));
       const bytes = Buffer.concat([header("x"), ...entries].map(encode));
-      const [headerEnd = 0, ...ends] = endsOf(bytes);
+      const [headerEnd = 0, ...ends] = getEnds(bytes);
       let complete = 0;
       for (let length = 0; length <= bytes.length; length++) {
         if (ends[complete] === length) complete++;
@@ -75,7 +75,12 @@ for (const [name, count, make, encode] of [
 
 test("a log that comes in chunks of any size gives what it gives in one", () => {
   const random = randomFrom();
-  const whole = Buffer.concat([logOf(20), Buffer.from("\r\n\n\0\0\n"), encodeLine(entry(21)), Buffer.from("{torn")]);
+  const whole = Buffer.concat([
+    createLog(20),
+    Buffer.from("\r\n\n\0\0\n"),
+    encodeLine(entry(21)),
+    Buffer.from("{torn"),
+  ]);
   const expected = recover(whole);
   for (let run = 0; run < times(200); run++) {
     const recovery = new Recovery();
@@ -94,10 +99,10 @@ test(
   "a session whose file ends anywhere opens, sets the torn rest aside, and goes on cleanly",
   { timeout: patience(60) },
   async () => {
-    const bytes = logOf(30);
+    const bytes = createLog(30);
     const random = randomFrom();
     const ids = recover(bytes).table.count === 30 ? idsIn(bytes, recover(bytes)) : [];
-    const ends = endsOf(bytes);
+    const ends = getEnds(bytes);
     const root = quickScratch();
     let cut = 0;
     for (let run = 0; run < times(2_000); run++) {

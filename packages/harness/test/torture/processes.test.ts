@@ -27,7 +27,7 @@ import {
   entry,
   header,
   idsIn,
-  logOf,
+  createLog,
   patience,
   quickScratch,
   randomFrom,
@@ -223,7 +223,7 @@ describe("a writer whose file", () => {
     test.each(cases)(`%s ${moment} stops, touches nothing, and can be saved elsewhere`, async (_name, change) => {
       const place = quickScratch();
       const path = join(place, "2026-01-01T00-00-00-000Z_torture.jsonl");
-      writeFileSync(path, logOf(3));
+      writeFileSync(path, createLog(3));
       const session = await SessionManager.open(path);
       const ids = await sessionIds(session);
       if (isWriting) ids.push(await session.appendMessage(user("mine")));
@@ -306,7 +306,7 @@ test("a session whose name is held by another process is not begun", async () =>
 
 test("who writes in the same moment as another is not told that all is well", async () => {
   const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_torture.jsonl");
-  writeFileSync(path, logOf(3));
+  writeFileSync(path, createLog(3));
   const others = encodeLine(entry(99, 0));
   const fileSystem = around(nodeFileSystem, async (call, args, go) => {
     if (call === "handle.write" && String(args[0]).includes('"type"')) appendFileSync(path, others);

@@ -27,8 +27,8 @@ export interface RunningTau extends TauClient {
   close(): Promise<number | null>;
 }
 
-const mostStderr = 16 * 1024;
-const usualCloseMs = 5_000;
+const maxStderrLength = 16 * 1024;
+const defaultCloseMs = 5_000;
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -65,9 +65,9 @@ class ChildClient extends TauClient implements RunningTau {
     super({ toProgram: child.stdin, fromProgram: child.stdout, ended }, options);
     this.#child = child;
     this.#exited = exited;
-    this.#closeTimeoutMs = options.closeTimeoutMs ?? usualCloseMs;
+    this.#closeTimeoutMs = options.closeTimeoutMs ?? defaultCloseMs;
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-mostStderr);
+      this.#stderr = (this.#stderr + text).slice(-maxStderrLength);
     });
   }
 

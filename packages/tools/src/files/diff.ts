@@ -1,6 +1,6 @@
 /** What changed, as a unified diff. Pure. The changes are known, so that only the lines around them are compared. */
 import { formatPatch, FILE_HEADERS_ONLY, structuredPatch, type StructuredPatchHunk } from "diff";
-import { countBreaks, countLines, keepHead, mostBytes } from "../truncate.ts";
+import { countBreaks, countLines, keepHead, defaultMaxBytes } from "../truncate.ts";
 import type { Change } from "./match.ts";
 
 export interface ChangeSummary {
@@ -15,7 +15,7 @@ const contextLines = 3;
  * What comparing may cost, in squares of differences: this many take some ten milliseconds. A place that would take
  * more is shown as all old lines, then all new ones.
  */
-const mostCost = 400 ** 2;
+const maxCost = 400 ** 2;
 
 /** Whole lines that changed, with three lines of context, and how many lines there are above them. */
 export interface ChangedBlock {
@@ -25,13 +25,13 @@ export interface ChangedBlock {
 }
 
 /** Of blocks in the order of the text, at least one of which differs. */
-export function unifiedDiff(name: string, blocks: readonly ChangedBlock[], maxBytes = mostBytes): ChangeSummary {
+export function unifiedDiff(name: string, blocks: readonly ChangedBlock[], maxBytes = defaultMaxBytes): ChangeSummary {
   // Where less is shown, less needs to be compared.
-  let left = mostCost * Math.min(1, maxBytes / mostBytes);
+  let left = maxCost * Math.min(1, maxBytes / defaultMaxBytes);
   const hunks = blocks.flatMap(({ before, after, linesAbove }) => {
     const found = compare(before, after, Math.floor(Math.sqrt(left)));
     left = found ? left - differences(found) ** 2 : left / 2;
-    return (found ?? [replacementOf(before, after)]).map((hunk) => ({
+    return (found ?? [toReplacement(before, after)]).map((hunk) => ({
       ...hunk,
       oldStart: hunk.oldStart + linesAbove.before,
       newStart: hunk.newStart + linesAbove.after,
@@ -46,7 +46,7 @@ export function unifiedDiff(name: string, blocks: readonly ChangedBlock[], maxBy
 export function summarise(source: string, changes: readonly Change[], name: string): ChangeSummary {
   const linesAbove = { before: 0, after: 0 };
   let done = 0;
-  const blocks = blocksOf(source, changes).map(({ from, to, text: after }): ChangedBlock => {
+  const blocks = getBlocks(source, changes).map(({ from, to, text: after }): ChangedBlock => {
     const skipped = countBreaks(source.slice(done, from));
     const before = source.slice(from, to);
     const block = {
@@ -63,7 +63,7 @@ export function summarise(source: string, changes: readonly Change[], name: stri
 }
 
 /** Whole lines with their context. Changes that share any are one block. */
-function blocksOf(source: string, changes: readonly Change[]): Change[] {
+function getBlocks(source: string, changes: readonly Change[]): Change[] {
   const groups: { from: number; to: number; changes: Change[] }[] = [];
   for (const change of changes) {
     const from = linesBack(source, change.from, contextLines);
@@ -115,7 +115,7 @@ const differences = (hunks: readonly StructuredPatchHunk[]): number =>
   hunks.reduce((sum, { lines }) => sum + lines.filter((line) => /^[-+]/.test(line)).length, 0);
 
 /** All old lines, then all new ones, between those that both begin and end with. */
-function replacementOf(before: string, after: string): StructuredPatchHunk {
+function toReplacement(before: string, after: string): StructuredPatchHunk {
   const [old, fresh] = [before, after].map((text) => text.split(/(?<=\n)/).filter((line) => line !== "")) as [
     string[],
     string[],
@@ -126,15 +126,15 @@ function replacementOf(before: string, after: string): StructuredPatchHunk {
   let tail = 0;
   while (tail < most - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
   const lines = [
-    ...old.slice(0, head).flatMap((line) => rowOf(" ", line)),
-    ...old.slice(head, old.length - tail).flatMap((line) => rowOf("-", line)),
-    ...fresh.slice(head, fresh.length - tail).flatMap((line) => rowOf("+", line)),
-    ...old.slice(old.length - tail).flatMap((line) => rowOf(" ", line)),
+    ...old.slice(0, head).flatMap((line) => getRow(" ", line)),
+    ...old.slice(head, old.length - tail).flatMap((line) => getRow("-", line)),
+    ...fresh.slice(head, fresh.length - tail).flatMap((line) => getRow("+", line)),
+    ...old.slice(old.length - tail).flatMap((line) => getRow(" ", line)),
   ];
   return { oldStart: 1, oldLines: old.length, newStart: 1, newLines: fresh.length, lines };
 }
 
-const rowOf = (sign: string, line: string): string[] =>
+const getRow = (sign: string, line: string): string[] =>
   line.endsWith("\n") ? [sign + line.slice(0, -1)] : [sign + line, "\\ No newline at end of file"];
 
 function firstChanged(hunks: readonly StructuredPatchHunk[]): number {

@@ -11,14 +11,14 @@ interface Edits {
 export function prepareEdits(args: unknown): Edits {
   if (!isRecord(args)) return args as Edits;
   const { oldText, newText, ...rest } = args;
-  const edits = listOf(rest["edits"]);
+  const edits = toList(rest["edits"]);
   const single = oldText === undefined && newText === undefined ? [] : [{ oldText, newText }];
   // What is still wrong is left for the validation to name.
   const prepared = Array.isArray(edits) ? [...(edits as unknown[]), ...single] : edits;
   return { ...rest, edits: prepared } as Edits;
 }
 
-function listOf(edits: unknown): unknown {
+function toList(edits: unknown): unknown {
   if (edits === undefined || edits === null) return [];
   if (isRecord(edits)) return [edits];
   if (typeof edits !== "string") return edits;

@@ -78,7 +78,7 @@ export async function aloneWith<T>(
   });
 }
 
-const mostAttempts = 3;
+const maxAttempts = 3;
 
 /** Does the work again when somebody outside changed the file between its reading and its writing. */
 export async function unlessOvertaken<T>(work: () => Promise<T>): Promise<T> {
@@ -87,7 +87,7 @@ export async function unlessOvertaken<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       const isOvertaken = error instanceof ToolsError && error.code === "overtaken";
-      if (!isOvertaken || attempt === mostAttempts) throw error;
+      if (!isOvertaken || attempt === maxAttempts) throw error;
     }
   }
 }

@@ -23,11 +23,11 @@ export function foldLoosely(source: string, { keepsEnd }: { keepsEnd: boolean })
   return fold(source, { isLoose: true, keepsEnd });
 }
 
-export const startOf = ({ starts }: Folded, unit: number): number => (starts ? starts[unit]! : unit);
+export const getStart = ({ starts }: Folded, unit: number): number => (starts ? starts[unit]! : unit);
 
 /** Where a unit ends in the source. Only CRLF is longer than one place. */
-export function endOf(folded: Folded, unit: number): number {
-  const start = startOf(folded, unit);
+export function getEnd(folded: Folded, unit: number): number {
+  const start = getStart(folded, unit);
   return folded.starts && folded.source.startsWith("\r\n", start) ? start + 2 : start + 1;
 }
 
@@ -68,7 +68,7 @@ function fold(source: string, { isLoose, keepsEnd }: { isLoose: boolean; keepsEn
     if (code !== space && code !== tab) solid = count;
   }
   if (!keepsEnd) count = solid;
-  return { source, text: textOf(codes.subarray(0, count)), starts: starts.subarray(0, count) };
+  return { source, text: getText(codes.subarray(0, count)), starts: starts.subarray(0, count) };
 }
 
 /** The plain character for one beyond ASCII. */
@@ -84,7 +84,7 @@ function plain(code: number, before: number): number {
   return code;
 }
 
-function textOf(codes: Uint16Array): string {
+function getText(codes: Uint16Array): string {
   const bytes = Buffer.from(codes.buffer, codes.byteOffset, codes.byteLength);
   return (isBigEndian ? Buffer.from(bytes).swap16() : bytes).toString("utf16le");
 }

@@ -7,7 +7,7 @@ export interface ImageSize {
 }
 
 /** Undefined when the header is damaged or does not say. */
-export function imageSizeOf(bytes: Uint8Array, type: ImageType): ImageSize | undefined {
+export function readImageSize(bytes: Uint8Array, type: ImageType): ImageSize | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     const size = readers[type](view);

@@ -15,8 +15,8 @@ import { limitMemory } from "./wasm-memory.ts";
 export interface ShrinkRequest {
   bytes: Uint8Array;
   /** In pixels. */
-  longestSide: number;
-  mostBytes: number;
+  maxSidePixels: number;
+  maxBytes: number;
 }
 
 export interface SmallImage {
@@ -39,7 +39,7 @@ const timeLimitMs = 20_000;
 /** The thread's own heap; pixels lie outside of it. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 /** A gigabyte for the decoder: twice of what an image needs whose header is true. Headers can lie. */
-const mostPages = 16_384;
+const maxPages = 16_384;
 
 /** One at a time, whoever asks: two would take twice the memory. */
 const decoders = createFileQueue();
@@ -58,7 +58,7 @@ async function runWorker(request: ShrinkRequest, { clock, signal, path }: Shrink
   const decoder = createRequire(import.meta.url).resolve("@silvia-odwyer/photon-node");
   const worker = new Worker(`(${work.toString()})(require, ${limitMemory.toString()})`, {
     eval: true,
-    workerData: { ...request, decoder, mostPages } satisfies WorkerData,
+    workerData: { ...request, decoder, maxPages } satisfies WorkerData,
     resourceLimits,
   });
   let cancelTimer = () => {};
@@ -87,7 +87,7 @@ interface WorkerData extends ShrinkRequest {
   /** The path of the decoder's module. */
   decoder: string;
   /** Of the decoder's memory. */
-  mostPages: number;
+  maxPages: number;
 }
 
 /** What Node has and its types do not tell of. */
@@ -101,25 +101,25 @@ interface WithWebAssembly {
  */
 function work(load: (name: string) => unknown, limit: typeof limitMemory): void {
   const { parentPort, workerData } = load("node:worker_threads") as typeof Threads;
-  const { bytes, longestSide, mostBytes, decoder, mostPages } = workerData as WorkerData;
+  const { bytes, maxSidePixels, maxBytes, decoder, maxPages } = workerData as WorkerData;
   const { WebAssembly } = globalThis as unknown as WithWebAssembly;
   const { Module } = WebAssembly;
   WebAssembly.Module = new Proxy(Module, {
-    construct: (_target, [module]: [Uint8Array]) => new Module(limit(module, mostPages)),
+    construct: (_target, [module]: [Uint8Array]) => new Module(limit(module, maxPages)),
   });
   const photon = load(decoder) as typeof Photon;
   const answer = (): Answer => {
     const original = photon.PhotonImage.new_from_byteslice(bytes);
     const [fullWidth, fullHeight] = [original.get_width(), original.get_height()];
-    for (let side = longestSide; side >= 100; side = Math.floor(side * 0.75)) {
+    for (let side = maxSidePixels; side >= 100; side = Math.floor(side * 0.75)) {
       const scale = Math.min(1, side / Math.max(fullWidth, fullHeight));
       const width = Math.max(1, Math.round(fullWidth * scale));
       const height = Math.max(1, Math.round(fullHeight * scale));
       const resized = scale === 1 ? original : photon.resize(original, width, height, photon.SamplingFilter.Lanczos3);
       const png = resized.get_bytes();
-      if (png.length <= mostBytes) return { bytes: png, type: "image/png", width, height };
+      if (png.length <= maxBytes) return { bytes: png, type: "image/png", width, height };
       const jpeg = resized.get_bytes_jpeg(80);
-      if (jpeg.length <= mostBytes) return { bytes: jpeg, type: "image/jpeg", width, height };
+      if (jpeg.length <= maxBytes) return { bytes: jpeg, type: "image/jpeg", width, height };
       if (resized !== original) resized.free();
     }
     return "too large";

@@ -2,18 +2,18 @@
 import type { ImageContent } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
 import { formatBytes } from "../truncate.ts";
-import { type ImageSize, imageSizeOf } from "./image-size.ts";
+import { type ImageSize, readImageSize } from "./image-size.ts";
 import { isWholeImage } from "./image-whole.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
 import type { ImageType } from "./sniff.ts";
 
 /** Decoding takes about 20 bytes a pixel, so this is half a gigabyte for a few seconds. */
-const mostImagePixels = 25_000_000;
-export const mostImageFileBytes = 50 * 1024 * 1024;
-const longestSide = 2_000;
+const maxImagePixels = 25_000_000;
+export const maxImageFileBytes = 50 * 1024 * 1024;
+const maxSidePixels = 2_000;
 /** What providers take of one image, counted in base64. */
-const mostEncodedBytes = 4.5 * 1024 * 1024;
-const mostBytes = Math.floor(mostEncodedBytes / 4) * 3;
+const maxEncodedBytes = 4.5 * 1024 * 1024;
+const maxBytes = Math.floor(maxEncodedBytes / 4) * 3;
 
 export interface PreparedImage {
   image: ImageContent;
@@ -28,18 +28,18 @@ export async function prepareImage(
   { resizes = true, ...limits }: ShrinkLimits & { resizes?: boolean },
 ): Promise<PreparedImage> {
   const { path } = limits;
-  const size = imageSizeOf(bytes, type);
+  const size = readImageSize(bytes, type);
   if (!size) throw new ToolsError("binary", `${path} is a damaged image: its header does not say how large it is.`);
-  if (size.width * size.height > mostImagePixels) {
+  if (size.width * size.height > maxImagePixels) {
     throw new ToolsError(
       "too_large",
-      `${path} is an image of ${size.width}×${size.height} pixels; at most ${mostImagePixels.toLocaleString("en-US")} can be shown. Make it smaller first.`,
+      `${path} is an image of ${size.width}×${size.height} pixels; at most ${maxImagePixels.toLocaleString("en-US")} can be shown. Make it smaller first.`,
     );
   }
-  const isSmall = bytes.length <= mostBytes && isWholeImage(bytes, type);
-  if (isSmall && (fits(size) || !resizes)) return { image: imageOf(bytes, type), note: undefined };
+  const isSmall = bytes.length <= maxBytes && isWholeImage(bytes, type);
+  if (isSmall && (fits(size) || !resizes)) return { image: toImage(bytes, type), note: undefined };
   if (!resizes) {
-    const most = formatBytes(mostEncodedBytes);
+    const most = formatBytes(maxEncodedBytes);
     const why = "the settings say that images are not made smaller";
     throw new ToolsError(
       "too_large",
@@ -48,21 +48,21 @@ export async function prepareImage(
   }
   // Most images are small enough, and most sessions see none.
   const { shrinkImage } = await import("./image-worker.ts");
-  const small = await shrinkImage({ bytes, longestSide, mostBytes }, limits);
+  const small = await shrinkImage({ bytes, maxSidePixels, maxBytes }, limits);
   if (!small) {
-    const most = formatBytes(mostEncodedBytes);
+    const most = formatBytes(maxEncodedBytes);
     throw new ToolsError("too_large", `${path} does not fit into ${most}, however small it is made.`);
   }
   const isResized = small.width !== size.width || small.height !== size.height;
   const note = isResized
     ? `[Shown as ${small.width}×${small.height} pixels; the original has ${size.width}×${size.height}.]`
     : `[Shown as ${small.type}; the original is ${type}.]`;
-  return { image: imageOf(small.bytes, small.type), note };
+  return { image: toImage(small.bytes, small.type), note };
 }
 
-const fits = ({ width, height }: ImageSize) => width <= longestSide && height <= longestSide;
+const fits = ({ width, height }: ImageSize) => width <= maxSidePixels && height <= maxSidePixels;
 
-const imageOf = (bytes: Uint8Array, mimeType: string): ImageContent => ({
+const toImage = (bytes: Uint8Array, mimeType: string): ImageContent => ({
   type: "image",
   data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
   mimeType,

@@ -44,7 +44,7 @@ export async function readLines(
   let isBegun = false;
   /** Shows the current line, or says that it does not fit. */
   const take = (): boolean => {
-    const text = textOf(current);
+    const text = getText(current);
     currentBytes = Buffer.byteLength(text);
     if (shownBytes + currentBytes > maxBytes) return false;
     lines.push(text);
@@ -79,7 +79,7 @@ export async function readLines(
       if (line >= offset && !take()) return full();
       line++;
       from = end + 1;
-      if (lines.length === maxLines) return await windowOf(file, lines, offset, position - count + from, line);
+      if (lines.length === maxLines) return await getWindow(file, lines, offset, position - count + from, line);
     }
   }
   const totalLines = isBegun ? line : line - 1;
@@ -87,13 +87,13 @@ export async function readLines(
   return { lines, firstLine: offset, hasMore: false, totalLines, tooLong: undefined };
 }
 
-function textOf(parts: readonly Buffer[]): string {
+function getText(parts: readonly Buffer[]): string {
   const text = (parts.length === 1 ? parts[0]! : Buffer.concat(parts)).toString("utf8");
   return text.endsWith("\r") ? text.slice(0, -1) : text;
 }
 
 /** As many lines as were asked for. Only whether anything follows is still to be found out. */
-async function windowOf(
+async function getWindow(
   file: ReadableFile,
   lines: string[],
   firstLine: number,

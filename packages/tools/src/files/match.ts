@@ -1,6 +1,6 @@
 /** Where edits apply in a text, and what they change there. Pure. */
 import { ToolsError } from "../errors.ts";
-import { endOf, foldBreaks, type Folded, foldLoosely, startOf, unfolded, unitsBefore } from "./fold.ts";
+import { getEnd, foldBreaks, type Folded, foldLoosely, getStart, unfolded, unitsBefore } from "./fold.ts";
 import { describeNearest } from "./nearest.ts";
 import { hasRawBytes } from "./text-file.ts";
 
@@ -36,8 +36,8 @@ interface Spot {
   isLoose: boolean;
 }
 
-const mostSpots = 1_000;
-const mostNamedLines = 100;
+const maxSpots = 1_000;
+const maxNamedLines = 100;
 
 /**
  * Places every edit on the original text. Throws if one is not found, not unique, changes nothing, or overlaps another.
@@ -158,9 +158,9 @@ function search(folded: Folded, needle: Folded, { isLoose, isWhole }: { isLoose:
   const length = needle.text.length;
   if (length === 0) return spots;
   for (let unit = folded.text.indexOf(needle.text); unit >= 0;) {
-    const [start, end] = [startOf(folded, unit), endOf(folded, unit + length - 1)];
+    const [start, end] = [getStart(folded, unit), getEnd(folded, unit + length - 1)];
     spots.push({ start, end, folded, unit, needle, isLoose });
-    if (spots.length === mostSpots) break;
+    if (spots.length === maxSpots) break;
     unit = folded.text.indexOf(needle.text, unit + (isWhole || spots.length < 2 ? 1 : length));
   }
   return spots;
@@ -171,7 +171,7 @@ function toLineEnd(spot: Spot): Spot[] {
   const { folded, unit, needle } = spot;
   const after = unit + needle.text.length;
   if (after === folded.text.length) return [{ ...spot, end: folded.source.length }];
-  return folded.text[after] === "\n" ? [{ ...spot, end: startOf(folded, after) }] : [];
+  return folded.text[after] === "\n" ? [{ ...spot, end: getStart(folded, after) }] : [];
 }
 
 /** What changes: only where old and new text differ, so that the rest of the match keeps its bytes too. */
@@ -194,7 +194,7 @@ function changeAt(source: string, spot: Spot, { oldText, newText }: TextEdit): C
 /** The place in the source after so many units of the needle. */
 function placeIn({ start, end, folded, unit, needle }: Spot, units: number): number {
   if (units === 0) return start;
-  return units === needle.text.length ? end : endOf(folded, unit + units - 1);
+  return units === needle.text.length ? end : getEnd(folded, unit + units - 1);
 }
 
 /** Line breaks as they were, one by one, and further ones like the nearest. */
@@ -239,10 +239,10 @@ function keepApart(source: string, change: Change, { start, end }: Spot): Change
 function ambiguous(source: string, spots: readonly Spot[], label: string, name: string): ToolsError {
   const lines = lineNumbers(
     source,
-    spots.slice(0, mostNamedLines).map(({ start }) => start),
+    spots.slice(0, maxNamedLines).map(({ start }) => start),
   );
-  const count = spots.length === mostSpots ? `${mostSpots} or more` : String(spots.length);
-  const more = spots.length > mostNamedLines ? " and further ones" : "";
+  const count = spots.length === maxSpots ? `${maxSpots} or more` : String(spots.length);
+  const more = spots.length > maxNamedLines ? " and further ones" : "";
   return new ToolsError(
     "ambiguous",
     `${label} is in ${name} ${count} times: at lines ${lines.join(", ")}${more}. Add lines around it until it is unique.`,

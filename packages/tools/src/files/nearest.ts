@@ -1,16 +1,16 @@
 /** What a text that was not found may have meant. Pure, and bounded however large the file is. */
 import { foldLoosely } from "./fold.ts";
 
-const mostCandidates = 3;
-const mostShownLines = 10;
-const mostShownLength = 200;
+const maxCandidates = 3;
+const maxShownLines = 10;
+const maxShownLength = 200;
 /** How much of the file, of the text, and of one line is compared. */
-const mostLines = 200_000;
-const mostWantedLines = 200;
-const mostComparedLength = 300;
-const mostKeyLength = 1_000;
+const maxLines = 200_000;
+const maxWantedLines = 200;
+const maxComparedLength = 300;
+const maxKeyLength = 1_000;
 /** How much of the words must be the same for a line to be similar. */
-const leastLikeness = 0.4;
+const minLikeness = 0.4;
 
 interface Candidate {
   /** 0-based, in the file. */
@@ -20,15 +20,15 @@ interface Candidate {
 
 /** The places most like `oldText`, with line numbers; empty when none is. */
 export function describeNearest(source: string, oldText: string): string {
-  const lines = source.split("\n", mostLines);
+  const lines = source.split("\n", maxLines);
   const wanted = oldText
     .replace(/\r\n?/g, "\n")
     .replace(/^\n+|\n+$/g, "")
-    .split("\n", mostWantedLines);
+    .split("\n", maxWantedLines);
   const same = bySameLines(lines, wanted);
   const candidates = same.length > 0 ? same : bySimilarLine(lines, wanted);
   if (candidates.length === 0) return "";
-  const height = Math.min(wanted.length, mostShownLines);
+  const height = Math.min(wanted.length, maxShownLines);
   const shown = candidates.map(({ first, remark }) => `${remark}:\n${excerpt(lines, first, height)}`);
   return `Nearest, with line numbers; copy from here or read the file again.\n\n${shown.join("\n\n")}`;
 }
@@ -36,14 +36,14 @@ export function describeNearest(source: string, oldText: string): string {
 function excerpt(lines: readonly string[], first: number, height: number): string {
   const rows = lines.slice(first, first + height).map((line, at) => {
     const text = line.replace(/\r$/, "").toWellFormed();
-    return `${first + at + 1}: ${text.length > mostShownLength ? `${text.slice(0, mostShownLength)}…` : text}`;
+    return `${first + at + 1}: ${text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text}`;
   });
   return rows.join("\n");
 }
 
 /** What two lines must share to be the same but for white space. */
 function key(line: string): string {
-  const text = line.slice(0, mostKeyLength).trim();
+  const text = line.slice(0, maxKeyLength).trim();
   return isAscii(text) ? text : foldLoosely(text, { keepsEnd: false }).text.trim();
 }
 
@@ -64,11 +64,11 @@ function bySameLines(lines: readonly string[], wanted: readonly string[]): Candi
   for (const [at, line] of lines.entries()) {
     for (const place of places.get(key(line)) ?? []) votes.set(at - place, (votes.get(at - place) ?? 0) + 1);
   }
-  const least = leastLikeness * [...places.values()].flat().length;
+  const least = minLikeness * [...places.values()].flat().length;
   return [...votes]
     .filter(([first, count]) => first >= 0 && count >= least)
     .sort(([one, oneVotes], [other, otherVotes]) => otherVotes - oneVotes || one - other)
-    .slice(0, mostCandidates)
+    .slice(0, maxCandidates)
     .map(([first]) => ({ first, remark: compareAt(lines, wanted, keys, first) }));
 }
 
@@ -79,27 +79,27 @@ function compareAt(
   first: number,
 ): string {
   const differing = keys.flatMap((text, at) => (key(lines[first + at] ?? "") === text ? [] : [first + at + 1]));
-  const range = rangeOf(first, wanted.length, lines.length);
+  const range = formatRange(first, wanted.length, lines.length);
   const differ = range.startsWith("Lines") ? `${range} differ` : `${range} differs`;
   if (differing.length > 0) {
     if (wanted.length === 1) return differ;
     return `${differ} at ${differing.slice(0, 10).join(", ")}${differing.length > 10 ? " and further on" : ""}`;
   }
   // Of long lines only the beginnings are known to be the same.
-  const long = wanted.findIndex((line, at) => line.length > mostKeyLength && line.trim() !== lines[first + at]!.trim());
+  const long = wanted.findIndex((line, at) => line.length > maxKeyLength && line.trim() !== lines[first + at]!.trim());
   if (long < 0) return `${differ} only in white space`;
-  return `${differ}, in line ${first + long + 1} from column ${columnOf(lines[first + long]!, wanted[long]!)} on`;
+  return `${differ}, in line ${first + long + 1} from column ${getColumn(lines[first + long]!, wanted[long]!)} on`;
 }
 
 /** Where a line begins to differ from the one that was wanted, 1-based; indentation does not matter. */
-function columnOf(line: string, wanted: string): number {
+function getColumn(line: string, wanted: string): number {
   const [indented, text] = [line.trimStart(), wanted.trimStart()];
   let at = 0;
   while (at < indented.length && indented[at] === text[at]) at++;
   return line.length - indented.length + at + 1;
 }
 
-function rangeOf(first: number, height: number, total: number): string {
+function formatRange(first: number, height: number, total: number): string {
   const last = Math.min(first + height, total);
   return last - first <= 1 ? `Line ${first + 1}` : `Lines ${first + 1}-${last}`;
 }
@@ -107,28 +107,28 @@ function rangeOf(first: number, height: number, total: number): string {
 /** The lines that share most words with the longest line of the text. */
 function bySimilarLine(lines: readonly string[], wanted: readonly string[]): Candidate[] {
   const longest = wanted.reduce((best, line, at) => (line.trim().length > wanted[best]!.trim().length ? at : best), 0);
-  const words = wordsOf(wanted[longest]!);
+  const words = getWords(wanted[longest]!);
   if (words.size === 0) return [];
   return lines
-    .map((line, at) => ({ at, likeness: likenessOf(words, wordsOf(line)) }))
-    .filter(({ likeness }) => likeness >= leastLikeness)
+    .map((line, at) => ({ at, likeness: measureLikeness(words, getWords(line)) }))
+    .filter(({ likeness }) => likeness >= minLikeness)
     .sort((one, other) => other.likeness - one.likeness || one.at - other.at)
-    .slice(0, mostCandidates)
+    .slice(0, maxCandidates)
     .map(({ at }) => {
       const first = Math.max(0, at - longest);
-      return { first, remark: `${rangeOf(first, wanted.length, lines.length)} (line ${at + 1} is similar)` };
+      return { first, remark: `${formatRange(first, wanted.length, lines.length)} (line ${at + 1} is similar)` };
     });
 }
 
-const wordsOf = (line: string): Set<string> =>
+const getWords = (line: string): Set<string> =>
   new Set(
     line
-      .slice(0, mostComparedLength)
+      .slice(0, maxComparedLength)
       .toLowerCase()
       .match(/[\p{L}\p{N}_]+/gu),
   );
 
-function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+function measureLikeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let shared = 0;
   for (const word of other) if (one.has(word)) shared++;
   return shared / (one.size + other.size - shared);

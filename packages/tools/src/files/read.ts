@@ -3,17 +3,17 @@ import { type Clock, systemClock } from "@tau/ai";
 import type { Static } from "typebox";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
-import { mostHashlineBytes } from "../hashline/edit-files.ts";
+import { maxHashlineBytes } from "../hashline/edit-files.ts";
 import { showHashline } from "../hashline/show.ts";
 import { createSnapshots, type Snapshots } from "../hashline/snapshots.ts";
 import type { Files, ReadableFile } from "../platform/files.ts";
-import { countLines, formatBytes, mostBytes, mostLines } from "../truncate.ts";
+import { countLines, formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { unlessAborted } from "./abort.ts";
 import { type LineWindow, readLines } from "./lines.ts";
 import { resolveExisting } from "./path.ts";
-import { mostImageFileBytes, prepareImage } from "./image.ts";
+import { maxImageFileBytes, prepareImage } from "./image.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
-import { headBytes, type ImageType, imageTypeOf, refuseBinary, refuseZeros } from "./sniff.ts";
+import { headBytes, type ImageType, detectImageType, refuseBinary, refuseZeros } from "./sniff.ts";
 
 export interface ReadDetails {
   path: string;
@@ -41,7 +41,7 @@ export function createReadTool({
   resizesImages?: boolean;
 }): AgentTool<ParametersOf<"read">, ReadDetails> {
   const read = async (
-    { path: given, offset = 1, limit = mostLines, hashline = false }: Static<ParametersOf<"read">>,
+    { path: given, offset = 1, limit = defaultMaxLines, hashline = false }: Static<ParametersOf<"read">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<ReadDetails>> => {
     const path = await resolveExisting(files, cwd, given);
@@ -50,8 +50,8 @@ export function createReadTool({
       const image = await sniff(file, given);
       if (image) return await showImage(files, file, image, { path, clock, signal, resizes: resizesImages });
       if (hashline) return await showAnchors({ files, snapshots }, { path, given }, { offset, limit });
-      const maxLines = Math.min(limit, mostLines);
-      const window = await readLines(file, { offset, maxLines, maxBytes: mostBytes, signal });
+      const maxLines = Math.min(limit, defaultMaxLines);
+      const window = await readLines(file, { offset, maxLines, maxBytes: defaultMaxBytes, signal });
       // A file may begin as a text does and go on otherwise.
       for (const line of window.lines) refuseZeros(line, given, file.size);
       return present(window, path, offset);
@@ -69,7 +69,7 @@ export function createReadTool({
 async function sniff(file: ReadableFile, path: string): Promise<ImageType | undefined> {
   const head = Buffer.allocUnsafe(headBytes);
   const start = head.subarray(0, await file.read(head, 0));
-  const image = imageTypeOf(start);
+  const image = detectImageType(start);
   if (image) return image;
   refuseBinary(start, path, file.size);
   return undefined;
@@ -82,14 +82,14 @@ async function showImage(
   limits: ShrinkLimits & { resizes: boolean },
 ): Promise<AgentToolResult<ReadDetails>> {
   const { path } = limits;
-  if (size > mostImageFileBytes) {
-    const most = formatBytes(mostImageFileBytes);
+  if (size > maxImageFileBytes) {
+    const most = formatBytes(maxImageFileBytes);
     throw new ToolsError(
       "too_large",
       `${path} is an image of ${formatBytes(size)}; at most ${most} can be shown. Make it smaller first.`,
     );
   }
-  const { bytes } = await files.readWhole(path, mostImageFileBytes);
+  const { bytes } = await files.readWhole(path, maxImageFileBytes);
   const { image, note } = await prepareImage(bytes, type, limits);
   return {
     content: [{ type: "text", text: note ?? `[An image, ${type}.]` }, image],
@@ -103,7 +103,7 @@ async function showAnchors(
   { path, given }: { path: string; given: string },
   range: { offset: number; limit: number },
 ): Promise<AgentToolResult<ReadDetails>> {
-  const { realPath, bytes } = await files.readWhole(path, mostHashlineBytes);
+  const { realPath, bytes } = await files.readWhole(path, maxHashlineBytes);
   const { text, ...shown } = showHashline(snapshots, { given, realPath, bytes }, range);
   return { content: [{ type: "text", text }], details: { path, ...shown } };
 }
@@ -116,7 +116,7 @@ function present(window: LineWindow, path: string, offset: number): AgentToolRes
       `Line ${offset} is beyond the end of the file, which has ${countLines(totalLines)}.`,
     );
   }
-  const notice = noticeOf(window);
+  const notice = formatNotice(window);
   const text = [lines.join("\n"), notice].filter(Boolean).join("\n\n");
   return {
     content: [{ type: "text", text: totalLines === 0 ? "(the file is empty)" : text }],
@@ -130,11 +130,11 @@ function present(window: LineWindow, path: string, offset: number): AgentToolRes
 }
 
 /** What was left out, and how to get it. */
-function noticeOf({ lines, firstLine, hasMore, tooLong }: LineWindow): string {
+function formatNotice({ lines, firstLine, hasMore, tooLong }: LineWindow): string {
   if (tooLong) {
     const { line, bytes } = tooLong;
     const next = hasMore ? ` Go on with offset=${line + 1}.` : "";
-    return `[Line ${line} is too long to show: ${formatBytes(bytes)} or more, the limit is ${formatBytes(mostBytes)}. See it with bash: sed -n '${line}p' FILE | head -c 10000.${next}]`;
+    return `[Line ${line} is too long to show: ${formatBytes(bytes)} or more, the limit is ${formatBytes(defaultMaxBytes)}. See it with bash: sed -n '${line}p' FILE | head -c 10000.${next}]`;
   }
   if (!hasMore) return "";
   const last = firstLine + lines.length - 1;

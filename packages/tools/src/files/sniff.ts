@@ -26,7 +26,7 @@ const signatures: readonly [ImageType, (bytes: Uint8Array) => boolean][] = [
 const startsWith = (bytes: Uint8Array, signature: readonly number[]) =>
   bytes.length >= signature.length && signature.every((byte, at) => bytes[at] === byte);
 
-export const imageTypeOf = (head: Uint8Array): ImageType | undefined =>
+export const detectImageType = (head: Uint8Array): ImageType | undefined =>
   signatures.find(([, matches]) => matches(head))?.[0];
 
 /** How many bytes tell a text from something else. */

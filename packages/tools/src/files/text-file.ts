@@ -6,7 +6,7 @@ import { formatBytes } from "../truncate.ts";
 import { refuseBinary } from "./sniff.ts";
 
 /** The largest file that is edited, since it is held in memory whole. */
-export const mostEditableBytes = 10 * 1024 * 1024;
+export const maxEditableBytes = 10 * 1024 * 1024;
 
 /** Reads a text for editing. `name` is what messages call it. A byte order mark is part of the text. */
 export async function readTextFile(
@@ -21,10 +21,10 @@ export async function readTextFile(
 
 async function readBytes(files: Files, path: string, name: string): Promise<{ bytes: Buffer; stamp: string }> {
   try {
-    return await files.readWhole(path, mostEditableBytes);
+    return await files.readWhole(path, maxEditableBytes);
   } catch (error) {
     if (!(error instanceof ToolsError) || error.code !== "too_large") throw error;
-    const limit = formatBytes(mostEditableBytes);
+    const limit = formatBytes(maxEditableBytes);
     throw new ToolsError("too_large", `${name} is too large to edit: at most ${limit}. Use sed or a script in bash.`, {
       cause: error,
     });

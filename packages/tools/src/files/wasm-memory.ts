@@ -1,10 +1,10 @@
 /** Bounds what a WebAssembly module may take. The runtime has no option for that; the module itself can say it. Pure. */
 
 /**
- * The same module with at most `mostPages` pages of memory, 64 KB each. It is handed to threads as text, so it uses
+ * The same module with at most `maxPages` pages of memory, 64 KB each. It is handed to threads as text, so it uses
  * nothing from outside of it. Throws for a module whose memory is not declared in the plain way.
  */
-export function limitMemory(module: Uint8Array, mostPages: number): Uint8Array {
+export function limitMemory(module: Uint8Array, maxPages: number): Uint8Array {
   /** Numbers are written seven bits a byte, the lowest first. */
   const read = (from: number): { value: number; next: number } => {
     let value = 0;
@@ -21,7 +21,7 @@ export function limitMemory(module: Uint8Array, mostPages: number): Uint8Array {
     if (module[at] === 5) {
       // One memory, of which only the least size is told.
       if (module[start] !== 1 || module[start + 1] !== 0) break;
-      const limits = [1, 1, ...write(read(start + 2).value), ...write(mostPages)];
+      const limits = [1, 1, ...write(read(start + 2).value), ...write(maxPages)];
       const section = [5, limits.length, ...limits];
       const limited = new Uint8Array(at + section.length + module.length - end);
       limited.set(module.subarray(0, at));

@@ -37,7 +37,7 @@ export function createWriteTool({
       );
       const lines = lineCount(content);
       const what = `${countLines(lines)} (${formatBytes(bytes.length)})`;
-      const name = nameOf(given, { cwd, realPath });
+      const name = getName(given, { cwd, realPath });
       const text = isNew ? `Created ${name}: ${what}.` : `Replaced the content of ${name}: ${what}.`;
       return { content: [{ type: "text", text }], details: { path, bytes: bytes.length, lines, isNew } };
     },
@@ -45,7 +45,7 @@ export function createWriteTool({
 }
 
 /** Where it was written is said where that is not what was given: behind a link, or under another spelling. */
-const nameOf = (given: string, { cwd, realPath }: { cwd: string; realPath: string }): string =>
+const getName = (given: string, { cwd, realPath }: { cwd: string; realPath: string }): string =>
   resolve(cwd, given) === realPath ? given : `${given} (${showName(realPath)})`;
 
 /** The break after the last line does not begin another one. */

@@ -7,7 +7,7 @@ export interface Alignment {
    * How far lines `first` to `last` moved, which are still there, together and unchanged; undefined when that is not
    * certain. It is certain between two pins.
    */
-  offsetOf(first: number, last: number): number | undefined;
+  getOffset(first: number, last: number): number | undefined;
   /** The same for a line and those up to the nearest pin above it, or below it. On its other side all may differ. */
   offsetFrom(line: number, side: "above" | "below"): number | undefined;
   /** Roughly where a line is now. */
@@ -15,7 +15,7 @@ export interface Alignment {
 }
 
 /** How many lines a pin may be away. */
-const mostLinesToPin = 200;
+const maxLinesToPin = 200;
 
 /**
  * A pin is a line that occurs once in both texts and that every shortest way from one to the other leaves where it is:
@@ -32,7 +32,7 @@ export function alignLines(before: readonly string[], now: readonly string[], ef
   const old = createPlaces(before);
   const fresh = createPlaces(now.slice(head, bottom + shift));
   /** Where the same line is now, if it occurs once in both texts; else -1. */
-  const twinOf = (line: number): number => {
+  const findTwin = (line: number): number => {
     const text = before[line]!;
     if (old(text) === -1) return -1;
     const place = fresh(text);
@@ -50,30 +50,30 @@ export function alignLines(before: readonly string[], now: readonly string[], ef
     return place < 0 ? undefined : place + head;
   };
   /** Where a line is now, if it is certain for its part of the text. */
-  const placeOf = (line: number): number | undefined => {
+  const getPlace = (line: number): number | undefined => {
     if (line < head) return line;
     return line >= bottom ? line + shift : middlePlace(line);
   };
 
-  const isPin = (line: number) => line < 0 || line >= before.length || twinOf(line) >= 0;
+  const isPin = (line: number) => line < 0 || line >= before.length || findTwin(line) >= 0;
   /** The nearest pin from a line on, if all lines up to it moved together. */
   const pinFrom = (line: number, step: 1 | -1): { line: number; offset: number } | undefined => {
-    const place = placeOf(line);
+    const place = getPlace(line);
     if (place === undefined) return undefined;
     const offset = place - line;
-    for (let at = line, left = mostLinesToPin; left > 0 && placeOf(at) === at + offset; at += step, left--) {
+    for (let at = line, left = maxLinesToPin; left > 0 && getPlace(at) === at + offset; at += step, left--) {
       if (isPin(at)) return { line: at, offset };
     }
     return undefined;
   };
 
   return {
-    offsetOf(first, last) {
+    getOffset(first, last) {
       const above = pinFrom(first, -1);
       const below = pinFrom(last, 1);
       if (!above || !below) return undefined;
       const { offset } = above;
-      for (let line = first; line <= last; line++) if (placeOf(line) !== line + offset) return undefined;
+      for (let line = first; line <= last; line++) if (getPlace(line) !== line + offset) return undefined;
       if (above.line !== below.line) return offset;
       // A single line may have been copied elsewhere and then changed here.
       const others = [pinFrom(first - 1, -1), pinFrom(last + 1, 1)];
@@ -82,8 +82,8 @@ export function alignLines(before: readonly string[], now: readonly string[], ef
     offsetFrom: (line, side) => pinFrom(line, side === "above" ? -1 : 1)?.offset,
     guess(line) {
       const last = Math.min(line, before.length - 1);
-      for (let at = last; at >= 0 && at > last - mostLinesToPin; at--) {
-        const twin = twinOf(at);
+      for (let at = last; at >= 0 && at > last - maxLinesToPin; at--) {
+        const twin = findTwin(at);
         if (twin >= 0) return twin + line - at;
       }
       return line;
@@ -92,21 +92,21 @@ export function alignLines(before: readonly string[], now: readonly string[], ef
 }
 
 /** How many lines are looked for one by one before it is cheaper to know the places of all. */
-const mostSearches = 16;
+const maxSearches = 16;
 
 /** Tells where a line stands: -1 if it occurs more than once, undefined if never. */
 function createPlaces(lines: readonly string[]): (line: string) => number | undefined {
   let searches = 0;
   let places: Map<string, number> | undefined;
   return (line) => {
-    if (++searches > mostSearches) return (places ??= placesOf(lines)).get(line);
+    if (++searches > maxSearches) return (places ??= getPlaces(lines)).get(line);
     const first = lines.indexOf(line);
     if (first < 0) return undefined;
     return lines.includes(line, first + 1) ? -1 : first;
   };
 }
 
-function placesOf(lines: readonly string[]): Map<string, number> {
+function getPlaces(lines: readonly string[]): Map<string, number> {
   const places = new Map<string, number>();
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!;

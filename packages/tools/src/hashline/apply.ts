@@ -53,22 +53,22 @@ export function applyHunks(file: TextFile, sorted: readonly Hunk[]): TextFile {
     length += part.length;
   };
   const keep = (from: number, to: number) => {
-    setShifted(starts, known, old.subarray(from, to), length - file.startOf(from));
+    setShifted(starts, known, old.subarray(from, to), length - file.getStart(from));
     known += to - from;
-    add(bytes.subarray(file.startOf(from), file.startOf(to)));
+    add(bytes.subarray(file.getStart(from), file.getStart(to)));
   };
   let at = 0;
   for (const { start, end, lines, follows } of sorted) {
     keep(at, start);
     // What follows a last line without a line break gives it one.
-    if (start === count && isOpen && at < count) add(Buffer.from(file.endingOf(count - 1)));
+    if (start === count && isOpen && at < count) add(Buffer.from(file.getEnding(count - 1)));
     const like = (offset: number) => {
       if (start === end) return Math.max(0, follows ? start - 1 : Math.min(start, count - 1));
       return Math.min(start + offset, end - 1);
     };
     for (const [offset, line] of lines.entries()) {
       starts[known++] = length;
-      add(Buffer.from(line + file.endingOf(like(offset))));
+      add(Buffer.from(line + file.getEnding(like(offset))));
     }
     at = end;
   }
@@ -113,5 +113,5 @@ export function changedBlocks(before: TextFile, after: TextFile, sorted: readonl
 /** The file had no line break at its end and gets none. An empty last line needs it: without, it would be no line. */
 function withoutLastBreak(file: TextFile): TextFile {
   if (file.isOpen || file.count === 0 || file.line(file.count - 1) === "") return file;
-  return new TextFile(file.bytes.subarray(0, -file.endingOf(file.count - 1).length), file.starts);
+  return new TextFile(file.bytes.subarray(0, -file.getEnding(file.count - 1).length), file.starts);
 }

@@ -18,17 +18,17 @@ interface LineEdits {
 /** Models also send lists as JSON in a string. What is still wrong is left for the validation to name. */
 export function prepareLineEdits(args: unknown): LineEdits {
   const given = args as Partial<LineEdits> | undefined;
-  const edits = listOf(given?.edits);
+  const edits = toList(given?.edits);
   if (!Array.isArray(edits)) return args as LineEdits;
   const prepared = edits.map((edit: unknown) => {
-    const lines = listOf((edit as Partial<GivenEdit> | null)?.lines);
+    const lines = toList((edit as Partial<GivenEdit> | null)?.lines);
     return isTexts(lines) ? { ...(edit as GivenEdit), lines } : edit;
   });
   return { ...given, edits: prepared } as LineEdits;
 }
 
 /** Only what begins as a list: new text that is indented is meant as it stands. */
-const listOf = (given: unknown): unknown =>
+const toList = (given: unknown): unknown =>
   typeof given === "string" && given.startsWith("[") ? parseJson(given) : given;
 
 const isTexts = (value: unknown): value is string[] =>

@@ -9,10 +9,10 @@ import {
   unlessOvertaken,
   untilWriting,
 } from "../files/file-queue.ts";
-import { mostBytes } from "../truncate.ts";
+import { defaultMaxBytes } from "../truncate.ts";
 import { applyHunks, changedBlocks, type Hunk, refuseOverlaps } from "./apply.ts";
 import { type LineEdit, planEdits, type Refusal } from "./plan.ts";
-import { firstOf, type Room, shareRoom } from "./room.ts";
+import { getFirst, type Room, shareRoom } from "./room.ts";
 import { renderChanges, renderSpots } from "./show.ts";
 import type { Snapshots } from "./snapshots.ts";
 import { type FileWrite, writeAll } from "./write-files.ts";
@@ -42,7 +42,7 @@ export interface HashlineChange {
 }
 
 /** The largest file that is edited, or shown with tags: both need all of it. */
-export const mostHashlineBytes = 64 * 1024 ** 2;
+export const maxHashlineBytes = 64 * 1024 ** 2;
 
 interface Prepared extends FileEdits, FileWrite {
   hunks: Hunk[];
@@ -105,18 +105,18 @@ interface Refused {
   text(room: Room): string;
 }
 
-const mostReasons = 10;
-const mostNotes = 20;
+const maxReasons = 10;
+const maxNotes = 20;
 
 async function prepare({ files, snapshots }: HashlineGround, target: FileEdits): Promise<Prepared | Refused> {
   const { given, realPath, edits, fileTag } = target;
-  const { bytes, stamp } = await files.readWhole(realPath, mostHashlineBytes, { expected: snapshots.decoded });
+  const { bytes, stamp } = await files.readWhole(realPath, maxHashlineBytes, { expected: snapshots.decoded });
   const before = snapshots.decode(bytes, given);
   const versions = snapshots.versions(realPath);
   const plan = planEdits({ edits, current: before, versions, ...(fileTag !== undefined && { fileTag }) });
   if (plan.kind === "refused") {
     const { code, spots } = plan;
-    const reasons = firstOf(plan.reasons, mostReasons, (count) => `${count} more could not be placed either.`);
+    const reasons = getFirst(plan.reasons, maxReasons, (count) => `${count} more could not be placed either.`);
     const head = `Nothing was changed in ${given}. ${reasons.join(" ")}\nThe lines as they are now; use these tags:`;
     const text = (room: Room) => {
       room.take(head);
@@ -138,12 +138,12 @@ function present(
   count: number,
 ): { text: (room: Room) => string; change: HashlineChange } {
   const { given, path, realPath, before, after, hunks } = one;
-  const notes = firstOf(one.notes, mostNotes, (left) => `${left} more edits were placed so.`);
+  const notes = getFirst(one.notes, maxNotes, (left) => `${left} more edits were placed so.`);
   if (!isChanged(one)) {
     const text = [`Nothing to change in ${given}: it is already so.`, ...notes].join("\n");
     return { text: () => text, change: { path, diff: "", firstChangedLine: undefined, recoveries: notes } };
   }
-  const maxBytes = Math.floor(mostBytes / count);
+  const maxBytes = Math.floor(defaultMaxBytes / count);
   const summary = unifiedDiff(given, changedBlocks(before, after, hunks), maxBytes);
   snapshots.edited(realPath, before, after, hunks);
   const text = (room: Room) => {

@@ -60,24 +60,24 @@ interface Draft {
   row: string;
   number: number;
   sign: string;
-  first: Place;
-  last: Place;
+  first: PatchPosition;
+  last: PatchPosition;
   lines: string[];
 }
 
-type Place = Anchor | "BOF" | "EOF";
+type PatchPosition = Anchor | "BOF" | "EOF";
 
 function parseOperation(row: string, number: number): Draft {
   const [, from, fromTag, to, toTag, sign, inline] = operation.exec(row) ?? [];
   if (from === undefined || sign === undefined) {
     throw invalid(number, row, "unknown operation: write 5↑, 5↓, 5-9: or 5-9!, and put + before each line of new text");
   }
-  const first = placeOf(from, fromTag);
-  const last = to === undefined ? first : placeOf(to, toTag);
+  const first = toPosition(from, fromTag);
+  const last = to === undefined ? first : toPosition(to, toTag);
   return { row, number, sign, first, last, lines: inline ? [inline] : [] };
 }
 
-const placeOf = (given: string, tag: string | undefined): Place =>
+const toPosition = (given: string, tag: string | undefined): PatchPosition =>
   given === "BOF" || given === "EOF" ? given : { line: Number(given), tag };
 
 function finished({ row, number, sign, first, last, lines: given }: Draft): LineEdit {

@@ -1,9 +1,9 @@
 /** From edits that name lines as they were shown to hunks on the text of now, or to the reason why not. Pure. */
 import { type Hunk, sortHunks } from "./apply.ts";
 import { type Anchor, stripTag } from "./format.ts";
-import { createRelocator, mostEffort, type Relocator } from "./recover.ts";
-import { isOf, linesOfVersion, type Version } from "./snapshots.ts";
-import { fileTagOf, lineTag } from "./tags.ts";
+import { createRelocator, maxEffort, type Relocator } from "./recover.ts";
+import { isVersionOf, linesOfVersion, type Version } from "./snapshots.ts";
+import { getFileTag, lineTag } from "./tags.ts";
 import type { TextFile } from "./text.ts";
 
 /** One change as the model asked for it. `name` is what it is called in messages. */
@@ -55,7 +55,7 @@ type Placed =
 /** All edits or none: whichever cannot be placed for certain refuses them all. */
 export function planEdits(given: PlanInput): Plan {
   const input = { ...given, edits: withoutTags(given) };
-  const now = stateOf(input);
+  const now = getState(input);
   const placed = input.edits.map((edit) => place(edit, input, now));
   const failed = placed.filter((one) => one.kind === "failed");
   if (failed.length > 0) {
@@ -87,14 +87,14 @@ function withoutTags({ edits, versions }: PlanInput): LineEdit[] {
 /** What is worked out once for all edits, since it takes a look at the whole text. */
 interface State {
   isCurrent(version: Version): boolean;
-  relocatorOf(version: Version): Relocator | undefined;
+  getRelocator(version: Version): Relocator | undefined;
 }
 
-function stateOf({ current }: PlanInput): State {
-  const effort = { steps: mostEffort };
+function getState({ current }: PlanInput): State {
+  const effort = { steps: maxEffort };
   return {
-    isCurrent: once((version) => isOf(version, current) && showsThe(version, current)),
-    relocatorOf: once((version) => {
+    isCurrent: once((version) => isVersionOf(version, current) && showsThe(version, current)),
+    getRelocator: once((version) => {
       const before = linesOfVersion(version, current);
       return before && createRelocator(before, current.lines, effort);
     }),
@@ -120,16 +120,16 @@ function place(edit: LineEdit, input: PlanInput, now: State): Placed {
     const isKnown =
       fileTag === undefined ||
       versions.some((version) => version.tag === fileTag) ||
-      fileTagOf(current.hash) === fileTag;
+      getFileTag(current.hash) === fileTag;
     if (isKnown)
       return { kind: "placed", hunks: [{ start: at, end: at, lines: edit.lines, follows: edit.op === "end" }] };
     return { kind: "failed", reason: unknownTag(edit, fileTag), spot: { start: at, end: at } };
   }
   const span: Span = { start: edit.first.line - 1, end: edit.last.line };
-  const bases = basesOf(edit, span, input);
+  const bases = getBases(edit, span, input);
   if (bases.kind === "failed") return bases;
   const from = (version: Version): Placed =>
-    now.isCurrent(version) ? { kind: "placed", hunks: [hunkOf(edit, span)] } : recover(edit, span, version, input, now);
+    now.isCurrent(version) ? { kind: "placed", hunks: [toHunk(edit, span)] } : recover(edit, span, version, input, now);
   const [newest, ...others] = bases.versions.map(from);
   // Calls of one batch know nothing of each other's results: an older name may be meant, even if a newer one fits too.
   return others.some((other) => isElsewhere(other, newest!)) ? ambiguous(edit, span) : newest!;
@@ -145,7 +145,7 @@ const ambiguous = (edit: LineEdit, span: Span): Placed & { kind: "failed" } => (
 });
 
 /** The versions in which the lines were shown as the edit names them, the newest first; at least one. */
-function basesOf(
+function getBases(
   edit: AnchoredEdit,
   span: Span,
   { versions, fileTag, current }: PlanInput,
@@ -187,7 +187,7 @@ const spell = ({ start, end }: Span) => (end - start === 1 ? `line ${end}` : `li
 const unknownTag = (edit: LineEdit, tag: string) =>
   `${edit.name}: the tag ${tag} is of no text of this file that is still remembered.`;
 
-function hunkOf({ op, lines }: LineEdit, { start, end }: Span): Hunk {
+function toHunk({ op, lines }: LineEdit, { start, end }: Span): Hunk {
   if (op === "before") return { start, end: start, lines };
   if (op === "after") return { start: end, end, lines, follows: true };
   return { start, end, lines };
@@ -198,7 +198,7 @@ function recover(edit: LineEdit, shown: Span, base: Version, { versions }: PlanI
   let version = base;
   let span = shown;
   while (!now.isCurrent(version)) {
-    const next = madeOf(version, versions);
+    const next = getMade(version, versions);
     if (!next?.madeFrom) break;
     const moved = throughOwn(span, next.madeFrom.hunks);
     if (!moved)
@@ -212,10 +212,10 @@ function recover(edit: LineEdit, shown: Span, base: Version, { versions }: PlanI
       span.start === shown.start
         ? {}
         : { note: `${edit.name}: ${spell(shown)} moved by earlier edits${movedTo(span)}.` };
-    return { kind: "placed", hunks: [hunkOf(edit, span)], ...note };
+    return { kind: "placed", hunks: [toHunk(edit, span)], ...note };
   }
-  const relocator = now.relocatorOf(version);
-  const found = relocator?.place(hunkOf(edit, span), span);
+  const relocator = now.getRelocator(version);
+  const found = relocator?.place(toHunk(edit, span), span);
   if (!found) {
     const start = relocator?.guess(span.start) ?? span.start;
     const reason = `${edit.name}: the file changed at ${spell(shown)} since they were shown.`.replace(
@@ -234,14 +234,14 @@ function recover(edit: LineEdit, shown: Span, base: Version, { versions }: PlanI
       note: `${edit.name}: the file changed since it was read${rebuilt}; ${how}.`,
     };
   }
-  const offset = first ? first.start - hunkOf(edit, span).start : 0;
+  const offset = first ? first.start - toHunk(edit, span).start : 0;
   const at = { start: span.start + offset, end: span.end + offset };
   const note = `${edit.name}: the file changed since it was read${rebuilt}; ${spell(shown)} found unchanged${movedTo(at)}.`;
   return { kind: "placed", hunks: found.hunks, note };
 }
 
 /** The newer version that an own edit made of this one. */
-const madeOf = (version: Version, versions: readonly Version[]) =>
+const getMade = (version: Version, versions: readonly Version[]) =>
   versions.slice(0, versions.indexOf(version)).find(({ madeFrom }) => madeFrom?.id === version.id);
 
 /** Where lines are after hunks; undefined when they are no longer all there, side by side. */

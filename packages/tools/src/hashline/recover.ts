@@ -17,7 +17,7 @@ export interface Relocator {
 }
 
 /** What all comparisons of one call may cost: a few milliseconds. What would cost more is not recovered. */
-export const mostEffort = 300_000;
+export const maxEffort = 300_000;
 
 /** A line is known again by its surroundings: all lines from a pin above it to a pin below it are there, unchanged. */
 export function createRelocator(before: readonly string[], now: readonly string[], effort: Effort): Relocator {
@@ -39,7 +39,7 @@ export function createRelocator(before: readonly string[], now: readonly string[
       const isInsertion = part.start === part.end;
       const first = isInsertion ? Math.max(0, part.start - 1) : part.start;
       const last = isInsertion ? Math.min(before.length - 1, part.end) : part.end - 1;
-      const offset = alignment.offsetOf(first, last);
+      const offset = alignment.getOffset(first, last);
       if (offset !== undefined) hunks.push({ ...part, start: part.start + offset, end: part.end + offset });
       else if (!isMade(part)) return undefined;
     }
@@ -48,7 +48,7 @@ export function createRelocator(before: readonly string[], now: readonly string[
 
   return {
     place(hunk, { start, end }) {
-      const offset = alignment.offsetOf(start, end - 1);
+      const offset = alignment.getOffset(start, end - 1);
       if (offset !== undefined) {
         return { hunks: [{ ...hunk, start: hunk.start + offset, end: hunk.end + offset }], way: "moved" };
       }

@@ -1,11 +1,11 @@
 /** What one answer may hold: all that a tool returns or throws stays within the common limits, all parts together. Pure. */
-import { countBreaks, mostBytes, mostLines } from "../truncate.ts";
+import { countBreaks, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 
 export class Room {
   #lines: number;
   #bytes: number;
 
-  constructor(lines = mostLines, bytes = mostBytes) {
+  constructor(lines = defaultMaxLines, bytes = defaultMaxBytes) {
     this.#lines = lines;
     this.#bytes = bytes;
   }
@@ -37,20 +37,20 @@ export class Room {
 }
 
 /** The first few of many, and what is said of the others. */
-export function firstOf(texts: readonly string[], most: number, others: (count: number) => string): string[] {
+export function getFirst(texts: readonly string[], most: number, others: (count: number) => string): string[] {
   return texts.length <= most ? [...texts] : [...texts.slice(0, most), others(texts.length - most)];
 }
 
 /** With more parts, none would be large enough to be of use. */
-const mostParts = 10;
+const maxParts = 10;
 
 /** Texts of equal weight, each made for its part of the room. Those that find none are only counted. */
 export function shareRoom(makers: readonly ((room: Room) => string)[], others: (count: number) => string): string {
   // The rest is for what is said of the others.
-  const room = new Room(mostLines - 10, mostBytes - 1024);
+  const room = new Room(defaultMaxLines - 10, defaultMaxBytes - 1024);
   const texts: string[] = [];
-  for (const [at, make] of makers.slice(0, mostParts).entries()) {
-    const text = make(room.part(Math.min(makers.length, mostParts) - at));
+  for (const [at, make] of makers.slice(0, maxParts).entries()) {
+    const text = make(room.part(Math.min(makers.length, maxParts) - at));
     if (!room.take(`${text}\n`)) break;
     texts.push(text);
   }

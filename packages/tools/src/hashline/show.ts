@@ -1,6 +1,6 @@
 /** Showing lines with tags, and remembering that they were shown: what is not shown whole does not count as shown. */
 import { ToolsError } from "../errors.ts";
-import { countLines, formatBytes, mostBytes, mostLines } from "../truncate.ts";
+import { countLines, formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import type { Hunk } from "./apply.ts";
 import { renderHeader, renderRow } from "./format.ts";
 import type { Span } from "./plan.ts";
@@ -22,7 +22,7 @@ export interface HashlineView {
 export function showHashline(
   snapshots: Snapshots,
   file: { given: string; realPath: string; bytes: Uint8Array },
-  { offset = 1, limit = mostLines }: { offset?: number; limit?: number } = {},
+  { offset = 1, limit = defaultMaxLines }: { offset?: number; limit?: number } = {},
 ): HashlineView {
   const decoded = snapshots.decode(file.bytes, file.given);
   const total = decoded.count;
@@ -43,12 +43,12 @@ export function showHashline(
   }
   const { tag } = snapshots.show({ path: file.realPath, file: decoded, numbers });
   const next = offset + rows.length;
-  const notice = noticeOf(next > total ? undefined : decoded.line(next - 1), { offset, next, total });
+  const notice = formatNotice(next > total ? undefined : decoded.line(next - 1), { offset, next, total });
   const text = [renderHeader(file.given, tag), ...rows].join("\n") + (notice && `\n\n${notice}`);
   return { text, firstLine: offset, shownLines: rows.length, totalLines: total };
 }
 
-function noticeOf(
+function formatNotice(
   line: string | undefined,
   { offset, next, total }: { offset: number; next: number; total: number },
 ): string {
@@ -56,7 +56,7 @@ function noticeOf(
   if (line === undefined) return "";
   if (next > offset) return `[Showing lines ${offset}-${next - 1} of ${total}. Go on with offset=${next}.]`;
   const size = formatBytes(Buffer.byteLength(line));
-  return `[Line ${next} is too long to show: ${size}, the limit is ${formatBytes(mostBytes)}. Go on with offset=${next + 1}.]`;
+  return `[Line ${next} is too long to show: ${size}, the limit is ${formatBytes(defaultMaxBytes)}. Go on with offset=${next + 1}.]`;
 }
 
 interface Spots {
@@ -108,7 +108,7 @@ function showSpots(
 }
 
 /** A line around a spot that is longer than this, in bytes, is left out: what it tells is not worth its room. */
-const mostAround = 1_000;
+const maxAround = 1_000;
 
 /**
  * As many rows as there is room for, by line: first those at the spots, which those around must not hide. `numbers` are
@@ -121,7 +121,7 @@ function pickRows(file: TextFile, spots: readonly Span[], around: number, room: 
   const offer = ({ start, end }: Span, mostOfLine: number, instead: string) => {
     for (let at = start; at < end && !(isCut && room.isFull); at++) {
       if (rows.has(at)) continue;
-      const size = file.startOf(at + 1) - file.startOf(at);
+      const size = file.getStart(at + 1) - file.getStart(at);
       const isLong = size > mostOfLine;
       const row = isLong ? `${at + 1}: [${formatBytes(size)}, ${instead}]` : renderRow(at + 1, file.line(at));
       if (room.take(row)) {
@@ -135,9 +135,9 @@ function pickRows(file: TextFile, spots: readonly Span[], around: number, room: 
   };
   for (const spot of widened(spots, file.count, 0)) {
     room.take(gap);
-    offer(spot, mostBytes, "too long to be shown, and so to be changed by its tag: use edit or bash");
+    offer(spot, defaultMaxBytes, "too long to be shown, and so to be changed by its tag: use edit or bash");
   }
-  for (const span of widened(spots, file.count, around)) offer(span, mostAround, "left out");
+  for (const span of widened(spots, file.count, around)) offer(span, maxAround, "left out");
   return { rows, numbers, isCut };
 }
 

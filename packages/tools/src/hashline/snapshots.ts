@@ -1,7 +1,7 @@
 /** What the model has been shown of files, so that an anchor can be held against the text that was meant by it. */
 import type { Hunk } from "./apply.ts";
-import { fileTagOf } from "./tags.ts";
-import { decodeText, linesOf, type TextFile } from "./text.ts";
+import { getFileTag } from "./tags.ts";
+import { decodeText, toLines, type TextFile } from "./text.ts";
 import { xxHash32 } from "./xxhash32.ts";
 
 /** One state of a file. Line numbers in it are 0-based. */
@@ -72,9 +72,9 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
 
   const isKept = (text: Buffer) => text.length <= maxTextLength;
 
-  function versionOf(path: string, file: TextFile): Kept {
+  function getVersion(path: string, file: TextFile): Kept {
     const versions = paths.get(path) ?? [];
-    const known = versions.find((version) => isOf(version, file));
+    const known = versions.find((version) => isVersionOf(version, file));
     const version = known ?? create(file);
     touch(path, [version, ...versions.filter((other) => other !== version)].slice(0, maxVersions));
     return version;
@@ -83,7 +83,7 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
   function create({ text, hash }: TextFile): Kept {
     return {
       id: nextId++,
-      tag: fileTagOf(hash),
+      tag: getFileTag(hash),
       hash,
       length: text.length,
       text: isKept(text) ? text : undefined,
@@ -110,7 +110,7 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
 
   return {
     show({ path, file, numbers, isCorrection = false }) {
-      const version = versionOf(path, file);
+      const version = getVersion(path, file);
       const others = isCorrection ? paths.get(path)!.filter((other) => other !== version) : [];
       for (const number of numbers) {
         const line = file.line(number);
@@ -122,8 +122,8 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
       return version;
     },
     edited(path, before, after, hunks) {
-      const from = paths.get(path)?.find((version) => isOf(version, before));
-      const version = versionOf(path, after);
+      const from = paths.get(path)?.find((version) => isVersionOf(version, before));
+      const version = getVersion(path, after);
       last = isKept(after.bytes) ? after : undefined;
       if (from && from !== version) {
         version.madeFrom = { id: from.id, hunks };
@@ -148,7 +148,7 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
 }
 
 /** Whether a version is of this text: by the text itself where that was kept. */
-export function isOf(version: Version, file: TextFile): boolean {
+export function isVersionOf(version: Version, file: TextFile): boolean {
   if (version.length !== file.text.length) return false;
   return version.text === undefined ? version.hash === file.hash : version.text.equals(file.text);
 }
@@ -170,7 +170,7 @@ function unmoved(shown: readonly (string | undefined)[], hunks: readonly Hunk[])
  * when that is not the text that was read.
  */
 export function linesOfVersion(version: Version, current: TextFile): string[] | undefined {
-  if (version.text !== undefined) return linesOf(version.text);
+  if (version.text !== undefined) return toLines(version.text);
   const lines = current.lines;
   version.shown.forEach((line, at) => {
     if (line !== undefined) lines[at] = line;

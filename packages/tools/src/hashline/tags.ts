@@ -7,7 +7,7 @@ const alphabet = "ZPMQVRWSNKTXJBYH";
 export const lineTagPattern = `[${alphabet}]{2}`;
 
 /** Four hex digits: the low 16 bits of the hash of the whole text, with `\n` line ends and without a byte order mark. */
-export const fileTagOf = (hash: number): string => (hash & 0xffff).toString(16).padStart(4, "0");
+export const getFileTag = (hash: number): string => (hash & 0xffff).toString(16).padStart(4, "0");
 
 /** Two letters. Blanks at the end do not count, those at the beginning do. */
 export function lineTag(line: string): string {

@@ -43,7 +43,7 @@ export class TextFile {
   }
 
   get lines(): string[] {
-    return linesOf(this.text);
+    return toLines(this.text);
   }
 
   /** Without its line end. */
@@ -53,11 +53,11 @@ export class TextFile {
 
   /** Lines with their ends, up to the line `to`, which is not included. */
   slice(from: number, to: number): string {
-    return this.bytes.toString("utf8", this.startOf(from), this.startOf(to));
+    return this.bytes.toString("utf8", this.getStart(from), this.getStart(to));
   }
 
   /** Where a line begins in `bytes`; the line after the last begins at their end. */
-  startOf(at: number): number {
+  getStart(at: number): number {
     return this.starts[at] ?? this.bytes.length;
   }
 
@@ -67,20 +67,20 @@ export class TextFile {
   }
 
   /** The line end of a line. A last line without one is taken to be like the line before it. */
-  endingOf(at: number): string {
-    const end = this.startOf(at + 1);
-    if (this.bytes[end - 1] !== feed) return at > 0 ? this.endingOf(at - 1) : "\n";
+  getEnding(at: number): string {
+    const end = this.getStart(at + 1);
+    if (this.bytes[end - 1] !== feed) return at > 0 ? this.getEnding(at - 1) : "\n";
     return this.bytes[end - 2] === carriage ? "\r\n" : "\n";
   }
 
   /** Where the lines begin in `bytes`. */
   get starts(): Int32Array {
-    this.#starts ??= startsOf(this.bytes, this.contentStart);
+    this.#starts ??= getStarts(this.bytes, this.contentStart);
     return this.#starts;
   }
 }
 
-function startsOf(bytes: Buffer, from: number): Int32Array {
+function getStarts(bytes: Buffer, from: number): Int32Array {
   const starts: number[] = from < bytes.length ? [from] : [];
   for (let at = from; at < bytes.length - 1; at++) if (bytes[at] === feed) starts.push(at + 1);
   return new Int32Array(starts);
@@ -103,7 +103,7 @@ export function decodeText(bytes: Uint8Array, path: string): TextFile {
 }
 
 /** The lines of a text with `\n` line ends. */
-export function linesOf(text: Buffer): string[] {
+export function toLines(text: Buffer): string[] {
   // The same characters, read several times faster.
   const lines = text.toString(isAscii(text) ? "latin1" : "utf8").split("\n");
   if (lines.at(-1) === "") lines.pop();

@@ -29,7 +29,7 @@ export async function writeAll(files: Files, writes: readonly FileWrite[]): Prom
       for (const written of writes.slice(0, at).toReversed()) {
         contents.set(written, await takeBack(files, written, "new"));
       }
-      throw failureOf(error, one, contents);
+      throw toFailure(error, one, contents);
     }
   }
 }
@@ -62,7 +62,7 @@ async function look(
   }
 }
 
-function failureOf(error: unknown, failed: FileWrite, contents: ReadonlyMap<FileWrite, Content>): ToolsError {
+function toFailure(error: unknown, failed: FileWrite, contents: ReadonlyMap<FileWrite, Content>): ToolsError {
   const message = error instanceof Error ? error.message : String(error);
   const given = (wanted: Content) =>
     [...contents].filter(([, content]) => content === wanted).map(([write]) => write.given);

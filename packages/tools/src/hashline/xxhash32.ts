@@ -11,7 +11,7 @@ const round = (lane: number, input: number) => Math.imul(rotate((lane + Math.imu
 
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
-function wordsOf({ buffer, byteOffset, length }: Uint8Array): Int32Array | undefined {
+function getWords({ buffer, byteOffset, length }: Uint8Array): Int32Array | undefined {
   return isLittleEndian && byteOffset % 4 === 0 ? new Int32Array(buffer, byteOffset, length >> 2) : undefined;
 }
 
@@ -27,7 +27,7 @@ export function xxHash32(bytes: Uint8Array, seed = 0): number {
     let lane3 = seed | 0;
     let lane4 = (seed - prime1) | 0;
     // Words are read several times faster than through a view, where they lie as the machine wants them.
-    const words = wordsOf(bytes);
+    const words = getWords(bytes);
     for (const last = length - 16; at <= last; at += 16) {
       const word = at >> 2;
       lane1 = round(lane1, words ? words[word]! : view.getInt32(at, true));

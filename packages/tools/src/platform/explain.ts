@@ -51,7 +51,7 @@ export async function explaining<T>(path: string, work: () => Promise<T>): Promi
 
 const shortened = (path: string) => (path.length > 200 ? `${path.slice(0, 200)}…` : path);
 
-export function kindOf(stats: Stats): string {
+export function getKind(stats: Stats): string {
   if (stats.isDirectory()) return "a directory";
   if (stats.isFIFO()) return "a pipe";
   if (stats.isSocket()) return "a socket";

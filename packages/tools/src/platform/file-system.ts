@@ -33,7 +33,7 @@ export interface FileSystem {
    * own system's names for open files say nothing. Absent, Linux is asked through /proc/self/fd. With it, names are
    * looked up again instead of being held: what is swapped between two calls is then for the port to notice.
    */
-  pathOf?(handle: OpenHandle): Promise<string>;
+  getPath?(handle: OpenHandle): Promise<string>;
   /**
    * Gives `to` the access list and the extended attributes of `from`, and says whether there were any; what cannot be
    * kept is lost. Absent where there are no such things, or nothing can be done about them.

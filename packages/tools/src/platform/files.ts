@@ -5,11 +5,11 @@
 import { constants, type Stats } from "node:fs";
 import { systemIds, type Ids } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
-import { explaining, isMissing, kindOf, unlessMissing } from "./explain.ts";
+import { explaining, isMissing, getKind, unlessMissing } from "./explain.ts";
 import { type FileSystem, nodeFileSystem } from "./file-system.ts";
 import { type Access, ask, type Guard } from "./guard.ts";
 import { type Ground, holdsDirectories, lookUp, open, openDirectory, pathOfHandle, unlessFailing } from "./place.ts";
-import { stampOf, writeWhole } from "./replace.ts";
+import { getStamp, writeWhole } from "./replace.ts";
 import { createSpare } from "./spare.ts";
 
 export type { Access, Guard, GuardedFile } from "./guard.ts";
@@ -79,7 +79,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     openRead: (path) => explaining(path, () => openRead(ground, path)),
     readWhole: (path, maxBytes, { expected } = {}) =>
       explaining(path, () => readWhole(ground, path, maxBytes, expected)),
-    stat: (path) => explaining(path, () => statOf(ground, path)),
+    stat: (path) => explaining(path, () => getStat(ground, path)),
     list: (path) => explaining(path, () => list(ground, path)),
     realPath: (path, access = "read") =>
       explaining(path, async () => {
@@ -99,14 +99,14 @@ async function openRead(ground: Ground, path: string): Promise<ReadableFile> {
     const realPath = await pathOfHandle(ground, handle, path);
     const stats = await handle.stat();
     await ask(ground.guard, realPath, "read", stats.isFile() ? stats.nlink : 1);
-    if (!stats.isFile()) throw new ToolsError("not_a_file", `${path} is ${kindOf(stats)}, not a file.`);
+    if (!stats.isFile()) throw new ToolsError("not_a_file", `${path} is ${getKind(stats)}, not a file.`);
     if (isStream(realPath)) {
       throw new ToolsError("not_a_file", `${path} never ends and is used up by reading. Use a command such as dmesg.`);
     }
     return {
       realPath,
       size: stats.size,
-      stamp: stampOf(stats),
+      stamp: getStamp(stats),
       read: (buffer, position) => explaining(path, () => handle.read(buffer, position)),
       close: () => explaining(path, () => handle.close()),
     };
@@ -119,7 +119,7 @@ const isStream = (realPath: string) => /\/proc\/kmsg$|\/trace_pipe(_raw)?$/.test
 /** Opens what only has to be named, without a right to read it and without waking a device. Linux only. */
 const asName = 0o10000000;
 
-async function statOf(ground: Ground, path: string): Promise<Stats | undefined> {
+async function getStat(ground: Ground, path: string): Promise<Stats | undefined> {
   if (!holdsDirectories(ground)) {
     const realPath = await lookUp(ground, path, "read");
     await ask(ground.guard, realPath, "read");

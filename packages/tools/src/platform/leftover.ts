@@ -2,7 +2,7 @@
 import type { ProcessMark } from "./running.ts";
 
 export const nameTemporary = (mark: Required<ProcessMark>, id: string): string =>
-  `.tau-${[mark.pid, mark.startTime, numberOf(mark), shortened(mark.bootId)].join(".")}-${id}.tmp`;
+  `.tau-${[mark.pid, mark.startTime, toNumber(mark), shortened(mark.bootId)].join(".")}-${id}.tmp`;
 
 const shape = /^\.tau-(\d+)\.(\d*)\.(\d*)\.(\w*)-.+\.tmp$/;
 
@@ -17,5 +17,5 @@ export function leftBy(name: string, ours: Required<ProcessMark>): ProcessMark |
   return { pid: Number(pid), startTime, bootId: ours.bootId, pidNamespace };
 }
 
-const numberOf = ({ pidNamespace }: ProcessMark) => /\d+/.exec(pidNamespace ?? "")?.[0] ?? "";
+const toNumber = ({ pidNamespace }: ProcessMark) => /\d+/.exec(pidNamespace ?? "")?.[0] ?? "";
 const shortened = (bootId: string) => bootId.replaceAll("-", "").slice(0, 12);

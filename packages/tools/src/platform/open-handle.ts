@@ -26,11 +26,11 @@ export interface OpenHandle {
 }
 
 export async function openRaw(path: string, flags: number, mode?: number): Promise<OpenHandle> {
-  return handleOf(await called<number>((done) => fs.open(path, flags, mode, done)));
+  return toHandle(await called<number>((done) => fs.open(path, flags, mode, done)));
 }
 
 /** A plain object, so that a test can put another function in the place of one. */
-function handleOf(fd: number): OpenHandle {
+function toHandle(fd: number): OpenHandle {
   let running = 0;
   let closed: Promise<void> | undefined;
   let whenQuiet: (() => void) | undefined;

@@ -22,7 +22,7 @@ export interface Ground {
 }
 
 /** Linux names an open file, and opens names beneath a directory that is held. Elsewhere names are looked up again. */
-export const holdsDirectories = ({ fs }: Ground): boolean => process.platform === "linux" && !fs.pathOf;
+export const holdsDirectories = ({ fs }: Ground): boolean => process.platform === "linux" && !fs.getPath;
 
 /** Opens what `path` leads to. Who may not look there learns nothing from a failure, not even that nothing is there. */
 export async function open(ground: Ground, path: string, flags: number, access: Access): Promise<OpenHandle> {
@@ -37,7 +37,7 @@ export async function open(ground: Ground, path: string, flags: number, access: 
 /** What cannot be followed, such as a link in a circle, is judged by where it is. */
 async function nearestPath(ground: Ground, path: string): Promise<string> {
   try {
-    return await realPathOf(ground, path);
+    return await getRealPath(ground, path);
   } catch (error) {
     const parent = dirname(path);
     if (systemCode(error) === undefined || parent === path) throw error;
@@ -48,7 +48,7 @@ async function nearestPath(ground: Ground, path: string): Promise<string> {
 /** The real path of something that is about to be judged. */
 export async function lookUp(ground: Ground, path: string, access: Access): Promise<string> {
   try {
-    return await realPathOf(ground, path);
+    return await getRealPath(ground, path);
   } catch (error) {
     await ask(ground.guard, await nearestPath(ground, path), access);
     throw error;
@@ -58,7 +58,7 @@ export async function lookUp(ground: Ground, path: string, access: Access): Prom
 /** Where an open file really is, however it was reached. */
 export async function pathOfHandle(ground: Ground, handle: OpenHandle, path: string): Promise<string> {
   const { fs } = ground;
-  if (fs.pathOf) return await fs.pathOf(handle);
+  if (fs.getPath) return await fs.getPath(handle);
   if (holdsDirectories(ground)) {
     const named = await fs.readlink(`/proc/self/fd/${handle.fd}`);
     // Of what was removed meanwhile the system tells a name that it does not have: nobody could judge it by that.
@@ -72,7 +72,7 @@ export async function pathOfHandle(ground: Ground, handle: OpenHandle, path: str
 }
 
 /** Follows links also where the last part does not exist yet. */
-async function realPathOf(ground: Ground, path: string): Promise<string> {
+async function getRealPath(ground: Ground, path: string): Promise<string> {
   const { fs } = ground;
   const real = await unlessMissing(fs.realpath(path));
   if (real !== undefined) return real;
@@ -80,13 +80,13 @@ async function realPathOf(ground: Ground, path: string): Promise<string> {
   if (link?.isSymbolicLink()) {
     const target = await fs.readlink(path);
     // The directory first: `..` in a link leads up from where the link really is.
-    return await realPathOf(
+    return await getRealPath(
       ground,
-      isAbsolute(target) ? target : join(await realPathOf(ground, dirname(path)), target),
+      isAbsolute(target) ? target : join(await getRealPath(ground, dirname(path)), target),
     );
   }
   const parent = dirname(path);
-  return parent === path ? path : join(await realPathOf(ground, parent), basename(path));
+  return parent === path ? path : join(await getRealPath(ground, parent), basename(path));
 }
 
 /** A directory that is held open. `path` leads into it even if its name is taken over by something else meanwhile. */

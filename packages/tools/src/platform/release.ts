@@ -14,17 +14,17 @@ export function ownPipe(stream: Readable): Readable {
 }
 
 /** What frees a piece of this stream that nobody will look at again; undefined where the collector has to. */
-export const releaserOf = (stream: Readable): ((piece: Buffer) => void) | undefined =>
+export const createReleaser = (stream: Readable): ((piece: Buffer) => void) | undefined =>
   ownPipes.has(stream) ? release : undefined;
 
 let nowhere: MessagePort | undefined;
 
 /** Less is not worth the way: then the small things made along with it are as large. */
-const leastBytes = 4 * 1024;
+const minBytes = 4 * 1024;
 
 /** Empties a buffer that is a memory of its own, and leaves others alone. */
 export function release({ buffer, byteLength }: Buffer): void {
-  if (byteLength < leastBytes || byteLength !== buffer.byteLength || !(buffer instanceof ArrayBuffer)) return;
+  if (byteLength < minBytes || byteLength !== buffer.byteLength || !(buffer instanceof ArrayBuffer)) return;
   nowhere ??= closedPort();
   nowhere.postMessage(undefined, [buffer]);
 }

@@ -2,7 +2,7 @@
 import { constants, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { systemCode, ToolsError } from "../errors.ts";
-import { kindOf, unlessMissing } from "./explain.ts";
+import { getKind, unlessMissing } from "./explain.ts";
 import { lookAt, type OpenHandle } from "./file-system.ts";
 import { ask } from "./guard.ts";
 import { leftBy, nameTemporary } from "./leftover.ts";
@@ -34,7 +34,7 @@ async function openForWriting(ground: Ground, target: string, path: string) {
     // It was no link when its real path was looked up.
     if (existing?.isSymbolicLink()) throw changed(path);
     if (existing && !existing.isFile()) {
-      throw new ToolsError("not_a_file", `${path} is ${kindOf(existing)}, not a file.`);
+      throw new ToolsError("not_a_file", `${path} is ${getKind(existing)}, not a file.`);
     }
   } catch (error) {
     await directory.handle.close();
@@ -84,11 +84,11 @@ async function replace(
   if (written.isPlain) await rememberPlain(ground, path, written.stats);
 }
 
-const mostSwept = 1_000;
+const maxSweptEntries = 1_000;
 
 /** Removes what killed writes left beside a file. Once for each directory: looking through a large one takes its time. */
 async function sweep({ fs, swept }: Ground, { path, realPath }: HeldDirectory): Promise<void> {
-  if (swept.has(realPath) || swept.size >= mostSwept) return;
+  if (swept.has(realPath) || swept.size >= maxSweptEntries) return;
   swept.add(realPath);
   const ours = thisProcess();
   for (const { name } of await fs.readdir(path)) {
@@ -108,7 +108,7 @@ async function syncDirectory(handle: OpenHandle): Promise<void> {
 }
 
 /** Tells one state of a file from later ones. */
-export const stampOf = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats) => [dev, ino, size, mtimeMs, ctimeMs].join(":");
+export const getStamp = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats) => [dev, ino, size, mtimeMs, ctimeMs].join(":");
 
 /**
  * As late as it can be looked at: between this and the renaming there is no time for anybody, and less without the detour
@@ -117,7 +117,7 @@ export const stampOf = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats) => [dev, in
 async function refuseChanged({ fs }: Ground, path: string, name: string, stamp: string | undefined): Promise<void> {
   if (stamp === undefined) return;
   const now = await lookAt(fs, path);
-  if (now && stampOf(now) === stamp) return;
+  if (now && getStamp(now) === stamp) return;
   throw new ToolsError(
     "overtaken",
     `${name} was changed by somebody else meanwhile. Nothing was written; read it again.`,
@@ -126,7 +126,7 @@ async function refuseChanged({ fs }: Ground, path: string, name: string, stamp: 
 
 /** Says whether there was nothing to keep. Whoever changes attributes changes the stamp. */
 async function keepAttributes({ fs, plain }: Ground, path: string, existing: Stats, to: OpenHandle): Promise<boolean> {
-  if (!fs.copyAttributes || plain.has(stampOf(existing))) return true;
+  if (!fs.copyAttributes || plain.has(getStamp(existing))) return true;
   let from: OpenHandle;
   try {
     from = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
@@ -142,19 +142,19 @@ async function keepAttributes({ fs, plain }: Ground, path: string, existing: Sta
   }
 }
 
-const mostPlain = 1_000;
+const maxRemembered = 1_000;
 
 /** Renaming changes the stamp, so after that; somebody else may have given the name to another file by then. */
 async function rememberPlain({ fs, plain }: Ground, path: string, written: Stats): Promise<void> {
   const now = fs.copyAttributes && (await lookAt(fs, path));
-  if (!now || contentOf(now) !== contentOf(written)) return;
+  if (!now || getContent(now) !== getContent(written)) return;
   const [oldest] = plain;
-  if (oldest !== undefined && plain.size >= mostPlain) plain.delete(oldest);
-  plain.add(stampOf(now));
+  if (oldest !== undefined && plain.size >= maxRemembered) plain.delete(oldest);
+  plain.add(getStamp(now));
 }
 
 /** Tells one content of one file from all others; a number alone is soon given to another file. */
-const contentOf = ({ dev, ino, size, mtimeMs }: Stats) => [dev, ino, size, mtimeMs].join(":");
+const getContent = ({ dev, ino, size, mtimeMs }: Stats) => [dev, ino, size, mtimeMs].join(":");
 
 async function keepOwnerAndMode(handle: OpenHandle, existing: Stats, own: Stats): Promise<void> {
   let [uid, gid] = [own.uid, own.gid];

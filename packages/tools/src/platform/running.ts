@@ -47,10 +47,10 @@ export function verdictOn(mark: ProcessMark): Verdict {
   }
 }
 
-type Place = "here" | "in another namespace" | "before this boot" | "unknown";
+type ProcessOrigin = "here" | "in another namespace" | "before this boot" | "unknown";
 
 /** Where a process runs, seen from ours. Pure. */
-export function compare(mark: ProcessMark, ours: Required<ProcessMark>): Place {
+export function compare(mark: ProcessMark, ours: Required<ProcessMark>): ProcessOrigin {
   // Without /proc a process does not know its boot; that says nothing about the other one.
   if ((mark.bootId === "") !== (ours.bootId === "")) return "unknown";
   if (mark.bootId !== ours.bootId) return "before this boot";
@@ -99,13 +99,13 @@ function couldBe(name: string, { pid, pidNamespace }: ProcessMark): boolean {
 }
 
 /** When a process was started, in the kernel's own count. Empty where there is no /proc. */
-const startTimeIn = (stat: string) => fieldsOf(stat)[19] ?? "";
+const startTimeIn = (stat: string) => toFields(stat)[19] ?? "";
 
 /** It has ended, and its parent has not noticed yet. */
-const isZombie = (stat: string) => fieldsOf(stat)[0] === "Z";
+const isZombie = (stat: string) => toFields(stat)[0] === "Z";
 
 /** The name before them may hold anything, also spaces and brackets, so counting starts behind its last bracket. */
-const fieldsOf = (stat: string) => stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+const toFields = (stat: string) => stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 
 /** At once: the kernel answers out of its memory, and a detour over a thread would cost more than the answer. */
 const readText = (path: string) => unlessHidden(() => readFileSync(path, "utf8"));

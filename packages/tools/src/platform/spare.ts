@@ -9,7 +9,7 @@ export interface Spare {
 }
 
 const block = 64 * 1024;
-const mostKept = 4 * 1024 ** 2;
+const maxKept = 4 * 1024 ** 2;
 
 export function createSpare(): Spare {
   let spare: Buffer | undefined;
@@ -23,7 +23,7 @@ export function createSpare(): Spare {
       return Buffer.allocUnsafeSlow(Math.ceil(size / block) * block);
     },
     giveBack(buffer) {
-      if (buffer.length <= mostKept) spare = buffer;
+      if (buffer.length <= maxKept) spare = buffer;
     },
   };
 }

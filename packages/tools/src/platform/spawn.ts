@@ -77,7 +77,7 @@ function start(request: SpawnRequest): RunningProcess {
     windowsHide: true,
   });
   const exit = new Promise<ExitStatus>((resolve) => {
-    child.once("error", (error) => resolve(failureOf(error, request.cwd)));
+    child.once("error", (error) => resolve(toFailure(error, request.cwd)));
     child.once("exit", (code, signal) =>
       resolve(signal ? { kind: "signalled", signal } : { kind: "exited", code: code ?? 0 }),
     );
@@ -109,7 +109,7 @@ function start(request: SpawnRequest): RunningProcess {
 }
 
 /** A directory that is gone is reported by the system as if the program were. */
-function failureOf(error: NodeJS.ErrnoException, cwd: string): ExitStatus & { kind: "failed" } {
+function toFailure(error: NodeJS.ErrnoException, cwd: string): ExitStatus & { kind: "failed" } {
   const code = error.code === undefined ? {} : { code: error.code };
   const isThere = error.code !== "ENOENT" || statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true;
   return { kind: "failed", message: isThere ? error.message : "The directory does not exist.", ...code };

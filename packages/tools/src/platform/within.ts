@@ -16,12 +16,12 @@ export function isWithin(root: string, path: string): boolean {
  * too seldom: never use it to allow something.
  */
 export function mightBeWithin(root: string, path: string): boolean {
-  const [above, names] = [namesOf(root), namesOf(path)];
+  const [above, names] = [getNames(root), getNames(path)];
   return above.length <= names.length && above.every((name, at) => mightBeNamed(name, names[at]!));
 }
 
 /** Only names that are nothing but dots and blanks vanish when folded; they do not lead anywhere else. */
-const namesOf = (path: string) =>
+const getNames = (path: string) =>
   path
     .split(/[/\\]/)
     .map(foldName)

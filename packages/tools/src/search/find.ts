@@ -3,7 +3,7 @@ import { defaultLimits, definitions, type ParametersOf } from "../definitions.ts
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
-import { formatBytes, keepHead, mostBytes } from "../truncate.ts";
+import { formatBytes, keepHead, defaultMaxBytes } from "../truncate.ts";
 import { parseGlob, typeArgs } from "./glob.ts";
 import { createFirstNames, type FirstNames } from "./names.ts";
 import { createSearcher, type SearchOptions } from "./ripgrep.ts";
@@ -25,7 +25,7 @@ export interface FindOptions extends SearchOptions {
 }
 
 /** No more fit into what is shown: each has a character and a line break. */
-const mostNames = mostBytes / 2;
+const maxNames = defaultMaxBytes / 2;
 
 /** Finds files by name. */
 export function createFindTool({ cwd, files, ...options }: FindOptions): AgentTool<ParametersOf<"find">, FindDetails> {
@@ -42,7 +42,7 @@ export function createFindTool({ cwd, files, ...options }: FindOptions): AgentTo
       const glob = parseGlob(pattern);
       const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
       if (!root.isDirectory) throw new ToolsError("not_a_directory", `${path} is a file, not a directory.`);
-      const found = createFirstNames(glob, Math.min(limit, mostNames));
+      const found = createFirstNames(glob, Math.min(limit, maxNames));
       // Without a target, names come without the root in front of them.
       const args = ["--files", ...typeArgs(glob)];
       const onOutput = (chunk: Buffer) => {
@@ -74,7 +74,7 @@ function present(
   const shown = paths.length === 0 ? 0 : shownLines;
   const count = (files: number) => files.toLocaleString("en-US");
   const cut = by
-    ? `Cut at ${formatBytes(mostBytes)}. Narrow pattern or path.`
+    ? `Cut at ${formatBytes(defaultMaxBytes)}. Narrow pattern or path.`
     : "Raise limit, or narrow pattern or path.";
   const head =
     total === 0 ? `No files match ${JSON.stringify(pattern)}. Directories and links are not listed: see ls.` : "";

@@ -22,7 +22,7 @@ type Token =
 /** One part of a path, or `**`: any number of parts. */
 type Part = readonly Token[] | "**";
 
-const mostAlternatives = 256;
+const maxAlternatives = 256;
 
 /**
  * `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, `\` before a character that means itself, and `**` for any number of
@@ -30,9 +30,9 @@ const mostAlternatives = 256;
  */
 export function parseGlob(pattern: string): Glob {
   const isAnchored = pattern.includes("/");
-  const alternatives = alternativesOf(pattern).map((alternative) => partsOf(alternative, isAnchored));
+  const alternatives = getAlternatives(pattern).map((alternative) => getParts(alternative, isAnchored));
   const tests = alternatives.map(pathTest);
-  const coarse = alternatives.map((parts) => coarseOf(parts.at(-1)!));
+  const coarse = alternatives.map((parts) => toCoarse(parts.at(-1)!));
   return {
     matches: (path) => tests.some((test) => test(path)),
     matchesAll: alternatives.some((parts) => parts.every((part, at) => part === "**" || isLastStar(parts, at))),
@@ -50,13 +50,13 @@ const invalid = (pattern: string, why: string) =>
   );
 
 /** Takes braces apart: `a{b,c}` is `ab` or `ac`. */
-function alternativesOf(pattern: string): string[] {
+function getAlternatives(pattern: string): string[] {
   const braces = firstBraces(pattern);
   if (!braces) return [pattern];
-  const rests = alternativesOf(pattern.slice(braces.end + 1));
-  const heads = braces.choices.flatMap(alternativesOf);
-  if (heads.length * rests.length > mostAlternatives) {
-    throw invalid(pattern, `it has more than ${mostAlternatives} alternatives`);
+  const rests = getAlternatives(pattern.slice(braces.end + 1));
+  const heads = braces.choices.flatMap(getAlternatives);
+  if (heads.length * rests.length > maxAlternatives) {
+    throw invalid(pattern, `it has more than ${maxAlternatives} alternatives`);
   }
   const before = pattern.slice(0, braces.start);
   return heads.flatMap((head) => rests.map((rest) => before + head + rest));
@@ -93,11 +93,11 @@ function classEnd(pattern: string, start: number): number | undefined {
   return end < 0 ? undefined : end;
 }
 
-function partsOf(pattern: string, isAnchored: boolean): Part[] {
+function getParts(pattern: string, isAnchored: boolean): Part[] {
   const parts: Part[] = pattern
     .split("/")
     .filter((part) => part !== "" && part !== ".")
-    .map((part) => (part === "**" ? part : tokensOf(part)));
+    .map((part) => (part === "**" ? part : toTokens(part)));
   if (!isAnchored) parts.unshift("**");
   // A directory stands for what is in it, and `**` at the end for at least one name.
   if (pattern.endsWith("/")) parts.push("**");
@@ -105,7 +105,7 @@ function partsOf(pattern: string, isAnchored: boolean): Part[] {
   return parts;
 }
 
-function tokensOf(part: string): Token[] {
+function toTokens(part: string): Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < part.length; at++) {
     const char = String.fromCodePoint(part.codePointAt(at)!);
@@ -115,7 +115,7 @@ function tokensOf(part: string): Token[] {
     else if (char === "[") {
       const end = classEnd(part, at);
       if (end === undefined) throw invalid(part, "a [ is not closed");
-      tokens.push(classOf(part.slice(at + 1, end)));
+      tokens.push(toClass(part.slice(at + 1, end)));
       at = end;
     } else if (char === "\\" && at + 1 < part.length) {
       const escaped = String.fromCodePoint(part.codePointAt(at + 1)!);
@@ -126,7 +126,7 @@ function tokensOf(part: string): Token[] {
   return tokens;
 }
 
-function classOf(content: string): Token {
+function toClass(content: string): Token {
   const isNegated = /^[!^]/.test(content);
   const chars = [...(isNegated ? content.slice(1) : content)];
   const ranges: [string, string][] = [];
@@ -200,7 +200,7 @@ function fits<P, I>(
 }
 
 /** Only what ripgrep surely understands the same way: its `?` is a byte, and its type globs may hold no colon. */
-function coarseOf(part: Part): string {
+function toCoarse(part: Part): string {
   if (part === "**") return "*";
   const glob = part.map((token) => (token.kind === "literal" && !/[\\:*?[\]{}!,]/.test(token.char) ? token.char : "*"));
   return glob.join("").replace(/\*+/g, "*");

@@ -4,9 +4,9 @@ import { defaultLimits, definitions, type ParametersOf } from "../definitions.ts
 import { systemCode, ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
-import { countLines, formatBytes, keepHead, mostBytes, mostLines } from "../truncate.ts";
+import { countLines, formatBytes, keepHead, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { type Glob, parseGlob, typeArgs } from "./glob.ts";
-import { createMatches, type Matches, mostColumns } from "./matches.ts";
+import { createMatches, type Matches, maxColumns } from "./matches.ts";
 import { createRecordParser } from "./records.ts";
 import { createSearcher, type Search, type SearchEnd, type Searcher, type SearchOptions } from "./ripgrep.ts";
 import { inside, openRoot, type SearchRoot } from "./root.ts";
@@ -26,7 +26,7 @@ export interface GrepOptions extends SearchOptions {
 }
 
 /** A longer pattern is no pattern, and the system would not take it as an argument. */
-const mostPatternLength = 32_768;
+const maxPatternLength = 32_768;
 
 /** Searches the content of files. */
 export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTool<ParametersOf<"grep">, GrepDetails> {
@@ -41,7 +41,7 @@ export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTo
       const parser = createRecordParser();
       const mayShow = createAsking(files, root);
       const search: Search = {
-        args: [...argsOf(query, context, limit), ...chosen.args, "--", root.target],
+        args: [...toArgs(query, context, limit), ...chosen.args, "--", root.target],
         cwd: root.cwd,
         isInRepository: root.isInRepository,
         signal,
@@ -106,23 +106,23 @@ const oneByOne = "lines are searched one by one; search for one of its lines";
 
 function refusePattern({ pattern }: Query): void {
   if (pattern === "") throw fail("it is empty, and would match every line");
-  if (pattern.length > mostPatternLength) throw fail(`it has more than ${mostPatternLength} characters`);
+  if (pattern.length > maxPatternLength) throw fail(`it has more than ${maxPatternLength} characters`);
   if (pattern.includes("\0")) throw fail("it holds a zero byte, which text never does");
   if (pattern.includes("\n")) throw fail(oneByOne);
 }
 
-const argsOf = ({ pattern, ignoreCase, literal }: Query, context: number, limit: number): string[] => [
+const toArgs = ({ pattern, ignoreCase, literal }: Query, context: number, limit: number): string[] => [
   "--no-heading",
   "--with-filename",
   "--line-number",
   "--no-context-separator",
   "--binary",
   // In bytes. A character has at most four, so nothing that is shown is lost.
-  `--max-columns=${mostColumns * 4}`,
+  `--max-columns=${maxColumns * 4}`,
   "--max-columns-preview",
   // One more than will be shown tells whether there are more.
-  `--max-count=${Math.min(limit, mostLines) + 1}`,
-  `--context=${Math.min(context, mostLines)}`,
+  `--max-count=${Math.min(limit, defaultMaxLines) + 1}`,
+  `--context=${Math.min(context, defaultMaxLines)}`,
   ...(ignoreCase ? ["--ignore-case"] : []),
   ...(literal ? ["--fixed-strings"] : []),
   `--regexp=${pattern}`,
@@ -192,7 +192,7 @@ function present(
   const notices: string[] = [];
   if (lines.length === 0) notices.push(`No matches for ${JSON.stringify(pattern)}.`);
   if (shown.by) {
-    const size = shown.by === "lines" ? countLines(mostLines) : formatBytes(mostBytes);
+    const size = shown.by === "lines" ? countLines(defaultMaxLines) : formatBytes(defaultMaxBytes);
     notices.push(`[Cut at ${size}; there is more. Narrow pattern, path or glob, or use less context.]`);
   } else if (stoppedBy === "limit") {
     notices.push(
@@ -200,7 +200,7 @@ function present(
     );
   }
   if (stopped !== undefined) notices.push(`[Stopped ${stopped}; there may be more. Narrow path or glob.]`);
-  if (hasCutLines) notices.push(`[Lines are cut after ${mostColumns} characters. See them whole with read.]`);
+  if (hasCutLines) notices.push(`[Lines are cut after ${maxColumns} characters. See them whole with read.]`);
   if (binary.names.length > 0) {
     const others = binary.hasMore ? ", …" : "";
     notices.push(`[Binary files match too, and are not shown: ${binary.names.join(", ")}${others}]`);

@@ -1,11 +1,11 @@
 /** What a search has found so far: no more of it than can be shown. */
-import { mostBytes, mostLines } from "../truncate.ts";
+import { defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { createSafeText } from "../shell/safe-text.ts";
 import type { SearchRecord } from "./records.ts";
 
 /** Characters of a line that are shown. */
-export const mostColumns = 500;
-const mostBinaryNames = 5;
+export const maxColumns = 500;
+const maxBinaryNames = 5;
 
 export interface ShownLine {
   text: string;
@@ -53,7 +53,7 @@ export function createMatches({ limit, context }: { limit: number; context: numb
       const isMatch = record.kind === "match";
       if (isMatch && ++matches > limit) {
         stoppedBy = "limit";
-        dropContextOf(sections, record.path, context);
+        dropContext(sections, record.path, context);
         return "enough";
       }
       const whole = safe(record.text);
@@ -62,19 +62,19 @@ export function createMatches({ limit, context }: { limit: number; context: numb
       if (sections.at(-1)?.path !== record.path) sections.push({ path: record.path, lines: [] });
       sections.at(-1)!.lines.push({ line: record.line, isMatch, text });
       bytes += Buffer.byteLength(text) + record.path.length;
-      if (++lines <= mostLines && bytes <= mostBytes) return "more";
+      if (++lines <= defaultMaxLines && bytes <= defaultMaxBytes) return "more";
       stoppedBy = "size";
       return "enough";
     },
     // One more than is shown tells whether there are more.
-    wants: (record) => record.kind !== "binary" || binary.length <= mostBinaryNames,
+    wants: (record) => record.kind !== "binary" || binary.length <= maxBinaryNames,
     result(show) {
       const ordered = sections.toSorted((a, b) => (a.path < b.path ? -1 : 1));
       return {
         lines: shownLines(ordered, show, context > 0),
         binary: {
-          names: binary.slice(0, mostBinaryNames).map(show).sort(),
-          hasMore: binary.length > mostBinaryNames,
+          names: binary.slice(0, maxBinaryNames).map(show).sort(),
+          hasMore: binary.length > maxBinaryNames,
         },
         hasCutLines,
         stoppedBy,
@@ -84,7 +84,7 @@ export function createMatches({ limit, context }: { limit: number; context: numb
 }
 
 /** The lines before a match that is not shown belong to nothing that is. */
-function dropContextOf(sections: Section[], path: string, context: number): void {
+function dropContext(sections: Section[], path: string, context: number): void {
   const section = sections.at(-1);
   if (section?.path !== path) return;
   const last = section.lines.findLast(({ isMatch }) => isMatch);
@@ -115,8 +115,8 @@ const safe = (line: string): string =>
     .toString();
 
 function cut(text: string): string {
-  if (text.length <= mostColumns) return text;
+  if (text.length <= maxColumns) return text;
   // Half of a pair of surrogates is no character.
-  const end = /[\ud800-\udbff]/.test(text[mostColumns - 1]!) ? mostColumns - 1 : mostColumns;
+  const end = /[\ud800-\udbff]/.test(text[maxColumns - 1]!) ? maxColumns - 1 : maxColumns;
   return `${text.slice(0, end)}… [cut]`;
 }

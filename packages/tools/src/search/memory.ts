@@ -18,7 +18,7 @@ export function watchMemory({ pid, maxBytes, clock, onTooMuch }: MemoryWatch): (
   let isOver = pid === undefined;
   let cancelTimer = () => {};
   const look = async () => {
-    const bytes = await ownMemoryOf(pid!);
+    const bytes = await getOwnMemory(pid!);
     if (isOver || bytes === undefined) return;
     if (bytes > maxBytes) onTooMuch();
     else wait();
@@ -34,7 +34,7 @@ export function watchMemory({ pid, maxBytes, clock, onTooMuch }: MemoryWatch): (
 }
 
 /** Without what it shares with files, which the system takes back when it needs to. Undefined for what has ended. */
-async function ownMemoryOf(pid: number): Promise<number | undefined> {
+async function getOwnMemory(pid: number): Promise<number | undefined> {
   try {
     const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
     return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;

@@ -6,8 +6,8 @@ export type SearchRecord =
   | { kind: "binary"; path: string };
 
 /** No path is longer, and no more of a line is ever shown; what goes beyond is thrown away. */
-const mostPathBytes = 64 * 1024;
-const mostTextBytes = 4 * 1024;
+const maxPathBytes = 64 * 1024;
+const maxTextBytes = 4 * 1024;
 
 const [zero, lineFeed] = [0x00, 0x0a];
 const binaryNotice = /^(.*?): binary file matches \(found "\\0" byte around offset \d+\)\n/s;
@@ -42,15 +42,15 @@ export function createRecordParser(): RecordParser {
         }
         if (pathEnd < 0) break;
         const end = data.indexOf(lineFeed, pathEnd + 1);
-        isInLongLine = end < 0 && data.length - pathEnd > mostTextBytes;
+        isInLongLine = end < 0 && data.length - pathEnd > maxTextBytes;
         if (end < 0 && !isInLongLine) break;
         const stop = end < 0 ? data.length : end;
-        records.push(recordOf(data.subarray(from, pathEnd), data.subarray(pathEnd + 1, stop)));
+        records.push(toRecord(data.subarray(from, pathEnd), data.subarray(pathEnd + 1, stop)));
         from = stop + 1;
         if (isInLongLine) break;
       }
       // A copy: a part of it would keep the whole of it in memory.
-      pending = Buffer.from(data.subarray(from).subarray(0, mostPathBytes + mostTextBytes));
+      pending = Buffer.from(data.subarray(from).subarray(0, maxPathBytes + maxTextBytes));
       return records;
     },
   };
@@ -59,12 +59,12 @@ export function createRecordParser(): RecordParser {
 function noticeIn(data: Buffer): { path: string; bytes: number } | undefined {
   // Without a line break, which hardly any path has, there is no need to look closer.
   if (!data.includes(lineFeed)) return undefined;
-  const [all, path] = binaryNotice.exec(data.subarray(0, mostPathBytes).toString("latin1")) ?? [];
+  const [all, path] = binaryNotice.exec(data.subarray(0, maxPathBytes).toString("latin1")) ?? [];
   return all === undefined ? undefined : { path: Buffer.from(path!, "latin1").toString("utf8"), bytes: all.length };
 }
 
-function recordOf(path: Buffer, rest: Buffer): SearchRecord {
-  const head = rest.toString("utf8", 0, mostTextBytes);
+function toRecord(path: Buffer, rest: Buffer): SearchRecord {
+  const head = rest.toString("utf8", 0, maxTextBytes);
   const digits = /^\d+/.exec(head)?.[0] ?? "";
   return {
     kind: head[digits.length] === ":" ? "match" : "context",

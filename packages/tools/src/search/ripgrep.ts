@@ -132,7 +132,7 @@ async function run(options: Required<SearchOptions>, search: Search): Promise<Se
   await unlessAborted(taken, signal);
   if (failure) throw failure.error;
   if (stopped === "aborted") throw abortedBy(signal!);
-  return stopped ? { kind: stopped, unread: complaints.unread } : endOf(status, complaints);
+  return stopped ? { kind: stopped, unread: complaints.unread } : getEnd(status, complaints);
 }
 
 /** What is started too late is ended as soon as it is there. */
@@ -166,7 +166,7 @@ async function whereabouts(locate: LocateRipgrep): Promise<string> {
   }
 }
 
-function endOf(status: ExitStatus, { unread, reason }: Complaints): SearchEnd {
+function getEnd(status: ExitStatus, { unread, reason }: Complaints): SearchEnd {
   if (status.kind === "failed") {
     throw new ToolsError("unavailable", `ripgrep could not be started: ${status.message}. Search with bash instead.`);
   }

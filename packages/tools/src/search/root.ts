@@ -26,7 +26,7 @@ export async function openRoot({ files, cwd }: { files: Files; cwd: string }, gi
   if (isDirectory) await files.list(path);
   else await (await files.openRead(path)).close();
   const directory = isDirectory ? path : dirname(path);
-  const prefix = prefixOf(cwd, directory);
+  const prefix = getPrefix(cwd, directory);
   return {
     path,
     isDirectory,
@@ -54,7 +54,7 @@ async function isInRepository(files: Files, directory: string): Promise<boolean>
 export const inside = (reported: string): string => (reported.startsWith("./") ? reported.slice(2) : reported);
 
 /** Relative to where the agent works; beyond that, a chain of `..` would tell less than the whole path. */
-function prefixOf(cwd: string, directory: string): string {
+function getPrefix(cwd: string, directory: string): string {
   const path = relative(cwd, directory);
   if (path === "") return "";
   const isOutside = path === ".." || path.startsWith("../") || isAbsolute(path);

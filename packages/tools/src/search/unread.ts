@@ -13,10 +13,10 @@ export interface Complaints {
   readonly reason: string;
 }
 
-const mostNamed = 5;
-const mostReasonLength = 4_096;
+const maxNamed = 5;
+const maxReasonLength = 4_096;
 /** No path is longer. */
-const mostLineLength = 8_192;
+const maxLineLength = 8_192;
 
 /** Takes them apart as they come, however many there are. */
 export function createComplaints(): Complaints {
@@ -28,23 +28,23 @@ export function createComplaints(): Complaints {
   const take = (line: string) => {
     const complaint = parseComplaint(line);
     if (!complaint) {
-      if (reason.length < mostReasonLength) reason += `${line}\n`;
+      if (reason.length < maxReasonLength) reason += `${line}\n`;
       return;
     }
     count++;
-    if (first.length < mostNamed) first.push(complaint);
+    if (first.length < maxNamed) first.push(complaint);
   };
   return {
     push(chunk) {
       const lines = `${pending}${decoder.decode(chunk, { stream: true })}`.split("\n");
-      pending = lines.pop()!.slice(0, mostLineLength);
+      pending = lines.pop()!.slice(0, maxLineLength);
       for (const line of lines) take(line);
     },
     get unread() {
       return { first, count };
     },
     get reason() {
-      return `${reason}${pending}`.slice(0, mostReasonLength).replace(/^rg: /, "").trim();
+      return `${reason}${pending}`.slice(0, maxReasonLength).replace(/^rg: /, "").trim();
     },
   };
 }

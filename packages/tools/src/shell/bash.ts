@@ -4,7 +4,7 @@ import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
-import { type CommandPorts, doubt, type RunningCommand, signalOf, startCommand, verdictOf } from "./command.ts";
+import { type CommandPorts, doubt, type RunningCommand, getSignal, startCommand, describeStatus } from "./command.ts";
 import type { Containment } from "./contained.ts";
 import { cleanEnvironment } from "./environment.ts";
 import type { CommandKind, StartWork } from "./held.ts";
@@ -117,14 +117,14 @@ async function runToEnd(ports: CommandPorts, jobs: Jobs, call: Call): Promise<Ag
   const running = await start({ jobs, clock: ports.clock, signal, kind: "command" }, (admit) =>
     startCommand(ports, { command, name: "bash", admit, ...(onUpdate && { onText: updates.push }) }),
   );
-  const outcome = await outcomeOf(running, ports.clock, call);
+  const outcome = await getOutcome(running, ports.clock, call);
   if (outcome.kind === "aborted") await running.end(abortGraceMs);
   if (outcome.kind === "timeout") await running.end(timeoutGraceMs);
   updates.finish();
   const status = outcome.kind === "done" ? outcome.status : undefined;
   const fail = (code: ToolsErrorCode, verdict: string) =>
-    new ToolsError(code, textOf(running, verdict + doubt(running.process.containment)), {
-      details: detailsOf(running, status),
+    new ToolsError(code, getText(running, verdict + doubt(running.process.containment)), {
+      details: getDetails(running, status),
     });
   switch (outcome.kind) {
     case "aborted":
@@ -134,12 +134,12 @@ async function runToEnd(ports: CommandPorts, jobs: Jobs, call: Call): Promise<Ag
       throw fail("timeout", `Command timed out after ${seconds} second${seconds === 1 ? "" : "s"} and was ended`);
     }
     case "done": {
-      const verdict = verdictOf(outcome.status, ports.cwd);
+      const verdict = describeStatus(outcome.status, ports.cwd);
       if (verdict !== undefined && jobs.isOver()) throw fail("aborted", `${verdict}: the session is over`);
       if (verdict !== undefined) throw fail("failed", verdict);
       const { failure: updateFailure } = updates;
-      const details = { ...detailsOf(running, outcome.status), ...(updateFailure !== undefined && { updateFailure }) };
-      return { content: [{ type: "text", text: textOf(running) }], details };
+      const details = { ...getDetails(running, outcome.status), ...(updateFailure !== undefined && { updateFailure }) };
+      return { content: [{ type: "text", text: getText(running) }], details };
     }
   }
 }
@@ -184,7 +184,7 @@ async function start({ jobs, clock, kind, signal }: Start, work: StartWork): Pro
 
 type Outcome = { kind: "done"; status: ExitStatus } | { kind: "timeout" } | { kind: "aborted" };
 
-function outcomeOf(running: RunningCommand, clock: Clock, { signal, timeoutMs }: Call): Promise<Outcome> {
+function getOutcome(running: RunningCommand, clock: Clock, { signal, timeoutMs }: Call): Promise<Outcome> {
   return new Promise((resolve) => {
     const settle = (outcome: Outcome) => {
       stopTimer?.();
@@ -212,22 +212,23 @@ async function runInBackground(
   const job = await jobs.add(command, running, timeoutMs === undefined ? {} : { timeoutMs });
   await Promise.race([running.done, sleep(ports.clock, firstLookMs)]);
   const how = job.ended ? "" : " Read or kill it with jobs.";
-  const text = textOf(running, `[${describeJob(job)} ${whereIsLog(job.log)}.${how}]`);
-  const details = { ...detailsOf(running, job.ended?.status), jobId: job.id };
+  const text = getText(running, `[${describeJob(job)} ${whereIsLog(job.log)}.${how}]`);
+  const details = { ...getDetails(running, job.ended?.status), jobId: job.id };
   return { content: [{ type: "text", text }], details };
 }
 
 /** The output, what is missing from it, and how it ended. */
-function textOf({ output }: RunningCommand, verdict = ""): string {
+function getText({ output }: RunningCommand, verdict = ""): string {
   const { text, notice } = output.snapshot();
   return [text, notice, verdict].filter(Boolean).join("\n\n") || "(no output)";
 }
 
-function detailsOf({ process, output }: RunningCommand, status: ExitStatus | undefined): BashDetails {
+function getDetails({ process, output }: RunningCommand, status: ExitStatus | undefined): BashDetails {
   const { shownLines, totalLines } = output.snapshot();
   const { kept } = output;
   const exitCode = status?.kind === "exited" ? status.code : undefined;
-  const signal = status?.kind === "signalled" ? status.signal : exitCode === undefined ? undefined : signalOf(exitCode);
+  const signal =
+    status?.kind === "signalled" ? status.signal : exitCode === undefined ? undefined : getSignal(exitCode);
   return {
     containment: process.containment,
     shownLines,

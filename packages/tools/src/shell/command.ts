@@ -4,7 +4,7 @@ import { type Clock, sleep } from "@tau/ai";
 import { systemCode } from "../errors.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import { type Contained, type Containment, startContained } from "./contained.ts";
-import { argvOf, findShell, type Shell, tooLong } from "./interpreter.ts";
+import { toArgv, findShell, type Shell, tooLong } from "./interpreter.ts";
 import type { Limits } from "./limits.ts";
 import type { Logs } from "./log-file.ts";
 import { Output, type OutputOptions } from "./output.ts";
@@ -77,7 +77,7 @@ export async function startCommand(ports: CommandPorts, request: CommandRequest)
 async function startProcess(ports: CommandPorts, { command, admit }: CommandRequest): Promise<Contained> {
   const { cwd, env, spawn, commandPrefix } = ports;
   const whole = commandPrefix === undefined ? command : `${commandPrefix}\n${command}`;
-  const argv = argvOf(ports.shell ?? (await findShell(spawn, env)), whole);
+  const argv = toArgv(ports.shell ?? (await findShell(spawn, env)), whole);
   const namespace = await ports.namespace();
   admit();
   try {
@@ -123,11 +123,11 @@ export const doubt = (containment: Containment): string =>
   containment === "best effort" ? " (best effort: something it started may still run)" : "";
 
 /** How it ended, in words; undefined when all is well. Shells report a signal as 128 and its number. Pure. */
-export function verdictOf(status: ExitStatus, cwd: string): string | undefined {
+export function describeStatus(status: ExitStatus, cwd: string): string | undefined {
   switch (status.kind) {
     case "exited": {
       if (status.code === 0) return undefined;
-      const signal = signalOf(status.code);
+      const signal = getSignal(status.code);
       return `Command exited with code ${status.code}${signal ? ` (${signal})` : ""}`;
     }
     case "signalled":
@@ -137,6 +137,6 @@ export function verdictOf(status: ExitStatus, cwd: string): string | undefined {
   }
 }
 
-export function signalOf(code: number): string | undefined {
+export function getSignal(code: number): string | undefined {
   return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 }

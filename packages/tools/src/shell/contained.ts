@@ -1,9 +1,9 @@
 /** A command together with everything it starts, so that all of it can be ended. */
 import { type Clock, sleep } from "@tau/ai";
 import type { ExitStatus, RunningProcess, Spawn, SpawnRequest } from "../platform/spawn.ts";
-import { type Limits, resolveLimits, rlimitsOf, type Usage } from "./limits.ts";
+import { type Limits, resolveLimits, toRlimits, type Usage } from "./limits.ts";
 import { enterNamespace, type PidNamespace } from "./pid-namespace.ts";
-import { type Marker, marked, membersOf, type ProcessTable } from "./process-tree.ts";
+import { type Marker, marked, getMembers, type ProcessTable } from "./process-tree.ts";
 import { watchLimits } from "./watch.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -44,11 +44,11 @@ const lingerMs = 100;
 export async function startContained(options: ContainedOptions): Promise<Contained> {
   const { spawn, namespace, request, table, clock, watchdog } = options;
   const limits = resolveLimits(options.limits);
-  const [mostFiles, load] = await Promise.all([table.openFiles(), table.load(), watchdog.watch()]);
+  const [maxFiles, load] = await Promise.all([table.openFiles(), table.load(), watchdog.watch()]);
   const marker = watchdog.mark();
   const inside = namespace ? enterNamespace(request, namespace) : request;
   // Outside of the namespace: inside, root has laid down the right to stand back as often as it starts commands.
-  const held = marked(inside, marker, rlimitsOf(limits, { mostFiles, load }));
+  const held = marked(inside, marker, toRlimits(limits, { maxFiles, load }));
   const child = await spawn({ ...held, detached: true });
   const tree: Tree = { ...options, child, marker, root: child.pid, first: undefined };
   let ending: Promise<void> | undefined;
@@ -59,7 +59,7 @@ export async function startContained(options: ContainedOptions): Promise<Contain
     limits,
     first: load,
     load: table.load,
-    usage: (isUrgent) => usageOf(tree, limits, isUrgent),
+    usage: (isUrgent) => getUsage(tree, limits, isUrgent),
     onExcess(text) {
       if (!ending) excess = text;
       // Whoever waits for the command is told of a failure too.
@@ -226,7 +226,7 @@ async function pausedMembers(tree: Tree): Promise<number[]> {
   }
 }
 
-async function usageOf(tree: Tree, limits: Limits, isUrgent: boolean): Promise<Usage> {
+async function getUsage(tree: Tree, limits: Limits, isUrgent: boolean): Promise<Usage> {
   const { table, namespace } = tree;
   if (!namespace) return await table.usage(await (isUrgent ? pausedMembers(tree) : members(tree, 0)), limits);
   const first = await findFirst(tree);
@@ -238,7 +238,7 @@ async function members(
   abovePid?: number,
   { known, onMarked }: { known?: Iterable<number>; onMarked?: (pid: number) => void } = {},
 ): Promise<number[]> {
-  return root === undefined ? [] : membersOf(await table.list({ marker, root, abovePid, onMarked }), root, known);
+  return root === undefined ? [] : getMembers(await table.list({ marker, root, abovePid, onMarked }), root, known);
 }
 
 async function exitsWithin({ child, clock }: Tree, withinMs: number): Promise<boolean> {

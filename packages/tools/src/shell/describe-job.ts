@@ -1,5 +1,5 @@
 /** Jobs in words. Pure. */
-import { doubt, verdictOf } from "./command.ts";
+import { doubt, describeStatus } from "./command.ts";
 import type { Job } from "./jobs.ts";
 
 /** How a job stands, in one line. */
@@ -8,6 +8,6 @@ export function describeJob({ id, ended, containment }: Job): string {
   if (ended.why === "killed") return `Job ${id} was killed${doubt(containment)}.`;
   if (ended.why === "session") return `Job ${id} was ended with the session${doubt(containment)}.`;
   if (ended.why === "timeout") return `Job ${id} timed out and was ended${doubt(containment)}.`;
-  const verdict = verdictOf(ended.status, "its directory");
+  const verdict = describeStatus(ended.status, "its directory");
   return `Job ${id} has ended. ${verdict === undefined ? "Command exited with code 0" : verdict + doubt(containment)}.`;
 }

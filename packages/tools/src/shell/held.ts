@@ -24,7 +24,7 @@ export interface Held {
 }
 
 /** The room of one command. */
-interface Place {
+interface HoldOptions {
   readonly kind: CommandKind;
   /** Waits for a start to come to nothing, or ends what was started. */
   end: () => Promise<unknown>;
@@ -35,14 +35,14 @@ export const graceMs = 500;
 const startMs = 1_900;
 
 export function createHeld({ clock, maxJobs }: { clock: Clock; maxJobs: number }): Held {
-  const places = new Set<Place>();
+  const places = new Set<HoldOptions>();
   const last: (() => Promise<void>)[] = [];
   let disposal: Promise<void> | undefined;
 
   const admit = () => {
     if (disposal) throw new ToolsError("unavailable", "The session is over: nothing can be started any more.");
   };
-  const fill = async (place: Place, work: StartWork) => {
+  const fill = async (place: HoldOptions, work: StartWork) => {
     try {
       const running = await work(admit);
       if (disposal) await running.end(0);
@@ -67,7 +67,7 @@ export function createHeld({ clock, maxJobs }: { clock: Clock; maxJobs: number }
       if (kind === "job" && jobs >= maxJobs) {
         throw new ToolsError("busy", `${jobs} jobs are running, which is the limit. Kill one first, with jobs.`);
       }
-      const place: Place = { kind, end: () => atMost(clock, startMs, filled) };
+      const place: HoldOptions = { kind, end: () => atMost(clock, startMs, filled) };
       places.add(place);
       const filled = fill(place, work);
       return await filled;

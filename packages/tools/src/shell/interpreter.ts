@@ -50,7 +50,7 @@ export function decideShell(status: ExitStatus): { shell: Shell; isCertain: bool
 }
 
 /** More than a model writes, and half of what Linux takes in all arguments together. */
-const mostCommandBytes = 1024 * 1024;
+const maxCommandBytes = 1024 * 1024;
 /** Linux takes 128 KB in one argument. */
 const argumentBytes = 120_000;
 /** The same in code points, which have four bytes at most. */
@@ -60,10 +60,10 @@ const parts = /[^]{1,30000}/gu;
 const join = 's=$IFS; IFS=; eval "IFS=\\$s; unset s; set --; $*"';
 
 /** The arguments that make `shell` run `command`: in parts when it is long, refused when it is too long. Pure. */
-export function argvOf(shell: Shell, command: string): [string, ...string[]] {
+export function toArgv(shell: Shell, command: string): [string, ...string[]] {
   const bytes = Buffer.byteLength(command);
   if (bytes <= argumentBytes) return [...shell, "-c", "--", command];
-  if (bytes > mostCommandBytes) throw tooLong(command, `at most ${formatBytes(mostCommandBytes)} can be run`);
+  if (bytes > maxCommandBytes) throw tooLong(command, `at most ${formatBytes(maxCommandBytes)} can be run`);
   return [...shell, "-c", "--", join, shell[0], ...(command.match(parts) ?? [])];
 }
 

@@ -14,7 +14,7 @@ export function createJobsTool({ jobs }: { jobs: Jobs }): AgentTool<ParametersOf
   return {
     ...definitions.jobs,
     async execute(_id, { action, id, offset }) {
-      if (action === "list") return present(jobs, listOf(jobs.list()));
+      if (action === "list") return present(jobs, toList(jobs.list()));
       if (id === undefined) throw new ToolsError("invalid_input", `To ${action} a job, give its id.`);
       if (action === "kill") return present(jobs, describeJob(await jobs.kill(id)));
       const text = await jobs.read(id, offset);
@@ -25,7 +25,7 @@ export function createJobsTool({ jobs }: { jobs: Jobs }): AgentTool<ParametersOf
 }
 
 /** The last jobs first to stay, where there are more than can be shown. */
-function listOf(jobs: readonly Job[]): string {
+function toList(jobs: readonly Job[]): string {
   const lines = jobs.map((job) => `${describeJob(job)} ${firstLine(job.command)} (${whereIsLog(job.log)})`);
   const { text, shownLines } = keepTail(lines.join("\n"));
   const hidden = lines.length - shownLines;

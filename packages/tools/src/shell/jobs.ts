@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
 import { createFiles, type Files } from "../platform/files.ts";
 import type { ExitStatus } from "../platform/spawn.ts";
-import { mostBytes, mostLines } from "../truncate.ts";
+import { defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import type { RunningCommand } from "./command.ts";
 import type { Containment } from "./contained.ts";
 import { createHeld, graceMs, type Held } from "./held.ts";
@@ -47,7 +47,7 @@ interface Entry {
   why: Why;
 }
 
-const mostEnded = 32;
+const maxEndedJobs = 32;
 /** A job lives long, and of its command only the first line is ever shown. */
 const rememberedChars = 1_000;
 
@@ -68,7 +68,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
   };
   const forgetOldest = () => {
     const ended = [...entries.values()].filter(({ job }) => job.ended);
-    for (const { job } of ended.slice(0, Math.max(0, ended.length - mostEnded))) entries.delete(job.id);
+    for (const { job } of ended.slice(0, Math.max(0, ended.length - maxEndedJobs))) entries.delete(job.id);
   };
 
   return {
@@ -133,7 +133,7 @@ async function readLog(files: Files, { id, log }: Job, offset: number): Promise<
   const { readLines } = await import("../files/lines.ts");
   const file = await files.openRead(log.file);
   try {
-    const window = await readLines(file, { offset, maxLines: mostLines, maxBytes: mostBytes });
+    const window = await readLines(file, { offset, maxLines: defaultMaxLines, maxBytes: defaultMaxBytes });
     const next = offset + window.lines.length + (window.tooLong ? 1 : 0);
     const notice = window.tooLong
       ? `[Line ${offset} is too long to show; it is in ${log.file}. Go on with offset=${next}.]`

@@ -48,12 +48,12 @@ export function describeExcess(usage: Usage, limits: Limits): string | undefined
 }
 
 /** Steps of a shell that set limits which the system holds itself. Those that we have ourselves are never raised. Pure. */
-export function rlimitsOf(
+export function toRlimits(
   { processes, openFiles }: Limits,
-  { mostFiles, load }: { mostFiles: number | undefined; load: Load | undefined },
+  { maxFiles, load }: { maxFiles: number | undefined; load: Load | undefined },
 ): string[] {
   return [
-    ...(mostFiles !== undefined && openFiles < mostFiles ? [`ulimit -n ${openFiles}`] : []),
+    ...(maxFiles !== undefined && openFiles < maxFiles ? [`ulimit -n ${openFiles}`] : []),
     // It counts all that a user runs, threads too, and root may run any number: a wall behind what is watched.
     ...(load ? [`ulimit -p ${load.tasks + 4 * processes} || ulimit -u ${load.tasks + 4 * processes}`] : []),
   ];

@@ -9,7 +9,7 @@ import { formatBytes } from "../truncate.ts";
 import { removeAbandoned, temporaryName } from "./temporary.ts";
 import { lastBoundary } from "./utf8.ts";
 
-export const mostLogBytes = 64 * 1024 * 1024;
+export const maxLogBytes = 64 * 1024 * 1024;
 
 export interface LogFile {
   readonly path: string;
@@ -40,7 +40,7 @@ export interface LogsOptions {
   maxBytes?: number | undefined;
 }
 
-export function createLogs({ fs, ids, clock, directory, maxBytes = mostLogBytes }: LogsOptions): Logs {
+export function createLogs({ fs, ids, clock, directory, maxBytes = maxLogBytes }: LogsOptions): Logs {
   const temporary: string[] = [];
   let sweeping: Promise<unknown> | undefined;
   const inDirectory = async (directory: string, name: string) => {
@@ -62,7 +62,7 @@ export function createLogs({ fs, ids, clock, directory, maxBytes = mostLogBytes 
         const handle = await fs.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
         return createLogFile({ fs, path, handle, maxBytes });
       } catch (error) {
-        return brokenLog(name, reasonOf(error));
+        return brokenLog(name, getReason(error));
       }
     },
     async remove() {
@@ -97,7 +97,7 @@ function createLogFile({ fs, path, handle, maxBytes }: OpenLog): LogFile {
     try {
       await work();
     } catch (error) {
-      failure ??= reasonOf(error);
+      failure ??= getReason(error);
     }
   };
   return {
@@ -128,4 +128,4 @@ const brokenLog = (path: string, failure: string): LogFile => ({
   close: () => Promise.resolve(),
 });
 
-const reasonOf = (error: unknown) => systemCode(error) ?? (error instanceof Error ? error.message : String(error));
+const getReason = (error: unknown) => systemCode(error) ?? (error instanceof Error ? error.message : String(error));

@@ -1,8 +1,8 @@
 /** What a command says, at any volume: the end of it in memory, all of it in a file once it is long. */
 import type { Readable } from "node:stream";
 import { systemCode } from "../errors.ts";
-import { releaserOf } from "../platform/release.ts";
-import { formatBytes, keepTail, mostBytes, mostLines } from "../truncate.ts";
+import { createReleaser } from "../platform/release.ts";
+import { formatBytes, keepTail, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import type { LogFile, Logs } from "./log-file.ts";
 import { createSafeText } from "./safe-text.ts";
 import { Tail } from "./tail.ts";
@@ -31,7 +31,7 @@ export interface OutputOptions {
 }
 
 /** Enough that whatever is cut off at the front, half a code point included, could not have been shown anyway. */
-const keptBytes = mostBytes + 4;
+const keptBytes = defaultMaxBytes + 4;
 const lineFeed = 0x0a;
 
 export class Output {
@@ -54,7 +54,7 @@ export class Output {
   /** Reads a stream to its end. A reader that is slow slows the program down, so nothing piles up. */
   async read(stream: Readable, name: StreamName): Promise<void> {
     const safe = createSafeText();
-    const release = releaserOf(stream);
+    const release = createReleaser(stream);
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         const text = safe.push(chunk);
@@ -105,7 +105,7 @@ export class Output {
   /** More than can be shown; the break after the last line is not shown anyway. */
   get #isTooLong(): boolean {
     const isOpen = this.isOpen;
-    return this.#bytes - (isOpen ? 0 : 1) > mostBytes || this.#lineBreaks + (isOpen ? 1 : 0) > mostLines;
+    return this.#bytes - (isOpen ? 0 : 1) > defaultMaxBytes || this.#lineBreaks + (isOpen ? 1 : 0) > defaultMaxLines;
   }
 
   /** Opens the file now, however little has been said. */
@@ -137,7 +137,7 @@ export class Output {
     const totalLines = this.#lineBreaks + (this.isOpen ? 1 : 0);
     const kept = keepTail(text);
     if (kept.by === undefined) return { text, notice: "", shownLines: totalLines, totalLines };
-    const shown = kept.shownLines > 0 ? kept.text : all.toString("utf8", nextBoundary(all, end - mostBytes), end);
+    const shown = kept.shownLines > 0 ? kept.text : all.toString("utf8", nextBoundary(all, end - defaultMaxBytes), end);
     const what =
       kept.shownLines > 0
         ? `Showing lines ${totalLines - kept.shownLines + 1}-${totalLines} of ${totalLines}.`

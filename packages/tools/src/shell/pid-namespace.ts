@@ -100,7 +100,7 @@ async function attempt(spawn: Spawn, request: SpawnRequest): Promise<"works" | "
   if ("refusal" in tried) return tried.isPassing ? "not now" : "never";
   const { child } = tried;
   child.stdout.resume();
-  const [status, complaint] = await Promise.all([child.exit, textOf(child.stderr)]);
+  const [status, complaint] = await Promise.all([child.exit, getText(child.stderr)]);
   if (status.kind === "exited" && status.code === expectedCode) return "works";
   return isPassing(status, complaint) ? "not now" : "never";
 }
@@ -114,7 +114,7 @@ export function isPassing(status: ExitStatus, complaint: string): boolean {
   return /temporarily unavailable|too many open files|cannot allocate memory|cannot fork/i.test(complaint);
 }
 
-async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
+async function getText(stream: AsyncIterable<Buffer>): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of stream) pieces.push(piece);
   return Buffer.concat(pieces).toString();

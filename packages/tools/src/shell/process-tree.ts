@@ -79,7 +79,7 @@ export function marked(request: SpawnRequest, { value }: Marker, rlimits: readon
 }
 
 /** The living processes that belong to the command whose group leader is `root`, or to `known` members. Pure. */
-export function membersOf(processes: readonly ProcessInfo[], root: number, known: Iterable<number> = []): number[] {
+export function getMembers(processes: readonly ProcessInfo[], root: number, known: Iterable<number> = []): number[] {
   const members = new Set<number>([root, ...known]);
   for (let before = -1; before !== members.size;) {
     before = members.size;
@@ -103,13 +103,13 @@ export function parseStat(text: string): Omit<ProcessInfo, "isMarked"> | undefin
 /** Reads `/proc/loadavg` and `/proc/meminfo`. Pure. */
 export function parseLoad(loadavg: string, meminfo: string): Load | undefined {
   const [, tasks, lastPid] = /\/(\d+) (\d+)/.exec(loadavg) ?? [];
-  const total = kilobytesOf(meminfo, "MemTotal");
-  const available = kilobytesOf(meminfo, "MemAvailable");
+  const total = getKilobytes(meminfo, "MemTotal");
+  const available = getKilobytes(meminfo, "MemAvailable");
   if (tasks === undefined || total === undefined || available === undefined) return undefined;
   return { tasks: Number(tasks), lastPid: Number(lastPid), usedBytes: (total - available) * 1024 };
 }
 
-const kilobytesOf = (text: string, name: string): number | undefined => {
+const getKilobytes = (text: string, name: string): number | undefined => {
   const [, digits] = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits);
 };
@@ -122,13 +122,14 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
     return text.split(" ").filter(Boolean).map(Number);
   };
   /** At once: where a bomb takes the processors, every detour over a thread gives it the time to double. */
-  const statOf = (path: string) => lookAt(fs, path);
-  const namespaceOf = async (pid: number | "self") => (await orNothing(statOf(`/proc/${pid}/ns/pid`), undefined))?.ino;
+  const getStat = (path: string) => lookAt(fs, path);
+  const getNamespace = async (pid: number | "self") =>
+    (await orNothing(getStat(`/proc/${pid}/ns/pid`), undefined))?.ino;
   const residentBytes = async (pid: number) =>
-    1024 * (kilobytesOf(await readText(fs, `/proc/${pid}/status`), "RssAnon") ?? 0);
+    1024 * (getKilobytes(await readText(fs, `/proc/${pid}/status`), "RssAnon") ?? 0);
   /** Each page divided by those who share it. The kernel looks at every page for it. */
   const shareBytes = async (pid: number) => {
-    const kilobytes = kilobytesOf(await readText(fs, `/proc/${pid}/smaps_rollup`), "Pss_Anon");
+    const kilobytes = getKilobytes(await readText(fs, `/proc/${pid}/smaps_rollup`), "Pss_Anon");
     return kilobytes === undefined ? await residentBytes(pid) : 1024 * kilobytes;
   };
   let loading: Promise<Load | undefined> | undefined;
@@ -161,15 +162,15 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
     async usage(pids, limits) {
       const processes = pids.length;
       if (processes > limits.processes) return { processes, memoryBytes: 0 };
-      const resident = sumOf(await inBatches(pids, residentBytes));
+      const resident = getSum(await inBatches(pids, residentBytes));
       if (resident <= limits.memoryBytes) return { processes, memoryBytes: resident };
-      return { processes, memoryBytes: sumOf(await inBatches(pids, shareBytes)) };
+      return { processes, memoryBytes: getSum(await inBatches(pids, shareBytes)) };
     },
     async firstInside(root) {
-      const outside = await namespaceOf("self");
+      const outside = await getNamespace("self");
       // What wraps a command may start it through processes of its own, each of which leads to the next.
       for (let level = [root]; level.length > 0; level = (await inBatches(level, children)).flat()) {
-        const spaces = await inBatches(level, namespaceOf);
+        const spaces = await inBatches(level, getNamespace);
         const at = spaces.findIndex((space) => space !== undefined && space !== outside);
         if (at >= 0) return level[at];
       }
@@ -177,14 +178,14 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
     },
     async inside(first, most) {
       // Never through the mounts of a command: it decides what its own /proc says, and whether that ever answers.
-      const [outside, space] = await Promise.all([namespaceOf("self"), namespaceOf(first)]);
+      const [outside, space] = await Promise.all([getNamespace("self"), getNamespace(first)]);
       const answers = new Map([
         [space, true],
         [outside, false],
         [undefined, false],
       ]);
       const isInside = async (pid: number): Promise<boolean> => {
-        const own = await namespaceOf(pid);
+        const own = await getNamespace(pid);
         const known = answers.get(own);
         if (known !== undefined) return known;
         // Whoever lives in a namespace of its own has a parent there, or is the first and has one where it was made.
@@ -245,7 +246,7 @@ async function readText(fs: FileSystem, path: string): Promise<string> {
   return await orNothing(read(), "");
 }
 
-const sumOf = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
+const getSum = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
 
 /** Few enough that neither descriptors nor memory run short when there are thousands. */
 const atOnce = 64;

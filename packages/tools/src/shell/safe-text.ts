@@ -27,7 +27,7 @@ export function createSafeText(): SafeText {
       length = encode(code, room, length);
       return;
     }
-    state = startOf(code);
+    state = getStart(code);
     if (state === "return") length = encode(lineFeed, room, length);
     else if (state === "text") length = writeStandIn(code, room, length);
   };
@@ -50,7 +50,7 @@ export function createSafeText(): SafeText {
   };
   return {
     push(bytes) {
-      const needed = bytes.length * mostGrowth + spare;
+      const needed = bytes.length * maxGrowth + spare;
       if (room.length < needed) room = Buffer.allocUnsafeSlow(needed);
       length = 0;
       for (let at = 0; at < bytes.length; at++) {
@@ -69,7 +69,7 @@ export function createSafeText(): SafeText {
 }
 
 /** Two bytes can become `<U+061C>`, which has eight; what waited for the next byte needs a little more. */
-const mostGrowth = 4;
+const maxGrowth = 4;
 const spare = 16;
 
 type State =
@@ -115,7 +115,7 @@ function afterEscape(code: number): State | "again" {
 }
 
 /** What a character that is not plain begins, where text is expected; `text` when it begins nothing. */
-function startOf(code: number): State {
+function getStart(code: number): State {
   if (code === 0x0d) return "return";
   if (code === 0x1b) return "escape";
   if (code === 0x9b) return "csi";
@@ -149,7 +149,7 @@ const isTag = (code: number) => code >= 0xe0000 && code <= 0xe007f;
 const [unknown, plain, pictured, stray] = [0, 1, 2, 3];
 const kinds = Uint8Array.from({ length: 256 }, (_unused, byte) => {
   if (byte >= 0x80) return canBegin(byte) ? unknown : stray;
-  return isPlain(byte) ? plain : startOf(byte) === "text" ? pictured : unknown;
+  return isPlain(byte) ? plain : getStart(byte) === "text" ? pictured : unknown;
 });
 
 /** Writes what is shown instead of a character that must not be, and says where the next one goes. */

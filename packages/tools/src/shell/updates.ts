@@ -24,8 +24,8 @@ export interface UpdatesOptions {
   everyMs?: number;
 }
 
-const mostPieces = 32;
-const mostBytes = 16 * 1024;
+const maxPieces = 32;
+const maxBytes = 16 * 1024;
 
 export function createUpdates({ clock, emit, everyMs = 100 }: UpdatesOptions): Updates {
   let waiting: { stream: StreamName; tail: Tail }[] = [];
@@ -43,7 +43,7 @@ export function createUpdates({ clock, emit, everyMs = 100 }: UpdatesOptions): U
   const flush = () => {
     const pieces = waiting;
     waiting = [];
-    for (const { stream, tail } of pieces) void tell(stream, endOf(tail));
+    for (const { stream, tail } of pieces) void tell(stream, getEnd(tail));
   };
   const tick = () => {
     cancel = undefined;
@@ -55,10 +55,10 @@ export function createUpdates({ clock, emit, everyMs = 100 }: UpdatesOptions): U
     push(stream, text) {
       if (isFinished || failure !== undefined) return;
       const last = waiting.at(-1);
-      const tail = last?.stream === stream ? last.tail : new Tail(mostBytes);
+      const tail = last?.stream === stream ? last.tail : new Tail(maxBytes);
       if (tail !== last?.tail) waiting.push({ stream, tail });
       tail.push(text);
-      if (waiting.length > mostPieces) waiting.shift();
+      if (waiting.length > maxPieces) waiting.shift();
       if (!cancel) tick();
     },
     finish() {
@@ -73,6 +73,6 @@ export function createUpdates({ clock, emit, everyMs = 100 }: UpdatesOptions): U
   };
 }
 
-function endOf({ bytes }: Tail): string {
-  return bytes.toString("utf8", nextBoundary(bytes, Math.max(0, bytes.length - mostBytes)));
+function getEnd({ bytes }: Tail): string {
+  return bytes.toString("utf8", nextBoundary(bytes, Math.max(0, bytes.length - maxBytes)));
 }

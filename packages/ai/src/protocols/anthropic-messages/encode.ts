@@ -19,7 +19,7 @@ const rules: HandoffRules = {
   toolCallId: plainId(64),
   imageTypes: commonImageTypes,
   // 5 MB, counted in base64.
-  mostImageCharacters: 5 * 1024 * 1024,
+  maxImageCharacters: 5 * 1024 * 1024,
   userFirst: true,
   // Newer models refuse to go on with an answer of their own.
   userLast: true,

@@ -7,14 +7,14 @@ import { ignoredOption, offeredTools } from "../tools.ts";
 import { type CachePoint, encodeMessages, type EncodedMessage } from "./encode-messages.ts";
 import { encodeToolConfig } from "./encode-tools.ts";
 import { arnRegion } from "./endpoint.ts";
-import { type Family, familyOf } from "./families.ts";
+import { type Family, getFamily } from "./families.ts";
 import type { BedrockOptions } from "./options.ts";
 
 type Fields = Record<string, unknown>;
 
 export function encode(model: Model, context: Context, options: BedrockOptions): EncodedRequest {
   const notes: EncodeNote[] = [];
-  const family = familyOf(model);
+  const family = getFamily(model);
   const offered = offeredTools(model, context.tools, notes);
   const choice = resolveToolChoice(options.toolChoice, offered, notes);
   const thinking = encodeThinking(model, options, choice, notes);
@@ -56,7 +56,7 @@ function encodeThinking(
   choice: ResolvedToolChoice | undefined,
   notes: EncodeNote[],
 ): Thinking {
-  const family = familyOf(model);
+  const family = getFamily(model);
   const style = family.thinking;
   if (!model.reasoning || style === "none" || options.thinkingEnabled === undefined) return { on: false };
   const isClaude = style === "claude-adaptive" || style === "claude-budget";
@@ -119,7 +119,7 @@ const isGovCloud = (model: Model, options: BedrockOptions): boolean =>
   [arnRegion(model.id), options.region, options.env?.["AWS_REGION"]].some((region) => region?.startsWith("us-gov-"));
 
 function encodeInference(model: Model, options: BedrockOptions, thinking: Thinking, notes: EncodeNote[]): Fields {
-  const family = familyOf(model);
+  const family = getFamily(model);
   const ignore = (option: "maxTokens" | "temperature", why: string) => {
     if (options[option] !== undefined) notes.push(ignoredOption(option, why));
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Model } from "../../model.ts";
-import { familyOf } from "./families.ts";
+import { getFamily } from "./families.ts";
 
 const model = (id: string, name = ""): Model => ({
   id,
@@ -36,11 +36,11 @@ test.each([
   ["deepseek.v3-v1:0", "none", undefined],
   ["zai.glm-5", "none", undefined],
 ])("%s thinks as %s and caches for %s", (id, thinking, cachePoints) => {
-  expect(familyOf(model(id))).toMatchObject({ thinking, cachePoints });
+  expect(getFamily(model(id))).toMatchObject({ thinking, cachePoints });
 });
 
 test("temperature and bound thinking change with Claude 4.7", () => {
-  const facts = (id: string) => [familyOf(model(id)).temperature, familyOf(model(id)).bindsThinking];
+  const facts = (id: string) => [getFamily(model(id)).temperature, getFamily(model(id)).bindsThinking];
   expect(facts("anthropic.claude-opus-4-6-v1")).toEqual([true, false]);
   expect(facts("anthropic.claude-opus-4-7")).toEqual([false, true]);
   expect(facts("anthropic.claude-sonnet-5")).toEqual([false, true]);
@@ -48,7 +48,7 @@ test("temperature and bound thinking change with Claude 4.7", () => {
 
 test("an id that says nothing leaves it to the name", () => {
   const arn = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc";
-  expect(familyOf(model(arn, "Claude Sonnet 4.6 (EU)"))).toEqual(familyOf(model("anthropic.claude-sonnet-4-6")));
-  expect(familyOf(model(arn, "Nova Pro"))).toEqual(familyOf(model("amazon.nova-pro-v1:0")));
-  expect(familyOf(model(arn, "ours")).thinking).toBe("none");
+  expect(getFamily(model(arn, "Claude Sonnet 4.6 (EU)"))).toEqual(getFamily(model("anthropic.claude-sonnet-4-6")));
+  expect(getFamily(model(arn, "Nova Pro"))).toEqual(getFamily(model("amazon.nova-pro-v1:0")));
+  expect(getFamily(model(arn, "ours")).thinking).toBe("none");
 });

@@ -73,7 +73,7 @@ const families: readonly [RegExp, Family][] = [
  * The family of a model, by its id. The id of an application inference profile says nothing about the model behind it;
  * then the model's name decides.
  */
-export function familyOf(model: Model): Family {
+export function getFamily(model: Model): Family {
   for (const word of [model.id, model.name]) {
     const spelled = word.toLowerCase().replace(/[\s_.:/]+/g, "-");
     const row = families.find(([pattern]) => pattern.test(spelled));

@@ -2,7 +2,7 @@ import type { AwsCredentials } from "../../auth/aws-credentials.ts";
 import type { Model } from "../../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
 import { resolveClaudeThinking } from "../claude-thinking.ts";
-import { familyOf } from "./families.ts";
+import { getFamily } from "./families.ts";
 
 export interface BedrockOptions extends StreamOptions {
   /** Default: `AWS_REGION`, `AWS_DEFAULT_REGION`, then the base URL's. A model id that is an ARN carries its own. */
@@ -29,6 +29,6 @@ export interface BedrockOptions extends StreamOptions {
 
 export function resolveOptions(model: Model, options: SimpleStreamOptions): BedrockOptions {
   const { reasoning: _level, thinkingBudgets: _budgets, ...shared } = options;
-  const thinksBy = familyOf(model).thinking === "claude-budget" ? "budget" : "effort";
+  const thinksBy = getFamily(model).thinking === "claude-budget" ? "budget" : "effort";
   return { ...shared, ...resolveClaudeThinking(model, options, thinksBy) };
 }

@@ -7,7 +7,7 @@ import { strictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, offeredTools } from "../tools.ts";
-import { familyOf, type GoogleFamily } from "./families.ts";
+import { getFamily, type GoogleFamily } from "./families.ts";
 import { type GoogleOptions, thinkingConfig } from "./options.ts";
 
 type Part = Record<string, unknown>;
@@ -19,7 +19,7 @@ const rules: HandoffRules = {
   toolCallId: plainId(64),
   imageTypes: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
   // 7 MB of data, counted in base64.
-  mostImageCharacters: Math.ceil((7 * 1024 * 1024) / 3) * 4,
+  maxImageCharacters: Math.ceil((7 * 1024 * 1024) / 3) * 4,
   userFirst: true,
   toolName: (name) => (toolNames.test(name) ? name : `tool_${plainName(64)(name)}`),
 };
@@ -41,7 +41,7 @@ export function encodePayload(
   options: GoogleOptions,
 ): Pick<EncodedRequest, "payload" | "notes"> {
   const notes: EncodeNote[] = [];
-  const family = familyOf(model);
+  const family = getFamily(model);
   const tools = offeredTools(model, context.tools, notes, toolNames);
   const declared = encodeTools(tools, (tool) => encodeTool(model, tool, family, notes), notes);
   const calling = encodeCalling(resolveToolChoice(options.toolChoice, tools, notes), tools, family);

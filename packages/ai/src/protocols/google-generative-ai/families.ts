@@ -24,8 +24,8 @@ const budgets: readonly [RegExp, NonNullable<GoogleFamily["budget"]>][] = [
   [/2\.5-flash/, { least: 1, most: 24_576, canBeOff: true }],
 ];
 
-export function familyOf(model: Model): GoogleFamily {
-  const generation = generationOf(model.id);
+export function getFamily(model: Model): GoogleFamily {
+  const generation = getGeneration(model.id);
   const third = generation >= 3;
   const hasLevels = Object.values(model.thinkingLevelMap ?? {}).some((word) => typeof word === "string");
   const budget = budgets.find(([pattern]) => pattern.test(model.id))?.[1];
@@ -41,7 +41,7 @@ export function familyOf(model: Model): GoogleFamily {
 }
 
 /** 2.5 for `gemini-2.5-pro`; the newest for `gemini-flash-latest`; 0 for what is no Gemini. */
-function generationOf(id: string): number {
+function getGeneration(id: string): number {
   const [, name, version] = /(gemini)-(?:live-)?(\d+(?:\.\d+)?)?/i.exec(id) ?? [];
   if (!name) return 0;
   return version === undefined ? Number.POSITIVE_INFINITY : Number(version);

@@ -1,7 +1,7 @@
 import type { Model } from "../../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
 import { clampThinkingLevel, thinkingBudget, thinkingWord } from "../../thinking.ts";
-import { familyOf } from "./families.ts";
+import { getFamily } from "./families.ts";
 
 /** Which of the two limits applies is the model's choice: `level` since Gemini 3, `budgetTokens` before. */
 export interface GoogleThinking {
@@ -26,7 +26,7 @@ export function resolveOptions(model: Model, options: SimpleStreamOptions): Goog
   const level = clampThinkingLevel(model, reasoning ?? "off");
   // A model that cannot be told to stop thinking has a lowest level instead; nobody asked to see those thoughts.
   if (level === "off" || reasoning === undefined) return { ...shared, thinking: { enabled: false } };
-  const family = familyOf(model);
+  const family = getFamily(model);
   if (family.thinksBy === "level") {
     return { ...shared, thinking: { enabled: true, level: thinkingWord(model, level) } };
   }
@@ -42,7 +42,7 @@ export function resolveOptions(model: Model, options: SimpleStreamOptions): Goog
 export function thinkingConfig(model: Model, options: GoogleOptions): Record<string, unknown> | undefined {
   const { thinking } = options;
   if (!model.reasoning || !thinking) return undefined;
-  if (!thinking.enabled) return leastThinking(model);
+  if (!thinking.enabled) return minThinking(model);
   return {
     includeThoughts: true,
     ...(thinking.level !== undefined
@@ -52,8 +52,8 @@ export function thinkingConfig(model: Model, options: GoogleOptions): Record<str
 }
 
 /** Off where the model can be off, else as little as it can. */
-function leastThinking(model: Model): Record<string, unknown> | undefined {
-  const { thinksBy, budget } = familyOf(model);
+function minThinking(model: Model): Record<string, unknown> | undefined {
+  const { thinksBy, budget } = getFamily(model);
   if (thinksBy === "budget") return budget && { thinkingBudget: budget.canBeOff ? 0 : budget.least };
   const level = clampThinkingLevel(model, "off");
   const word = level === "off" ? (model.thinkingLevelMap?.off ?? lowestLevel) : thinkingWord(model, level);

@@ -11,7 +11,7 @@ const rules: HandoffRules = {
   toolCallId: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : shortHash(id).slice(0, 9)),
   imageTypes: commonImageTypes,
   // 10 MB, counted in base64.
-  mostImageCharacters: Math.floor((10 * 1024 * 1024) / 3) * 4,
+  maxImageCharacters: Math.floor((10 * 1024 * 1024) / 3) * 4,
   userFirst: true,
 };
 

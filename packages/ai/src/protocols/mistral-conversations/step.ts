@@ -3,7 +3,7 @@ import { classifyError, describeError } from "../../failure.ts";
 import { tokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import { ToolCalls } from "../openai-completions/calls.ts";
-import { choiceOf, deltaOf } from "../openai-completions/choice.ts";
+import { getChoice, toDelta } from "../openai-completions/choice.ts";
 import type { Frame } from "../protocol.ts";
 import { list, record, text } from "../read.ts";
 
@@ -23,10 +23,10 @@ export function step(state: MistralState, frame: Frame): AssistantMessageEvent[]
     return draft.take();
   }
   const chunk = record(frame.data);
-  const choice = choiceOf(chunk);
+  const choice = getChoice(chunk);
   draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
   if (chunk["usage"]) draft.usage(readUsage(record(chunk["usage"])));
-  readDelta(state, deltaOf(choice, draft));
+  readDelta(state, toDelta(choice, draft));
   if (chunk["error"]) draft.fail(classifyError(describeError(chunk["error"])));
   else if (frame.event === "error" || chunk["object"] === "error") draft.fail(classifyError(describeError(chunk)));
   readStop(state, text(choice["finish_reason"]));

@@ -5,7 +5,7 @@ import { record, text } from "../read.ts";
 const accountClaim = "https://api.openai.com/auth";
 
 /** The account a token was issued for. Throws `MissingCredentials` for anything that is not such a token. */
-export function accountIdOf(token: string): string {
+export function getAccountId(token: string): string {
   const [, payload = "", signature] = token.split(".");
   const claims = signature === undefined ? {} : readClaims(payload);
   const accountId = text(record(claims[accountClaim])["chatgpt_account_id"]);

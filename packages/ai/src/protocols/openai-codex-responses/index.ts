@@ -8,7 +8,7 @@ import {
 import { type OpenAIResponsesOptions, resolveOptions } from "../openai-responses/options.ts";
 import { type ResponsesState, start, step } from "../openai-responses/step.ts";
 import { defineProtocol } from "../protocol.ts";
-import { accountIdOf } from "./account.ts";
+import { getAccountId } from "./account.ts";
 
 const codex: ResponsesVariant = {
   path: "/codex/responses",
@@ -35,7 +35,7 @@ export const openaiCodexResponses = defineProtocol<OpenAIResponsesOptions, Respo
   authorize(request, auth) {
     const token = requireApiKey(auth);
     if (token === undefined) return request;
-    const credentials = { authorization: `Bearer ${token}`, "chatgpt-account-id": accountIdOf(token) };
+    const credentials = { authorization: `Bearer ${token}`, "chatgpt-account-id": getAccountId(token) };
     return { ...request, headers: { ...request.headers, ...credentials } };
   },
   start,

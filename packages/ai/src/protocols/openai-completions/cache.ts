@@ -4,7 +4,7 @@ import type { CompletionsModel } from "./compat.ts";
 import type { Wire } from "./messages.ts";
 
 /** The longest key that OpenAI takes, in characters. */
-const longestKey = 64;
+const maxKeyLength = 64;
 
 /** OpenAI's way: a key that brings a conversation's requests together, and how long its prefix is kept. */
 export function encodeCacheFields({ compat }: CompletionsModel, options: OpenAICompletionsOptions): Wire {
@@ -13,7 +13,7 @@ export function encodeCacheFields({ compat }: CompletionsModel, options: OpenAIC
   const keepsLong = retention === "long" && compat.supportsLongCacheRetention;
   const hasKey = options.sessionId && (compat.supportsPromptCacheKey || keepsLong);
   return {
-    ...(hasKey && { prompt_cache_key: [...options.sessionId!.toWellFormed()].slice(0, longestKey).join("") }),
+    ...(hasKey && { prompt_cache_key: [...options.sessionId!.toWellFormed()].slice(0, maxKeyLength).join("") }),
     ...(keepsLong && { prompt_cache_retention: "24h" }),
   };
 }

@@ -12,7 +12,7 @@ export function encodeHistory(model: CompletionsModel, messages: readonly Messag
   const prepared = handOff(messages, model, {
     toolCallId: toolCallIds[model.compat.toolCallIdFormat],
     imageTypes: commonImageTypes,
-    mostImageCharacters: 20 * 1024 * 1024,
+    maxImageCharacters: 20 * 1024 * 1024,
     userFirst: true,
   });
   const encoded: Wire[] = [];

@@ -26,7 +26,7 @@ const growing = new Map([
 ]);
 
 /** What a person can read of a piece. */
-export const readableOf = (piece: ReasoningDetail): string => text(piece[growing.get(piece.type) ?? ""]);
+export const getReadable = (piece: ReasoningDetail): string => text(piece[growing.get(piece.type) ?? ""]);
 
 /** Adds a piece to the entry it continues, or as a new one. Changes `details` in place. */
 export function addDetail(details: ReasoningDetail[], piece: ReasoningDetail): void {

@@ -6,11 +6,11 @@ import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { list, record, text } from "../read.ts";
 import { ToolCalls } from "./calls.ts";
-import { choiceOf, deltaOf } from "./choice.ts";
+import { getChoice, toDelta } from "./choice.ts";
 import {
   addDetail,
   isEncrypted,
-  readableOf,
+  getReadable,
   readDetails,
   type ReasoningDetail,
   reasoningFields,
@@ -47,11 +47,11 @@ export function step(state: CompletionsState, frame: Frame): AssistantMessageEve
     return draft.take();
   }
   const chunk = record(frame.data);
-  const choice = choiceOf(chunk);
+  const choice = getChoice(chunk);
   draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
   const usage = chunk["usage"] ?? choice["usage"] ?? record(chunk["x_groq"])["usage"];
   if (usage) draft.usage(readUsage(record(usage)));
-  readDelta(state, deltaOf(choice, draft));
+  readDelta(state, toDelta(choice, draft));
   const error = chunk["error"] ?? choice["error"];
   if (error) draft.fail(classifyError(describeError({ error })));
   else if (frame.event === "error" || chunk["object"] === "error") draft.fail(classifyError(describeError(chunk)));
@@ -65,7 +65,7 @@ function readDelta(state: CompletionsState, delta: Record<string, unknown>): voi
   const field = reasoningFields.find((name) => text(delta[name]) !== "");
   const details = readDetails(delta["reasoning_details"]);
   if (field !== undefined) addThinking(state, field, text(delta[field]));
-  else for (const detail of details) addThinking(state, "reasoning", readableOf(detail));
+  else for (const detail of details) addThinking(state, "reasoning", getReadable(detail));
   for (const detail of details) if (!isEncrypted(detail)) keepDetail(state, detail);
   addContent(state, delta["content"]);
   state.refusal += text(delta["refusal"]);

@@ -23,7 +23,7 @@ interface Asked {
 }
 
 /** What must be left for the answer when a budget is part of it. */
-const leastAnswer = 1_024;
+const minAnswer = 1_024;
 
 export function encodeThinking(model: CompletionsModel, options: OpenAICompletionsOptions): Thinking {
   const asked = resolveAsked(model, options);
@@ -57,7 +57,7 @@ function resolveAsked(model: CompletionsModel, options: OpenAICompletionsOptions
 }
 
 function budgetFor(model: CompletionsModel, level: ThinkingLevel, options: OpenAICompletionsOptions) {
-  const room = (options.maxTokens ?? model.maxTokens) - leastAnswer;
+  const room = (options.maxTokens ?? model.maxTokens) - minAnswer;
   const budget = Math.min(thinkingBudget(level, options.thinkingBudgets), room);
   return budget > 0 ? budget : undefined;
 }

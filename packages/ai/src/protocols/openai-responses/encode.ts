@@ -28,7 +28,7 @@ export interface ResponsesVariant {
 }
 
 /** Fewer are refused. */
-const leastOutputTokens = 16;
+const minOutputTokens = 16;
 
 export function encodeRequest(
   variant: ResponsesVariant,
@@ -54,7 +54,7 @@ export function encodeRequest(
     // Nothing is stored, so the reasoning has to travel with the history, encrypted.
     ...(model.reasoning && { include: ["reasoning.encrypted_content"] }),
     ...(variant.outputLimit &&
-      options.maxTokens !== undefined && { max_output_tokens: Math.max(options.maxTokens, leastOutputTokens) }),
+      options.maxTokens !== undefined && { max_output_tokens: Math.max(options.maxTokens, minOutputTokens) }),
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...(options.serviceTier && { service_tier: options.serviceTier }),
     ...(options.textVerbosity && { text: { verbosity: options.textVerbosity } }),
@@ -117,13 +117,13 @@ function encodeCache(
 }
 
 /** The longest `prompt_cache_key`, in characters. */
-const longestCacheKey = 64;
+const maxCacheKeyLength = 64;
 
 /** Names the conversation to the prompt cache. None when caching is off. */
 export function promptCacheKey(options: Pick<StreamOptions, "sessionId" | "cacheRetention">): string | undefined {
   const { sessionId } = options;
   if (!sessionId || options.cacheRetention === "none") return undefined;
-  return [...sessionId].slice(0, longestCacheKey).join("");
+  return [...sessionId].slice(0, maxCacheKeyLength).join("");
 }
 
 function encodeRetention(model: ResponsesModel, options: OpenAIResponsesOptions): Record<string, unknown> {

@@ -19,7 +19,7 @@ const rules: HandoffRules = {
     return callId && itemId ? `${callId}|${itemId}` : callId;
   },
   imageTypes: commonImageTypes,
-  mostImageCharacters: 20 * 1024 * 1024,
+  maxImageCharacters: 20 * 1024 * 1024,
   userFirst: false,
 };
 

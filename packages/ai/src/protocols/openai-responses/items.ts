@@ -6,7 +6,7 @@ export const isItemKind = (type: unknown): type is ItemKind =>
   type === "message" || type === "reasoning" || type === "function_call" || type === "custom_tool_call";
 
 /** Where an event says it belongs. Servers leave out either half. */
-export interface Place {
+export interface ItemKey {
   index: number | undefined;
   /** Empty when unknown. */
   id: string;
@@ -40,13 +40,13 @@ export class ItemTable {
     return this.#count === 0;
   }
 
-  find({ index, id }: Place): Item | undefined {
+  find({ index, id }: ItemKey): Item | undefined {
     const indexed = index === undefined ? undefined : this.#byIndex.get(index);
     if (indexed && (id === "" || indexed.id === id)) return indexed;
     return this.#byId.get(id) ?? indexed;
   }
 
-  add({ index, id }: Place, kind: ItemKind): Item {
+  add({ index, id }: ItemKey, kind: ItemKind): Item {
     const item: Item = { key: this.#count++, kind, id, received: "", part: undefined, done: false };
     if (index !== undefined) this.#byIndex.set(index, item);
     this.#byId.set(id, item);
@@ -54,7 +54,7 @@ export class ItemTable {
   }
 
   /** The item for a piece of content, made if no event announced it. One that is done takes no more. */
-  growing(place: Place, kind: ItemKind): Item | undefined {
+  growing(place: ItemKey, kind: ItemKind): Item | undefined {
     const found = this.find(place);
     if (!found || found.kind !== kind || (found.done && place.id !== "" && place.id !== found.id)) {
       return this.add(place, kind);
@@ -63,7 +63,7 @@ export class ItemTable {
   }
 
   /** The item that is announced. One that grew before its announcement is the same. */
-  announced(place: Place, kind: ItemKind): Item {
+  announced(place: ItemKey, kind: ItemKind): Item {
     const found = this.find(place);
     const same = found && !found.done && found.kind === kind && (place.id === "" || place.id === found.id);
     return same ? found : this.add(place, kind);

@@ -5,7 +5,7 @@ import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { list, record, text } from "../read.ts";
 import { StreamingJson } from "../streaming-json.ts";
-import { isItemKind, type Item, type ItemKind, ItemTable, type Place } from "./items.ts";
+import { isItemKind, type Item, type ItemKind, ItemTable, type ItemKey } from "./items.ts";
 import { writeCallId, writeReasoning, writeTextSignature } from "./signature.ts";
 
 type Fields = Record<string, unknown>;
@@ -21,7 +21,7 @@ export const start = (draft: Draft): ResponsesState => ({ draft, items: new Item
 
 export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent[] {
   const data = record(frame.data);
-  const place = placeOf(data, data["item_id"]);
+  const place = toItemKey(data, data["item_id"]);
   switch (data["type"] ?? frame.event) {
     case "response.created":
     case "response.in_progress":
@@ -81,7 +81,7 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
   return state.draft.take();
 }
 
-const placeOf = (data: Fields, id: unknown): Place => ({
+const toItemKey = (data: Fields, id: unknown): ItemKey => ({
   index: typeof data["output_index"] === "number" ? data["output_index"] : undefined,
   id: text(id),
 });
@@ -92,7 +92,7 @@ const identify = ({ draft }: ResponsesState, response: Fields) =>
 function openItem(state: ResponsesState, index: unknown, raw: Fields): void {
   const kind = raw["type"];
   if (!isItemKind(kind)) return;
-  const item = state.items.announced(placeOf({ output_index: index }, raw["id"]), kind);
+  const item = state.items.announced(toItemKey({ output_index: index }, raw["id"]), kind);
   openBlock(state.draft, item, raw);
 }
 
@@ -118,14 +118,14 @@ function openBlock(draft: Draft, item: Item, raw: Fields): void {
 const asArguments = (item: Item, delta: string): string =>
   item.kind === "custom_tool_call" ? JSON.stringify(delta).slice(1, -1) : delta;
 
-function growText({ draft, items }: ResponsesState, place: Place, delta: string): void {
+function growText({ draft, items }: ResponsesState, place: ItemKey, delta: string): void {
   const item = items.growing(place, "message");
   if (item) draft.text(item.key, delta);
 }
 
 function growThought(
   { draft, items }: ResponsesState,
-  place: Place,
+  place: ItemKey,
   { part, delta }: { part: string; delta: string },
 ): void {
   const item = items.growing(place, "reasoning");
@@ -135,7 +135,7 @@ function growThought(
   draft.thinking(item.key, delta);
 }
 
-function growCall({ draft, items }: ResponsesState, place: Place, kind: ItemKind, delta: string): void {
+function growCall({ draft, items }: ResponsesState, place: ItemKey, kind: ItemKind, delta: string): void {
   const item = items.growing(place, kind);
   if (!item) return;
   item.received += delta;
@@ -153,7 +153,7 @@ function completeCall({ draft }: ResponsesState, item: Item | undefined, whole: 
 function closeItem(state: ResponsesState, index: unknown, raw: Fields): void {
   const kind = raw["type"];
   if (!isItemKind(kind)) return;
-  const item = state.items.growing(placeOf({ output_index: index }, raw["id"]), kind);
+  const item = state.items.growing(toItemKey({ output_index: index }, raw["id"]), kind);
   if (!item) return;
   openBlock(state.draft, item, raw);
   item.done = true;
@@ -244,7 +244,7 @@ function readOutput(state: ResponsesState, output: readonly unknown[]): void {
   const unannounced = state.items.isEmpty;
   output.forEach((value, index) => {
     const raw = record(value);
-    const item = state.items.find(placeOf({ output_index: index }, raw["id"]));
+    const item = state.items.find(toItemKey({ output_index: index }, raw["id"]));
     if (unannounced || (item && !item.done && item.kind === raw["type"])) closeItem(state, index, raw);
     const { thought } = item ?? {};
     const content = raw["type"] === "reasoning" ? text(raw["encrypted_content"]) : "";

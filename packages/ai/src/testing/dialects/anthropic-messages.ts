@@ -1,4 +1,4 @@
-import { pieces, stopReasonOf } from "../script.ts";
+import { pieces, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
 const stopReasons = { stop: "end_turn", length: "max_tokens", toolUse: "tool_use", refused: "refusal" };
@@ -48,7 +48,7 @@ export const anthropicMessagesDialect: WireDialect = {
       }
       frames.push(event({ type: "content_block_stop", index }));
     });
-    const stop_reason = stopReasons[stopReasonOf(answer)];
+    const stop_reason = stopReasons[getStopReason(answer)];
     frames.push(
       event({
         type: "message_delta",

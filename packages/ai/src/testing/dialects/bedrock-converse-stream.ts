@@ -1,5 +1,5 @@
 import * as zlib from "node:zlib";
-import { pieces, type ScriptedAnswer, stopReasonOf } from "../script.ts";
+import { pieces, type ScriptedAnswer, getStopReason } from "../script.ts";
 import type { WireDialect } from "./dialect.ts";
 
 const stopReasons = { stop: "end_turn", length: "max_tokens", toolUse: "tool_use", refused: "content_filtered" };
@@ -13,8 +13,8 @@ export const bedrockConverseStreamDialect: WireDialect = {
     answer.content.forEach((block, contentBlockIndex) => {
       frames.push(...blockFrames(block, contentBlockIndex), awsEvent("contentBlockStop", { contentBlockIndex }));
     });
-    frames.push(awsEvent("messageStop", { stopReason: stopReasons[stopReasonOf(answer)] }));
-    frames.push(awsEvent("metadata", { usage: usageOf(answer), metrics: { latencyMs: 1 } }));
+    frames.push(awsEvent("messageStop", { stopReason: stopReasons[getStopReason(answer)] }));
+    frames.push(awsEvent("metadata", { usage: getUsage(answer), metrics: { latencyMs: 1 } }));
     return frames;
   },
   streamError: (kind, message) =>
@@ -47,7 +47,7 @@ function blockFrames(block: ScriptedAnswer["content"][number], contentBlockIndex
   ];
 }
 
-function usageOf(answer: ScriptedAnswer): object {
+function getUsage(answer: ScriptedAnswer): object {
   const { input = 10, output = 5, cacheRead = 0, cacheWrite = 0 } = answer.usage ?? {};
   return {
     inputTokens: input,

@@ -1,6 +1,6 @@
 import type { KnownApi } from "../../model.ts";
 import type { ToolCall } from "../../message.ts";
-import { pieces, stopReasonOf } from "../script.ts";
+import { pieces, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
 const finishReasons = { stop: "STOP", length: "MAX_TOKENS", toolUse: "STOP", refused: "SAFETY" };
@@ -16,7 +16,7 @@ const statuses: Record<number, string> = {
   504: "DEADLINE_EXCEEDED",
 };
 
-const errorOf = (code: number, message: string) => ({ error: { code, message, status: statuses[code] ?? "UNKNOWN" } });
+const toError = (code: number, message: string) => ({ error: { code, message, status: statuses[code] ?? "UNKNOWN" } });
 
 type Parts = Record<string, unknown>[];
 
@@ -48,7 +48,7 @@ function googleDialect(api: KnownApi, callParts: (call: ToolCall) => Parts): Wir
           candidates: [
             {
               content: { parts: [{ text: "" }], role: "model" },
-              finishReason: finishReasons[stopReasonOf(answer)],
+              finishReason: finishReasons[getStopReason(answer)],
               index: 0,
             },
           ],
@@ -57,8 +57,8 @@ function googleDialect(api: KnownApi, callParts: (call: ToolCall) => Parts): Wir
         }),
       ];
     },
-    streamError: (kind, message) => sse(errorOf(kind === "overloaded" ? 503 : 429, message)),
-    errorBody: (status, message) => JSON.stringify(errorOf(status, message)),
+    streamError: (kind, message) => sse(toError(kind === "overloaded" ? 503 : 429, message)),
+    errorBody: (status, message) => JSON.stringify(toError(status, message)),
   };
 }
 

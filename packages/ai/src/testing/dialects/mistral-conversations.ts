@@ -1,4 +1,4 @@
-import { pieces, type ScriptedAnswer, stopReasonOf } from "../script.ts";
+import { pieces, type ScriptedAnswer, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
 // Mistral itself documents no word for a refusal; clouds that serve its models stop with `content_filter`.
@@ -27,7 +27,7 @@ export const mistralConversationsDialect: WireDialect = {
       ...calls.map(({ id, name, arguments: args }, index) =>
         chunk({ tool_calls: [{ id, function: { name, arguments: JSON.stringify(args) }, index }] }),
       ),
-      chunk({ content: "" }, finishReasons[stopReasonOf(answer)], { usage: usageOf(answer) }),
+      chunk({ content: "" }, finishReasons[getStopReason(answer)], { usage: getUsage(answer) }),
       sse("[DONE]"),
     ];
   },
@@ -64,7 +64,7 @@ function deltas(block: ScriptedAnswer["content"][number]): object[] {
   ];
 }
 
-function usageOf({ usage = {} }: ScriptedAnswer): object {
+function getUsage({ usage = {} }: ScriptedAnswer): object {
   const { input = 10, output = 5, cacheRead = 0 } = usage;
   return {
     prompt_tokens: input + cacheRead,

@@ -1,5 +1,5 @@
 import type { ToolCall } from "../../message.ts";
-import { pieces, type ScriptedAnswer, stopReasonOf } from "../script.ts";
+import { pieces, type ScriptedAnswer, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
 const finishReasons = { stop: "stop", length: "length", toolUse: "tool_calls", refused: "content_filter" };
@@ -20,8 +20,8 @@ export const openaiCompletionsDialect: WireDialect = {
       ...answer.content
         .flatMap((block) => (block.type === "toolCall" ? callDeltas(block, calls.indexOf(block)) : wordDeltas(block)))
         .map((delta) => choice(delta)),
-      choice({}, finishReasons[stopReasonOf(answer)]),
-      chunk({ choices: [], usage: usageOf(answer) }),
+      choice({}, finishReasons[getStopReason(answer)]),
+      chunk({ choices: [], usage: getUsage(answer) }),
       sse("[DONE]"),
     ];
   },
@@ -71,7 +71,7 @@ function wordDeltas(block: Exclude<ScriptedAnswer["content"][number], ToolCall>)
   ];
 }
 
-function usageOf({ usage = {} }: ScriptedAnswer): object {
+function getUsage({ usage = {} }: ScriptedAnswer): object {
   const { input = 10, output = 5, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;
   const prompt_tokens = input + cacheRead + cacheWrite;
   return {

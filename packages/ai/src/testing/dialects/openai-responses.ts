@@ -1,5 +1,5 @@
 import type { AssistantMessage, ToolCall } from "../../message.ts";
-import { pieces, type ScriptedAnswer, stopReasonOf } from "../script.ts";
+import { pieces, type ScriptedAnswer, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
 type ResponsesApi = "openai-responses" | "azure-openai-responses" | "openai-codex-responses";
@@ -12,7 +12,7 @@ export const openaiResponsesDialect = (api: ResponsesApi): WireDialect => ({
   api,
   contentType: "text/event-stream; charset=utf-8",
   ping: new TextEncoder().encode(": keepalive\n\n"),
-  answer: (answer) => eventsOf(answer).map((event, at) => sse({ ...event, sequence_number: at }, event.type)),
+  answer: (answer) => toEvents(answer).map((event, at) => sse({ ...event, sequence_number: at }, event.type)),
   streamError: (kind, message) =>
     sse(
       {
@@ -35,8 +35,8 @@ export const openaiResponsesDialect = (api: ResponsesApi): WireDialect => ({
   },
 });
 
-function eventsOf(answer: Answer): Event[] {
-  const output = answer.content.map(itemOf);
+function toEvents(answer: Answer): Event[] {
+  const output = answer.content.map(getItem);
   return [
     { type: "response.created", response: response(answer, { status: "in_progress", output: [], usage: null }) },
     ...answer.content.flatMap((block, index) => itemEvents(block, index, output[index]!)),
@@ -46,13 +46,13 @@ function eventsOf(answer: Answer): Event[] {
 
 function ending(answer: Answer, output: object[]): Event {
   const reason = { length: "max_output_tokens", refused: "content_filter", stop: null, toolUse: null }[
-    stopReasonOf(answer)
+    getStopReason(answer)
   ];
   const status = reason === null ? "completed" : "incomplete";
   const incomplete_details = reason === null ? null : { reason };
   return {
     type: `response.${status}`,
-    response: response(answer, { status, incomplete_details, output, usage: usageOf(answer) }),
+    response: response(answer, { status, incomplete_details, output, usage: getUsage(answer) }),
   };
 }
 
@@ -73,7 +73,7 @@ const response = (answer: Answer, fields: { status: string; output: object[]; [k
   ...fields,
 });
 
-function usageOf(answer: ScriptedAnswer) {
+function getUsage(answer: ScriptedAnswer) {
   const { input = 10, output = 5, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = answer.usage ?? {};
   const prompt = input + cacheRead + cacheWrite;
   return {
@@ -91,7 +91,7 @@ type OutputItem =
   | { type: "reasoning"; id: string; summary: object[]; encrypted_content?: string };
 
 /** The item as it is when it is complete. */
-function itemOf(block: Block, index: number): OutputItem {
+function getItem(block: Block, index: number): OutputItem {
   switch (block.type) {
     case "text":
       return {

@@ -1,0 +1,89 @@
+/** Which model a session begins with. */
+import type { ThinkingLevel } from "@tau/agent";
+import { clampThinkingLevel, type Model, parseThinkingLevel } from "@tau/ai";
+import type { AgentSessionParams } from "./params.ts";
+import { HarnessError } from "../errors.ts";
+import type { ModelRegistry } from "../models/model-registry.ts";
+import { describeProblem } from "../models/models-file.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
+
+interface ModelChoice {
+  model: Model | undefined;
+  thinkingLevel: ThinkingLevel;
+  noModelReason: string;
+  /** Why the model that the settings ask for cannot be used; undefined when it can, or none was asked for. */
+  modelProblem: string | undefined;
+  /** Why it is another model than somebody may expect. */
+  modelNotice: string | undefined;
+}
+
+/** What is asked for, else what the session used, else what the settings say, else what can be used. */
+export async function chooseModel(
+  params: AgentSessionParams,
+  {
+    registry,
+    settings,
+    sessionManager,
+  }: { registry: ModelRegistry; settings: SettingsManager; sessionManager: SessionManager },
+): Promise<ModelChoice> {
+  const { defaultModel, defaultProvider, defaultThinkingLevel } = settings.get();
+  const isNew = sessionManager.getEntryCount() === 0;
+  const before = isNew ? undefined : await sessionManager.buildContext();
+  const asked = parseLevel(params.thinkingLevel);
+  const named = typeof params.model === "string" ? resolveSpec(registry, params.model) : undefined;
+  const used = before?.model ? registry.find(before.model.provider, before.model.modelId) : undefined;
+  const usual = () =>
+    registry.defaultModel({
+      ...(defaultModel !== undefined && { defaultModel }),
+      ...(defaultProvider !== undefined && { defaultProvider }),
+    });
+  const given = typeof params.model === "object" ? params.model : named?.model;
+  const fallback = (given ?? used) ? undefined : usual();
+  // Who chose a model is not billed by another: without it there is none.
+  const isChosen = defaultModel !== undefined || defaultProvider !== undefined;
+  const isRefused = fallback?.kind === "resolved" && isChosen && fallback.because !== "settings";
+  const usable = fallback?.kind === "resolved" && !isRefused ? fallback.model : undefined;
+  const model = given ?? used ?? usable;
+  const level =
+    asked ?? named?.thinkingLevel ?? parseThinkingLevel(before?.thinkingLevel ?? "") ?? defaultThinkingLevel;
+  const noModelReason = isRefused
+    ? formatRefusal(fallback.reason, registry)
+    : fallback?.kind === "none"
+      ? fallback.message
+      : "";
+  return {
+    model,
+    thinkingLevel: model ? clampThinkingLevel(model, level) : level,
+    noModelReason,
+    modelProblem: isChosen && !model ? noModelReason : undefined,
+    modelNotice: lostModel(before?.model, model),
+  };
+}
+
+/** What the settings ask for cannot be had. */
+function formatRefusal(reason: string | undefined, registry: ModelRegistry): string {
+  const why = `The model that the settings ask for cannot be used. ${reason ?? ""}`.trimEnd();
+  return `${why}${problemsIn(registry)} Name another one, or change the setting.`;
+}
+
+const problemsIn = (registry: ModelRegistry): string =>
+  registry.problems.map((problem) => ` ${describeProblem(problem)}`).join("");
+
+function lostModel(before: { provider: string; modelId: string } | null | undefined, model: Model | undefined) {
+  if (!before || !model || (before.provider === model.provider && before.modelId === model.id)) return undefined;
+  return `The session was held with ${before.provider}/${before.modelId}; it goes on with ${model.provider}/${model.id}.`;
+}
+
+function parseLevel(level: AgentSessionParams["thinkingLevel"]): ThinkingLevel | undefined {
+  if (level === undefined) return undefined;
+  const parsed = parseThinkingLevel(level);
+  if (parsed) return parsed;
+  throw new HarnessError("invalid_input", `There is no thinking level ${JSON.stringify(level)}.`);
+}
+
+function resolveSpec(registry: ModelRegistry, spec: string): { model: Model; thinkingLevel?: ThinkingLevel } {
+  const found = registry.resolve(spec);
+  if (found.kind === "resolved") return found;
+  throw new HarnessError("unknown_model", `${found.message}${problemsIn(registry)}`);
+}

@@ -1,0 +1,32 @@
+/** What a person said, with all that goes along, as the content of a message. */
+import type { ImageContent, TextContent } from "@tau/ai";
+import { HarnessError } from "../errors.ts";
+import { attachFiles, type ExpandPort, expandPrompt, inputBlock } from "../prompt/expand.ts";
+
+export interface PromptContent {
+  images?: ImageContent[];
+  /** Files that go along, from the working directory if relative. Each has to be there. */
+  files?: readonly string[];
+  /** Text that goes along as it is, such as what a pipe says. */
+  input?: string;
+  /** Whether templates, skills and file mentions are expanded. Default true. */
+  expandPromptTemplates?: boolean;
+}
+
+/** `notices` are what the person should know of it. Throws `invalid_input` for what cannot be said. */
+export async function getContent(
+  text: string,
+  { images = [], files = [], input, expandPromptTemplates = true }: PromptContent,
+  port: ExpandPort,
+): Promise<{ content: (TextContent | ImageContent)[]; notices: readonly string[] }> {
+  const attached = await attachFiles(files, port);
+  if (attached.kind === "refused") throw new HarnessError("invalid_input", attached.reason);
+  const more = [...attached.content, ...(input === undefined ? [] : [inputBlock(input)]), ...images];
+  if (more.length === 0 && text.trim() === "") {
+    throw new HarnessError("invalid_input", "Nothing was said: the message is empty, and nothing goes along with it.");
+  }
+  if (!expandPromptTemplates) return { content: [{ type: "text", text }, ...more], notices: [] };
+  const expanded = await expandPrompt(text, port);
+  if (expanded.kind === "refused") throw new HarnessError("invalid_input", expanded.reason);
+  return { content: [...expanded.content, ...more], notices: expanded.notices };
+}

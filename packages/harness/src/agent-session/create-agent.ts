@@ -1,0 +1,60 @@
+/** The three-line version: an AI, tools by name, and a text in, a text out. */
+import type { AI } from "@tau/ai";
+import { modelsAreEqual, streamSimple } from "@tau/ai";
+import type { AgentSession } from "./agent-session.ts";
+import { createAgentSession } from "./create-agent-session.ts";
+import type { AgentSessionParams } from "./params.ts";
+import { HarnessError } from "../errors.ts";
+import { SessionManager } from "../session/session-manager.ts";
+
+export interface CreateAgentOptions extends Omit<AgentSessionParams, "model" | "streamFn"> {
+  ai: AI;
+}
+
+/** An agent with one session. It is made when the agent first runs, and kept in memory unless a manager is given. */
+export interface SimpleAgent {
+  /** Runs to the end and resolves with the answer's text. Rejects with `HarnessError` `run_failed` when there is none. */
+  run(text: string): Promise<string>;
+  /** The session behind it, for everything else. */
+  session(): Promise<AgentSession>;
+  dispose(): Promise<void>;
+}
+
+export function createAgent({ ai, ...params }: CreateAgentOptions): SimpleAgent {
+  let opened: Promise<AgentSession> | undefined;
+  const open = async () => {
+    const sessionManager = params.sessionManager ?? (await SessionManager.inMemory(params.cwd));
+    return await createAgentSession({
+      ...params,
+      sessionManager,
+      model: ai.model,
+      // The AI has its key bound to it; for another model that key is none.
+      streamFn: (model, context, options) =>
+        modelsAreEqual(model, ai.model) ? ai.streamSimple(context, options) : streamSimple(model, context, options),
+    });
+  };
+  const session = () => {
+    opened ??= open().catch((error: unknown) => {
+      // Who puts right what was wrong may try again.
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+  return {
+    session,
+    async run(text) {
+      const outcome = await (await session()).prompt(text);
+      if (outcome.kind !== "ran") throw new HarnessError("busy", "The agent runs already.");
+      const { terminationReason: reason, detail, failure, answer } = outcome;
+      if (reason === "no_tool_calls" && answer) {
+        return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+      }
+      const why = failure?.message ?? detail ?? "it was given no answer";
+      throw new HarnessError("run_failed", `The run ended for the reason ${reason}: ${why}`);
+    },
+    async dispose() {
+      if (opened) await (await opened).dispose();
+    },
+  };
+}

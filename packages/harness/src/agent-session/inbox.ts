@@ -1,0 +1,131 @@
+/**
+ * What a person said while the session was busy. It is in the log before it is accepted, and each message has exactly
+ * one outcome there: it is said, cancelled or refused.
+ */
+import type { QueueMode } from "@tau/agent";
+import type { Ids, ImageContent, TextContent, UserMessage } from "@tau/ai";
+import type { QueuedMessage } from "@tau/protocol";
+import { HarnessError } from "../errors.ts";
+import type { AcceptedEntry } from "../session/entry.ts";
+import type { Session } from "../session/session.ts";
+
+export type WaitingKind = AcceptedEntry["kind"];
+
+type Content = (TextContent | ImageContent)[];
+
+interface Waiting extends QueuedMessage {
+  readonly kind: WaitingKind;
+}
+
+export interface InboxParts {
+  session: Session;
+  ids: Ids;
+  now: () => number;
+  mode: (kind: WaitingKind) => QueueMode;
+  onChange: () => void;
+}
+
+export class Inbox {
+  readonly #parts: InboxParts;
+  #waiting: readonly Waiting[] = [];
+  /** Handed over to the engine, and not yet in the log as said. */
+  readonly #taken = new Map<object, Waiting>();
+
+  constructor(parts: InboxParts) {
+    this.#parts = parts;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Those of one kind, oldest first. */
+  list(kind: WaitingKind): QueuedMessage[] {
+    return this.#waiting.filter((one) => one.kind === kind).map(({ id, content }) => ({ id, content }));
+  }
+
+  /** Resolves with its id when it is in the log: from then on it is not lost. */
+  async accept(kind: WaitingKind, content: Content): Promise<string> {
+    const { session, ids } = this.#parts;
+    const id = ids();
+    await session.append({ type: "queue", queueId: id, state: "accepted", kind, content });
+    this.#change([...this.#waiting, { id, kind, content }]);
+    return id;
+  }
+
+  /** What the engine is given now: the oldest, or all of them. */
+  take(kind: WaitingKind): UserMessage[] {
+    const all = this.#waiting.filter((one) => one.kind === kind);
+    const taken = this.#parts.mode(kind) === "all" ? all : all.slice(0, 1);
+    if (taken.length === 0) return [];
+    this.#change(this.#waiting.filter((one) => !taken.includes(one)));
+    return taken.map((one) => {
+      const message: UserMessage = { role: "user", content: one.content, timestamp: this.#parts.now() };
+      this.#taken.set(message, one);
+      return message;
+    });
+  }
+
+  /** The id of a message that was waiting. */
+  getId(message: object): string | undefined {
+    return this.#taken.get(message)?.id;
+  }
+
+  /** The message is in the log: that is its outcome. */
+  said(message: object): void {
+    this.#taken.delete(message);
+  }
+
+  /** What was handed over and never said, because the log refused it, waits again. */
+  takeBack(): void {
+    if (this.#taken.size === 0) return;
+    const unsaid = [...this.#taken.values()];
+    this.#taken.clear();
+    this.#change([...unsaid, ...this.#waiting]);
+  }
+
+  /** Takes back what waits, or one of it. Returns what it was. */
+  async cancel(id?: string, reason = "cancelled by the person"): Promise<QueuedMessage[]> {
+    return await this.#drop("cancelled", reason, id);
+  }
+
+  /** Says of everything that waits that it will not be said. */
+  async refuse(reason: string): Promise<QueuedMessage[]> {
+    return await this.#drop("refused", reason);
+  }
+
+  /** Puts other words in the place of one that waits; it keeps its place. */
+  async edit(id: string, content: Content): Promise<string> {
+    const { session, ids } = this.#parts;
+    const before = this.#waiting.find((one) => one.id === id);
+    if (!before) throw new HarnessError("invalid_input", `No message ${JSON.stringify(id)} is waiting any more.`);
+    // What was attached stays attached.
+    const images = Array.isArray(before.content) ? before.content.filter(({ type }) => type === "image") : [];
+    const next = { id: ids(), kind: before.kind, content: [...content, ...images] };
+    // The new one first: in between there are two, and never none.
+    const { id: queueId, kind } = next;
+    await session.append({ type: "queue", queueId, state: "accepted", kind, content: next.content });
+    if (!this.#waiting.includes(before)) {
+      // It was said while the new words were written.
+      await session.append({ type: "queue", queueId: next.id, state: "cancelled", reason: "came too late" });
+      throw new HarnessError("invalid_input", `The message ${JSON.stringify(id)} was said before it could be changed.`);
+    }
+    this.#change(this.#waiting.map((one) => (one === before ? next : one)));
+    await session.append({ type: "queue", queueId: id, state: "cancelled", reason: `replaced by ${next.id}` });
+    return next.id;
+  }
+
+  async #drop(state: "cancelled" | "refused", reason: string, id?: string): Promise<QueuedMessage[]> {
+    const dropped = this.#waiting.filter((one) => id === undefined || one.id === id);
+    if (dropped.length === 0) return [];
+    // Nobody may take what is being dropped.
+    this.#change(this.#waiting.filter((one) => !dropped.includes(one)));
+    for (const one of dropped) await this.#parts.session.append({ type: "queue", queueId: one.id, state, reason });
+    return dropped.map((one) => ({ id: one.id, content: one.content }));
+  }
+
+  #change(waiting: readonly Waiting[]): void {
+    this.#waiting = waiting;
+    this.#parts.onChange();
+  }
+}

@@ -1,0 +1,30 @@
+/** The log that a session is kept in: given, found by its id, or new. */
+import type { AgentSessionParams } from "./params.ts";
+import { HarnessError } from "../errors.ts";
+import { countEntry, emptyStats } from "./stats.ts";
+import { SessionManager } from "../session/session-manager.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
+import type { SessionBase } from "./services.ts";
+
+export async function openLog(
+  params: AgentSessionParams,
+  { cwd, agentDir, settings, clock, ids }: SessionBase & { settings: SettingsManager },
+): Promise<SessionManager> {
+  const { sessionManager: given, sessionId, parentSessionId } = params;
+  if (given) return sessionId === undefined || sessionId === given.id ? given : await given.loadSession(sessionId);
+  const { sessionDir, durability } = settings.get();
+  const options = { agentDir, durability, clock, ids };
+  if (sessionId === undefined) {
+    const parentId = parentSessionId === undefined ? {} : { parentId: parentSessionId };
+    return await SessionManager.create(cwd, sessionDir, { ...options, ...parentId });
+  }
+  const path = await SessionManager.findById(cwd, sessionId, sessionDir, options);
+  if (path !== undefined) return await SessionManager.open(path, options);
+  throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(sessionId)} of ${cwd}.`);
+}
+
+/** A budget for the life of a session counts what it spent before it was opened. */
+export async function spentBefore(session: SessionManager) {
+  const { tokens, cost, messages } = (await session.getEntries()).reduce(countEntry, emptyStats);
+  return { tokens: tokens.total, cost, turns: messages.assistant };
+}

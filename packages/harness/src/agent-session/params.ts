@@ -1,0 +1,76 @@
+/** What a session can be given. */
+import type { StreamFn, ThinkingLevel } from "@tau/agent";
+import type { Clock, Ids, Model } from "@tau/ai";
+import type { LifecycleEvent } from "@tau/protocol";
+import type { AuthStorage } from "../auth/auth-storage.ts";
+import type { ModelRegistry } from "../models/model-registry.ts";
+import type { DebugLog } from "../observe/debug-log.ts";
+import type { ChannelBinding, GivenTool } from "../pipeline/layer.ts";
+import type { Audit, Decide } from "../policy/policy.ts";
+import type { ResourceLoader } from "../resources/resource-loader.ts";
+import type { AskChoice } from "./approvals.ts";
+import type { BudgetLimits } from "../budget/budget.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
+
+export interface AgentSessionParams {
+  /** Where commands run and relative paths begin. Default: the working directory of the process. */
+  cwd?: string;
+  /** Where settings, credentials, models and sessions are. Default: `TAU_DIR`, else `~/.tau`. */
+  agentDir?: string;
+  /** An agent of `agentDir` with its own prompt, tools and resources. */
+  agentName?: string;
+  authStorage?: AuthStorage;
+  modelRegistry?: ModelRegistry;
+  /** A model, or what stands for one: `provider/id:thinking`, or any part of it. Default: the session's, else the settings'. */
+  model?: Model | string;
+  /** `none` is read as `off`. Default: the session's, else the settings'. */
+  thinkingLevel?: ThinkingLevel | "none";
+  /** Built-in tools by name, or tools. Default: those of a coding agent. */
+  tools?: readonly (GivenTool | string)[];
+  /** Tools besides; one with the name of a built-in tool takes its place. */
+  customTools?: readonly GivenTool[];
+  /** Where the conversation is kept. Default: a new file for this directory. */
+  sessionManager?: SessionManager;
+  settingsManager?: SettingsManager;
+  resourceLoader?: ResourceLoader;
+  /** The session that started this one. If it is open in this process, this one ends and spends with it. */
+  parentSessionId?: string;
+  /** A session to go on with. Throws `session_not_found` when there is none. */
+  sessionId?: string;
+  /** Ends the session's runs; its reason `gateway_disconnected` says that nobody is there any more. */
+  abortSignal?: AbortSignal;
+  onEvent?: (event: LifecycleEvent) => void;
+
+  /** What a channel lends to the session. */
+  binding?: ChannelBinding;
+  /** Only these tools are shown, by name. Default: what the settings say. */
+  allowedTools?: readonly string[];
+  /** Not these tools, besides what the settings say. */
+  excludedTools?: readonly string[];
+  /** What tools with a `requiredScope` are measured against. Default: scopes are not asked for. */
+  scopes?: readonly string[];
+  /** Directories besides `cwd` that tools may work in. */
+  additionalDirectories?: readonly string[];
+  /** Whom to ask where the policy asks. Default: nobody is there, and what asks is denied. */
+  ask?: AskChoice;
+  /** Default: the workspace is free, reading and writing outside asks, credentials are denied. */
+  decide?: Decide;
+  /** Default: what was asked for or denied is written into the session. */
+  audit?: Audit;
+  /** For this session and all that it starts, as long as it lives. What a run may use is in the settings. */
+  budgets?: BudgetLimits;
+  /** Takes the place of the default prompt. */
+  systemPrompt?: string;
+  appendSystemPrompt?: readonly string[];
+  /** Whether the project's settings may execute and redirect. Default false. */
+  projectTrusted?: boolean;
+  /** Follow changes of settings and models while the session is open. Default true. */
+  watch?: boolean;
+  /** Asks a model instead of `streamSimple`. Keys are then its own business. */
+  streamFn?: StreamFn;
+  /** Gets everything that happens but the deltas, without secrets. */
+  debugLog?: DebugLog;
+  clock?: Clock;
+  ids?: Ids;
+}

@@ -1,0 +1,108 @@
+/** What a session is made with when it is not given: settings, models and their keys. */
+import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
+import { AuthStorage } from "../auth/auth-storage.ts";
+import { keyCommands } from "../auth/key-command.ts";
+import { resolveKey } from "../auth/key-value.ts";
+import type { AgentSessionParams } from "./params.ts";
+import { ModelRegistry } from "../models/model-registry.ts";
+import { describeProblem } from "../models/models-file.ts";
+import { createResourceLoader, type ResourceLoader } from "../resources/resource-loader.ts";
+import { SettingsManager } from "../settings/settings-manager.ts";
+import { formatSettingsProblem } from "../settings/standing.ts";
+import type { Owned } from "./owned.ts";
+
+export interface SessionBase {
+  cwd: string;
+  agentDir: string;
+  clock: Clock;
+  ids: Ids;
+}
+
+export interface Services {
+  settings: SettingsManager;
+  auth: AuthStorage;
+  registry: ModelRegistry;
+  resources: ResourceLoader;
+}
+
+/** What is given is used as it is; what is made here ends with the session. */
+export async function openServices(params: AgentSessionParams, place: SessionBase, owned: Owned): Promise<Services> {
+  const { cwd, agentDir, clock, ids } = place;
+  const settings = params.settingsManager ?? (await ownSettings(params, place, owned));
+  const auth: AuthStorage =
+    params.authStorage ??
+    AuthStorage.create(agentDir, { clock, ids, modelsKey: (provider) => registry.modelsKey(provider) });
+  const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, place, owned));
+  const resources =
+    params.resourceLoader ??
+    (await createResourceLoader({
+      cwd,
+      agentDir,
+      skillPaths: settings.get().skills,
+      promptPaths: settings.get().prompts,
+      ...(params.agentName !== undefined && { agentName: params.agentName }),
+    }));
+  return { settings, auth, registry, resources };
+}
+
+async function ownSettings(
+  { projectTrusted = false, watch = true }: AgentSessionParams,
+  { cwd, agentDir, clock, ids }: SessionBase,
+  owned: Owned,
+) {
+  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted, watch, clock, ids });
+  owned.add(() => settings.close());
+  return settings;
+}
+
+/** What can be used depends on keys, which are asked for often: so they are listed once, and again when models change. */
+async function ownRegistry(
+  { watch = true }: AgentSessionParams,
+  auth: AuthStorage,
+  { agentDir, clock }: SessionBase,
+  owned: Owned,
+) {
+  const stored = new Set((await auth.list()).map(({ provider }) => provider));
+  const registry = await ModelRegistry.create(agentDir, {
+    clock,
+    watch,
+    hasKey: (provider, written) =>
+      written !== undefined || stored.has(provider) || getEnvApiKey(provider) !== undefined,
+    resolveValue: async (written) => {
+      const value = await resolveKey(written, {
+        subject: "a value in models.json",
+        env: (name) => process.env[name],
+        run: keyCommands,
+      });
+      return value.kind === "value" ? value.value : undefined;
+    },
+  });
+  owned.add(() => registry.close());
+  return registry;
+}
+
+/** Every secret that can be told without running anything: a person may type one before it is first used. */
+export async function knownSecrets({ auth, registry }: Services): Promise<string[]> {
+  const models = registry.getAll();
+  const providers = new Set(models.map(({ provider }) => provider));
+  const places = [...new Set(models.map(({ baseUrl }) => baseUrl))].filter((url) => URL.canParse(url));
+  const passwords = places.map((url) => new URL(url).password);
+  const stored = await Promise.all((await auth.list()).map(({ provider }) => auth.get(provider)));
+  const written = [...providers].flatMap((provider) => [registry.writtenKey(provider), getEnvApiKey(provider)]);
+  const fields = stored.flatMap((credential) => Object.values(credential ?? {}));
+  return [...written, ...fields, ...passwords].filter(
+    (value): value is string => typeof value === "string" && value.length >= minSecretLength,
+  );
+}
+
+/** What is shorter would take ordinary words out of a log. */
+const minSecretLength = 8;
+
+/** What is wrong with the files that a session is made of, in words. */
+export function describeProblems(parts: Services) {
+  return [
+    ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatSettingsProblem(problem) })),
+    ...parts.registry.problems.map((problem) => ({ code: "models", message: describeProblem(problem) })),
+    ...parts.resources.problems.map(({ message }) => ({ code: "resources", message })),
+  ];
+}

@@ -1,0 +1,97 @@
+/** The tools of a session and the files they stand on. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Clock, didYouMean, type Ids } from "@tau/ai";
+import type { Tools } from "@tau/tools";
+import type { AgentSessionParams } from "./params.ts";
+import { HarnessError } from "../errors.ts";
+import type { GivenTool } from "../pipeline/layer.ts";
+import { credentialReason } from "../policy/default-policy.ts";
+import type { Grants } from "../policy/grants.ts";
+import { createGuard, createPathGuard } from "../policy/guard.ts";
+import { type PathRules, pathStanding, realPathRules } from "../policy/paths.ts";
+import type { ResourceLoader } from "../resources/resource-loader.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
+
+interface RulesPlace {
+  cwd: string;
+  agentDir: string;
+  resources: ResourceLoader;
+  sessionFile: string | undefined;
+}
+
+/** Where tools may work, and where they may only read. */
+export function pathRules(
+  { additionalDirectories = [] }: AgentSessionParams,
+  { cwd, agentDir, resources, sessionFile }: RulesPlace,
+): PathRules {
+  const home = homedir();
+  const skills = resources.resources.skills.map(({ baseDir }) => baseDir);
+  const results = sessionFile === undefined ? [] : [getResults(sessionFile)];
+  const own = ["skills", "agents", "prompts"].map((name) => join(agentDir, name));
+  return {
+    roots: [cwd, resolve(cwd, tmpdir()), ...additionalDirectories.map((directory) => resolve(cwd, directory))],
+    readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
+    home,
+    agentDir,
+  };
+}
+
+interface GroundParts {
+  cwd: string;
+  rules: PathRules;
+  grants: Grants;
+  settings: SettingsManager;
+  clock: Clock;
+  ids: Ids;
+}
+
+/** The tools and the files they stand on. A person may mention what they like, but no credentials. */
+export async function createGround({ cwd, rules: given, grants, settings, clock, ids }: GroundParts) {
+  const { createFiles, createTools } = await import("@tau/tools");
+  const free = createFiles({ ids });
+  const rules = await realPathRules(given, (path) => free.realPath(path));
+  const isNoCredential = (path: string, access: "read" | "write") => pathStanding(path, access, rules) !== "denied";
+  const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
+  const guarded = createFiles({ ids, guard: createPathGuard(rules, grants) });
+  const { shellPath, shellCommandPrefix, shellEnv, images } = settings.get();
+  const tools = createTools({
+    cwd,
+    files: guarded,
+    clock,
+    ids,
+    ...(shellPath !== undefined && { shell: shellPath }),
+    ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
+    addedEnv: shellEnv,
+    resizesImages: images.autoResize,
+  });
+  return { files: { free, mentions }, tools, rules };
+}
+
+export function builtInTool(tools: Tools, name: string): GivenTool {
+  const { byName } = tools;
+  if (Object.hasOwn(byName, name)) return byName[name as keyof typeof byName];
+  const hint = didYouMean(name, Object.keys(byName));
+  throw new HarnessError("invalid_input", `There is no built-in tool ${JSON.stringify(name)}.${hint}`);
+}
+
+/** Named like everything that belongs to the session, so that it goes when the session does. */
+const getResults = (sessionFile: string): string => `${sessionFile}.results`;
+
+/**
+ * Where the whole of a result is kept of which the model saw a part: beside the session's file, because the log says where
+ * it is; for a session in memory among the temporary files, and as long as that.
+ */
+export function resultsDirectory(sessionFile: string | undefined) {
+  if (sessionFile !== undefined) {
+    return { get: async () => getResults(sessionFile), remove: async () => {} };
+  }
+  let made: Promise<string> | undefined;
+  return {
+    get: () => (made ??= mkdtemp(join(tmpdir(), "tau-results-"))),
+    async remove() {
+      if (made) await rm(await made, { recursive: true, force: true });
+    },
+  };
+}

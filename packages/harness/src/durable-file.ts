@@ -1,0 +1,95 @@
+/** Durable files: directories and files whose content is on the disk before a call resolves. */
+import { constants } from "node:fs";
+import { dirname } from "node:path";
+import type { Ids } from "@tau/ai";
+import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
+
+/** Makes a directory, and those above it. It is lost with the power, with all that is in it, until its name is synced. */
+export async function makeDirectory(fs: FileSystem, path: string): Promise<void> {
+  if (await lookAt(fs, path)) return;
+  const above = dirname(path);
+  if (above !== path) await makeDirectory(fs, above);
+  await fs.mkdir(path, { recursive: true, mode: 0o700 });
+  await syncDirectory(fs, above);
+}
+
+/** Brings the names in a directory to the disk: without its name, a file is lost with the power. */
+export async function syncDirectory(fs: FileSystem, path: string): Promise<void> {
+  const directory = await fs.open(path, constants.O_RDONLY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Undefined for what is not there. */
+export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
+    return undefined;
+  }
+}
+
+/** Undefined when the system refuses: for what may be missing. */
+export async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Undefined when there is no such file. */
+export async function readWhole(fs: FileSystem, path: string): Promise<Buffer | undefined> {
+  const handle = await ifThere(fs.open(path, constants.O_RDONLY));
+  if (!handle) return undefined;
+  try {
+    const chunks: Buffer[] = [];
+    for (let position = 0; ;) {
+      const chunk = Buffer.allocUnsafe(64 * 1024);
+      const count = await handle.read(chunk, position);
+      if (count === 0) return Buffer.concat(chunks);
+      chunks.push(chunk.subarray(0, count));
+      position += count;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+export interface WholeFile {
+  path: string;
+  bytes: Uint8Array;
+  /** Names the draft. */
+  ids: Ids;
+  /** Default 0600: only its owner may look into it. */
+  mode?: number;
+}
+
+/**
+ * Old or new, never neither and never half: a draft beside it takes its place when it is on the disk. Makes missing
+ * directories, which only their owner may look into.
+ */
+export async function writeWhole(fs: FileSystem, { path, bytes, ids, mode = 0o600 }: WholeFile): Promise<void> {
+  const draft = `${path}.${ids()}`;
+  await makeDirectory(fs, dirname(path));
+  try {
+    const handle = await fs.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
+    try {
+      await handle.write(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await fs.rename(draft, path);
+  } catch (error) {
+    await orUndefined(fs.unlink(draft));
+    throw error;
+  }
+  await syncDirectory(fs, dirname(path));
+}

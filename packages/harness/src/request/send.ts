@@ -1,0 +1,29 @@
+/** What of a transcript is sent. The log keeps all of it. Pure. */
+import type { AgentMessage } from "@tau/agent";
+import type { Model } from "@tau/ai";
+import { boundMessages, maxResultCharacters } from "./bound.ts";
+import { pruneMessages } from "./prune.ts";
+
+export interface SendSettings {
+  pruning: { enabled: boolean; keepRecentTokens: number };
+  blockImages: boolean;
+}
+
+export function messagesToSend(
+  messages: readonly AgentMessage[],
+  model: Pick<Model, "contextWindow">,
+  { pruning, blockImages }: SendSettings,
+): AgentMessage[] {
+  const bounded = boundMessages(messages, maxResultCharacters(model));
+  const pruned = pruneMessages(bounded, pruning);
+  return blockImages ? pruned.map(withoutImages) : [...pruned];
+}
+
+const imageText = { type: "text", text: "[An image was left out: the settings say that none are sent.]" } as const;
+
+function withoutImages(message: AgentMessage): AgentMessage {
+  if (!("content" in message) || typeof message.content === "string" || message.role === "assistant") return message;
+  if (!message.content.some(({ type }) => type === "image")) return message;
+  const content = message.content.map((block) => (block.type === "image" ? imageText : block));
+  return { ...message, content } as AgentMessage;
+}
