@@ -69,8 +69,7 @@ function ran(outcome: PromptOutcome): RunOutcome {
 function watchDenials(session: AgentSession): () => number {
   let denied = 0;
   session.onSessionEvent((event) => {
-    const isDecision = event.type === "entry_appended" && event.entry["customType"] === "tau.decision";
-    if (isDecision && (event.entry["data"] as { outcome?: unknown }).outcome === "denied") denied++;
+    if (event.type === "tool_denied") denied++;
   });
   return () => denied;
 }

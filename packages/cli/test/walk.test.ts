@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { emptyView, reduce, type SessionEvent, viewOfLog, type WireEntry } from "@tau/protocol";
+import { emptyView, reduce, type SessionEvent, viewFromEntries, type SessionEntry } from "@tau/protocol";
 import { expect, test } from "vitest";
 import { calls, ground, run, says } from "./kit.ts";
 
@@ -43,7 +43,9 @@ test("one prompt goes down by calls and comes up by events", async () => {
   const events = records as unknown as SessionEvent[];
   const at = (isIt: (event: SessionEvent) => boolean) => events.findIndex(isIt);
   const entryAt = (role: string) =>
-    at((event) => event.type === "entry_appended" && (event.entry["message"] as { role?: string })?.role === role);
+    at(
+      (event) => event.type === "entry_appended" && event.entry.type === "message" && event.entry.message.role === role,
+    );
 
   // 3: the template was expanded, and nobody else was told of its name.
   const [first, second] = server.requests.map(({ body }) => JSON.stringify(body));
@@ -77,8 +79,9 @@ test("one prompt goes down by calls and comes up by events", async () => {
 
   // 11: what a surface makes of the events is what it would make of the log.
   const told = events.reduce(reduce, emptyView);
-  const written = viewOfLog(entries as unknown as WireEntry[]);
-  expect([...told.log.entries.keys()]).toEqual([...written.log.entries.keys()]);
-  expect(told.log.leafId).toBe(written.log.leafId);
+  const written = viewFromEntries(entries as unknown as SessionEntry[]);
+  const { entries: shown, ...log } = told.log;
+  expect(shown.map(({ id }) => id)).toEqual(written.log.entries.map(({ id }) => id));
+  expect(written.log).toMatchObject(log);
   expect(told.live).toMatchObject({ run: undefined, ended: { reason: "no_tool_calls" } });
 });

@@ -74,7 +74,7 @@ export type {
   SessionInfoEntry,
   SessionNode,
   ThinkingLevelChangeEntry,
-  UnsaidEntry,
+  DroppedEntry,
   UsageEntry,
 } from "./session/entry.ts";
 export {
@@ -165,13 +165,7 @@ export type { SessionTreeNode } from "./session/branch.ts";
 export { createFileStore, type FileStoreOptions } from "./session/file-store.ts";
 export type { ReadOnly } from "./session/log.ts";
 export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./session/memory-store.ts";
-export {
-  type BashExecutionMessage,
-  type BranchSummaryMessage,
-  type CompactionSummaryMessage,
-  convertToLlm,
-  type CustomMessage,
-} from "./session/message.ts";
+export { convertToLlm } from "./session/message.ts";
 export { recover, type Recovered } from "./session/recover.ts";
 export type { ProblemKind, SessionProblem } from "./session/scan.ts";
 export { Session, type SummaryExtras } from "./session/session.ts";

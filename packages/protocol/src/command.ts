@@ -1,28 +1,309 @@
-/** What a surface may ask of a session. Each has one answer: see `CommandResponse`. */
-import type { ImageContent } from "@tau/ai";
+/**
+ * Everything that a surface may ask of a session or of its host, in one map: what a command takes and what it answers
+ * with. RPC, the typed client, the terminal, the gateway and the page all use it.
+ */
+import type { ImageContent, Model, Usage } from "@tau/ai";
+import type { ApprovalAnswer } from "./approval.ts";
+import type { SessionEntry } from "./entry.ts";
+import type { SessionMessage } from "./message.ts";
+import type { TerminationReason } from "./run-end.ts";
 
-export type Command =
-  /** Busy: `streamingBehavior` says which queue; without it the command is refused. */
-  | { type: "prompt"; message: string; images?: ImageContent[]; streamingBehavior?: "steer" | "followUp" }
-  /** With `interrupt`, the running turn is aborted first. */
-  | { type: "steer"; message: string; images?: ImageContent[]; interrupt?: boolean }
-  | { type: "follow_up"; message: string; images?: ImageContent[] }
-  | { type: "abort" }
-  | { type: "clear_queue" }
-  | { type: "compact"; customInstructions?: string }
+/** What a client must be allowed to do before it may send a command. */
+export type Scope = "read" | "write" | "approve" | "admin";
+
+export type ThinkingLevelName = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+export type QueueModeName = "all" | "one-at-a-time";
+/** Without headers, which may hold secrets. */
+export type ModelData = Omit<Model, "headers">;
+/** `started`: the prompt is in the log and a run began with it. `queued`: it is in the log and waits for its turn. */
+export type Disposition = "started" | "queued";
+
+export interface StateData {
+  model?: ModelData;
+  thinkingLevel: ThinkingLevelName;
+  isStreaming: boolean;
+  isCompacting: boolean;
+  steeringMode: QueueModeName;
+  followUpMode: QueueModeName;
+  sessionFile?: string;
+  sessionId: string;
+  sessionName?: string;
+  cwd: string;
+  autoCompactionEnabled: boolean;
+  autoRetryEnabled: boolean;
+  messageCount: number;
+  pendingMessageCount: number;
+}
+
+export interface StatsData {
+  sessionFile?: string;
+  sessionId: string;
+  userMessages: number;
+  assistantMessages: number;
+  toolCalls: number;
+  toolResults: number;
+  totalMessages: number;
+  tokens: { input: number; output: number; cacheRead: number; cacheWrite: number; total: number };
+  /** US dollars. */
+  cost: number;
+  /** 0 to 1. */
+  cacheHitRate: number;
+  contextUsage?: { tokens: number; contextWindow: number; percent: number };
+}
+
+export interface CompactionData {
+  summary: string;
+  firstKeptEntryId: string;
+  tokensBefore: number;
+  estimatedTokensAfter: number;
+  usage: Usage;
+  details: unknown;
+}
+
+export interface BashData {
+  output: string;
+  /** Absent when the command was cancelled, or could not be run. */
+  exitCode?: number;
+  cancelled: boolean;
+  truncated: boolean;
+  fullOutputPath?: string;
+}
+
+export interface SlashCommandData {
+  /** Without the slash. */
+  name: string;
+  description?: string;
+  source: "prompt" | "skill";
+  sourceInfo: { path: string; source: string; scope: "user" | "project"; origin: string; baseDir?: string };
+}
+
+export interface TreeNodeData {
+  entry: SessionEntry;
+  children: TreeNodeData[];
+  label?: string;
+}
+
+export interface AnswerData {
+  answer: string;
+  terminationReason: TerminationReason;
+  /** Such as `length`, or the budget that ended the run. */
+  detail?: string;
+}
+
+export interface SessionSummaryData {
+  id: string;
+  path: string;
+  cwd: string;
+  name?: string;
+  firstMessage: string;
+  messageCount: number;
+  /** ISO 8601. */
+  createdAt: string;
+  /** ISO 8601. */
+  modifiedAt: string;
+  parentSession?: string;
+}
+
+export interface ToolData {
+  name: string;
+  label: string;
+  description: string;
+  /** Whether the model is shown it. */
+  active: boolean;
+  /** Why it is not shown, where a layer left it out. */
+  reason?: string;
+}
+
+export interface CompletionData {
+  /** The completions replace `text` from here to the cursor. */
+  from: number;
+  items: { value: string; description?: string }[];
+}
+
+export interface TrustData {
+  /** The project's directory. */
+  path: string;
+  trusted: boolean;
+  /** The project's files that count only when it is trusted. */
+  files: string[];
+  /** The content changed since the project was trusted. */
+  changed: boolean;
+}
+
+interface Prompt {
+  message: string;
+  images?: ImageContent[];
+}
+
+type None = Record<never, never>;
+
+/** A command that goes on with another session, which the client shows from then on. */
+type OtherSession = { sessionId: string; cancelled: boolean };
+
+export interface Commands {
+  /** While a run is in progress, `streamingBehavior` says where to queue the prompt; without it the prompt is refused. */
+  prompt: { params: Prompt & { streamingBehavior?: "steer" | "followUp" }; data: { disposition: Disposition } };
+  /** With `interrupt`, the current turn is aborted first. */
+  steer: { params: Prompt & { interrupt?: boolean }; data: { disposition: Disposition } };
+  follow_up: { params: Prompt; data: { disposition: Disposition } };
+  /** Runs to the end and answers with the text of the answer. */
+  execute: { params: { prompt: string; images?: ImageContent[] }; data: AnswerData };
+  abort: { params: None; data: null };
+  clear_queue: { params: None; data: { steering: string[]; followUp: string[] } };
+  edit_queued: { params: { id: string; message: string }; data: { id: string } };
+  remove_queued: { params: { id: string }; data: { removed: boolean } };
+  approve: { params: { approvalId: string } & ApprovalAnswer; data: null };
+
+  get_state: { params: None; data: StateData };
+  get_messages: { params: None; data: { messages: SessionMessage[] } };
+  get_session_stats: { params: None; data: StatsData };
+  get_last_assistant_text: { params: None; data: { text: string | null } };
+  get_commands: { params: None; data: { commands: SlashCommandData[] } };
+  /**
+   * With `since`: all entries after that one, in the order they were written. With `before`, `after` or `limit`: those of
+   * the shown branch before or after an entry, else its last, at most `limit`, oldest first. Without any: all entries.
+   */
+  get_entries: {
+    params: { since?: string; before?: string; after?: string; limit?: number };
+    data: { entries: SessionEntry[]; leafId: string | null };
+  };
+  get_tree: { params: None; data: { tree: TreeNodeData[]; leafId: string | null } };
+  get_fork_messages: { params: None; data: { messages: { entryId: string; text: string }[] } };
+  complete: { params: { text: string; cursor: number }; data: CompletionData };
+
+  set_model: { params: { provider: string; modelId: string }; data: ModelData };
+  /** Null when there is no other. */
+  cycle_model: {
+    params: None;
+    data: { model: ModelData; thinkingLevel: ThinkingLevelName; isScoped: boolean } | null;
+  };
+  get_available_models: { params: None; data: { models: ModelData[] } };
+  set_thinking_level: { params: { level: ThinkingLevelName }; data: null };
+  /** Null when the model has only one. */
+  cycle_thinking_level: { params: None; data: { level: ThinkingLevelName } | null };
+  get_available_thinking_levels: { params: None; data: { levels: ThinkingLevelName[] } };
+  set_steering_mode: { params: { mode: QueueModeName }; data: null };
+  set_follow_up_mode: { params: { mode: QueueModeName }; data: null };
+  set_auto_compaction: { params: { enabled: boolean }; data: null };
+  set_auto_retry: { params: { enabled: boolean }; data: null };
+  abort_retry: { params: None; data: null };
+  compact: { params: { customInstructions?: string }; data: CompactionData };
+  get_tools: { params: None; data: { tools: ToolData[] } };
+  /** The tools that the model is shown from the next request on, by name. */
+  set_tools: { params: { names: string[] }; data: { tools: ToolData[] } };
+
+  bash: { params: { command: string; excludeFromContext?: boolean }; data: BashData };
+  abort_bash: { params: None; data: null };
+
+  /** Moves the leaf to an entry, or with null before the first. With `summarise`, the branch that is left is summarised there. */
+  navigate: {
+    params: { entryId: string | null; summarise?: boolean; instructions?: string; label?: string };
+    data: { leafId: string | null };
+  };
+  /** Without `label`, the label is removed. */
+  set_label: { params: { entryId: string; label?: string }; data: null };
   /** A new session with a copy of the branch up to an entry. */
-  | { type: "branch"; entryId: string }
-  /** Goes to an entry of the same session; with `summarise`, what is left is summarised there. */
-  | { type: "navigate"; entryId: string | null; summarise?: boolean }
-  | { type: "set_model"; provider: string; modelId: string }
-  | { type: "set_thinking_level"; level: string }
-  | { type: "approve"; approvalId: string; decision: "allow" | "deny"; remember?: "session" | "always" };
+  branch: { params: { entryId: string }; data: OtherSession };
+  /** A new session with a copy of the branch before a user message; answers with the text of that message. */
+  fork: { params: { entryId: string }; data: OtherSession & { text: string } };
+  clone: { params: None; data: OtherSession };
+  new_session: { params: { parentSession?: string }; data: OtherSession };
+  /** A path, an id, or the beginning of an id. */
+  switch_session: { params: { sessionPath: string }; data: OtherSession };
+  set_session_name: { params: { name: string }; data: null };
+  export_html: { params: { outputPath?: string }; data: { path: string } };
 
-export type CommandName = Command["type"];
+  /** The sessions of the working directory, or with `all` of every directory; the last used first. */
+  list_sessions: {
+    params: { query?: string; all?: boolean; cursor?: string; limit?: number };
+    data: { sessions: SessionSummaryData[]; cursor?: string };
+  };
+  /** `session` is a path, an id, or the beginning of an id. */
+  rename_session: { params: { session: string; name: string }; data: null };
+  /** Moves the session to the trash. */
+  delete_session: { params: { session: string }; data: { id: string } };
+  /** Takes a deleted session out of the trash again, by its id. */
+  restore_session: { params: { session: string }; data: { id: string; path: string } };
 
-/** A command on a wire, with the id that its answer carries. */
-export type CommandRequest = Command & { id?: string };
+  get_settings: { params: None; data: { settings: Record<string, unknown>; problems: string[] } };
+  /** `key` is dotted, such as `retry.maxRetries`; without `value` the setting is removed. Default scope `global`. */
+  set_setting: { params: { key: string; value?: unknown; scope?: "global" | "project" }; data: null };
+  /** Reads settings and resources again; answers with what changed. */
+  reload: { params: None; data: { changed: string[] } };
+  get_trust: { params: None; data: TrustData };
+  set_trust: { params: { trusted: boolean }; data: TrustData };
+  /** Stores a key. Without `apiKey`, starts the provider's own login; what the user has to do comes as notices. */
+  login: { params: { provider: string; apiKey?: string }; data: { provider: string; kind: "api_key" | "oauth" } };
+  logout: { params: { provider: string }; data: { removed: boolean } };
+}
 
-export type CommandResponse =
-  | { type: "response"; id?: string; command: CommandName; success: true; data?: unknown }
-  | { type: "response"; id?: string; command: CommandName; success: false; error: string };
+export type CommandName = keyof Commands;
+export type CommandParams<Name extends CommandName> = Commands[Name]["params"];
+export type CommandData<Name extends CommandName> = Commands[Name]["data"];
+
+/** A command as a client sends it to a host. */
+export type Command<Name extends CommandName = CommandName> = Name extends CommandName
+  ? { type: Name } & CommandParams<Name>
+  : never;
+
+/** The scope that each command needs. */
+export const commandScopes = {
+  prompt: "write",
+  steer: "write",
+  follow_up: "write",
+  execute: "write",
+  abort: "write",
+  clear_queue: "write",
+  edit_queued: "write",
+  remove_queued: "write",
+  approve: "approve",
+  get_state: "read",
+  get_messages: "read",
+  get_session_stats: "read",
+  get_last_assistant_text: "read",
+  get_commands: "read",
+  get_entries: "read",
+  get_tree: "read",
+  get_fork_messages: "read",
+  complete: "read",
+  set_model: "write",
+  cycle_model: "write",
+  get_available_models: "read",
+  set_thinking_level: "write",
+  cycle_thinking_level: "write",
+  get_available_thinking_levels: "read",
+  set_steering_mode: "write",
+  set_follow_up_mode: "write",
+  set_auto_compaction: "write",
+  set_auto_retry: "write",
+  abort_retry: "write",
+  compact: "write",
+  get_tools: "read",
+  set_tools: "admin",
+  bash: "admin",
+  abort_bash: "admin",
+  navigate: "write",
+  set_label: "write",
+  branch: "write",
+  fork: "write",
+  clone: "write",
+  new_session: "write",
+  switch_session: "write",
+  set_session_name: "write",
+  export_html: "admin",
+  list_sessions: "read",
+  rename_session: "write",
+  delete_session: "write",
+  restore_session: "write",
+  get_settings: "read",
+  set_setting: "admin",
+  reload: "admin",
+  get_trust: "read",
+  set_trust: "admin",
+  login: "admin",
+  logout: "admin",
+} as const satisfies Record<CommandName, Scope>;
+
+export const commandNames = Object.keys(commandScopes) as readonly CommandName[];
+
+export const isCommandName = (name: string): name is CommandName => Object.hasOwn(commandScopes, name);

@@ -1,19 +1,24 @@
-/** How an event crosses a wire with many sessions: a name, a payload, a number. Names are those of seed 000. */
+/** How an event crosses a wire that carries many sessions: a name, a payload and numbers. */
 import type { SessionEvent } from "./event.ts";
 
 export interface EventEnvelope {
   type: "event";
   event: WireEventName;
   payload: Record<string, unknown>;
-  /** One more with each event of a connection: who misses one can tell. */
+  /** Counts the events of a session from 1; a gap means that events were missed. */
   seq: number;
-  /** Of the state that the event belongs to: who reconnects can ask for what came after. */
+  /** New whenever a process takes the session: `seq` starts again with it. */
+  epoch: string;
+  /** The number of entries in the session's log. */
   stateVersion: number;
 }
 
+/** Where an event stands in the stream of its session. */
+export type EventPosition = Pick<EventEnvelope, "seq" | "epoch" | "stateVersion">;
+
 export type WireEventName = (typeof names)[SessionEvent["type"]];
 
-/** Every kind of event has a name: one that had none would be lost without a word. */
+/** Every kind of event has a name. */
 const names = {
   agent_start: "session.status.changed",
   agent_end: "session.status.changed",
@@ -30,7 +35,9 @@ const names = {
   error: "session.error",
   entry_appended: "session.entry.appended",
   session_branched: "session.branched",
-  session_compacted: "session.compacted",
+  compaction_start: "session.compaction.started",
+  compaction_end: "session.compaction.ended",
+  tool_denied: "session.tool.denied",
   model_changed: "session.model.changed",
   queue_changed: "session.queue.changed",
   approval_requested: "session.approval.requested",
@@ -40,28 +47,24 @@ const names = {
   notice: "session.notice",
 } as const satisfies Record<SessionEvent["type"], string>;
 
-/** The event as one session of many reports it. Pure: whoever sends it gives the numbers. */
-export function wrapEvent(
-  event: SessionEvent,
-  { sessionId, seq, stateVersion }: { sessionId: string; seq: number; stateVersion: number },
-): EventEnvelope {
+/** Puts an event of a session into an envelope. */
+export function wrapEvent(event: SessionEvent, sessionId: string, position: EventPosition): EventEnvelope {
   const { type, ...fields } = event;
   const status = getStatus(event);
   return {
     type: "event",
     event: names[type],
     payload: { sessionId, ...(status !== undefined && { status }), ...fields, eventType: type },
-    seq,
-    stateVersion,
+    ...position,
   };
 }
 
 const getStatus = ({ type }: SessionEvent) =>
   type === "agent_start" ? "running" : type === "agent_end" ? "idle" : undefined;
 
-/** The event in an envelope; undefined for one of a later version. */
+/** The event in an envelope; undefined for a kind that this version does not know. */
 export function unwrapEvent({ payload }: EventEnvelope): SessionEvent | undefined {
-  const { eventType, status: _said, ...fields } = payload;
+  const { eventType, status: _status, ...fields } = payload;
   if (typeof eventType !== "string" || !Object.hasOwn(names, eventType)) return undefined;
   const { sessionId, ...others } = fields;
   const hasSession = eventType === "agent_start" || eventType === "agent_end";

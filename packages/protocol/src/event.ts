@@ -1,17 +1,11 @@
 /**
- * What a session reports. Plain JSON: deltas and ids, never a whole partial message. The lifecycle of a run is eleven
- * events with the fields of seed 000; the rest are facts of the session.
+ * What a session reports. Plain JSON: deltas and ids, never a whole partial message. Eleven events tell the life of a run;
+ * the others are facts of the session.
  */
 import type { ImageContent, TextContent } from "@tau/ai";
-
-/** Why a run ended: exactly one of these. */
-export type TerminationReason =
-  | "no_tool_calls"
-  | "timeout_48h"
-  | "idle_timeout_120s"
-  | "abort_signal"
-  | "gateway_disconnected"
-  | "error";
+import type { Approval } from "./approval.ts";
+import type { SessionEntry } from "./entry.ts";
+import type { TerminationReason } from "./run-end.ts";
 
 /** Why an answer ended, as surfaces are told. */
 export type WireStopReason = "end_turn" | "tool_use" | "max_tokens" | "stop_sequence" | "error" | "aborted";
@@ -27,16 +21,6 @@ export interface WireUsage {
   cacheWriteTokens?: number;
 }
 
-/** An entry of the log as it crosses the wire: whatever its type has besides these fields goes along. */
-export interface WireEntry {
-  type: string;
-  id: string;
-  parentId: string | null;
-  /** ISO 8601. */
-  timestamp: string;
-  [field: string]: unknown;
-}
-
 /** The life of a run. Every `_start` has exactly one `_end`, and nothing follows `agent_end`. */
 export type LifecycleEvent =
   | {
@@ -46,7 +30,7 @@ export type LifecycleEvent =
       /** The names of the tools. */
       tools: string[];
       thinkingLevel: string;
-      /** The session that this one went on from. */
+      /** The session that this run continues. */
       resumedFrom?: string;
       timestamp: number;
     }
@@ -84,7 +68,7 @@ export type LifecycleEvent =
       messageId: string;
       stopReason: WireStopReason;
       usage: WireUsage;
-      /** The answer is one that nobody is to be shown. */
+      /** Surfaces do not show the answer. */
       silent?: boolean;
     }
   | {
@@ -107,17 +91,29 @@ export type LifecycleEvent =
   /** Comes before the `agent_end` of a run that failed. */
   | { type: "error"; code: string; message: string; context?: Record<string, unknown>; recoverable: boolean };
 
-/** What happened to a session besides the life of a run. */
+/** How a compaction ended. */
+export type CompactionResult =
+  | { kind: "compacted"; entryId: string; tokensBefore: number; tokensAfter: number }
+  | { kind: "nothing"; reason: string }
+  | { kind: "failed"; message: string }
+  | { kind: "aborted" };
+
+export type CompactionReason = "manual" | "threshold" | "overflow";
+
+/** What happens to a session besides the life of a run. */
 export type SessionFact =
   | { type: "thinking_delta"; messageId: string; delta: string; index: number }
   /** A piece of a call's arguments; the first names the tool. */
   | { type: "toolcall_delta"; messageId: string; toolCallId: string; toolName?: string; delta: string }
-  | { type: "entry_appended"; entry: WireEntry }
-  /** A new session goes on from an entry of this one. */
+  | { type: "entry_appended"; entry: SessionEntry }
+  /** A new session continues from an entry of this one. */
   | { type: "session_branched"; branchId: string; branchPoint: string }
-  | { type: "session_compacted"; entryId: string; tokensBefore: number; tokensAfter: number }
+  | { type: "compaction_start"; reason: CompactionReason }
+  | { type: "compaction_end"; reason: CompactionReason; outcome: CompactionResult }
+  /** The policy, or the person it asked (`by`), did not allow a call. `rule` names the rule that decided. */
+  | { type: "tool_denied"; toolCallId: string; toolName: string; rule: string; reason: string; by: string }
   | { type: "model_changed"; provider: string; modelId: string; thinkingLevel: string }
-  /** Everything that waits, oldest first. */
+  /** All queued messages, oldest first. */
   | { type: "queue_changed"; steering: QueuedMessage[]; followUps: QueuedMessage[] }
   | { type: "approval_requested"; approval: Approval }
   | { type: "approval_resolved"; approvalId: string; decision: "allowed" | "denied"; by: string }
@@ -128,29 +124,16 @@ export type SessionFact =
       /** The first part that differs, such as `tools.bash`, `system.environment` or `messages.12`. */
       segment: string;
       reason: string;
-      /** What the whole request takes, about: at most so much is read anew. */
+      /** Estimated tokens of the whole request: at most this many are read without the cache. */
       tokens: number;
     }
-  /** Something that a person should know, in whole sentences. `code` is for programs. */
+  /** Something that the user should know, in whole sentences. `code` is for programs. */
   | { type: "notice"; code: string; message: string };
 
 export type SessionEvent = LifecycleEvent | SessionFact;
 
-/** A message that was accepted and waits for its turn. */
+/** A message that was accepted while the session was busy. */
 export interface QueuedMessage {
   id: string;
   content: string | (TextContent | ImageContent)[];
-}
-
-/** A question that somebody has to answer before a call goes on. */
-export interface Approval {
-  id: string;
-  toolCallId: string;
-  toolName: string;
-  /** What the call would do, in words. */
-  summary: string;
-  /** Why somebody is asked, with what would really be touched: a name in a call may lead elsewhere. */
-  reason: string;
-  /** When it is denied without an answer, milliseconds since the epoch. */
-  expiresAt?: number;
 }

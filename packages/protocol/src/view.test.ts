@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { unwrapEvent, wrapEvent } from "./envelope.ts";
-import type { SessionEvent, WireEntry } from "./event.ts";
-import { getBranch, emptyView, reduce, type View, viewOfLog } from "./view.ts";
+import type { SessionEntry } from "./entry.ts";
+import type { SessionEvent } from "./event.ts";
+import { addOlderEntries, emptyView, reduce, type View, viewFromEntries, windowSize } from "./view.ts";
 
 const reduceAll = (events: readonly SessionEvent[], view: View = emptyView) => events.reduce(reduce, view);
 
@@ -30,12 +31,13 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** The events and the log of a run that takes these steps. */
-function play(run: readonly Step[]): { events: SessionEvent[]; entries: WireEntry[] } {
+function play(run: readonly Step[]): { events: SessionEvent[]; entries: SessionEntry[] } {
   const events: SessionEvent[] = [];
-  const entries: WireEntry[] = [];
+  const entries: SessionEntry[] = [];
   let leafId: string | null = null;
   const append = (fields: { type: string; [field: string]: unknown }, parentId = leafId) => {
-    const entry = { ...fields, id: String(entries.length + 1), parentId, timestamp: "2026-01-01T00:00:00.000Z" };
+    const id = String(entries.length + 1);
+    const entry = { ...fields, id, parentId, timestamp: "2026-01-01T00:00:00.000Z" } as unknown as SessionEntry;
     entries.push(entry);
     events.push({ type: "entry_appended", entry });
     leafId = fields["customType"] === "tau.navigated" ? parentId : entry.id;
@@ -82,7 +84,14 @@ function play(run: readonly Step[]): { events: SessionEvent[]; entries: WireEntr
       case "ask":
         events.push({
           type: "approval_requested",
-          approval: { id: `a${turnIndex}`, toolCallId: "a", toolName: "bash", summary: "rm", reason: "it asks" },
+          approval: {
+            id: `a${turnIndex}`,
+            toolCallId: "a",
+            toolName: "bash",
+            summary: "rm",
+            reason: "it asks",
+            choices: [],
+          },
         });
         if (step.isAnswered) {
           events.push({ type: "approval_resolved", approvalId: `a${turnIndex}`, decision: "allowed", by: "person" });
@@ -99,7 +108,7 @@ test("reducing all events of a run equals the state rebuilt from its log, and no
     fc.property(fc.array(steps, { maxLength: 12 }), (run) => {
       const { events, entries } = play(run);
       const seen = reduceAll(events);
-      expect(seen.log).toEqual(viewOfLog(entries).log);
+      expect(seen.log).toEqual(viewFromEntries(entries).log);
       expect(seen.live).toEqual({ ...emptyView.live, ended: { reason: "no_tool_calls", detail: undefined } });
     }),
     { numRuns: 300 },
@@ -111,7 +120,7 @@ test("an event is the same behind a wire, and a view is the same when its events
     fc.property(fc.array(steps, { maxLength: 8 }), (run) => {
       const { events } = play(run);
       const crossed = events.map((event, seq) => {
-        const sent = JSON.stringify(wrapEvent(event, { sessionId: "s", seq, stateVersion: 1 }));
+        const sent = JSON.stringify(wrapEvent(event, "s", { seq, epoch: "e", stateVersion: 1 }));
         return unwrapEvent(JSON.parse(sent) as Parameters<typeof unwrapEvent>[0])!;
       });
       expect(crossed).toEqual(events);
@@ -164,9 +173,58 @@ describe("while a run goes on", () => {
   });
 });
 
-test("a branch is walked from the leaf to the root, and a log in a circle does not hang", () => {
-  const entry = (id: string, parentId: string | null): WireEntry => ({ type: "x", id, parentId, timestamp: "" });
-  const { log } = viewOfLog([entry("1", null), entry("2", "1"), entry("3", "1")]);
-  expect(getBranch(log).map(({ id }) => id)).toEqual(["1", "3"]);
-  expect(getBranch(viewOfLog([entry("1", "2"), entry("2", "1")]).log)).toHaveLength(2);
+const entry = (id: string, parentId: string | null): SessionEntry => ({
+  type: "session_info",
+  id,
+  parentId,
+  timestamp: "",
+});
+
+/** The ids from the root to the leaf, by following parents through the whole log. */
+function walkBranch(entries: readonly SessionEntry[], leafId: string | null): string[] {
+  const byId = new Map(entries.map((one) => [one.id, one]));
+  const ids: string[] = [];
+  for (let id = leafId; id !== null; id = byId.get(id)?.parentId ?? null) ids.unshift(id);
+  return ids;
+}
+
+describe("the window over the shown branch", () => {
+  test("holds the end of the branch; older entries, fetched as a surface does, complete it", () => {
+    fc.assert(
+      fc.property(fc.array(steps, { maxLength: 30 }), fc.integer({ min: 1, max: 5 }), (run, limit) => {
+        const { events, entries } = play(run);
+        let view = reduceAll(events);
+        const branch = walkBranch(entries, view.log.leafId);
+        const shown = view.log.entries.map(({ id }) => id);
+        expect(shown).toEqual(branch.slice(branch.length - shown.length));
+        expect(view.log.hasOlder).toBe(shown.length < branch.length);
+        while (view.log.hasOlder) {
+          const end = branch.length - view.log.entries.length;
+          const older = branch.slice(Math.max(0, end - limit), end).map((id) => entries[Number(id) - 1]!);
+          view = addOlderEntries(view, older, end - limit > 0);
+        }
+        expect(view.log.entries.map(({ id }) => id)).toEqual(branch);
+      }),
+    );
+  });
+
+  test("is bounded, however long the session is", () => {
+    let view = emptyView;
+    for (let number = 1; number <= 5_000; number++) {
+      const next = entry(String(number), number === 1 ? null : String(number - 1));
+      view = reduce(view, { type: "entry_appended", entry: next });
+      expect(view.log.entries.length).toBeLessThan(2 * windowSize);
+      expect(view.log.entries.at(-1)).toBe(next);
+    }
+    expect(view.log).toMatchObject({ hasOlder: true, leafId: "5000", entryCount: 5_000 });
+  });
+
+  test("ignores older entries that do not belong before it", () => {
+    const view = viewFromEntries([entry("1", null), entry("2", "1"), entry("3", "2")]);
+    expect(addOlderEntries(view, [entry("9", null)], false)).toBe(view);
+  });
+
+  test("does not hang in a log whose parents form a circle", () => {
+    expect(viewFromEntries([entry("1", "2"), entry("2", "1")]).log.entries).toHaveLength(2);
+  });
 });

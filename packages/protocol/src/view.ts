@@ -1,9 +1,12 @@
 /**
- * What a surface draws. `reduce` is the only place where an event becomes state. `log` is what survives: it is the same
- * whether it was built from the events of a run or from the entries of the log. `live` is what goes on at this moment,
- * and is empty when nothing does.
+ * What a surface draws. `reduce` is the only place where an event becomes state. `log` is what survives a restart; `live`
+ * is what is happening now. Each event costs the same, however long the session is: the log is a window over the end of
+ * the shown branch, and surfaces ask for older entries when they need them (`get_entries`, then `addOlderEntries`).
  */
-import type { Approval, QueuedMessage, SessionEvent, TerminationReason, UpdateType, WireEntry } from "./event.ts";
+import type { Approval } from "./approval.ts";
+import { getLeafAfter, type SessionEntry } from "./entry.ts";
+import type { CompactionReason, QueuedMessage, SessionEvent, UpdateType } from "./event.ts";
+import type { TerminationReason } from "./run-end.ts";
 
 export interface View {
   readonly log: LogView;
@@ -11,11 +14,15 @@ export interface View {
 }
 
 export interface LogView {
-  /** By id, in the order they were written. */
-  readonly entries: ReadonlyMap<string, WireEntry>;
+  /** The end of the shown branch, oldest first. */
+  readonly entries: readonly SessionEntry[];
+  /** Whether the branch has entries before the first of `entries`. */
+  readonly hasOlder: boolean;
   /** The entry that the next one will hang on. */
   readonly leafId: string | null;
   readonly name: string | undefined;
+  /** Of the whole log, all branches together: the session's `stateVersion`. */
+  readonly entryCount: number;
 }
 
 export interface LiveView {
@@ -28,10 +35,14 @@ export interface LiveView {
   readonly steering: readonly QueuedMessage[];
   readonly followUps: readonly QueuedMessage[];
   readonly approvals: readonly Approval[];
+  /** The calls of the last run that were not allowed, the latest last. */
+  readonly denials: readonly { readonly toolCallId: string; readonly toolName: string; readonly reason: string }[];
   readonly retry:
     | { readonly attempt: number; readonly maxAttempts: number; readonly delayMs: number; readonly reason: string }
     | undefined;
-  /** What a person should know, the latest last. */
+  /** The compaction that is running. */
+  readonly compaction: { readonly reason: CompactionReason } | undefined;
+  /** What the user should know, the latest last. */
   readonly notices: readonly { readonly code: string; readonly message: string }[];
   /** How the last run ended; undefined before the first. */
   readonly ended: { readonly reason: TerminationReason; readonly detail: string | undefined } | undefined;
@@ -52,18 +63,22 @@ export interface LiveTool {
   readonly id: string;
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** What it has said so far, the latest last. */
+  /** Its output so far, the latest last. */
   readonly updates: readonly { readonly type: UpdateType; readonly content: string }[];
   readonly progressPercent: number | undefined;
 }
 
-/** How much of a running call's updates is kept: its result will have what matters. */
+/** How many updates of a running call are kept; its result will hold what matters. */
 const maxUpdates = 200;
 
 const maxNotices = 20;
+const maxDenials = 50;
+
+/** The window is cut back to this many entries when it has twice as many, so that appending copies a bounded list. */
+export const windowSize = 256;
 
 export const emptyView: View = {
-  log: { entries: new Map(), leafId: null, name: undefined },
+  log: { entries: [], hasOlder: false, leafId: null, name: undefined, entryCount: 0 },
   live: {
     run: undefined,
     message: undefined,
@@ -71,15 +86,17 @@ export const emptyView: View = {
     steering: [],
     followUps: [],
     approvals: [],
+    denials: [],
     retry: undefined,
+    compaction: undefined,
     notices: [],
     ended: undefined,
     error: undefined,
   },
 };
 
-/** The view of a session that nobody has touched since it was opened. */
-export const viewOfLog = (entries: readonly WireEntry[]): View =>
+/** The view of a session that is idle, from all entries of its log in the order they were written. */
+export const viewFromEntries = (entries: readonly SessionEntry[]): View =>
   entries.reduce((view, entry) => reduce(view, { type: "entry_appended", entry }), emptyView);
 
 export function reduce(view: View, event: SessionEvent): View {
@@ -88,26 +105,44 @@ export function reduce(view: View, event: SessionEvent): View {
   return live === view.live ? view : { ...view, live };
 }
 
-function appendEntry({ entries, name }: LogView, entry: WireEntry): LogView {
-  const next = new Map(entries);
-  next.set(entry.id, entry);
-  return { entries: next, leafId: leafAfter(entry), name: nameAfter(name, entry) };
+/** Puts older entries of the shown branch before the window. Entries that do not end where the window begins are ignored. */
+export function addOlderEntries(view: View, older: readonly SessionEntry[], hasOlder: boolean): View {
+  const { log } = view;
+  const first = log.entries[0];
+  const expected = first ? first.parentId : log.leafId;
+  if (older.length === 0 || older.at(-1)?.id !== expected) return view;
+  return { ...view, log: { ...log, entries: [...older, ...log.entries], hasOlder } };
 }
 
-/** A step back is an entry too: it hangs on where the person went. */
-const leafAfter = (entry: WireEntry) =>
-  entry.type === "custom" && entry["customType"] === "tau.navigated" ? entry.parentId : entry.id;
-
-function nameAfter(name: string | undefined, entry: WireEntry): string | undefined {
-  if (entry.type !== "session_info") return name;
-  const given = entry["name"];
-  return typeof given === "string" && given.trim() !== "" ? given.trim() : undefined;
+function appendEntry(log: LogView, entry: SessionEntry): LogView {
+  const { entries, hasOlder } = entry.parentId === log.leafId ? log : moveTo(log, entry.parentId);
+  const leafId = getLeafAfter(entry);
+  const shown = leafId === entry.id ? [...entries, entry] : entries;
+  const isFull = shown.length >= 2 * windowSize;
+  return {
+    entries: isFull ? shown.slice(-windowSize) : shown,
+    hasOlder: hasOlder || isFull,
+    leafId,
+    name: entry.type === "session_info" ? toName(entry.name) : log.name,
+    entryCount: log.entryCount + 1,
+  };
 }
+
+/** The window over the branch that ends in `leafId`: what of it was already in the window. */
+function moveTo({ entries }: LogView, leafId: string | null): Pick<LogView, "entries" | "hasOlder"> {
+  const index = entries.findLastIndex(({ id }) => id === leafId);
+  if (index < 0) return { entries: [], hasOlder: leafId !== null };
+  return { entries: entries.slice(0, index + 1), hasOlder: entries[0]!.parentId !== null };
+}
+
+/** Logs are not checked when they are read, so a name may be anything. */
+const toName = (name: unknown): string | undefined =>
+  typeof name === "string" && name.trim() !== "" ? name.trim() : undefined;
 
 function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_appended" }>): LiveView {
   switch (event.type) {
     case "agent_start":
-      return { ...live, run: { model: event.model, turnIndex: 0 }, ended: undefined, error: undefined };
+      return { ...live, run: { model: event.model, turnIndex: 0 }, ended: undefined, error: undefined, denials: [] };
     case "turn_start":
       return { ...live, run: live.run && { ...live.run, turnIndex: event.turnIndex }, retry: undefined };
     case "message_start":
@@ -139,6 +174,7 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
         tools: [],
         approvals: [],
         retry: undefined,
+        compaction: undefined,
         ended: { reason: event.terminationReason, detail: event.detail },
       };
     case "error":
@@ -153,22 +189,29 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
       const { attempt, maxAttempts, delayMs, reason } = event;
       return { ...live, retry: { attempt, maxAttempts, delayMs, reason } };
     }
-    // What these say is in the log as an entry, or changes nothing that is drawn from here.
+    case "compaction_start":
+      return { ...live, compaction: { reason: event.reason } };
+    case "compaction_end":
+      return { ...live, compaction: undefined };
+    case "tool_denied": {
+      const { toolCallId, toolName, reason } = event;
+      return { ...live, denials: [...live.denials, { toolCallId, toolName, reason }].slice(-maxDenials) };
+    }
+    // Either an entry of the log tells it too, or nothing of it is drawn.
     case "session_branched":
-    case "session_compacted":
     case "model_changed":
     case "cache_break":
       return live;
     case "notice":
       return { ...live, notices: [...live.notices, { code: event.code, message: event.message }].slice(-maxNotices) };
     default:
-      // Every kind is named above; what still comes here is from a server that is newer than we are.
+      // Every kind is handled above; a newer server may send others.
       event satisfies never;
       return live;
   }
 }
 
-/** A delta of a message that is not arriving any more comes too late to matter. */
+/** A delta of any other message than the one that is arriving is ignored. */
 const inMessage = (live: LiveView, id: string, change: (message: LiveMessage) => LiveMessage): LiveView =>
   live.message?.id === id ? { ...live, message: change(live.message) } : live;
 
@@ -204,18 +247,4 @@ const withUpdate = (
 function withoutFirst(tools: readonly LiveTool[], id: string): readonly LiveTool[] {
   const at = tools.findIndex((tool) => tool.id === id);
   return at < 0 ? tools : tools.toSpliced(at, 1);
-}
-
-/** The entries from the root to the leaf: what a transcript shows. */
-export function getBranch({ entries, leafId }: LogView): WireEntry[] {
-  const branch: WireEntry[] = [];
-  const seen = new Set<string>();
-  for (let id = leafId; id !== null && !seen.has(id);) {
-    const entry = entries.get(id);
-    if (!entry) break;
-    seen.add(id);
-    branch.push(entry);
-    id = entry.parentId;
-  }
-  return branch.toReversed();
 }

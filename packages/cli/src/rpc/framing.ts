@@ -138,9 +138,10 @@ export function faultRecord({ framing, id, command }: Sender, { kind, message, c
 export const notification = (method: string, params: unknown) => ({ jsonrpc: "2.0", method, params });
 
 /** A question, as a request that the other side answers. */
-export function questionRecord(framing: Framing, { id, toolName, summary, reason, ...others }: Approval): object {
+export function questionRecord(framing: Framing, approval: Approval): object {
+  const { id, toolName, summary, reason } = approval;
   if (framing === "json-rpc") {
-    const params = { approvalId: id, toolName, summary, reason, ...others };
+    const params = { approvalId: id, ...approval };
     return { jsonrpc: "2.0", id: `${questionPrefix}${id}`, method: "approve", params };
   }
   const message = `${summary}\n${reason}`;

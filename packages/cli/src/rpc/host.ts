@@ -2,7 +2,7 @@
 import { type AgentSession, HarnessError, type PromptOutcome, type RunOutcome } from "@tau/harness";
 import { modelsAreEqual, getErrorMessage } from "@tau/ai";
 import type { SessionOptions } from "../args.ts";
-import { PiEvents, type PiRecord } from "./pi-events.ts";
+import { formatNothing, PiEvents, type PiRecord } from "./pi-events.ts";
 import type { Wire } from "./wire.ts";
 
 /** What became of something that was said. */
@@ -78,25 +78,16 @@ export class RpcHost {
   }
 
   async compact(instructions: string | undefined) {
-    const { session } = this;
-    const pi = this.#pi;
     this.#compactions++;
-    pi.startCompaction();
     try {
-      const outcome = await session.compact(instructions);
+      const outcome = await this.#session.compact(instructions);
       if (outcome.kind !== "compacted") {
         throw new HarnessError(outcome.kind === "aborted" ? "aborted" : "run_failed", whyNotCompacted(outcome));
       }
       const { summary, firstKeptEntryId, tokensBefore, details } = outcome.compaction;
       const { entryId, tokensAfter: estimatedTokensAfter, usage } = outcome;
       const kept = firstKeptEntryId ?? entryId;
-      const result = { summary, firstKeptEntryId: kept, tokensBefore, estimatedTokensAfter, usage, details };
-      pi.endCompaction({ result, aborted: false });
-      return result;
-    } catch (error) {
-      const aborted = error instanceof HarnessError && error.code === "aborted";
-      pi.endCompaction({ aborted, ...(!aborted && { errorMessage: getErrorMessage(error) }) });
-      throw error;
+      return { summary, firstKeptEntryId: kept, tokensBefore, estimatedTokensAfter, usage, details };
     } finally {
       this.#compactions--;
     }
@@ -203,5 +194,5 @@ function whyNotCompacted(
 ) {
   if (outcome.kind === "failed") return `The conversation could not be compacted: ${outcome.failure.message}`;
   if (outcome.kind === "aborted") return "The compaction was aborted.";
-  return `There is nothing to compact: ${outcome.reason.replaceAll("_", " ")}.`;
+  return formatNothing(outcome.reason);
 }

@@ -57,12 +57,14 @@ test("a retry that nothing came of ends with the reason why", () => {
   expect(records.at(-1)).toEqual({ type: "auto_retry_end", success: false, attempt: 2, finalError: "Too many." });
 });
 
-test("a compaction that nobody asked for is told whole when it is there", () => {
+test("a compaction is told with its result", () => {
   const records: object[] = [];
   const events = new PiEvents((record) => records.push(record), "off");
-  const entry = { type: "compaction", id: "c", parentId: null, timestamp: "", summary: "All.", tokensBefore: 9 };
-  events.take({ type: "entry_appended", entry });
-  events.take({ type: "session_compacted", entryId: "c", tokensBefore: 9, tokensAfter: 2 });
+  const entry = { type: "compaction", id: "c", parentId: null, timestamp: "", summary: "All." } as const;
+  const outcome = { kind: "compacted", entryId: "c", tokensBefore: 9, tokensAfter: 2 } as const;
+  events.take({ type: "compaction_start", reason: "threshold" });
+  events.take({ type: "entry_appended", entry: { ...entry, tokensBefore: 9, firstKeptEntryId: "b" } });
+  events.take({ type: "compaction_end", reason: "threshold", outcome });
   expect(records).toMatchObject([
     { type: "compaction_start", reason: "threshold" },
     { type: "compaction_end", result: { summary: "All.", tokensBefore: 9, estimatedTokensAfter: 2 } },

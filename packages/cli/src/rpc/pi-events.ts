@@ -2,7 +2,7 @@
 import type { AgentEvent } from "@tau/agent";
 import type { AssistantMessageEvent } from "@tau/ai";
 import type { AgentSessionEvent } from "@tau/harness";
-import type { QueuedMessage, SessionEvent, WireEntry } from "@tau/protocol";
+import type { CompactionEntry, CompactionResult, QueuedMessage, SessionEntry, SessionEvent } from "@tau/protocol";
 
 export type PiRecord = { type: string; [field: string]: unknown };
 
@@ -19,8 +19,7 @@ export class PiEvents {
   #retry: number | undefined;
   #failure: string | undefined;
   #thinkingLevel: string;
-  #compaction: WireEntry | undefined;
-  #isManual = false;
+  #compaction: CompactionEntry | undefined;
 
   constructor(send: (record: PiRecord) => void, thinkingLevel: string) {
     this.#send = send;
@@ -53,8 +52,13 @@ export class PiEvents {
         return this.#takeModel(event);
       case "entry_appended":
         return this.#takeEntry(event.entry);
-      case "session_compacted":
-        return this.#takeCompaction(event.tokensAfter);
+      case "compaction_end":
+        return this.#send({
+          type: "compaction_end",
+          reason: event.reason,
+          ...this.#toCompactionEnd(event.outcome),
+          willRetry: false,
+        });
       case "approval_requested":
         // Asked as a question, which is more than an event.
         return;
@@ -88,16 +92,6 @@ export class PiEvents {
     for (const record of ends) if (record) this.#send(record);
   }
 
-  startCompaction(): void {
-    this.#isManual = true;
-    this.#send({ type: "compaction_start", reason: "manual" });
-  }
-
-  endCompaction(end: { result?: unknown; aborted: boolean; errorMessage?: string }): void {
-    this.#isManual = false;
-    this.#send({ type: "compaction_end", reason: "manual", ...end, willRetry: false });
-  }
-
   #endRetry({ message }: Extract<AgentEvent, { type: "message_end" }>): void {
     const isAnswer = message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
     if (this.#retry === undefined || !isAnswer) return;
@@ -113,24 +107,29 @@ export class PiEvents {
   }
 
   /** Messages are told as messages, and not once more as entries; and nobody else has a use for our own notes. */
-  #takeEntry(entry: WireEntry): void {
+  #takeEntry(entry: SessionEntry): void {
     if (entry.type === "compaction") this.#compaction = entry;
-    if (entry.type === "custom" && !String(entry["customType"]).startsWith("tau."))
-      this.#send({ type: "entry_appended", entry });
-    if (entry.type === "session_info") this.#send({ type: "session_info_changed", name: entry["name"] });
+    if (entry.type === "custom" && !entry.customType.startsWith("tau.")) this.#send({ type: "entry_appended", entry });
+    if (entry.type === "session_info") this.#send({ type: "session_info_changed", name: entry.name });
   }
 
-  /** One that nobody asked for is told when it is there. */
-  #takeCompaction(tokensAfter: number): void {
+  #toCompactionEnd(outcome: CompactionResult): object {
     const entry = this.#compaction;
     this.#compaction = undefined;
-    if (this.#isManual || !entry) return;
+    if (outcome.kind === "aborted") return { aborted: true };
+    if (outcome.kind === "failed") return { aborted: false, errorMessage: outcome.message };
+    if (outcome.kind === "nothing") return { aborted: false, errorMessage: formatNothing(outcome.reason) };
+    if (!entry) return { aborted: false };
     const { summary, firstKeptEntryId, tokensBefore, usage, details } = entry;
-    const result = { summary, firstKeptEntryId, tokensBefore, estimatedTokensAfter: tokensAfter, usage, details };
-    this.#send({ type: "compaction_start", reason: "threshold" });
-    this.#send({ type: "compaction_end", reason: "threshold", result, aborted: false, willRetry: false });
+    const { tokensAfter: estimatedTokensAfter } = outcome;
+    return {
+      aborted: false,
+      result: { summary, firstKeptEntryId, tokensBefore, estimatedTokensAfter, usage, details },
+    };
   }
 }
+
+export const formatNothing = (reason: string): string => `There is nothing to compact: ${reason.replaceAll("_", " ")}.`;
 
 /** Without what has been said before: a line a delta, and not the whole message each time. */
 function toUpdate({ message, assistantMessageEvent }: Extract<AgentEvent, { type: "message_update" }>): PiRecord {

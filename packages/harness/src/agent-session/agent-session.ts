@@ -4,7 +4,7 @@
  */
 import type { AgentMessage, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
 import { type Ids, type ImageContent, getErrorMessage, type Model } from "@tau/ai";
-import type { LifecycleEvent, QueuedMessage, SessionEvent, WireEntry } from "@tau/protocol";
+import type { BashExecutionMessage, LifecycleEvent, QueuedMessage, SessionEvent } from "@tau/protocol";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import { summariseBranch } from "../compaction/branch-summary.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
@@ -15,7 +15,7 @@ import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
 import type { Grants } from "../policy/grants.ts";
 import { createJudge } from "../policy/judge.ts";
-import type { Answer, Audit, Decide } from "../policy/policy.ts";
+import type { Answer, Audit, Decide, Decision } from "../policy/policy.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { Approvals, type AskChoice } from "./approvals.ts";
@@ -35,7 +35,6 @@ import { Transcript } from "./transcript.ts";
 import { type PromptOutcome, Work } from "./work.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { type ReadOnly, readOnlyError } from "../session/log.ts";
-import type { BashExecutionMessage } from "../session/message.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
@@ -494,7 +493,13 @@ export class AgentSession {
     const { decide, audit, grants, realPath, ask, request, cwd, parent } = this.#parts;
     const judge = createJudge({
       decide,
-      audit,
+      audit: async (decision) => {
+        try {
+          await audit(decision);
+        } finally {
+          if (decision.outcome === "denied") this.#tellDenied(decision);
+        }
+      },
       grants,
       realPath,
       cwd,
@@ -624,8 +629,12 @@ export class AgentSession {
 
   #onAppend(entry: SessionEntry): void {
     if (this.#stats) this.#stats = countEntry(this.#stats, entry);
-    this.#publisher.fact({ type: "entry_appended", entry: entry as unknown as WireEntry });
+    this.#publisher.fact({ type: "entry_appended", entry });
     if (entry.type === "model_change" || entry.type === "thinking_level_change") this.#tellModel();
+  }
+
+  #tellDenied({ toolCallId, toolName, rule, reason = "", by = "policy" }: Decision): void {
+    this.#publisher.fact({ type: "tool_denied", toolCallId, toolName, rule, reason, by });
   }
 
   #tellModel(): void {

@@ -26,7 +26,10 @@ export class Approvals {
     return async (question, signal) => {
       const { id, toolCallId, toolName, summary, reason } = question;
       const answered = this.#wait(id, signal);
-      this.#publisher.fact({ type: "approval_requested", approval: { id, toolCallId, toolName, summary, reason } });
+      this.#publisher.fact({
+        type: "approval_requested",
+        approval: { id, toolCallId, toolName, summary, reason, choices: [{ choice: "once" }] },
+      });
       if (typeof choice === "function") this.#askToo(choice, question, signal);
       const answer = await answered;
       const decision = answer.decision === "allow" ? "allowed" : "denied";

@@ -13,6 +13,7 @@ import type { NewEntry, SessionEntry } from "../session/entry.ts";
 import { collectLeftBranch, summariseBranch } from "./branch-summary.ts";
 import { compact, type CompactRequest, type NewCompaction } from "./compact.ts";
 import { estimateAll } from "./tokens.ts";
+import { toEntry } from "../../test/entries.ts";
 
 interface Asked {
   prompt: string;
@@ -105,7 +106,7 @@ function createSessionWith(...entries: NewEntry[]) {
   const branch: SessionEntry[] = [];
   const add = (entry: NewEntry) => {
     const id = String(branch.length + 1);
-    branch.push({ ...entry, id, parentId: branch.at(-1)?.id ?? null, timestamp: "2026-01-01T00:00:00.000Z" });
+    branch.push(toEntry(entry, id, branch.at(-1)?.id ?? null));
     return id;
   };
   entries.forEach(add);

@@ -10,6 +10,7 @@ import { openCallAt } from "./cut.ts";
 import { planCompaction } from "./plan.ts";
 import { maxKept, resolveCompactionSettings } from "./settings.ts";
 import { estimateAll } from "./tokens.ts";
+import { toEntry } from "../../test/entries.ts";
 
 const model: Model = {
   id: "small",
@@ -65,7 +66,7 @@ function getBranch(steps: readonly Step[]): SessionEntry[] {
   const called: string[] = ["never"];
   const add = (entry: NewEntry) => {
     const id = `e${branch.length}`;
-    branch.push({ ...entry, id, parentId: branch.at(-1)?.id ?? null, timestamp: "2026-01-01T00:00:00.000Z" });
+    branch.push(toEntry(entry, id, branch.at(-1)?.id ?? null));
   };
   const target = (choice: number) => branch[choice % Math.max(1, branch.length)]?.id ?? "gone";
   for (const given of steps) add(getEntry(given, called, target, `e${branch.length}`));

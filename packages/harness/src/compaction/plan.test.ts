@@ -6,6 +6,7 @@ import { cutPoints, splitTurnStart } from "./cut.ts";
 import { type CompactionPlan, type CompactionReason, planCompaction } from "./plan.ts";
 import { resolveCompactionSettings, shouldCompact, summaryTokens } from "./settings.ts";
 import { contextTokens, estimateTokens, imageTokens } from "./tokens.ts";
+import { toEntry } from "../../test/entries.ts";
 
 const model = { provider: "p", id: "m", contextWindow: 8_000, maxTokens: 4_000 };
 const settings = resolveCompactionSettings({ reserveTokens: 1_000, keepRecentTokens: 1_000 }, model);
@@ -50,12 +51,7 @@ function getEntry(word: string): NewEntry {
 const getBranch = (...entries: (NewEntry | string)[]): SessionEntry[] =>
   entries
     .flatMap((given) => (typeof given === "string" ? given.split(" ").map(getEntry) : [given]))
-    .map((entry, at) => ({
-      ...entry,
-      id: String(at + 1),
-      parentId: at === 0 ? null : String(at),
-      timestamp: "2026-01-01T00:00:00.000Z",
-    }));
+    .map((entry, index) => toEntry(entry, String(index + 1), index === 0 ? null : String(index)));
 const getMessages = (text: string) =>
   text.split(" ").map((word) => {
     const entry = getEntry(word);

@@ -1,4 +1,5 @@
 /** Compaction of an open session: plan, summary, one entry, and the transcript that is left. */
+import type { CompactionResult } from "@tau/protocol";
 import { compact, type CompactionOutcome } from "../compaction/compact.ts";
 import type { CompactionReason } from "../compaction/plan.ts";
 import type { RunHost } from "./run-host.ts";
@@ -13,11 +14,25 @@ export interface CompactSessionRequest {
 }
 
 /** Nobody else may write messages meanwhile: the session's lane sees to that. What is only queued does no harm. */
-export async function compactSession(
+export async function compactSession(host: CompactingHost, request: CompactSessionRequest): Promise<CompactionOutcome> {
+  const { publisher } = host;
+  const { reason } = request;
+  publisher.fact({ type: "compaction_start", reason });
+  let result: CompactionResult = { kind: "failed", message: "The session could not be written." };
+  try {
+    const outcome = await compactBranch(host, request);
+    result = toResult(outcome);
+    return outcome;
+  } finally {
+    publisher.fact({ type: "compaction_end", reason, outcome: result });
+  }
+}
+
+async function compactBranch(
   host: CompactingHost,
   { reason, signal, instructions }: CompactSessionRequest,
 ): Promise<CompactionOutcome> {
-  const { session, transcript, publisher } = host;
+  const { session, transcript } = host;
   const outcome = await compact({
     branch: await session.getBranch(),
     settings: host.settings().compaction,
@@ -36,12 +51,25 @@ export async function compactSession(
   if (outcome.kind === "compacted") {
     await transcript.load(session);
     host.sent.because("The conversation was compacted.");
-    const { entryId, tokensAfter, compaction } = outcome;
-    publisher.fact({ type: "session_compacted", entryId, tokensBefore: compaction.tokensBefore, tokensAfter });
   }
   if (outcome.kind === "failed") {
     const message = `The conversation could not be compacted: ${outcome.failure.message}`;
-    publisher.fact({ type: "notice", code: "compaction_failed", message });
+    host.publisher.fact({ type: "notice", code: "compaction_failed", message });
   }
   return outcome;
+}
+
+function toResult(outcome: CompactionOutcome): CompactionResult {
+  switch (outcome.kind) {
+    case "compacted": {
+      const { entryId, tokensAfter, compaction } = outcome;
+      return { kind: "compacted", entryId, tokensBefore: compaction.tokensBefore, tokensAfter };
+    }
+    case "nothing":
+      return { kind: "nothing", reason: outcome.reason };
+    case "failed":
+      return { kind: "failed", message: outcome.failure.message };
+    case "aborted":
+      return { kind: "aborted" };
+  }
 }

@@ -3,15 +3,11 @@ import { describe, expect, test } from "vitest";
 import { buildContext, contextEntries } from "./context.ts";
 import type { NewEntry, SessionEntry } from "./entry.ts";
 import { convertToLlm } from "./message.ts";
+import { toEntry } from "../../test/entries.ts";
 
 /** A branch of entries, each the child of the one before, with ids `1`, `2`, … */
 const getBranch = (...entries: NewEntry[]): SessionEntry[] =>
-  entries.map((entry, at) => ({
-    ...entry,
-    id: String(at + 1),
-    parentId: at === 0 ? null : String(at),
-    timestamp: "2026-01-01T00:00:00.000Z",
-  }));
+  entries.map((entry, index) => toEntry(entry, String(index + 1), index === 0 ? null : String(index)));
 const said = (text: string): NewEntry => ({
   type: "message",
   message: { role: "user", content: [{ type: "text", text }], timestamp: 1 },

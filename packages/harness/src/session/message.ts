@@ -1,51 +1,13 @@
-/** The messages that a session adds to the engine's, and how each is told to a model. Names and fields are pi's. */
+/** The messages that a session adds to the engine's, and what a model is sent for each. */
 import type { AgentMessage } from "@tau/agent";
 import type { ImageContent, Message, TextContent } from "@tau/ai";
+import type {
+  BashExecutionMessage,
+  BranchSummaryMessage,
+  CompactionSummaryMessage,
+  CustomMessage,
+} from "@tau/protocol";
 import { fenced } from "../fence.ts";
-
-/** A command that the person ran themselves (`!cmd`). */
-export interface BashExecutionMessage {
-  role: "bashExecution";
-  command: string;
-  output: string;
-  /** Undefined when it was cancelled. */
-  exitCode?: number | undefined;
-  cancelled: boolean;
-  truncated: boolean;
-  fullOutputPath?: string;
-  /** The model is not told (`!!cmd`). */
-  excludeFromContext?: boolean;
-  timestamp: number;
-}
-
-/** What an extension says to the model. */
-export interface CustomMessage<TDetails = unknown> {
-  role: "custom";
-  customType: string;
-  content: string | (TextContent | ImageContent)[];
-  /** Whether surfaces show it. */
-  display: boolean;
-  /** For surfaces; the model never sees it. */
-  details?: TDetails;
-  timestamp: number;
-}
-
-/** Stands for a branch that was left. */
-export interface BranchSummaryMessage {
-  role: "branchSummary";
-  summary: string;
-  /** The leaf that was left. */
-  fromId: string;
-  timestamp: number;
-}
-
-/** Stands for everything before the first entry that a compaction kept. */
-export interface CompactionSummaryMessage {
-  role: "compactionSummary";
-  summary: string;
-  tokensBefore: number;
-  timestamp: number;
-}
 
 declare module "@tau/agent" {
   interface CustomAgentMessages {

@@ -1,6 +1,5 @@
 /** The events of a session as readable lines. What was said comes from the entries of its log. Pure. */
-import type { SessionEvent, WireEntry } from "@tau/protocol";
-import { customTypes, type SessionEntry } from "../session/entry.ts";
+import { customTypes, type SessionEntry, type SessionEvent } from "@tau/protocol";
 import { contentText, failureLine, messageLines } from "./message-lines.ts";
 import type { Show } from "./show.ts";
 
@@ -21,7 +20,7 @@ export function eventLines(events: readonly SessionEvent[], show: Show): string[
 function toLines(event: SessionEvent, told: Told, show: Show): string[] {
   switch (event.type) {
     case "entry_appended":
-      return entryLines(event.entry as unknown as SessionEntry, told, show);
+      return entryLines(event.entry, told, show);
     case "model_changed": {
       const before = told.model;
       told.model = `model ${show.text(`${event.provider}/${event.modelId}`)} (${show.text(event.thinkingLevel)})`;
@@ -63,7 +62,9 @@ function toLines(event: SessionEvent, told: Told, show: Show): string[] {
     case "tool_execution_end":
     case "turn_end":
     case "queue_changed":
-    case "session_compacted":
+    case "compaction_start":
+    case "compaction_end":
+    case "tool_denied":
       return [];
     default:
       event satisfies never;
@@ -105,7 +106,7 @@ export function idNames(events: readonly SessionEvent[]): Map<string, string> {
   const names = new Map<string, string>();
   let entries = 0;
   let branches = 0;
-  const addEntry = ({ id }: WireEntry) => names.set(id, `<entry ${++entries}>`);
+  const addEntry = ({ id }: SessionEntry) => names.set(id, `<entry ${++entries}>`);
   for (const event of events) {
     if (event.type === "entry_appended") addEntry(event.entry);
     if (event.type === "agent_start") names.set(event.sessionId, "<session>");

@@ -2,7 +2,7 @@
 import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
-import { emptyView, reduce, viewOfLog, type WireEntry } from "@tau/protocol";
+import { emptyView, reduce, viewFromEntries } from "@tau/protocol";
 import { expect, test } from "vitest";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type Desk, openDesk, sayTool, temporaryDirectory, getTypes, until } from "./desk.ts";
@@ -25,7 +25,7 @@ test("law 3: reducing all events equals the view of the log, in its entries, its
   await session.navigate(first!.id);
   await session.prompt("Fails.");
   const live = events.reduce(reduce, emptyView);
-  const stored = viewOfLog((await session.sessionManager.getEntries()) as unknown as WireEntry[]);
+  const stored = viewFromEntries(await session.sessionManager.getEntries());
   expect(live.log).toEqual(stored.log);
   expect(live.log.name).toBe("A name");
   expect(live.live).toMatchObject({ run: undefined, message: undefined, tools: [], ended: { reason: "error" } });
@@ -87,7 +87,7 @@ test("compaction by hand shortens what is sent, and the log keeps everything", a
   await session.prompt("A long story. ".repeat(2_000));
   const outcome = await session.compact("Keep the moral.");
   expect(outcome.kind).toBe("compacted");
-  expect(events).toContainEqual(expect.objectContaining({ type: "session_compacted" }));
+  expect(events).toContainEqual(expect.objectContaining({ type: "compaction_end", reason: "manual" }));
   await session.prompt("And then?");
   const sent = JSON.stringify(model.asked.at(-1)?.context.messages);
   expect(sent).toContain("A summary.");
@@ -101,7 +101,9 @@ test("a context that is nearly full is compacted within the run, which then goes
     customTools: [sayTool("look", "x".repeat(40_000))],
   });
   await desk.session.prompt("Look. ".repeat(3_000));
-  expect(desk.events.filter(({ type }) => type === "session_compacted")).toHaveLength(1);
+  expect(desk.events.filter(({ type }) => type === "compaction_end")).toMatchObject([
+    { outcome: { kind: "compacted" } },
+  ]);
   expect(desk.events.filter(({ type }) => type === "agent_end")).toHaveLength(1);
   expect(desk.events.at(-1)).toMatchObject({ type: "agent_end", terminationReason: "no_tool_calls" });
   expect(desk.model.left).toBe(0);

@@ -17,7 +17,7 @@ import {
   text,
   transcript,
 } from "@tau/harness/testing";
-import { getBranch, type SessionEvent, type View } from "@tau/protocol";
+import { type SessionEvent, type View } from "@tau/protocol";
 import { expect, onTestFinished, test } from "vitest";
 import { delegate } from "./budget.example.ts";
 import { talkWhileBusy } from "./busy.example.ts";
@@ -173,8 +173,7 @@ test("a view: drawn after every event, and it begins with what was said before",
   const stop = await follow(session, (view) => drawn.push(view));
   await prompt("B.");
   const getRoles = (view: View | undefined) => {
-    const entries = view ? getBranch(view.log) : [];
-    return entries.flatMap((entry) => (entry.type === "message" ? (entry["message"] as { role: string }).role : []));
+    return view?.log.entries.flatMap((entry) => (entry.type === "message" ? entry.message.role : []));
   };
   expect(getRoles(drawn[0])).toEqual(["user", "assistant"]);
   expect(drawn.some(({ live }) => live.message?.text === "Two.")).toBe(true);

@@ -8,7 +8,7 @@
 import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AgentMessage } from "@tau/agent";
+import type { UserMessage } from "@tau/ai";
 import type { FileSystem, OpenHandle } from "@tau/tools/platform";
 import { build } from "esbuild";
 import { onTestFinished } from "vitest";
@@ -47,7 +47,7 @@ export function scratch(parent: string = tmpdir()): string {
 export const quickScratch = (): string =>
   scratch(statSync("/dev/shm", { throwIfNoEntry: false }) ? "/dev/shm" : tmpdir());
 
-export const user = (text: string): AgentMessage => ({ role: "user", content: text, timestamp: 1 });
+export const user = (text: string): UserMessage => ({ role: "user", content: text, timestamp: 1 });
 
 export const header = (id = "torture"): SessionHeader => ({
   type: "session",

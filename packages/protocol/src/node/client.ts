@@ -1,9 +1,10 @@
 /** One end of a conversation with a program in RPC mode. It speaks JSON-RPC, so events come as `SessionEvent`s. */
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import type { Approval, ApprovalAnswer } from "../approval.ts";
+import type { AnswerData, CommandData, CommandName, CommandParams } from "../command.ts";
 import type { SessionEvent } from "../event.ts";
 import { TauClientError } from "./errors.ts";
-import type { RpcAnswer, RpcCommandName, RpcData, RpcDecision, RpcParams, RpcQuestion } from "./rpc-commands.ts";
 
 export interface ClientStreams {
   /** What the program reads. */
@@ -16,7 +17,7 @@ export interface ClientStreams {
 
 export interface ClientOptions {
   /** Answers questions. Default: nobody is there, and everything that is asked for is denied. */
-  onApproval?: (question: RpcQuestion) => RpcDecision | Promise<RpcDecision>;
+  onApproval?: (question: Approval) => ApprovalAnswer | Promise<ApprovalAnswer>;
   /** A run is over, and the session takes prompts again. */
   onSettled?: (end: { aborted: boolean }) => void;
   /** Gets what `bash` prints, piece by piece. */
@@ -34,8 +35,8 @@ interface Waiting {
 type Listener = (event: SessionEvent) => void;
 
 /** A command may be called without fields when it needs none. */
-type Args<Name extends RpcCommandName> =
-  Record<never, never> extends RpcParams<Name> ? [params?: RpcParams<Name>] : [params: RpcParams<Name>];
+type Args<Name extends CommandName> =
+  Record<never, never> extends CommandParams<Name> ? [params?: CommandParams<Name>] : [params: CommandParams<Name>];
 
 /** Lines out of bytes. No line reader of Node's: those end lines at characters that may stand in JSON. */
 class Lines {
@@ -81,7 +82,7 @@ export class TauClient {
   }
 
   /** Sends a command, and resolves with its data. Rejects with `refused` and the program's own words when it fails. */
-  call<Name extends RpcCommandName>(command: Name, ...[params]: Args<Name>): Promise<RpcData<Name>> {
+  call<Name extends CommandName>(command: Name, ...[params]: Args<Name>): Promise<CommandData<Name>> {
     if (this.#ended) return Promise.reject(this.#ended);
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
@@ -91,12 +92,12 @@ export class TauClient {
   }
 
   /** Says something; resolves when it is accepted. Events tell what comes of it. */
-  prompt(message: string, others: Omit<RpcParams<"prompt">, "message"> = {}): Promise<RpcData<"prompt">> {
+  prompt(message: string, others: Omit<CommandParams<"prompt">, "message"> = {}): Promise<CommandData<"prompt">> {
     return this.call("prompt", { message, ...others });
   }
 
   /** Says something, and resolves with the answer and all events up to it. */
-  async promptAndWait(prompt: string): Promise<RpcAnswer & { events: SessionEvent[] }> {
+  async promptAndWait(prompt: string): Promise<AnswerData & { events: SessionEvent[] }> {
     const events: SessionEvent[] = [];
     const stop = this.onEvent((event) => void events.push(event));
     try {
@@ -106,7 +107,7 @@ export class TauClient {
     }
   }
 
-  abort(): Promise<RpcData<"abort">> {
+  abort(): Promise<CommandData<"abort">> {
     return this.call("abort");
   }
 
@@ -167,7 +168,7 @@ export class TauClient {
     if (method === "event") for (const listener of this.#listeners) this.#tell(listener, params as SessionEvent);
     if (method === "settled") this.#options.onSettled?.(params as { aborted: boolean });
     if (method === "bash_execution_update") this.#options.onBashOutput?.((params as { delta: string }).delta);
-    if (method === "approve") void this.#decide(params as RpcQuestion, id);
+    if (method === "approve") void this.#decide(params as Approval, id);
   }
 
   /** One that fails does not keep the others from hearing. */
@@ -179,13 +180,13 @@ export class TauClient {
     }
   }
 
-  async #decide(question: RpcQuestion, id: unknown): Promise<void> {
+  async #decide(question: Approval, id: unknown): Promise<void> {
     const { onApproval, onProblem } = this.#options;
-    let decision: RpcDecision = { decision: "deny" };
+    let decision: ApprovalAnswer = { decision: "deny" };
     try {
       if (onApproval) decision = await onApproval(question);
     } catch (error) {
-      onProblem?.(`The question ${question.approvalId} could not be answered, and so was denied: ${String(error)}`);
+      onProblem?.(`The question ${question.id} could not be answered, and so was denied: ${String(error)}`);
     }
     if (!this.#ended) this.#send({ id, result: decision });
   }

@@ -1,0 +1,35 @@
+/** Questions that the policy asks a person, and the answers to them. */
+
+/** How long an answer counts: this call, until the session ends, in this project, or everywhere. */
+export type ApprovalChoice = "once" | "session" | "project" | "always";
+
+export const approvalChoices: readonly ApprovalChoice[] = ["once", "session", "project", "always"];
+
+/** A question that must be answered before a call goes on. It holds everything that a person needs to decide. */
+export interface Approval {
+  id: string;
+  toolCallId: string;
+  toolName: string;
+  /** What the call would do, in one sentence. */
+  summary: string;
+  /** Why the policy asks, with the real path of what would be touched: a name in a call may be a link. */
+  reason: string;
+  /** The commands that would run, each as its argv. */
+  commands?: readonly (readonly string[])[];
+  /** The real path that would be touched. */
+  path?: string;
+  /** The host that would be contacted. */
+  host?: string;
+  /** When the question is denied without an answer, milliseconds since the epoch. */
+  expiresAt?: number;
+  /** What may be answered besides no. */
+  choices: readonly { choice: ApprovalChoice; /** What would be remembered; absent for `once`. */ rule?: string }[];
+}
+
+/** An answer. Without `choice`, allowing counts for this call alone. */
+export interface ApprovalAnswer {
+  decision: "allow" | "deny";
+  choice?: ApprovalChoice;
+  /** Told to the model with the outcome of the call. */
+  message?: string;
+}

@@ -1,0 +1,185 @@
+/**
+ * The lines of a session's log: pi's format, version 3, with a few fields of ours. Logs written by other programs may
+ * hold types and fields that are not listed here; they are kept as they are.
+ */
+import type { ImageContent, TextContent, Usage } from "@tau/ai";
+import type { SessionMessage } from "./message.ts";
+
+/** The first line. */
+export interface SessionHeader {
+  type: "session";
+  /** 1 when it is missing. */
+  version?: number;
+  id: string;
+  /** ISO 8601. */
+  timestamp: string;
+  cwd: string;
+  /** The file of the session that this one came from. */
+  parentSession?: string;
+  /** The session that this one came from. */
+  parentId?: string | null;
+  /** The entry of that session from which this one continues. */
+  branchPoint?: string | null;
+}
+
+/** What every line but the first has. */
+export interface EntryBase {
+  type: string;
+  /** Eight hex digits, unique in its file; other writers may use other strings. */
+  id: string;
+  /** The entry before it; null for a root. */
+  parentId: string | null;
+  /** ISO 8601. */
+  timestamp: string;
+}
+
+export interface MessageEntry extends EntryBase {
+  type: "message";
+  message: SessionMessage;
+  /** Set when the message was queued first: the `queueId` of its `accepted` entry. */
+  queueId?: string;
+  /** Surfaces do not show the answer. */
+  silent?: boolean;
+}
+
+export interface ModelChangeEntry extends EntryBase {
+  type: "model_change";
+  provider: string;
+  modelId: string;
+}
+
+export interface ThinkingLevelChangeEntry extends EntryBase {
+  type: "thinking_level_change";
+  thinkingLevel: string;
+}
+
+/** For the model, `summary` replaces everything on the branch before `firstKeptEntryId`. */
+export interface CompactionEntry<TDetails = unknown> extends EntryBase {
+  type: "compaction";
+  summary: string;
+  /** The compaction's own id when nothing was kept. */
+  firstKeptEntryId: string;
+  tokensBefore: number;
+  details?: TDetails;
+  /** What the summary cost. */
+  usage?: Usage;
+}
+
+/** A summary of the branch that ended in `fromId`. */
+export interface BranchSummaryEntry<TDetails = unknown> extends EntryBase {
+  type: "branch_summary";
+  fromId: string;
+  summary: string;
+  details?: TDetails;
+  usage?: Usage;
+}
+
+/** State of an extension, or of tau itself. The model never sees it. */
+export interface CustomEntry<TData = unknown> extends EntryBase {
+  type: "custom";
+  customType: string;
+  data?: TData;
+}
+
+/** What an extension tells the model. */
+export interface CustomMessageEntry<TDetails = unknown> extends EntryBase {
+  type: "custom_message";
+  customType: string;
+  content: string | (TextContent | ImageContent)[];
+  display: boolean;
+  details?: TDetails;
+}
+
+/** A bookmark; without `label` it is removed. */
+export interface LabelEntry extends EntryBase {
+  type: "label";
+  targetId: string;
+  label?: string;
+}
+
+export interface SessionInfoEntry extends EntryBase {
+  type: "session_info";
+  name?: string;
+}
+
+/** Tokens spent on something other than an answer, such as a child session or keeping a cache warm. */
+export interface UsageEntry extends EntryBase {
+  type: "usage";
+  kind: string;
+  provider: string;
+  model: string;
+  usage: Usage;
+}
+
+/** Hides one entry from the model (null), or shows it other content. The log keeps the original. */
+export interface ContextEditEntry extends EntryBase {
+  type: "context_edit";
+  targetId: string;
+  replacement: { content: string | (TextContent | ImageContent)[] } | null;
+}
+
+/**
+ * A message that was accepted while the session was busy. It has exactly one outcome: a message entry with its
+ * `queueId`, or a `DroppedEntry`.
+ */
+export interface AcceptedEntry extends EntryBase {
+  type: "queue";
+  queueId: string;
+  state: "accepted";
+  kind: "steer" | "followUp";
+  content: string | (TextContent | ImageContent)[];
+}
+
+/** A queued message that will not be sent. */
+export interface DroppedEntry extends EntryBase {
+  type: "queue";
+  queueId: string;
+  /** `cancelled` by the user, or `refused` because the session ended. */
+  state: "cancelled" | "refused";
+  reason: string;
+}
+
+/** What requests begin with from here on. A later process compares with it to tell whether a provider's cache still holds. */
+export interface PrefixEntry extends EntryBase {
+  type: "prefix";
+  model: string;
+  tools: readonly PrefixPart[];
+  sections: readonly PrefixPart[];
+}
+
+export interface PrefixPart {
+  name: string;
+  hash: number;
+}
+
+export type QueueEntry = AcceptedEntry | DroppedEntry;
+
+export type SessionEntry =
+  | MessageEntry
+  | ModelChangeEntry
+  | ThinkingLevelChangeEntry
+  | CompactionEntry
+  | BranchSummaryEntry
+  | CustomEntry
+  | CustomMessageEntry
+  | LabelEntry
+  | SessionInfoEntry
+  | UsageEntry
+  | ContextEditEntry
+  | AcceptedEntry
+  | DroppedEntry
+  | PrefixEntry;
+
+/** What tau itself writes as `custom` entries. */
+export const customTypes = {
+  /** A tool is about to be executed; without its result its outcome is unknown. `data` is `{ toolCallId, toolName }`. */
+  callStarted: "tau.call_started",
+  /** A decision of the policy, for audits. */
+  decision: "tau.decision",
+  /** The leaf moved to the entry before this one. */
+  navigated: "tau.navigated",
+} as const;
+
+/** The entry that the next one hangs on once `entry` was appended: a navigation moves the leaf to its parent. */
+export const getLeafAfter = (entry: SessionEntry): string | null =>
+  entry.type === "custom" && entry.customType === customTypes.navigated ? entry.parentId : entry.id;
