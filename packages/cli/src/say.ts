@@ -34,7 +34,7 @@ export async function sayAndEnd(
     const showing = show(session);
     const outcome = await sayAll(session, options, input);
     // Whoever has stopped reading, as `head` does, has interrupted nothing that they would want to hear of.
-    const said = io.signal.reason === "SIGPIPE" ? undefined : endText(outcome, denied(), session.model);
+    const said = io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied(), session.model);
     await showing.end(outcome, said);
     return toExitCode(outcome, denied());
   } finally {
@@ -75,27 +75,51 @@ function watchDenials(session: AgentSession): () => number {
 }
 
 /** What scripts are told. A run that a budget or the length of an answer ended is not done. */
-export function toExitCode({ terminationReason: reason, detail }: RunOutcome, denied: number): ExitCode {
-  if (reason === "abort_signal" || reason === "gateway_disconnected") return exitCodes.interrupted;
-  if (reason !== "no_tool_calls") return exitCodes.failed;
-  if (detail?.startsWith("budget_") || detail === "length") return exitCodes.failed;
-  return denied > 0 ? exitCodes.denied : exitCodes.done;
+export function toExitCode({ end }: RunOutcome, denied: number): ExitCode {
+  switch (end.kind) {
+    case "done":
+    case "stopped":
+      return denied > 0 ? exitCodes.denied : exitCodes.done;
+    case "aborted":
+    case "disconnected":
+      return exitCodes.interrupted;
+    case "length":
+    case "budget":
+    case "timeout":
+    case "idle":
+    case "failed":
+      return exitCodes.failed;
+    default:
+      return end satisfies never;
+  }
 }
 
-function endText(
-  { terminationReason, detail, failure }: RunOutcome,
-  denied: number,
-  { provider }: Pick<Model, "provider">,
-): string | undefined {
-  if (failure) return failure.kind === "auth" ? withLogin(failure.message, provider) : failure.message;
-  if (detail === "length") return "the answer was cut off at its longest length.";
-  if (detail?.startsWith("budget_")) return `the run was ended by its limit of ${detail.slice("budget_".length)}.`;
-  if (terminationReason === "timeout_48h") return "the run was ended after 48 hours.";
-  if (terminationReason !== "no_tool_calls") return "interrupted.";
-  if (denied === 0) return undefined;
-  return `${denied} ${denied === 1 ? "call was" : "calls were"} not allowed by the policy. Allow what is needed, or work where it is.`;
+/** How the run ended, in one line, where the answer does not say it. */
+function formatEnd({ end }: RunOutcome, denied: number, { provider }: Pick<Model, "provider">): string | undefined {
+  switch (end.kind) {
+    case "done":
+    case "stopped":
+      return denied === 0 ? undefined : formatDenied(denied);
+    case "length":
+      return "the answer reached its length limit.";
+    case "budget":
+      return `the run was ended by its limit of ${end.limit}.`;
+    case "timeout":
+      return "the run was ended after 48 hours.";
+    case "aborted":
+    case "disconnected":
+      return "interrupted.";
+    case "idle":
+    case "failed":
+      return end.failure.kind === "auth" ? withLogin(end.failure.message, provider) : end.failure.message;
+    default:
+      return end satisfies never;
+  }
 }
 
-/** The message is for programs too, and says nothing of commands. */
+const formatDenied = (count: number): string =>
+  `${count} ${count === 1 ? "call was" : "calls were"} not allowed by the policy. Allow what is needed, or work where it is.`;
+
+/** The message is for programs too, and names no commands. */
 const withLogin = (message: string, provider: string): string =>
   message.includes("tau auth") ? message : `${message} To store a key, or another: tau auth login ${provider}`;

@@ -80,8 +80,8 @@ test("one prompt goes down by calls and comes up by events", async () => {
   // 11: what a surface makes of the events is what it would make of the log.
   const told = events.reduce(reduce, emptyView);
   const written = viewFromEntries(entries as unknown as SessionEntry[]);
-  const { entries: shown, ...log } = told.log;
-  expect(shown.map(({ id }) => id)).toEqual(written.log.entries.map(({ id }) => id));
+  const { entries: window, ...log } = told.log;
+  expect(window.map(({ id }) => id)).toEqual(written.log.entries.map(({ id }) => id));
   expect(written.log).toMatchObject(log);
   expect(told.live).toMatchObject({ run: undefined, ended: { reason: "no_tool_calls" } });
 });

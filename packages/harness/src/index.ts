@@ -1,4 +1,10 @@
-export { AgentSession, type Notice, type PromptOptions, type SteerOptions } from "./agent-session/agent-session.ts";
+export {
+  AgentSession,
+  type PromptOptions,
+  type SteerOptions,
+  type SubmitOptions,
+} from "./agent-session/agent-session.ts";
+export type { Notice } from "./agent-session/notices.ts";
 export type {
   ApiKeyOutcome,
   AuthStorageOptions,
@@ -149,7 +155,7 @@ export {
   type Verdict,
 } from "./policy/policy.ts";
 export type { AskChoice } from "./agent-session/approvals.ts";
-export type { BashResult } from "./agent-session/bash.ts";
+export type { BashResult } from "./agent-session/user-bash.ts";
 export { Budget, type BudgetLimit, type BudgetLimits, createBudget } from "./budget/budget.ts";
 export type { AgentSessionEvent } from "./agent-session/publisher.ts";
 export { recordRuns } from "./run/record.ts";
@@ -158,7 +164,7 @@ export { isSilent } from "./run/silent.ts";
 export type { ContextUse, SessionStats } from "./agent-session/stats.ts";
 export type { SessionOverrides } from "./agent-session/choices.ts";
 export type { PromptContent } from "./agent-session/content.ts";
-export type { PromptOutcome } from "./agent-session/work.ts";
+export type { PromptOutcome, Submission } from "./agent-session/activity.ts";
 export type { Durability } from "./session/append-queue.ts";
 export type { ListOptions, ListProgress } from "./session/catalogue.ts";
 export type { SessionTreeNode } from "./session/branch.ts";

@@ -75,7 +75,7 @@ test("a session reads as lines: what was said, called, answered, tried again, an
     "retry 1 of 3 after 2000 ms: Busy.",
     "assistant: And so o",
     "cut: the answer reached its longest length",
-    "notice answer_cut: The answer was cut off at its longest length.",
+    "notice answer_cut: The answer reached its length limit.",
     "end: no_tool_calls (length)",
   ]);
   expect(desk.model.left).toBe(0);
@@ -346,7 +346,7 @@ test("a tool that hangs is left behind when the run is aborted and the clock goe
   const aborted = desk.session.abort();
   await desk.clock.advance(1_000);
   await Promise.all([aborted, done]);
-  expect(desk.transcript().at(-1)).toBe("end: abort_signal");
+  expect(desk.transcript().at(-1)).toBe("end: abort_signal (person)");
   expect(desk.transcript()).toContainEqual(expect.stringMatching(/^result look \(error\): /));
 });
 

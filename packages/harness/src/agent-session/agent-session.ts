@@ -1,12 +1,12 @@
 /**
- * A complete session: prompts in, events out, everything in the log. This is its face; what goes on in it is `run/work.ts`,
- * what counts for the next request is `run/choices.ts`, and what it is made of is `create-agent-session.ts`.
+ * A complete session: prompts in, events out, everything in the log. What it is doing is `activity.ts`, what counts for the
+ * next request is `choices.ts`, and `create-agent-session.ts` puts it together.
  */
 import type { AgentMessage, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
-import { type Ids, type ImageContent, getErrorMessage, type Model } from "@tau/ai";
-import type { BashExecutionMessage, LifecycleEvent, QueuedMessage, SessionEvent } from "@tau/protocol";
+import { type Clock, getErrorMessage, type Ids, type ImageContent, type Model } from "@tau/ai";
+import type { ApprovalAnswer, BashExecutionMessage, LifecycleEvent, QueuedMessage, SessionEvent } from "@tau/protocol";
 import type { AuthStorage } from "../auth/auth-storage.ts";
-import { summariseBranch } from "../compaction/branch-summary.ts";
+import type { Budget } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
 import { HarnessError } from "../errors.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
@@ -15,105 +15,114 @@ import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
 import type { Grants } from "../policy/grants.ts";
 import { createJudge } from "../policy/judge.ts";
-import type { Answer, Audit, Decide, Decision } from "../policy/policy.ts";
+import type { Audit, Decide, Decision } from "../policy/policy.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
-import type { ResourceLoader } from "../resources/resource-loader.ts";
-import { Approvals, type AskChoice } from "./approvals.ts";
-import { type BashResult, runBash } from "./bash.ts";
-import type { Budget } from "../budget/budget.ts";
-import { Choices, type ChoicesParts, type SessionOverrides } from "./choices.ts";
-import { compactSession } from "../run/compacting.ts";
-import { getContent, type PromptContent } from "./content.ts";
-import { Inbox } from "./inbox.ts";
-import { addLiveSession, type ChildSpending, type LiveSession, removeLiveSession } from "./live-sessions.ts";
-import { type AgentSessionEvent, Publisher } from "./publisher.ts";
-import { abortedBy, RunAborted } from "../run/run-aborted.ts";
-import type { RunHost } from "../run/run-host.ts";
 import { Sent } from "../request/sent.ts";
-import { getContextUse, countEntry, emptyStats, type SessionStats } from "./stats.ts";
-import { Transcript } from "./transcript.ts";
-import { type PromptOutcome, Work } from "./work.ts";
+import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { compactSession } from "../run/compacting.ts";
+import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
+import type { RunHost } from "../run/run-host.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { type ReadOnly, readOnlyError } from "../session/log.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
+import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
+import { Approvals, type AskChoice } from "./approvals.ts";
+import { Choices, type ModelChoice, type SessionOverrides, type ToolSources } from "./choices.ts";
+import { getContent, type PromptContent } from "./content.ts";
+import { Inbox } from "./inbox.ts";
+import type { LiveSession, LiveSessions } from "./live-sessions.ts";
+import { navigate, type NavigateOptions } from "./navigate.ts";
+import { type Notice, Notices } from "./notices.ts";
+import { type AgentSessionEvent, Publisher } from "./publisher.ts";
+import type { Services } from "./services.ts";
+import { countEntry, emptyStats, getContextUse, type SessionStats } from "./stats.ts";
+import { Transcript } from "./transcript.ts";
+import { type BashOptions, type BashResult, UserBash } from "./user-bash.ts";
 
-/** Everything that a session is made of: see `createAgentSession`, which fills in what is not given. */
-export interface AgentSessionParts extends ChoicesParts {
-  sessionManager: SessionManager;
-  authStorage: AuthStorage;
-  expandPort: ExpandPort;
+/** What decides about calls. */
+export interface PolicyParts {
   decide: Decide;
   ask: AskChoice | undefined;
   audit: Audit;
   grants: Grants;
   realPath: (path: string) => Promise<string>;
-  keep: (text: string) => Promise<string | undefined>;
+}
+
+/** Everything that a session is made of; `createAgentSession` puts it together. */
+export interface AgentSessionParts {
+  cwd: string;
+  sessionManager: SessionManager;
+  services: Services;
+  model: ModelChoice;
+  tools: ToolSources;
+  policy: PolicyParts;
+  expandPort: ExpandPort;
   /** Asks a model, with keys and headers. */
   request: StreamFn;
+  /** Keeps what is too long for the model in a file, and answers with its path. */
+  keep: (text: string) => Promise<string | undefined>;
   budget: Budget;
   parent: LiveSession | undefined;
+  sessions: LiveSessions;
   abortSignal: AbortSignal | undefined;
-  resumedFrom: string | undefined;
-  modelProblem: string | undefined;
-  /** What is wrong with the files that it is made of. */
+  /** What is wrong with the files that the session is made of. */
   problems: readonly Notice[];
-  tracer: Tracer | undefined;
-  agentName: string | undefined;
+  trace: { tracer: Tracer | undefined; agentName: string | undefined };
+  clock: Clock;
   ids: Ids;
   /** Opens another session with the same parts. */
   reopen: (sessionManager: SessionManager) => Promise<AgentSession>;
-  /** Ends what was made for this session, and lets go of the log. */
+  /** Ends what was made for this session, and releases the log. */
   close: () => Promise<void>;
 }
 
-/** Something that a person should know. `code` is for programs. */
-export interface Notice {
-  code: string;
-  message: string;
-}
-
 export interface PromptOptions extends PromptContent {
-  /** What to do while a run goes on; without it, the prompt is refused then. */
+  /** Where to queue the prompt while a run is in progress; without it, the prompt is refused then. */
   streamingBehavior?: "steer" | "followUp";
 }
 
 export interface SteerOptions {
   images?: ImageContent[];
-  /** Abort the running turn first. */
+  /** Abort the current turn first. */
   interrupt?: boolean;
 }
 
-const maxNotices = 100;
-/** The layer that hides tools because somebody said so. */
+export interface SubmitOptions extends PromptContent {
+  /** Where the message is queued while a run is in progress; without it, it is refused then. */
+  queue?: "steer" | "followUp";
+  /** Abort the current turn, so that a steering message is sent at once. */
+  interrupt?: boolean;
+}
+
+/** The layer that hides tools because the user or the settings asked for it. */
 const policyLayer = 5;
 
 export class AgentSession {
   readonly #parts: AgentSessionParts;
-  readonly #publisher: Publisher;
+  readonly #publisher = new Publisher((message) => this.#warnOfListener(message));
+  readonly #notices = new Notices(this.#publisher);
+  readonly #approvals = new Approvals(this.#publisher);
   readonly #transcript = new Transcript();
-  readonly #inbox: Inbox;
-  readonly #approvals: Approvals;
   readonly #lifetime = new AbortController();
+  readonly #inbox: Inbox;
   readonly #choices: Choices;
   readonly #host: RunHost;
-  readonly #work: Work;
+  readonly #activity: Activity;
+  readonly #bash: UserBash;
+  readonly #live: LiveSession;
   readonly #cleanUps: (() => void)[] = [];
   #stats: SessionStats | undefined;
   #disposed: Promise<void> | undefined;
   /** Where the model asked to go when the run is over. */
   #navigation: string | undefined;
-  #notices: readonly Notice[] = [];
-  #bash: AbortController | undefined;
 
   /** Use `createAgentSession`. */
   constructor(parts: AgentSessionParts) {
-    const { sessionManager: session, ids, clock } = parts;
+    const { sessionManager: session, services, ids, clock, tools } = parts;
     this.#parts = parts;
-    this.#publisher = new Publisher((message) => this.#listenerFailed(message));
-    this.#approvals = new Approvals(this.#publisher);
-    this.#choices = new Choices(parts, this.#createActions(), this.#lifetime.signal);
+    this.#choices = new Choices({ ...parts, session, actions: this.#createActions(), signal: this.#lifetime.signal });
     this.#inbox = new Inbox({
       session,
       ids,
@@ -122,42 +131,43 @@ export class AgentSession {
       onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.queue }),
     });
     this.#host = this.#createHost();
-    this.#work = new Work({
+    this.#activity = new Activity({
       ...parts,
       host: this.#host,
       choices: this.#choices,
       inbox: this.#inbox,
       lifetime: this.#lifetime.signal,
       mustBeUsable: () => this.#mustBeUsable(),
-      afterRun: () => this.#goWhereAsked(),
-      notice: (code, message) => this.#notice(code, message),
+      afterRun: () => this.#navigateAfterRun(),
+      notice: (code, message) => this.#notices.add(code, message),
     });
+    this.#bash = new UserBash({ getTool: () => adaptTool(tools.getBuiltIn("bash")), clock });
+    this.#live = this.#createLive();
     this.#cleanUps.push(session.onAppend((entry) => this.#onAppend(entry)));
-    this.#cleanUps.push(parts.resourceLoader.subscribe(() => this.#choices.refit()));
+    this.#cleanUps.push(services.resources.subscribe(() => this.#choices.refit()));
   }
 
-  /** Reads the log, gives outcomes to what a crash left without one, and listens to what changes. */
+  /** Reads the log, gives outcomes to calls and queued messages that a crash left without one, and follows the settings. */
   async open(): Promise<void> {
-    const { sessionManager: session, settingsManager, problems } = this.#parts;
-    for (const { code, message } of problems) this.#notice(code, message);
+    const { sessionManager: session, services, problems, sessions } = this.#parts;
+    for (const { code, message } of problems) this.#notices.add(code, message);
     if (!session.readOnly) {
-      // A session that somebody else writes has its children there.
-      addLiveSession(this);
+      // A session that another process writes has its children there.
+      sessions.add(this.#live);
       await session.settleUnfinishedCalls();
       await this.#refuseLeftovers();
     }
     await this.#load();
     this.#host.sent.restore(await session.getPrefix());
-    this.#cleanUps.push(settingsManager.subscribe(({ changed }) => this.#onSettings(changed)));
+    this.#cleanUps.push(services.settings.subscribe(({ changed }) => this.#onSettings(changed)));
     const { problems: inVain, dropped } = this.#choices.outfit;
-    for (const message of inVain) this.#notice("resources", message);
-    // What somebody filtered out on purpose is no news.
+    for (const message of inVain) this.#notices.add("resources", message);
     for (const { name, reason, layer } of dropped) {
-      if (layer !== policyLayer) this.#notice("tool_dropped", `The tool ${name} is left out: ${reason}`);
+      if (layer !== policyLayer) this.#notices.add("tool_dropped", `The tool ${name} is left out: ${reason}`);
     }
   }
 
-  /** Pi's way to take it: `const { session } = await createAgentSession()`. */
+  /** The session itself, for the form `const { session } = await createAgentSession()`. */
   get session(): this {
     return this;
   }
@@ -170,24 +180,29 @@ export class AgentSession {
     return this.#parts.sessionManager.getSessionFile();
   }
 
+  /** Where commands run and relative paths begin. */
+  get cwd(): string {
+    return this.#parts.cwd;
+  }
+
   get sessionManager(): SessionManager {
     return this.#parts.sessionManager;
   }
 
   get settingsManager(): SettingsManager {
-    return this.#parts.settingsManager;
+    return this.#parts.services.settings;
   }
 
   get modelRegistry(): ModelRegistry {
-    return this.#parts.modelRegistry;
+    return this.#parts.services.registry;
   }
 
   get authStorage(): AuthStorage {
-    return this.#parts.authStorage;
+    return this.#parts.services.auth;
   }
 
   get resourceLoader(): ResourceLoader {
-    return this.#parts.resourceLoader;
+    return this.#parts.services.resources;
   }
 
   /** Undefined as long as no model can be used. */
@@ -195,9 +210,9 @@ export class AgentSession {
     return this.#choices.model;
   }
 
-  /** Why the model that the settings ask for cannot be used; undefined when there is one, or none was asked for. */
+  /** Why the model that the settings ask for cannot be used; undefined when it can, or none was asked for. */
   get modelProblem(): string | undefined {
-    return this.model ? undefined : this.#parts.modelProblem;
+    return this.model ? undefined : this.#parts.model.modelProblem;
   }
 
   get thinkingLevel(): ThinkingLevel {
@@ -228,37 +243,32 @@ export class AgentSession {
     return this.#transcript.messages;
   }
 
-  /** A run goes on, or is about to begin. */
+  /** A run is in progress, or about to begin. */
   get isStreaming(): boolean {
-    return this.#work.isBusy;
+    return this.#activity.isBusy;
   }
 
-  /** Why nothing can be written; undefined when it can. */
+  /** Why the session cannot be written; undefined when it can. */
   get readOnly(): ReadOnly | undefined {
     return this.#parts.sessionManager.readOnly;
   }
 
-  /** Aborts when the running run does, and when the session ends. */
-  get signal(): AbortSignal {
-    return this.#work.run?.signal ?? this.#lifetime.signal;
-  }
-
-  /** What the running run, or else the session, may still use up: its children spend from it. */
+  /** What the current run, else the session, may still spend. Children spend from it. */
   get budget(): Budget {
-    return this.#work.run?.budget ?? this.#parts.budget;
+    return this.#live.budget;
   }
 
-  /** What waits, oldest first. */
+  /** The queued messages, oldest first. */
   get queue(): { steering: QueuedMessage[]; followUps: QueuedMessage[] } {
     return { steering: this.#inbox.list("steer"), followUps: this.#inbox.list("followUp") };
   }
 
-  /** What a person should know, the latest last: also what came before anybody listened. */
+  /** What the user should know, the latest last; also what came before anyone listened. */
   get notices(): readonly Notice[] {
-    return this.#notices;
+    return this.#notices.list;
   }
 
-  /** The engine's own events and the facts of the session. Nobody waits for a listener. */
+  /** The engine's own events and the facts of the session. Listeners are not waited for. */
   subscribe(listener: (event: AgentSessionEvent) => void): () => void {
     return this.#publisher.onEngineEvent(listener);
   }
@@ -274,97 +284,92 @@ export class AgentSession {
   }
 
   /**
-   * Says something to the model, and resolves when the run that this begins is over. While another goes on it throws
-   * `busy`, unless `streamingBehavior` says where to wait.
+   * Sends a prompt to the model, and resolves when the run that it begins is over. While another run is in progress it
+   * throws `busy`, unless `streamingBehavior` says where to queue it.
    */
-  async prompt(text: string, options: PromptOptions = {}): Promise<PromptOutcome> {
+  async prompt(text: string, { streamingBehavior: queue, ...content }: PromptOptions = {}): Promise<PromptOutcome> {
+    return await settle(await this.submit(text, { ...content, ...(queue && { queue }) }));
+  }
+
+  /** Queues a message that is sent before the next request. When the session is idle, it is a prompt. */
+  async steer(text: string, options: SteerOptions | ImageContent[] = {}): Promise<PromptOutcome> {
+    const content = Array.isArray(options) ? { images: options } : options;
+    return await settle(await this.submit(text, { ...content, queue: "steer" }));
+  }
+
+  /** Queues a message that is sent when the model would stop. When the session is idle, it is a prompt. */
+  async followUp(text: string, images: ImageContent[] = []): Promise<PromptOutcome> {
+    return await settle(await this.submit(text, { images, queue: "followUp" }));
+  }
+
+  /** The same as these three, but resolves as soon as the message is in the log. */
+  async submit(text: string, { queue, interrupt = false, ...content }: SubmitOptions = {}): Promise<Submission> {
     this.#mustBeUsable();
-    if (this.isStreaming && options.streamingBehavior === undefined) {
+    if (this.isStreaming && queue === undefined) {
       throw new HarnessError(
         "busy",
-        "A run goes on already. Wait for it, abort it, or say with `streamingBehavior` whether to steer or to follow up.",
+        "A run is already in progress. Wait for it, abort it, or pass `streamingBehavior` to steer it or to follow up.",
       );
     }
-    return await this.#work.say(() => this.#getContent(text, options), options.streamingBehavior ?? "followUp");
-  }
-
-  /** Says something before the next request. When nothing goes on, it is a prompt. */
-  async steer(text: string, options: SteerOptions | ImageContent[] = {}): Promise<PromptOutcome> {
-    this.#mustBeUsable();
-    const { images = [], interrupt = false } = Array.isArray(options) ? { images: options } : options;
-    const outcome = await this.#work.say(() => this.#getContent(text, { images }), "steer");
-    // It is accepted first, or an abort is all that comes of it.
-    if (interrupt && outcome.kind === "queued") {
-      const isWaiting = this.queue.steering.some(({ id }) => id === outcome.id);
-      const reason = new RunAborted("abort_signal", "Interrupted by a steering message.", "steered");
-      if (isWaiting) this.#work.abort(reason);
+    const submission = await this.#activity.submit(() => this.#getContent(text, content), queue ?? "followUp");
+    // It is queued first: otherwise only the abort would happen.
+    if (interrupt && submission.disposition === "queued" && this.#inbox.has(submission.id)) {
+      const end = { kind: "aborted", by: "person", reason: "steered" } as const;
+      this.#activity.abort(new RunAborted(end, "Interrupted by a steering message.", { isSteered: true }));
     }
-    return outcome;
+    return submission;
   }
 
-  /** Says something when the model would stop. When nothing goes on, it is a prompt. */
-  async followUp(text: string, images: ImageContent[] = []): Promise<PromptOutcome> {
-    this.#mustBeUsable();
-    return await this.#work.say(() => this.#getContent(text, { images }), "followUp");
-  }
-
-  /** Takes back everything that waits, and returns it. */
+  /** Takes back all queued messages, and returns them. */
   async clearQueue(): Promise<{ steering: QueuedMessage[]; followUps: QueuedMessage[] }> {
     const before = this.queue;
     await this.#inbox.cancel();
     return before;
   }
 
-  /** Takes back one message that waits. False when it does not wait any more. */
+  /** Takes back one queued message. False when it is no longer queued. */
   async removeQueued(id: string): Promise<boolean> {
     return (await this.#inbox.cancel(id)).length > 0;
   }
 
-  /** Puts other words in the place of a message that waits; answers with its new id. */
+  /** Changes the text of a queued message; answers with its new id. */
   async editQueued(id: string, text: string): Promise<string> {
     return await this.#inbox.edit(id, await this.#getContent(text, {}));
   }
 
   /**
-   * Ends what goes on, also what is only about to begin, and resolves when it is over. What waits stays. The reason
-   * `gateway_disconnected` says that nobody is there any more.
+   * Ends what is in progress, also a run that has not begun yet, and resolves when it is over. Queued messages stay. The
+   * reason `gateway_disconnected` says that the client is gone.
    */
   async abort(reason?: unknown): Promise<void> {
-    this.#work.abort(abortedBy(reason));
+    this.#activity.abort(toRunAborted(reason, "person"));
     await this.waitForIdle();
   }
 
-  /** Gives up waiting to ask again: the run ends with the failure. */
+  /** Stops waiting to ask again: the run ends with the failure. */
   abortRetry(): void {
-    this.#work.run?.abortRetry();
+    this.#activity.run?.abortRetry();
   }
 
-  /** Resolves when nothing goes on any more. A tool that waits for it waits for itself. */
+  /** Resolves when nothing is in progress. A tool that waits for it waits for itself. */
   async waitForIdle(): Promise<void> {
-    await this.#work.whenIdle();
-  }
-
-  /** Remembers what a session that this one started has spent: a budget for the life of this one counts it. */
-  async noteChild(spent: ChildSpending): Promise<void> {
-    const { sessionManager, parent } = this.#parts;
-    await sessionManager.appendUsage("child", spent.provider, spent.model, spent.usage);
-    await parent?.noteChild(spent);
+    await this.#activity.whenIdle();
   }
 
   /** Answers a question of `approval_requested`. False when it is no longer open. */
-  approve(approvalId: string, answer: Answer): boolean {
+  approve(approvalId: string, answer: ApprovalAnswer): boolean {
     return this.#approvals.answer(approvalId, answer);
   }
 
-  /** A new session that goes on from an entry of this one, with the same parts. It has a file of its own. */
+  /** A new session that continues from an entry of this one, with the same parts and a file of its own. */
   async branch(fromEntryId: string): Promise<AgentSession> {
     this.#mustBeOpen();
     return await this.openOther(await this.#branchOff(fromEntryId));
   }
 
   /**
-   * Another session with the same parts, which does what `override` said of this one. It has the model that its own log
-   * names, else the one that this one began with. This one stays open.
+   * Another session with the same parts and overrides. Its model is the one that its own log names, else the one that
+   * this session began with. This session stays open.
    */
   async openOther(sessionManager: SessionManager): Promise<AgentSession> {
     this.#mustBeOpen();
@@ -373,114 +378,100 @@ export class AgentSession {
     return other;
   }
 
-  /** Goes to an entry of this session, or with null before the first. Throws `busy` while a run goes on. */
-  async navigate(entryId: string | null, options: { summarise?: boolean; instructions?: string } = {}): Promise<void> {
+  /** Moves the leaf to an entry of this session, or with null before the first. Throws `busy` during a run. */
+  async navigate(entryId: string | null, options: NavigateOptions = {}): Promise<void> {
     this.#mustBeOpen();
-    await this.#work.alone("going to another entry", (signal) => this.#navigate(entryId, { ...options, signal }));
+    await this.#activity.exclusive("Navigating", (signal) => this.#navigate(entryId, options, signal));
   }
 
-  /** Replaces the older part of the conversation by a summary. Throws `busy` while a run goes on. */
+  /** Replaces the older part of the conversation by a summary. Throws `busy` during a run. */
   async compact(instructions?: string): Promise<CompactionOutcome> {
     this.#mustBeUsable();
-    return await this.#work.alone("compacting", async (signal) => {
+    return await this.#activity.exclusive("Compacting", async (signal) => {
       const outcome = await compactSession(this.#host, { reason: "manual", instructions, signal });
       this.#parts.budget.charge(outcome.usage);
       return outcome;
     });
   }
 
-  /** Counts from the next request on. Takes a model, or what `ModelRegistry.resolve` understands. */
+  /** Takes effect with the next request. Takes a model, or what `ModelRegistry.resolve` understands. */
   async setModel(model: Model | string): Promise<void> {
     this.#mustBeOpen();
     this.#choices.setModel(model);
     await this.#choices.remember();
   }
 
-  /** Counts from the next request on. One that the model does not have becomes the nearest. */
+  /** Takes effect with the next request. A level that the model does not have becomes the nearest one. */
   async setThinkingLevel(level: ThinkingLevel | "none"): Promise<void> {
     this.#mustBeOpen();
     this.#choices.setThinkingLevel(level);
     await this.#choices.remember();
   }
 
-  /** Counts from the next request on. Names stand for built-in tools. */
+  /** Takes effect with the next request. Names stand for built-in tools. */
   setTools(tools: readonly (GivenTool | string)[]): void {
     this.#mustBeOpen();
     this.#choices.setTools(tools);
   }
 
-  /** Changes what this session does, and nothing in any file. */
+  /** Changes what this session does, without changing any file. */
   override(changes: SessionOverrides): void {
     this.#choices.override(changes);
   }
 
   /**
-   * Runs a command with the person's own authority: nobody judges it. The model is told of it with the next prompt,
+   * Runs a command with the user's own authority: the policy does not judge it. The model is told with the next prompt,
    * unless `excludeFromContext`.
    */
-  async executeBash(
-    command: string,
-    { excludeFromContext = false, onOutput }: { excludeFromContext?: boolean; onOutput?: (text: string) => void } = {},
-  ): Promise<BashResult> {
+  async executeBash(command: string, options: BashOptions = {}): Promise<BashResult> {
     this.#mustBeOpen();
-    if (this.#bash) throw new HarnessError("busy", "A command is running already. Wait for it, or abort it.");
-    const { signal } = (this.#bash = new AbortController());
-    try {
-      const result = await runBash(adaptTool(this.#parts.builtIn("bash")), command, { signal, onOutput });
-      // Not between a call and its result: the model would not understand it there.
-      this.#work
-        .later(() => this.#rememberBash(command, result, excludeFromContext))
-        .catch((error: unknown) => {
-          this.#notice(
-            "not_remembered",
-            `The command could not be written into the session: ${getErrorMessage(error)}`,
-          );
-        });
-      return result;
-    } finally {
-      this.#bash = undefined;
-    }
+    const message = await this.#bash.run(command, options);
+    // Not between a call and its result: the model would not understand it there.
+    this.#activity
+      .later(() => this.#remember(message))
+      .catch((error: unknown) => {
+        const reason = `The command could not be written into the session: ${getErrorMessage(error)}`;
+        this.#notices.add("not_remembered", reason);
+      });
+    const { output, exitCode, cancelled, truncated, fullOutputPath } = message;
+    return { output, exitCode, cancelled, truncated, ...(fullOutputPath !== undefined && { fullOutputPath }) };
   }
 
   abortBash(): void {
-    this.#bash?.abort();
+    this.#bash.abort();
   }
 
   /** Reads settings and resources again. Answers with what changed. */
   async reload(): Promise<readonly string[]> {
-    const { settingsManager, resourceLoader } = this.#parts;
-    await settingsManager.reload();
-    return await resourceLoader.reload();
+    const { settings, resources } = this.#parts.services;
+    await settings.reload();
+    return await resources.reload();
   }
 
-  /** Tokens, cost, cache hits and how full the context is. Reads the whole log when it is first asked. */
+  /** Tokens, cost, cache hits and how full the context is. Reads the whole log the first time. */
   async stats(): Promise<SessionStats> {
-    const { sessionManager } = this.#parts;
-    const { model } = this;
-    this.#stats ??= (await sessionManager.getEntries()).reduce(countEntry, {
-      ...emptyStats,
-      sessionId: this.sessionId,
-    });
+    const { model, sessionId } = this;
+    this.#stats ??= (await this.sessionManager.getEntries()).reduce(countEntry, { ...emptyStats, sessionId });
     return { ...this.#stats, contextUse: model && getContextUse(this.#transcript.tokens, model.contextWindow) };
   }
 
-  /** Ends what goes on, says of what waits that it will not be said, and lets go of the log. */
+  /** Ends what is in progress, cancels the queue, and releases the log. */
   dispose(): Promise<void> {
     this.#disposed ??= this.#dispose();
     return this.#disposed;
   }
 
   async #dispose(): Promise<void> {
-    const closed = new RunAborted("abort_signal", "The session was closed.", "closed");
+    const closed = new RunAborted({ kind: "aborted", by: "person", reason: "closed" }, "The session was closed.");
     this.#lifetime.abort(closed);
-    this.#bash?.abort();
-    this.#work.abort(closed);
-    await this.#work.whenIdle();
-    // Each of these happens, whatever became of the others: a full disk must not leave processes behind.
+    this.#bash.abort();
+    this.#activity.abort(closed);
+    await this.#activity.whenIdle();
+    // Each step happens, also when another fails: a full disk must not leave processes behind.
     const steps = [
       async () => void (this.readOnly || (await this.#inbox.refuse("the session was closed"))),
       async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),
-      async () => removeLiveSession(this),
+      async () => this.#parts.sessions.remove(this.#live),
       () => this.#parts.close(),
     ];
     const failures: unknown[] = [];
@@ -489,8 +480,8 @@ export class AgentSession {
   }
 
   #createHost(): RunHost {
-    const { sessionManager: session, clock, ids, keep, tracer, agentName, resumedFrom } = this.#parts;
-    const { decide, audit, grants, realPath, ask, request, cwd, parent } = this.#parts;
+    const { sessionManager: session, clock, ids, keep, trace, request, cwd, parent } = this.#parts;
+    const { decide, audit, grants, realPath, ask } = this.#parts.policy;
     const judge = createJudge({
       decide,
       audit: async (decision) => {
@@ -522,13 +513,34 @@ export class AgentSession {
       judge,
       endCall: (id) => grants.endCall(id),
       keep,
-      tracer,
-      agentName,
-      resumedFrom,
+      tracer: trace.tracer,
+      agentName: trace.agentName,
+      resumedFrom: session.getEntryCount() > 0 ? session.id : undefined,
       sent: new Sent(),
     };
   }
 
+  /** What children of this session use. */
+  #createLive(): LiveSession {
+    const { sessionManager, parent, budget } = this.#parts;
+    const activity = this.#activity;
+    const lifetime = this.#lifetime.signal;
+    return {
+      sessionId: sessionManager.id,
+      get signal() {
+        return activity.run?.signal ?? lifetime;
+      },
+      get budget() {
+        return activity.run?.budget ?? budget;
+      },
+      async noteChild(spent) {
+        await sessionManager.appendUsage("child", spent.provider, spent.model, spent.usage);
+        await parent?.noteChild(spent);
+      },
+    };
+  }
+
+  /** What the harness's own tools do. */
   #createActions(): HarnessActions {
     const { sessionManager } = this.#parts;
     return {
@@ -544,13 +556,13 @@ export class AgentSession {
         this.#navigation = entryId;
       },
       reload: () => this.reload(),
-      interrupt: (reason) => this.#work.run?.stopAfterTurn(reason),
+      interrupt: (reason) => this.#activity.run?.stopAfterTurn({ kind: "aborted", by: "agent", reason }),
     };
   }
 
   async #getContent(text: string, options: PromptContent) {
     const { content, notices } = await getContent(text, options, this.#parts.expandPort);
-    for (const notice of notices) this.#notice("prompt", notice);
+    for (const notice of notices) this.#notices.add("prompt", notice);
     return content;
   }
 
@@ -565,50 +577,29 @@ export class AgentSession {
     return branched;
   }
 
-  async #goWhereAsked(): Promise<void> {
+  async #navigateAfterRun(): Promise<void> {
     const entryId = this.#navigation;
     this.#navigation = undefined;
-    if (entryId !== undefined) await this.#navigate(entryId, { signal: this.#lifetime.signal });
+    if (entryId !== undefined) await this.#navigate(entryId, {}, this.#lifetime.signal);
   }
 
-  async #navigate(entryId: string | null, options: NavigateOptions): Promise<void> {
-    const { sessionManager: session } = this.#parts;
-    const summary = options.summarise ? await this.#summariseLeft(entryId, options) : undefined;
-    if (summary === undefined) await session.navigate(entryId);
-    else await session.branchWithSummary(entryId, summary.summary, summary.extras);
+  async #navigate(entryId: string | null, options: NavigateOptions, signal: AbortSignal): Promise<void> {
+    const { sessionManager: session, request, budget } = this.#parts;
+    const parts = {
+      session,
+      getModel: () => this.#choices.mustHaveModel(),
+      request,
+      budget,
+      settings: () => this.settings,
+      notice: (code: string, message: string) => this.#notices.add(code, message),
+      signal,
+    };
+    await navigate(parts, entryId, options);
     await this.#load();
     this.#host.sent.forgetMessages();
   }
 
-  async #summariseLeft(entryId: string | null, { instructions, signal }: NavigateOptions) {
-    const { sessionManager: session, request, budget } = this.#parts;
-    const result = await summariseBranch({
-      oldBranch: await session.getBranch(),
-      newBranch: entryId === null ? [] : await session.getBranch(entryId),
-      model: this.#choices.mustHaveModel(),
-      streamFn: request,
-      signal,
-      settings: this.settings.compaction,
-      instructions,
-    });
-    if (result.kind === "nothing") return undefined;
-    budget.charge(result.usage);
-    if (result.kind === "summary") {
-      return { summary: result.summary, extras: { details: result.details, usage: result.usage } };
-    }
-    if (result.kind === "aborted") throw new HarnessError("aborted", "Going to another entry was aborted.");
-    this.#notice("summary_failed", `The branch that was left has no summary: ${result.failure.message}`);
-    return undefined;
-  }
-
-  async #rememberBash(command: string, result: BashResult, excludeFromContext: boolean): Promise<void> {
-    const message: BashExecutionMessage = {
-      role: "bashExecution",
-      command,
-      ...result,
-      ...(excludeFromContext && { excludeFromContext }),
-      timestamp: this.#parts.clock.now(),
-    };
+  async #remember(message: BashExecutionMessage): Promise<void> {
     await this.#parts.sessionManager.appendMessage(message);
     this.#transcript.add(message);
   }
@@ -616,14 +607,13 @@ export class AgentSession {
   async #refuseLeftovers(): Promise<void> {
     const { sessionManager: session } = this.#parts;
     for (const { queueId, content } of await session.waitingMessages()) {
-      await session.append({
-        type: "queue",
-        queueId,
-        state: "refused",
-        reason: "the program ended before it was said",
-      });
-      const words = typeof content === "string" ? content : content.map(getWords).join("\n");
-      this.#notice("message_not_said", `This was waiting when the program ended, and was not said: ${words}`);
+      const reason = "the program ended before it was sent";
+      await session.append({ type: "queue", queueId, state: "refused", reason });
+      const text = typeof content === "string" ? content : content.map(getWords).join("\n");
+      this.#notices.add(
+        "message_not_said",
+        `This message was queued when the program ended, and was not sent: ${text}`,
+      );
     }
   }
 
@@ -647,13 +637,8 @@ export class AgentSession {
     if (changed.includes("tools")) this.#choices.refit();
   }
 
-  #notice(code: string, message: string): void {
-    this.#notices = [...this.#notices, { code, message }].slice(-maxNotices);
-    this.#publisher.fact({ type: "notice", code, message });
-  }
-
-  #listenerFailed(message: string): void {
-    // Not to the listeners: one that fails at everything would hear of it for ever.
+  #warnOfListener(message: string): void {
+    // Not to the listeners: one that always fails would hear of it without end.
     process.emitWarning(`A listener of the session ${this.sessionId} failed: ${message}`, "TauWarning");
   }
 
@@ -669,10 +654,9 @@ export class AgentSession {
   }
 }
 
-interface NavigateOptions {
-  summarise?: boolean;
-  instructions?: string;
-  signal: AbortSignal;
-}
+const settle = async (submission: Submission): Promise<PromptOutcome> =>
+  submission.disposition === "queued"
+    ? { kind: "queued", id: submission.id }
+    : { kind: "ran", ...(await submission.outcome) };
 
 const getWords = (block: { type: string; text?: string }) => (block.type === "text" ? (block.text ?? "") : "[image]");

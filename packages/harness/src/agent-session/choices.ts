@@ -1,74 +1,80 @@
-/** What counts for the next request: the model, how it thinks, its tools, its prompt, and what the settings say. */
+/** What counts for the next request: the model, its thinking level, its tools, its prompt, and the settings. */
 import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
-import type { ModelRegistry } from "../models/model-registry.ts";
 import type { ChannelBinding, GivenTool, HarnessActions } from "../pipeline/layer.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
-import type { ResourceLoader } from "../resources/resource-loader.ts";
 import type { SessionContext } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import { buildOutfit, type Outfit } from "./outfit.ts";
+import type { Services } from "./services.ts";
 import type { CurrentChoices } from "../run/run-host.ts";
 
-/** What one session does otherwise than the settings say, until it ends. */
+/** Where one session departs from the settings, until it ends. */
 export interface SessionOverrides {
   autoCompaction?: boolean;
   autoRetry?: boolean;
   steeringMode?: QueueMode;
   followUpMode?: QueueMode;
-  /** What a run may use up, where it is less than the settings say. */
+  /** Limits for each run, besides those of the settings. */
   budgets?: BudgetLimits;
 }
 
-/** What a session was given to choose from. */
-export interface ChoicesParts {
-  cwd: string;
-  sessionManager: Session;
-  settingsManager: SettingsManager;
-  modelRegistry: ModelRegistry;
-  resourceLoader: ResourceLoader;
+/** The model that a session begins with. */
+export interface ModelChoice {
   model: Model | undefined;
+  thinkingLevel: ThinkingLevel;
   /** Why there is no model. */
   noModelReason: string;
-  thinkingLevel: ThinkingLevel;
-  tools: readonly GivenTool[];
-  customTools: readonly GivenTool[];
+  /** Why the model that the settings ask for cannot be used; undefined when it can, or none was asked for. */
+  modelProblem: string | undefined;
+}
+
+/** Where the tools of a session come from, and which of them are left out. */
+export interface ToolSources {
+  base: readonly GivenTool[];
+  custom: readonly GivenTool[];
   /** Finds built-in tools by name. */
-  builtIn: (name: string) => GivenTool;
+  getBuiltIn: (name: string) => GivenTool;
   binding: ChannelBinding | undefined;
-  allowedTools: readonly string[] | undefined;
-  excludedTools: readonly string[];
+  allowed: readonly string[] | undefined;
+  excluded: readonly string[];
   scopes: readonly string[] | undefined;
+  /** Takes the place of the default system prompt. */
   systemPrompt: string | undefined;
   appendSystemPrompt: readonly string[];
+}
+
+export interface ChoicesParts {
+  cwd: string;
+  session: Session;
+  services: Services;
+  model: ModelChoice;
+  tools: ToolSources;
   clock: Clock;
+  actions: HarnessActions;
+  /** Aborts when the session ends. */
+  signal: AbortSignal;
 }
 
 export class Choices {
   readonly #parts: ChoicesParts;
-  readonly #actions: HarnessActions;
-  /** Of the session: aborts when it ends. */
-  readonly #signal: AbortSignal;
   #model: Model | undefined;
   #thinkingLevel: ThinkingLevel;
   #tools: readonly GivenTool[];
   #date: string;
   #outfit: Outfit;
   #overrides: SessionOverrides = {};
-  /** What the log says, so that it is said again only when it is another. */
+  /** What the log says already, so that only changes are written. */
   #logged: Pick<SessionContext, "model" | "thinkingLevel"> = { model: null, thinkingLevel: "off" };
 
-  constructor(parts: ChoicesParts, actions: HarnessActions, signal: AbortSignal) {
+  constructor(parts: ChoicesParts) {
     this.#parts = parts;
-    this.#actions = actions;
-    this.#signal = signal;
-    this.#model = parts.model;
-    this.#thinkingLevel = parts.thinkingLevel;
-    this.#tools = parts.tools;
+    this.#model = parts.model.model;
+    this.#thinkingLevel = parts.model.thinkingLevel;
+    this.#tools = parts.tools.base;
     this.#date = formatDate(parts.clock.now());
     this.#outfit = this.#build();
   }
@@ -97,11 +103,11 @@ export class Choices {
 
   mustHaveModel(): Model {
     if (this.#model) return this.#model;
-    throw new HarnessError("no_model", this.#parts.noModelReason);
+    throw new HarnessError("no_model", this.#parts.model.noModelReason);
   }
 
   settings(): Settings {
-    const settings = this.#parts.settingsManager.get();
+    const settings = this.#parts.services.settings.get();
     const { autoCompaction, autoRetry, steeringMode, followUpMode } = this.#overrides;
     return {
       ...settings,
@@ -130,16 +136,16 @@ export class Choices {
   }
 
   setTools(tools: readonly (GivenTool | string)[]): void {
-    this.#tools = tools.map((tool) => (typeof tool === "string" ? this.#parts.builtIn(tool) : tool));
+    this.#tools = tools.map((tool) => (typeof tool === "string" ? this.#parts.tools.getBuiltIn(tool) : tool));
     this.refit();
   }
 
-  /** Builds tools and prompt again, because something that they are made of has changed. */
+  /** Builds tools and prompt again after a change of what they are made of. */
   refit(): void {
     this.#outfit = this.#build(this.#outfit);
   }
 
-  /** The prompt names the date: over midnight it is another one. */
+  /** The prompt names the date, which changes at midnight. */
   refitForToday(): void {
     const today = formatDate(this.#parts.clock.now());
     if (today === this.#date) return;
@@ -147,18 +153,18 @@ export class Choices {
     this.refit();
   }
 
-  /** Takes what the log says, after it was read. */
+  /** Takes what the log says after it was read. */
   takeLogged({ model, thinkingLevel }: SessionContext): void {
     this.#logged = { model, thinkingLevel };
   }
 
-  /** The log says which model and which thinking level answers come from. A session that was never used says nothing. */
+  /** Writes model and thinking level into the log where they changed. */
   async remember(): Promise<void> {
-    const { sessionManager: session } = this.#parts;
+    const { session } = this.#parts;
     const model = this.#model;
     if (!model || session.readOnly) return;
-    const { model: said, thinkingLevel } = this.#logged;
-    if (said?.provider !== model.provider || said.modelId !== model.id) {
+    const { model: logged, thinkingLevel } = this.#logged;
+    if (logged?.provider !== model.provider || logged.modelId !== model.id) {
       await session.appendModelChange(model.provider, model.id);
       this.#logged = { ...this.#logged, model: { provider: model.provider, modelId: model.id } };
     }
@@ -169,30 +175,30 @@ export class Choices {
   }
 
   #resolve(spec: string): { model: Model; thinkingLevel?: ThinkingLevel } {
-    const found = this.#parts.modelRegistry.resolve(spec);
-    if (found.kind !== "resolved") throw new HarnessError("unknown_model", found.message);
-    return found;
+    const resolution = this.#parts.services.registry.resolve(spec);
+    if (resolution.kind !== "resolved") throw new HarnessError("unknown_model", resolution.message);
+    return resolution;
   }
 
   #build(before?: Outfit): Outfit {
-    const { customTools, binding, scopes, resourceLoader, cwd, settingsManager, ...parts } = this.#parts;
-    const { tools } = settingsManager.get();
+    const { tools, services, cwd, actions, signal } = this.#parts;
+    const { allowed, excluded } = services.settings.get().tools;
     return buildOutfit(
       {
         base: this.#tools,
-        custom: customTools,
-        binding,
-        scopes,
-        allowed: parts.allowedTools ?? tools.allowed,
-        excluded: [...tools.excluded, ...parts.excludedTools],
+        custom: tools.custom,
+        binding: tools.binding,
+        scopes: tools.scopes,
+        allowed: tools.allowed ?? allowed,
+        excluded: [...excluded, ...tools.excluded],
         model: this.#model ?? { api: "", provider: "", id: "" },
-        signal: this.#signal,
-        actions: this.#actions,
-        resources: resourceLoader.resources,
+        signal,
+        actions,
+        resources: services.resources.resources,
         cwd,
         date: this.#date,
-        systemPrompt: parts.systemPrompt,
-        appendSystemPrompt: parts.appendSystemPrompt,
+        systemPrompt: tools.systemPrompt,
+        appendSystemPrompt: tools.appendSystemPrompt,
       },
       before,
     );

@@ -1,6 +1,7 @@
 /** Which model a session begins with. */
 import type { ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Model, parseThinkingLevel } from "@tau/ai";
+import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
@@ -8,13 +9,8 @@ import { describeProblem } from "../models/models-file.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 
-interface ModelChoice {
-  model: Model | undefined;
-  thinkingLevel: ThinkingLevel;
-  noModelReason: string;
-  /** Why the model that the settings ask for cannot be used; undefined when it can, or none was asked for. */
-  modelProblem: string | undefined;
-  /** Why it is another model than somebody may expect. */
+interface ChosenModel extends ModelChoice {
+  /** Why it is another model than the session used before. */
   modelNotice: string | undefined;
 }
 
@@ -26,7 +22,7 @@ export async function chooseModel(
     settings,
     sessionManager,
   }: { registry: ModelRegistry; settings: SettingsManager; sessionManager: SessionManager },
-): Promise<ModelChoice> {
+): Promise<ChosenModel> {
   const { defaultModel, defaultProvider, defaultThinkingLevel } = settings.get();
   const isNew = sessionManager.getEntryCount() === 0;
   const before = isNew ? undefined : await sessionManager.buildContext();
@@ -40,7 +36,7 @@ export async function chooseModel(
     });
   const given = typeof params.model === "object" ? params.model : named?.model;
   const fallback = (given ?? used) ? undefined : usual();
-  // Who chose a model is not billed by another: without it there is none.
+  // If the user chose a model, never fall back to another.
   const isChosen = defaultModel !== undefined || defaultProvider !== undefined;
   const isRefused = fallback?.kind === "resolved" && isChosen && fallback.because !== "settings";
   const usable = fallback?.kind === "resolved" && !isRefused ? fallback.model : undefined;

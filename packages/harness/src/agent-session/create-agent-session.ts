@@ -1,4 +1,4 @@
-/** Puts a session together. Everything is optional; what is not given is what a person at a terminal would expect. */
+/** Puts a session together. Every parameter is optional; the defaults are those of a coding agent in a terminal. */
 import { resolve } from "node:path";
 import { streamSimple, systemClock, systemIds } from "@tau/ai";
 import { AgentSession } from "./agent-session.ts";
@@ -16,14 +16,14 @@ import { Grants } from "../policy/grants.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
 import { createKeeper } from "../request/bound-keep.ts";
 import { createBudget } from "../budget/budget.ts";
-import { liveSession } from "./live-sessions.ts";
+import { standaloneSessions } from "./live-sessions.ts";
 import { createRequests } from "../request/request.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 
 /** Resolves when the session can be prompted. Dispose of it when it is no longer needed. */
 export async function createAgentSession(params: AgentSessionParams = {}): Promise<AgentSession> {
-  const { clock = systemClock, ids = systemIds, agentName } = params;
+  const { clock = systemClock, ids = systemIds, agentName, sessions = standaloneSessions } = params;
   const cwd = resolve(params.cwd ?? process.cwd());
   const agentDir = resolve(params.agentDir ?? defaultAgentDir());
   const owned = new Owned();
@@ -32,7 +32,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const services = await openServices(params, place, owned);
     const { settings, auth, registry, resources } = services;
     const sessionManager = await openLog(params, { ...place, settings });
-    // A log that was given stays the caller's until there is a session that closes it.
+    // A log that was passed in belongs to the caller until there is a session that closes it.
     if (sessionManager !== params.sessionManager) owned.add(() => sessionManager.close());
     const grants = new Grants();
     const wanted = pathRules(params, { cwd, agentDir, resources, sessionFile: sessionManager.getSessionFile() });
@@ -40,38 +40,38 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     owned.add(() => tools.dispose());
     const results = resultsDirectory(sessionManager.getSessionFile());
     owned.add(() => results.remove());
-    const parent = params.parentSessionId === undefined ? undefined : liveSession(params.parentSessionId);
-    const { modelNotice, ...choice } = await chooseModel(params, { registry, settings, sessionManager });
-    const builtIn = (name: string) => builtInTool(tools, name);
+    const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
+    const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
+    const getBuiltIn = (name: string) => builtInTool(tools, name);
     const session = new AgentSession({
       cwd,
       sessionManager,
-      settingsManager: settings,
-      modelRegistry: registry,
-      authStorage: auth,
-      resourceLoader: resources,
+      services,
+      model,
+      tools: {
+        base: params.tools?.map((tool) => (typeof tool === "string" ? getBuiltIn(tool) : tool)) ?? tools.defaults,
+        custom: params.customTools ?? [],
+        getBuiltIn,
+        binding: params.binding,
+        allowed: params.allowedTools,
+        excluded: params.excludedTools ?? [],
+        scopes: params.scopes,
+        systemPrompt: params.systemPrompt,
+        appendSystemPrompt: params.appendSystemPrompt ?? [],
+      },
+      policy: {
+        decide: params.decide ?? createDefaultPolicy(rules),
+        ask: params.ask,
+        audit: params.audit ?? createAudit((type, data) => sessionManager.appendCustomEntry(type, data)),
+        grants,
+        realPath: (path) => files.free.realPath(path),
+      },
       expandPort: createExpandPort({
         loader: resources,
         cwd,
         files: files.mentions,
         offersSkills: () => settings.get().enableSkillCommands,
       }),
-      ...choice,
-      tools: params.tools?.map((tool) => (typeof tool === "string" ? builtIn(tool) : tool)) ?? tools.defaults,
-      customTools: params.customTools ?? [],
-      builtIn,
-      binding: params.binding,
-      allowedTools: params.allowedTools,
-      excludedTools: params.excludedTools ?? [],
-      scopes: params.scopes,
-      systemPrompt: params.systemPrompt,
-      appendSystemPrompt: params.appendSystemPrompt ?? [],
-      decide: params.decide ?? createDefaultPolicy(rules),
-      ask: params.ask,
-      audit: params.audit ?? createAudit((type, data) => sessionManager.appendCustomEntry(type, data)),
-      grants,
-      realPath: (path) => files.free.realPath(path),
-      keep: createKeeper({ directory: results.get, ids }),
       request:
         params.streamFn ??
         createRequests({
@@ -83,20 +83,20 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
           streamFn: streamSimple,
           ...(params.debugLog && { onKey: (key) => params.debugLog?.addSecret(key) }),
         }),
+      keep: createKeeper({ directory: results.get, ids }),
       budget: createBudget(params.budgets ?? {}, {
         clock,
         ...(parent && { parent: parent.budget }),
         ...(params.budgets && { spent: await spentBefore(sessionManager) }),
       }),
       parent,
+      sessions,
       abortSignal: params.abortSignal,
-      resumedFrom: sessionManager.getEntryCount() > 0 ? sessionManager.id : undefined,
-      tracer: await findTracer({ enabled: settings.get().otel.enabled }),
-      agentName,
       problems: [
         ...describeProblems(services),
         ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
       ],
+      trace: { tracer: await findTracer({ enabled: settings.get().otel.enabled }), agentName },
       clock,
       ids,
       reopen: (other) => createAgentSession(sameWith(params, other)),

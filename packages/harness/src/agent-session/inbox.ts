@@ -9,19 +9,19 @@ import { HarnessError } from "../errors.ts";
 import type { AcceptedEntry } from "../session/entry.ts";
 import type { Session } from "../session/session.ts";
 
-export type WaitingKind = AcceptedEntry["kind"];
+export type QueueKind = AcceptedEntry["kind"];
 
 type Content = (TextContent | ImageContent)[];
 
 interface Waiting extends QueuedMessage {
-  readonly kind: WaitingKind;
+  readonly kind: QueueKind;
 }
 
 export interface InboxParts {
   session: Session;
   ids: Ids;
   now: () => number;
-  mode: (kind: WaitingKind) => QueueMode;
+  mode: (kind: QueueKind) => QueueMode;
   onChange: () => void;
 }
 
@@ -39,13 +39,17 @@ export class Inbox {
     return this.#waiting.length === 0;
   }
 
+  has(id: string): boolean {
+    return this.#waiting.some((message) => message.id === id);
+  }
+
   /** Those of one kind, oldest first. */
-  list(kind: WaitingKind): QueuedMessage[] {
+  list(kind: QueueKind): QueuedMessage[] {
     return this.#waiting.filter((one) => one.kind === kind).map(({ id, content }) => ({ id, content }));
   }
 
   /** Resolves with its id when it is in the log: from then on it is not lost. */
-  async accept(kind: WaitingKind, content: Content): Promise<string> {
+  async accept(kind: QueueKind, content: Content): Promise<string> {
     const { session, ids } = this.#parts;
     const id = ids();
     await session.append({ type: "queue", queueId: id, state: "accepted", kind, content });
@@ -54,7 +58,7 @@ export class Inbox {
   }
 
   /** What the engine is given now: the oldest, or all of them. */
-  take(kind: WaitingKind): UserMessage[] {
+  take(kind: QueueKind): UserMessage[] {
     const all = this.#waiting.filter((one) => one.kind === kind);
     const taken = this.#parts.mode(kind) === "all" ? all : all.slice(0, 1);
     if (taken.length === 0) return [];
@@ -72,7 +76,7 @@ export class Inbox {
   }
 
   /** The message is in the log: that is its outcome. */
-  said(message: object): void {
+  markSaid(message: object): void {
     this.#taken.delete(message);
   }
 

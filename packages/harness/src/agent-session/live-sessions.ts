@@ -1,4 +1,4 @@
-/** The sessions that are open in this process, so that a child finds its parent by id: it ends and spends with it. */
+/** The open sessions of one host, so that a child finds its parent by id: it ends with it and spends from its budget. */
 import type { Usage } from "@tau/ai";
 import type { Budget } from "../budget/budget.ts";
 
@@ -11,23 +11,30 @@ export interface ChildSpending {
 /** What a child needs of its parent. */
 export interface LiveSession {
   readonly sessionId: string;
-  /** Aborts when the parent's run does, and when it ends. */
+  /** Aborts when the parent's run does, and when the parent ends. */
   readonly signal: AbortSignal;
-  /** What the parent may still use up. */
+  /** What the parent may still spend. */
   readonly budget: Budget;
-  /** Remembers what a child spent, so that it is not forgotten when the parent is opened again. */
+  /** Records what a child spent in the parent's log, so that it counts when the parent is opened again. */
   noteChild(spent: ChildSpending): Promise<void>;
 }
 
-const open = new Map<string, LiveSession>();
+export class LiveSessions {
+  readonly #open = new Map<string, LiveSession>();
 
-export const liveSession = (id: string): LiveSession | undefined => open.get(id);
+  get(id: string): LiveSession | undefined {
+    return this.#open.get(id);
+  }
 
-export function addLiveSession(session: LiveSession): void {
-  open.set(session.sessionId, session);
+  add(session: LiveSession): void {
+    this.#open.set(session.sessionId, session);
+  }
+
+  /** Another session with the same id may have been opened since; that one stays. */
+  remove(session: LiveSession): void {
+    if (this.#open.get(session.sessionId) === session) this.#open.delete(session.sessionId);
+  }
 }
 
-/** Another one with the same id may have been opened since. */
-export function removeLiveSession(session: LiveSession): void {
-  if (open.get(session.sessionId) === session) open.delete(session.sessionId);
-}
+/** For sessions that are created without a host. */
+export const standaloneSessions = new LiveSessions();

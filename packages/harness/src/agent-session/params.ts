@@ -9,6 +9,7 @@ import type { ChannelBinding, GivenTool } from "../pipeline/layer.ts";
 import type { Audit, Decide } from "../policy/policy.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import type { AskChoice } from "./approvals.ts";
+import type { LiveSessions } from "./live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
@@ -71,6 +72,8 @@ export interface AgentSessionParams {
   streamFn?: StreamFn;
   /** Gets everything that happens but the deltas, without secrets. */
   debugLog?: DebugLog;
+  /** The open sessions among which a parent is found. Default: those that were created without a host. */
+  sessions?: LiveSessions;
   clock?: Clock;
   ids?: Ids;
 }

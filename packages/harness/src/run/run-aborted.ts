@@ -1,38 +1,43 @@
-/** Why a run is ended before its time. It is the reason of the run's signal, so that tools can tell it too. */
-import type { TerminationReason } from "@tau/protocol";
+/** Why a run is ended early. It is the reason of the run's signal, so that tools can read it too. */
+import type { RunEnd } from "@tau/protocol";
 
 export class RunAborted extends Error {
   override readonly name = "AbortError";
-  readonly termination: TerminationReason;
-  /** Which of the ways to end the reason stands for. */
-  readonly detail: string | undefined;
+  readonly end: RunEnd;
+  /** Queued messages are sent in a new run: a steering message interrupted this one. */
+  readonly isSteered: boolean;
 
-  constructor(termination: TerminationReason, message: string, detail?: string) {
+  constructor(end: RunEnd, message: string, { isSteered = false }: { isSteered?: boolean } = {}) {
     super(message);
-    this.termination = termination;
-    this.detail = detail;
+    this.end = end;
+    this.isSteered = isSteered;
   }
 }
 
-/** How long a run may take, whatever it does. */
+/** How long a run may take. */
 export const maxRunMs = 48 * 60 * 60 * 1_000;
 
 /**
- * What an abort from outside means. A gateway that is gone says so as the reason itself, as its `code` or as its message;
- * everything else is somebody who wants the run to end.
+ * What an abort from outside means. A lost gateway names itself by the reason, its `code` or its message; every other
+ * reason means that the run is to end.
  */
-export function abortedBy(reason: unknown): RunAborted {
+export function toRunAborted(reason: unknown, by: "person" | "signal" | "parent"): RunAborted {
   if (reason instanceof RunAborted) return reason;
-  const said = [reason, field(reason, "code"), field(reason, "message")];
-  if (said.includes("gateway_disconnected")) {
-    return new RunAborted("gateway_disconnected", "The connection to the gateway was lost.");
+  const texts = [reason, getField(reason, "code"), getField(reason, "message")];
+  if (texts.includes("gateway_disconnected")) {
+    return new RunAborted({ kind: "disconnected" }, "The connection to the gateway was lost.");
   }
-  const words = said.find((one): one is string => typeof one === "string" && one !== "" && one !== defaultReason);
-  return new RunAborted("abort_signal", words ?? "The run was aborted.", words);
+  const text = texts.find(
+    (value): value is string => typeof value === "string" && value !== "" && value !== defaultReason,
+  );
+  return new RunAborted(
+    { kind: "aborted", by, ...(text !== undefined && { reason: text }) },
+    text ?? "The run was aborted.",
+  );
 }
 
-/** What a signal says when nobody gave a reason. */
+/** The message of a signal that was aborted without a reason. */
 const defaultReason = "This operation was aborted";
 
-const field = (value: unknown, name: string): unknown =>
+const getField = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;

@@ -1,11 +1,11 @@
 /**
- * The engine's events as the session's: ten kinds become the eleven of seed 000, with ids, numbers and durations. Pure: a
- * state and an event in, the next state and what is to be published out. The engine's own start and end of a run are left
- * out, because a run of the session may be several of the engine's.
+ * The engine's events as the session's: ten kinds become eleven, with ids, numbers and durations. Pure: a state and an
+ * event in, the next state and what is to be published out. The engine's own start and end of a run are left out, because
+ * a run of the session may be several of the engine's.
  */
 import type { AgentEvent, AgentMessage } from "@tau/agent";
 import type { AssistantMessage, ImageContent, TextContent, Usage } from "@tau/ai";
-import type { SessionEvent, TerminationReason, WireStopReason, WireUsage } from "@tau/protocol";
+import { type RunEnd, type SessionEvent, toTermination, type WireStopReason, type WireUsage } from "@tau/protocol";
 import { isSilent } from "./silent.ts";
 
 export interface Translation {
@@ -90,15 +90,15 @@ export function translate(state: Translation, event: AgentEvent, context: Transl
   }
 }
 
-/** The end of the last turn, if it was not told yet. `reason` is given when the run ends with it. */
-export function endTurn(state: Translation, reason: TerminationReason | undefined): Translated {
+/** The end of the last turn, if it was not told yet. `runEnd` is given when the run ends with it. */
+export function endTurn(state: Translation, runEnd: RunEnd | undefined): Translated {
   const { endedTurn } = state;
   if (!endedTurn) return [state, nothing];
   const end = {
     type: "turn_end",
     ...endedTurn,
-    shouldContinue: reason === undefined,
-    ...(reason !== undefined && { terminationReason: reason }),
+    shouldContinue: runEnd === undefined,
+    ...(runEnd !== undefined && { terminationReason: toTermination(runEnd).terminationReason }),
   } as const;
   return [{ ...state, endedTurn: undefined }, [end]];
 }

@@ -6,7 +6,7 @@ import { createFakeClock, type FakeClock, type ScriptedModelOptions } from "@tau
 import type { SessionEvent } from "@tau/protocol";
 import { isWithin } from "@tau/tools/platform";
 import type { AgentSession, PromptOptions } from "../agent-session/agent-session.ts";
-import type { PromptOutcome } from "../agent-session/work.ts";
+import type { PromptOutcome } from "../agent-session/activity.ts";
 import { AuthStorage } from "../auth/auth-storage.ts";
 import { createAgentSession } from "../agent-session/create-agent-session.ts";
 import type { AgentSessionParams } from "../agent-session/params.ts";

@@ -1,0 +1,262 @@
+/**
+ * What a session is doing. Runs, and everything else that must not happen during one, go through one lane. From the moment
+ * a prompt is taken until its run is over the session is busy, and further prompts are queued.
+ */
+import {
+  type Clock,
+  emptyUsage,
+  getErrorMessage,
+  type ImageContent,
+  type TextContent,
+  type Usage,
+  type UserMessage,
+} from "@tau/ai";
+import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
+import { addUsage } from "../compaction/ask.ts";
+import { HarnessError } from "../errors.ts";
+import { continuesAfter } from "../run/next-step.ts";
+import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
+import type { RunHost } from "../run/run-host.ts";
+import { Run, type RunOutcome } from "../run/run.ts";
+import type { Choices } from "./choices.ts";
+import type { Inbox, QueueKind } from "./inbox.ts";
+import { Lane } from "./lane.ts";
+import type { LiveSession } from "./live-sessions.ts";
+
+export type Content = (TextContent | ImageContent)[];
+
+/** What became of a prompt: the run that it began, or its id in the queue. */
+export type PromptOutcome = ({ kind: "ran" } & RunOutcome) | { kind: "queued"; id: string };
+
+/** A prompt that was taken: a run began with it, or it is queued. `isWritten` is false when the log refused the prompt. */
+export type Submission =
+  | { disposition: "started"; isWritten: boolean; outcome: Promise<RunOutcome> }
+  | { disposition: "queued"; id: string };
+
+/** At most one of these at a time. Work that is no run may be under way while a prompt waits for it (`starting`). */
+type State =
+  | { kind: "idle" }
+  | { kind: "exclusive"; controller: AbortController }
+  | { kind: "starting"; aborted: RunAborted | undefined; waitsFor: AbortController | undefined }
+  | { kind: "running"; run: Run };
+
+export interface ActivityParts {
+  host: RunHost;
+  choices: Choices;
+  inbox: Inbox;
+  /** Aborts when the session ends. */
+  lifetime: AbortSignal;
+  abortSignal: AbortSignal | undefined;
+  parent: LiveSession | undefined;
+  budget: Budget;
+  clock: Clock;
+  /** Throws when the session cannot run. */
+  mustBeUsable: () => void;
+  /** Called when a run is over, before anything else happens. */
+  afterRun: () => Promise<void>;
+  notice: (code: string, message: string) => void;
+}
+
+/** How long work that is no run may take. */
+const maxExclusiveWorkMs = 10 * 60 * 1_000;
+
+export class Activity {
+  readonly #parts: ActivityParts;
+  readonly #lane = new Lane();
+  #state: State = { kind: "idle" };
+
+  constructor(parts: ActivityParts) {
+    this.#parts = parts;
+  }
+
+  get run(): Run | undefined {
+    return this.#state.kind === "running" ? this.#state.run : undefined;
+  }
+
+  /** A run is in progress, or about to begin. */
+  get isBusy(): boolean {
+    return this.#state.kind === "starting" || this.#state.kind === "running";
+  }
+
+  whenIdle(): Promise<void> {
+    return this.#lane.whenIdle();
+  }
+
+  /** Ends what is in progress, also a run that has not begun yet. */
+  abort(reason: RunAborted): void {
+    const state = this.#state;
+    switch (state.kind) {
+      case "idle":
+        return;
+      case "exclusive":
+        return state.controller.abort(reason);
+      case "starting":
+        state.waitsFor?.abort(reason);
+        this.#state = { ...state, aborted: state.aborted ?? reason };
+        return;
+      case "running":
+        return state.run.abort(reason);
+    }
+  }
+
+  /** Begins a run with a prompt, or queues it while one is in progress. Resolves when the prompt is in the log. */
+  async submit(getContent: () => Promise<Content>, queue: QueueKind): Promise<Submission> {
+    if (this.isBusy) return { disposition: "queued", id: await this.#enqueue(await getContent(), queue) };
+    let onWritten = () => {};
+    const written = new Promise<true>((resolve) => (onWritten = () => resolve(true)));
+    const outcome = this.#whileBusy(async () => {
+      const message: UserMessage = { role: "user", content: await getContent(), timestamp: this.#parts.clock.now() };
+      return await this.#runUntilQuiet([message], onWritten);
+    }, true);
+    const isWritten = await Promise.race([written, outcome.then(() => false)]);
+    return { disposition: "started", isWritten, outcome };
+  }
+
+  /** Does work that is no run. `signal` aborts when the work is to end, and when it takes too long. */
+  async exclusive<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    // A tool that asked from within a run would wait for itself.
+    if (this.isBusy)
+      throw new HarnessError("busy", `A run is in progress: ${what} has to wait. Abort the run, or try again later.`);
+    return await this.#lane.enqueue(async () => {
+      const controller = new AbortController();
+      this.#beginExclusive(controller);
+      const tooLong = new RunAborted({ kind: "aborted", by: "signal" }, `${what} took too long and was given up.`);
+      const cancelTimer = this.#parts.clock.setTimer(maxExclusiveWorkMs, () => controller.abort(tooLong));
+      const stopFollowing = follow(this.#parts.lifetime, (reason) => controller.abort(reason));
+      try {
+        return await work(controller.signal);
+      } finally {
+        cancelTimer();
+        stopFollowing();
+        this.#endExclusive();
+      }
+    });
+  }
+
+  /** Does something when nothing else is in progress. */
+  later(work: () => Promise<void>): Promise<void> {
+    return this.#lane.enqueue(work);
+  }
+
+  #beginExclusive(controller: AbortController): void {
+    const state = this.#state;
+    this.#state = state.kind === "starting" ? { ...state, waitsFor: controller } : { kind: "exclusive", controller };
+  }
+
+  #endExclusive(): void {
+    const state = this.#state;
+    this.#state = state.kind === "starting" ? { ...state, waitsFor: undefined } : { kind: "idle" };
+  }
+
+  async #enqueue(content: Content, queue: QueueKind): Promise<string> {
+    const id = await this.#parts.inbox.accept(queue, content);
+    // The run may have ended while the message was being written; then nothing else would begin one with it.
+    if (!this.isBusy) this.#runQueued();
+    return id;
+  }
+
+  /** The session is busy from now on, until `work` is done in its turn. Then what was queued meanwhile is sent. */
+  #whileBusy<T extends RunOutcome | undefined>(work: () => Promise<T>, continuesOnError: boolean): Promise<T> {
+    const state = this.#state;
+    const waitsFor = state.kind === "exclusive" ? state.controller : undefined;
+    this.#state = { kind: "starting", aborted: undefined, waitsFor };
+    return this.#lane.enqueue(async () => {
+      let continues = continuesOnError;
+      try {
+        const outcome = await work();
+        continues = outcome === undefined || continuesAfter(outcome.end, outcome.isSteered);
+        return outcome;
+      } finally {
+        this.#state = { kind: "idle" };
+        if (continues && !this.#parts.inbox.isEmpty) this.#runQueued();
+      }
+    });
+  }
+
+  /** Begins a run with what is queued. */
+  #runQueued(): void {
+    if (this.#parts.lifetime.aborted) return;
+    const { inbox, notice } = this.#parts;
+    const work = async () => {
+      const messages = this.#takeQueued();
+      return messages.length > 0 ? await this.#runUntilQuiet(messages) : undefined;
+    };
+    this.#whileBusy(work, false).catch((error: unknown) => {
+      inbox.takeBack();
+      notice("run_failed", getErrorMessage(error));
+    });
+  }
+
+  #takeQueued(): UserMessage[] {
+    const { inbox, lifetime } = this.#parts;
+    if (lifetime.aborted) return [];
+    const steering = inbox.take("steer");
+    return steering.length > 0 ? steering : inbox.take("followUp");
+  }
+
+  /** A run, and another one as long as messages are queued and the last run was not stopped. */
+  async #runUntilQuiet(first: readonly UserMessage[], onWritten = () => {}): Promise<RunOutcome> {
+    let outcome = await this.#runOnce(first, onWritten);
+    for (;;) {
+      const queued = continuesAfter(outcome.end, outcome.isSteered) ? this.#takeQueued() : [];
+      if (queued.length === 0) return outcome;
+      outcome = await this.#runOnce(queued);
+    }
+  }
+
+  async #runOnce(prompts: readonly UserMessage[], onWritten = () => {}): Promise<RunOutcome> {
+    const { host, choices, inbox, parent, clock, lifetime, abortSignal, mustBeUsable, afterRun } = this.#parts;
+    mustBeUsable();
+    await choices.remember();
+    choices.refitForToday();
+    const settingsBudget = createBudget(withoutUndefined(choices.settings().budgets), {
+      parent: this.#parts.budget,
+      clock,
+    });
+    const run = new Run(host, createBudget(choices.overrides.budgets ?? {}, { parent: settingsBudget, clock }));
+    const stops = [
+      follow(lifetime, (reason) => run.abort(toRunAborted(reason, "person"))),
+      follow(abortSignal, (reason) => run.abort(toRunAborted(reason, "signal"))),
+      follow(parent?.signal, (reason) => run.abort(toRunAborted(reason, "parent"))),
+    ];
+    if (this.#state.kind === "starting" && this.#state.aborted) run.abort(this.#state.aborted);
+    this.#state = { kind: "running", run };
+    try {
+      const outcome = await run.start(prompts, onWritten);
+      await this.#tellParent(outcome);
+      return outcome;
+    } finally {
+      // Until the lane is free, further prompts are still queued.
+      this.#state = { kind: "starting", aborted: undefined, waitsFor: undefined };
+      for (const stop of stops) stop();
+      inbox.takeBack();
+      await afterRun();
+    }
+  }
+
+  async #tellParent({ messages }: RunOutcome): Promise<void> {
+    const { parent, choices, notice } = this.#parts;
+    if (!parent) return;
+    const { provider, id: model } = choices.mustHaveModel();
+    await parent.noteChild({ provider, model, usage: sumUsage(messages) }).catch((error: unknown) => {
+      notice("not_remembered", `The parent session could not record what this one cost: ${getErrorMessage(error)}`);
+    });
+  }
+}
+
+/** What the answers of a run cost. */
+const sumUsage = (messages: RunOutcome["messages"]): Usage =>
+  messages.reduce((sum, message) => (message.role === "assistant" ? addUsage(sum, message.usage) : sum), emptyUsage());
+
+function withoutUndefined(budgets: Record<keyof BudgetLimits, number | undefined>): BudgetLimits {
+  return Object.fromEntries(Object.entries(budgets).filter(([, limit]) => limit !== undefined));
+}
+
+/** Calls `onAbort` when the signal aborts, or at once. Returns how to stop following. */
+function follow(signal: AbortSignal | undefined, onAbort: (reason: unknown) => void): () => void {
+  if (!signal) return () => {};
+  const listener = () => onAbort(signal.reason);
+  if (signal.aborted) listener();
+  else signal.addEventListener("abort", listener, { once: true });
+  return () => signal.removeEventListener("abort", listener);
+}

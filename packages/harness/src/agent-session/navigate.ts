@@ -1,0 +1,65 @@
+/** Moving the leaf of a session to another entry, with a summary of the branch that is left where one is wanted. */
+import type { StreamFn } from "@tau/agent";
+import type { Model } from "@tau/ai";
+import type { Budget } from "../budget/budget.ts";
+import { summariseBranch } from "../compaction/branch-summary.ts";
+import { HarnessError } from "../errors.ts";
+import type { Session } from "../session/session.ts";
+import type { Settings } from "../settings/schema.ts";
+
+export interface NavigateOptions {
+  /** Summarise the branch that is left at the new place. Default false. */
+  summarise?: boolean;
+  /** What the summary should pay attention to. */
+  instructions?: string;
+  /** Attached to the summary, or without one to the entry. */
+  label?: string;
+}
+
+export interface NavigateParts {
+  session: Session;
+  getModel: () => Model;
+  request: StreamFn;
+  budget: Budget;
+  settings: () => Settings;
+  notice: (code: string, message: string) => void;
+  signal: AbortSignal;
+}
+
+/** `entryId` null: before the first entry. */
+export async function navigate(
+  parts: NavigateParts,
+  entryId: string | null,
+  { summarise = false, instructions, label }: NavigateOptions,
+): Promise<void> {
+  const { session } = parts;
+  const summary = summarise ? await summariseLeft(parts, entryId, instructions) : undefined;
+  let labelled = entryId;
+  if (summary === undefined) await session.navigate(entryId);
+  else labelled = await session.branchWithSummary(entryId, summary.summary, summary.extras);
+  if (label !== undefined && labelled !== null) await session.appendLabelChange(labelled, label);
+}
+
+async function summariseLeft(
+  { session, getModel, request, budget, settings, notice, signal }: NavigateParts,
+  entryId: string | null,
+  instructions: string | undefined,
+) {
+  const result = await summariseBranch({
+    oldBranch: await session.getBranch(),
+    newBranch: entryId === null ? [] : await session.getBranch(entryId),
+    model: getModel(),
+    streamFn: request,
+    signal,
+    settings: settings().compaction,
+    instructions,
+  });
+  if (result.kind === "nothing") return undefined;
+  budget.charge(result.usage);
+  if (result.kind === "summary") {
+    return { summary: result.summary, extras: { details: result.details, usage: result.usage } };
+  }
+  if (result.kind === "aborted") throw new HarnessError("aborted", "The navigation was aborted.");
+  notice("summary_failed", `The branch that was left could not be summarised: ${result.failure.message}`);
+  return undefined;
+}

@@ -1,0 +1,207 @@
+/** One run of the engine, from prompts until it stops. A run of the session is one or more attempts. */
+import {
+  type AfterToolCallContext,
+  type AfterToolCallResult,
+  type AgentEvent,
+  type AgentLoopConfig,
+  type AgentLoopTurnUpdate,
+  type AgentMessage,
+  runAgentLoop,
+  runAgentLoopContinue,
+  type StreamFn,
+  type TurnContext,
+} from "@tau/agent";
+import type { AssistantMessage } from "@tau/ai";
+import { type Budget, countedUsage, type Reservation } from "../budget/budget.ts";
+import { boundResult, maxResultCharacters } from "../request/bound.ts";
+import { failedStream } from "../request/request.ts";
+import { messagesToSend } from "../request/send.ts";
+import { convertToLlm } from "../session/message.ts";
+import { findSpentLimit, isContextFull, reserveRequest } from "./context-size.ts";
+import type { StopRequest } from "./next-step.ts";
+import { afterAnswer, type Recovery } from "./recovery.ts";
+import type { Recorder } from "./recorder.ts";
+import type { RunHost } from "./run-host.ts";
+import type { RunSpans } from "./run-spans.ts";
+
+/** What a run shares with its attempts. */
+export interface AttemptContext {
+  readonly host: RunHost;
+  readonly budget: Budget;
+  readonly recorder: Recorder;
+  readonly spans: RunSpans;
+  readonly signal: AbortSignal;
+  /** What the session, a tool or the model asked for since the run began. */
+  readonly getRequest: () => StopRequest | undefined;
+}
+
+export interface AttemptOutcome {
+  /** The last answer; undefined when there was none. */
+  answer: AssistantMessage | undefined;
+  /** The entry of that answer. */
+  answerEntryId: string;
+  /** Why the engine stopped before it was done. */
+  request: StopRequest | undefined;
+  recovery: Recovery;
+}
+
+export class Attempt {
+  readonly #context: AttemptContext;
+  #answer: AssistantMessage | undefined;
+  #answerEntryId = "";
+  #request: StopRequest | undefined;
+  #recovery: Recovery;
+  /** Whether every result of the batch so far asked for the end. */
+  #terminates: boolean | undefined;
+  /** The messages of the request that is being prepared. */
+  #sending: readonly AgentMessage[] = [];
+  #reservation: Reservation | undefined;
+
+  constructor(context: AttemptContext, recovery: Recovery) {
+    this.#context = context;
+    this.#recovery = recovery;
+  }
+
+  async run(prompts: readonly AgentMessage[]): Promise<AttemptOutcome> {
+    const { host, recorder, spans, signal } = this.#context;
+    const { systemPrompt, tools } = host.current();
+    const context = { systemPrompt: systemPrompt.text, messages: [...host.transcript.messages], tools: [...tools] };
+    const config = this.#createConfig();
+    const emit = (event: AgentEvent) => recorder.record(event, (recorded) => this.#observe(recorded));
+    const ask: StreamFn = (...request) => this.#ask(...request);
+    try {
+      await spans.within(async () => {
+        if (prompts.length > 0) await runAgentLoop([...prompts], context, config, emit, signal, ask);
+        else await runAgentLoopContinue(context, config, emit, signal, ask);
+      });
+    } finally {
+      // A request that was sent and has no answer: its cost is unknown.
+      this.#reservation?.settle(undefined);
+    }
+    const request = this.#request ?? this.#context.getRequest();
+    return { answer: this.#answer, answerEntryId: this.#answerEntryId, request, recovery: this.#recovery };
+  }
+
+  #createConfig(): AgentLoopConfig {
+    const { inbox, judge, clock, current } = this.#context.host;
+    const { model, thinkingLevel } = current();
+    return {
+      model,
+      ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
+      clock,
+      convertToLlm,
+      transformContext: (messages) => this.#select(messages),
+      getSteeringMessages: () => inbox.take("steer"),
+      getFollowUpMessages: () => inbox.take("followUp"),
+      shouldStopAfterTurn: () => this.#shouldStop(),
+      prepareNextTurn: (turn) => this.#prepareTurn(turn),
+      beforeToolCall: judge,
+      afterToolCall: (call) => this.#bound(call),
+    };
+  }
+
+  /** The messages that are sent: bounded, pruned, without images where the settings say so. */
+  #select(messages: readonly AgentMessage[]): AgentMessage[] {
+    const { settings, current } = this.#context.host;
+    const { pruning, images } = settings();
+    const sending = messagesToSend(messages, current().model, { pruning, blockImages: images.blockImages });
+    this.#sending = sending;
+    return sending;
+  }
+
+  /** Reserves what the request may cost, and reports when its prefix differs from the last one's. */
+  async #ask(...[model, context, options]: Parameters<StreamFn>) {
+    const { host, budget, spans } = this.#context;
+    const grant = reserveRequest(host, budget);
+    if (grant.kind === "spent") {
+      this.#request = { kind: "spent", limit: grant.limit };
+      return failedStream(model, { kind: "refused", message: grant.message }, host.clock.now());
+    }
+    this.#reservation = grant.reservation;
+    await host.sent.next(host, { model, messages: this.#sending });
+    spans.startRequest(model);
+    const { maxTokens } = grant;
+    return await host.ask(model, context, { ...options, ...(maxTokens !== undefined && { maxTokens }) });
+  }
+
+  #observe(event: AgentEvent): void {
+    const { host, spans } = this.#context;
+    switch (event.type) {
+      case "message_end":
+        if (event.message.role === "assistant") this.#takeAnswer(event.message);
+        break;
+      case "tool_execution_start":
+        spans.startCall(event.toolCallId, event.toolName, host);
+        break;
+      case "tool_execution_end":
+        this.#terminates = (this.#terminates ?? true) && event.result.terminate === true;
+        spans.endCall(event.toolCallId, event.isError);
+        host.endCall(event.toolCallId);
+        break;
+      case "turn_end":
+        this.#endTurn(event.toolResults.length > 0);
+        break;
+      default:
+        break;
+    }
+  }
+
+  #takeAnswer(answer: AssistantMessage): void {
+    const { recorder, spans } = this.#context;
+    this.#answer = answer;
+    this.#answerEntryId = recorder.lastEntryId;
+    this.#reservation?.settle(countedUsage(answer));
+    this.#reservation = undefined;
+    spans.endRequest(answer);
+  }
+
+  #endTurn(hasResults: boolean): void {
+    if (this.#answer) {
+      this.#recovery = afterAnswer(this.#recovery, this.#answer, hasResults);
+      if (this.#answer.stopReason === "length") this.#tellCut(hasResults);
+    }
+    if (hasResults && this.#terminates) this.#request ??= { kind: "asked", end: { kind: "stopped", by: "terminated" } };
+    this.#terminates = undefined;
+  }
+
+  #tellCut(hasResults: boolean): void {
+    const message = hasResults
+      ? "The answer reached its length limit in the middle of a call, which was not executed. The model was told."
+      : "The answer reached its length limit.";
+    this.#context.host.publisher.fact({ type: "notice", code: "answer_cut", message });
+  }
+
+  /** Asked after each turn that may be followed by another. */
+  #shouldStop(): boolean {
+    const { host, budget, getRequest } = this.#context;
+    this.#request ??= getRequest();
+    if (this.#request) return true;
+    if (isContextFull(host) && host.transcript.tokens >= this.#recovery.compactAgainAt) {
+      this.#request = { kind: "full" };
+      return true;
+    }
+    const limit = findSpentLimit(host, budget);
+    if (limit !== undefined) this.#request = { kind: "spent", limit };
+    return limit !== undefined;
+  }
+
+  /** Model, prompt and tools may have changed since the last turn. */
+  #prepareTurn({ context }: TurnContext): AgentLoopTurnUpdate {
+    const { model, thinkingLevel, systemPrompt, tools } = this.#context.host.current();
+    const isSame = context.systemPrompt === systemPrompt.text && isSameList(context.tools ?? [], tools);
+    return {
+      model,
+      thinkingLevel,
+      ...(!isSame && { context: { ...context, systemPrompt: systemPrompt.text, tools: [...tools] } }),
+    };
+  }
+
+  async #bound({ result }: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
+    const { current, keep } = this.#context.host;
+    const content = await boundResult(result, { most: maxResultCharacters(current().model), keep });
+    return content && { content };
+  }
+}
+
+const isSameList = <T>(a: readonly T[], b: readonly T[]): boolean =>
+  a.length === b.length && a.every((item, index) => item === b[index]);

@@ -1,0 +1,139 @@
+/** Everything that happens in a run is appended to the log first, and told to listeners afterwards. */
+import type { AgentEvent, AgentMessage } from "@tau/agent";
+import { isRetryable, getErrorMessage } from "@tau/ai";
+import { type RunEnd, toTermination } from "@tau/protocol";
+import { modelName } from "../request/prefix.ts";
+import { appendEvent } from "./record.ts";
+import type { RunHost } from "./run-host.ts";
+import { endTurn, noTranslation, type Translated, translate } from "./translate.ts";
+
+type RecorderHost = Pick<
+  RunHost,
+  "session" | "transcript" | "inbox" | "publisher" | "clock" | "ids" | "current" | "resumedFrom"
+>;
+
+export class Recorder {
+  readonly #host: RecorderHost;
+  readonly #startedMs: number;
+  readonly #messages: AgentMessage[] = [];
+  #translation = noTranslation;
+  #totalTokens = 0;
+  #logFailure: string | undefined;
+  #lastEntryId = "";
+
+  constructor(host: RecorderHost) {
+    this.#host = host;
+    this.#startedMs = host.clock.monotonic();
+  }
+
+  /** Everything that was said in the run, prompts included. */
+  get messages(): readonly AgentMessage[] {
+    return this.#messages;
+  }
+
+  /** Why the log could not be written, the first time. */
+  get logFailure(): string | undefined {
+    return this.#logFailure;
+  }
+
+  /** The id of the entry that was written last. */
+  get lastEntryId(): string {
+    return this.#lastEntryId;
+  }
+
+  /** Tokens that were spent on something other than an answer, such as a summary. */
+  addTokens(tokens: number): void {
+    this.#totalTokens += tokens;
+  }
+
+  /** Tells that the run begins. */
+  begin(): void {
+    const { session, publisher, clock, current, resumedFrom } = this.#host;
+    const { model, thinkingLevel, tools } = current();
+    publisher.engine({ type: "agent_start" });
+    publisher.event({
+      type: "agent_start",
+      sessionId: session.id,
+      model: modelName(model),
+      tools: tools.map(({ name }) => name),
+      thinkingLevel,
+      ...(resumedFrom !== undefined && { resumedFrom }),
+      timestamp: clock.now(),
+    });
+  }
+
+  /**
+   * Records one event of the engine. `observe` is called once the log has it, before listeners hear of it. Only what goes
+   * into the log is waited for. Rejects when it cannot be written, so that the engine does nothing more.
+   */
+  record(event: AgentEvent, observe: (event: AgentEvent) => void = () => {}): void | Promise<void> {
+    const { session, inbox } = this.#host;
+    const appended = appendEvent(session, event, (message) => inbox.getId(message));
+    return appended ? this.#takeWritten(event, appended, observe) : this.#take(event, observe);
+  }
+
+  /** Tells the end of the last turn, if there is one to be told. `end` is given when the run ends with it. */
+  endTurn(end: RunEnd | undefined): void {
+    this.#publish(endTurn(this.#translation, end));
+  }
+
+  /** Tells that the run is over. */
+  finish(end: RunEnd): void {
+    const { session, publisher, clock } = this.#host;
+    if (end.kind === "failed" || end.kind === "idle") {
+      const { kind: code, message } = end.failure;
+      publisher.event({ type: "error", code, message, recoverable: isRetryable(end.failure) });
+    }
+    publisher.engine({ type: "agent_end", messages: [...this.#messages] });
+    publisher.event({
+      type: "agent_end",
+      sessionId: session.id,
+      totalTurns: this.#translation.turns,
+      totalTokens: this.#totalTokens,
+      durationMs: clock.monotonic() - this.#startedMs,
+      ...toTermination(end),
+    });
+  }
+
+  async #takeWritten(
+    event: AgentEvent,
+    appended: Promise<string>,
+    observe: (event: AgentEvent) => void,
+  ): Promise<void> {
+    try {
+      this.#lastEntryId = await appended;
+      if (event.type === "message_end") this.#host.inbox.markSaid(event.message);
+    } catch (error) {
+      this.#logFailure ??= getErrorMessage(error);
+      throw error;
+    } finally {
+      // Every start is told its end, also when the log fails.
+      this.#take(event, observe);
+    }
+  }
+
+  #take(event: AgentEvent, observe: (event: AgentEvent) => void): void {
+    const { publisher, transcript, clock, ids } = this.#host;
+    // The engine's runs are attempts of this one, which has its own beginning and end.
+    if (event.type === "agent_start" || event.type === "agent_end") return;
+    if (event.type === "message_end") {
+      transcript.add(event.message);
+      this.#messages.push(event.message);
+      if (event.message.role === "assistant") this.#totalTokens += event.message.usage.totalTokens;
+    }
+    observe(event);
+    publisher.engine(event);
+    const context = {
+      newId: ids,
+      now: clock.monotonic(),
+      inputTokens: event.type === "message_start" ? transcript.tokens : 0,
+      messageCount: transcript.messages.length,
+    };
+    this.#publish(translate(this.#translation, event, context));
+  }
+
+  #publish([next, events]: Translated): void {
+    this.#translation = next;
+    for (const event of events) this.#host.publisher.event(event);
+  }
+}
