@@ -1,5 +1,6 @@
 /** The text of a settings file, as JSON with comments: what it says, and where it says it. */
 import type { Node, ParseError } from "jsonc-parser";
+import type { Path } from "../fields/field.ts";
 import type * as jsoncParser from "../jsonc.ts";
 
 /** Counted from 1, as editors do. */
@@ -14,9 +15,9 @@ export interface SettingsDocument {
   /** Objects without prototypes, so that every name is only a name. */
   readonly value: unknown;
   /** Settings that stand there more than once. The last one counts. */
-  readonly repeated: readonly (readonly string[])[];
+  readonly repeated: readonly Path[];
   /** Where a setting stands, or what is left of its path. */
-  getPosition(path: readonly string[]): Position;
+  getPosition(path: Path): Position;
 }
 
 /** A text that says nothing for certain. */
@@ -127,14 +128,14 @@ function findRepeated(object: Node, path: readonly string[]): string[][] {
   });
 }
 
-function getOffset(root: Node, path: readonly string[]): number {
+function getOffset(root: Node, path: Path): number {
   let { offset } = root;
   let node: Node | undefined = root;
-  for (const name of path) {
-    const property = findProperty(node, name);
-    if (!property) break;
-    ({ offset } = property);
-    node = property.children?.[1];
+  for (const step of path) {
+    const part: Node | undefined = typeof step === "number" ? node?.children?.[step] : findProperty(node, step);
+    if (!part) break;
+    ({ offset } = part);
+    node = typeof step === "number" ? part : part.children?.[1];
   }
   return offset;
 }

@@ -80,9 +80,9 @@ describe("reading", () => {
       message: 'There is no setting "retry.maxRetrys". Did you mean "maxRetries"?',
     });
     expect(told(manager).slice(1)).toEqual([
-      `${global}:5:3: theme is set more than once. The last one counts.`,
+      `${global}:5:3: "theme" is set more than once. The last one counts.`,
       `${project}:2:2: A project may not set shellPath before it is trusted, so this is ignored. Your own settings can set it.`,
-      `${project}:2:25: hideThinkingBlock is 1. It has to be true or false.`,
+      `${project}:2:25: "hideThinkingBlock" has to be true or false, not 1.`,
     ]);
     expect(manager.get().theme).toBe("light");
     expect(manager.get().shellPath).toBeUndefined();

@@ -1,4 +1,6 @@
 /** What is known of one settings file: what counts of it, and what is wrong with it. */
+import type { Path } from "../fields/field.ts";
+import { formatPath } from "../fields/problem.ts";
 import { checkSettings, type MistakeKind } from "./check.ts";
 import { type DamagedText, parseDocument, type Position, type SettingsDocument } from "./document.ts";
 import type { SettingsInput } from "./schema.ts";
@@ -59,8 +61,8 @@ export const isUnsettled = (before: Standing, reading: Reading): boolean =>
 export function judge(before: Standing, reading: Reading, { scope, file, trusted }: JudgeOptions): Standing {
   const problem = (
     kind: SettingsProblem["kind"],
-    { path, at, message }: { path: readonly string[]; at: Position; message: string },
-  ): SettingsProblem => ({ kind, scope, file, line: at.line, column: at.column, key: path.join("."), message });
+    { path, at, message }: { path: Path; at: Position; message: string },
+  ): SettingsProblem => ({ kind, scope, file, line: at.line, column: at.column, key: formatPath(path), message });
 
   switch (reading.kind) {
     case "absent":
@@ -74,7 +76,7 @@ export function judge(before: Standing, reading: Reading, { scope, file, trusted
     case "document": {
       const { values, mistakes } = checkSettings(reading.value, { trusted, before: before.values });
       const repeated = reading.repeated.map((path) => {
-        const message = `${path.join(".")} is set more than once. The last one counts.`;
+        const message = `"${formatPath(path)}" is set more than once. The last one counts.`;
         return problem("repeated_setting", { path, at: reading.getPosition(path), message });
       });
       const wrong = mistakes.map(({ kind, path, message }) =>
