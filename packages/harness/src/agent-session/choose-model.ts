@@ -4,7 +4,7 @@ import { clampThinkingLevel, type Model, parseThinkingLevel } from "@tau/ai";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
-import { describeProblem } from "../models/models-file.ts";
+import { formatFileProblem } from "../file-problem.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 
@@ -68,7 +68,7 @@ function formatRefusal(reason: string | undefined, registry: ModelRegistry): str
 }
 
 const problemsIn = (registry: ModelRegistry): string =>
-  registry.problems.map((problem) => ` ${describeProblem(problem)}`).join("");
+  registry.problems.map((problem) => ` ${formatFileProblem(problem)}`).join("");
 
 function lostModel(before: { provider: string; modelId: string } | null | undefined, model: Model | undefined) {
   if (!before || !model || (before.provider === model.provider && before.modelId === model.id)) return undefined;

@@ -3,7 +3,9 @@ import { type Stats, unwatchFile, watchFile } from "node:fs";
 import { assertNever, type Clock, getErrorMessage, sleep } from "@tau/ai";
 import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 import { readWhole } from "../durable-file.ts";
-import { type ModelsFile, type ModelsProblem, parseModels } from "./models-file.ts";
+import type { FileProblem } from "../file-problem.ts";
+import { formatPath } from "../fields/problem.ts";
+import { type ModelsFile, parseModels } from "./models-file.ts";
 
 export interface FileSourceOptions {
   path: string;
@@ -20,25 +22,30 @@ const lookEveryMs = 250;
 /** An editor that empties a file and writes it again, or puts another in its place, is done by then. */
 const settleMs = 150;
 
-const nothing: ModelsFile = { providers: new Map(), problems: [] };
+const noFile = (file: string): ModelsFile => ({
+  providers: new Map(),
+  problems: [],
+  describe: (path, message) => ({ file, key: formatPath(path), message }),
+});
 
 type Found =
   | { kind: "same" }
   | { kind: "good"; text: string; file: ModelsFile }
   | { kind: "missing" }
-  | { kind: "broken"; problem: ModelsProblem };
+  | { kind: "broken"; problem: FileProblem };
 
 type Read = { kind: "text"; text: string } | { kind: "missing" } | { kind: "unreadable"; message: string };
 
 export class FileSource {
   readonly #options: FileSourceOptions;
   readonly #closed = new AbortController();
-  #good: { text: string | undefined; file: ModelsFile } = { text: undefined, file: nothing };
-  #broken: ModelsProblem | undefined;
+  #good: { text: string | undefined; file: ModelsFile };
+  #broken: FileProblem | undefined;
   #loading: Promise<unknown> = Promise.resolve();
 
   constructor(options: FileSourceOptions) {
     this.#options = options;
+    this.#good = { text: undefined, file: noFile(options.path) };
   }
 
   get path(): string {
@@ -48,7 +55,7 @@ export class FileSource {
   /** What the file says, and its problems. While it is broken: what it said before, and why it is broken. */
   get file(): ModelsFile {
     const { file } = this.#good;
-    return this.#broken ? { providers: file.providers, problems: [this.#broken] } : file;
+    return this.#broken ? { ...file, problems: [this.#broken] } : file;
   }
 
   /** Reads the file again. Says whether anything changed. Never rejects for what is in the file or on the disk. */
@@ -93,10 +100,10 @@ export class FileSource {
         this.#good = found;
         return true;
       case "missing":
-        this.#good = { text: undefined, file: nothing };
+        this.#good = { text: undefined, file: noFile(this.path) };
         return text !== undefined || before !== undefined;
       case "broken": {
-        const message = `${found.problem.message}${text === undefined ? "" : " What it said before still counts."}`;
+        const message = `${found.problem.message}${text === undefined ? "" : " Its last valid content still counts."}`;
         this.#broken = { ...found.problem, message };
         return before?.message !== message || before.line !== found.problem.line;
       }

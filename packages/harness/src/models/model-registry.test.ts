@@ -11,7 +11,7 @@ import { createFakeClock } from "@tau/ai/testing";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type CreateModelRegistryOptions, ModelRegistry } from "./model-registry.ts";
-import { describeProblem } from "./models-file.ts";
+import { formatFileProblem } from "../file-problem.ts";
 
 async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "tau-models-"));
@@ -114,12 +114,12 @@ describe("a provider of one's own", () => {
       "antropic": { "baseUrl": "http://h/v1" },
       "anthropic": { "modelOverrides": { "claude-opus-55": {} } }
     } }`);
-    expect(registry.problems.map(describeProblem)).toEqual([
-      `${path}:2: providers.a.models[0]: The model "m" is left out: a provider of your own needs "api".`,
-      `${path}:4: providers.b.models[0]: The model "m" is left out: a provider of your own needs "baseUrl".`,
-      expect.stringContaining('Nothing speaks the API "openai-completion". Did you mean "openai-completions"'),
-      `${path}:8: providers.antropic: There is no such provider, and no models are described for it. Did you mean "anthropic"?`,
-      expect.stringContaining("anthropic has no such model to override. Did you mean"),
+    expect(registry.problems.map(formatFileProblem)).toEqual([
+      `${path}:2:51: The model "m" is ignored: a model of a provider of your own needs "api".`,
+      `${path}:4:9: The model "m" is ignored: a model of a provider of your own needs "baseUrl".`,
+      `${path}:7:79: The model "m" needs the API "openai-completion", which is unknown. Did you mean "openai-completions"?`,
+      `${path}:8:7: There is no provider "antropic", and no models are described for it. Did you mean "anthropic"?`,
+      expect.stringContaining(`${path}:9:42: anthropic has no model "claude-opus-55" to override. Did you mean`),
     ]);
     expect(registry.find("b", "n")).toBeDefined();
     expect(registry.find("b", "m")).toBeUndefined();
@@ -298,7 +298,9 @@ describe("a bad file", () => {
 
   test("at the start is a problem, and the catalogue is there", async () => {
     const { registry, path } = await open("{ nonsense");
-    expect(registry.problems.map(describeProblem)).toEqual([`${path}:1: This is not JSON: invalid symbol.`]);
+    expect(registry.problems.map(formatFileProblem)).toEqual([
+      `${path}:1:3: This is not JSON. Put names and strings in double quotes.`,
+    ]);
     expect(registry.resolve("openai/o3").kind).toBe("resolved");
   });
 
@@ -309,8 +311,8 @@ describe("a bad file", () => {
     await writeFile(path, '{\n  "providers": {');
     await registry.refresh();
     expect(ids(registry)).toEqual(["m"]);
-    expect(registry.problems.map(describeProblem)).toEqual([
-      `${path}:2: This is not JSON: close brace expected. What it said before still counts.`,
+    expect(registry.problems.map(formatFileProblem)).toEqual([
+      `${path}:2:17: A closing brace is missing. Its last valid content still counts.`,
     ]);
     await registry.refresh();
     expect(told).toBe(1);

@@ -20,7 +20,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { HarnessError } from "../errors.ts";
 import type { SettingsInput } from "./schema.ts";
 import { SettingsManager } from "./settings-manager.ts";
-import { formatSettingsProblem } from "./standing.ts";
+import { formatFileProblem } from "../file-problem.ts";
 
 /** A person's directory and a project, gone after the test. */
 function house() {
@@ -40,7 +40,7 @@ function house() {
   };
 }
 
-const told = (manager: SettingsManager) => manager.problems.map(formatSettingsProblem);
+const told = (manager: SettingsManager) => manager.problems.map(formatFileProblem);
 
 describe("reading", () => {
   test("without any files there are the defaults and no problems, and nothing is written", async () => {
@@ -142,12 +142,12 @@ describe("a damaged file", () => {
   });
 
   test.each([
-    ["[]", "1:1: Settings are an object: write them in braces."],
-    ["", "1:1: The file is empty. Write {} for no settings, or remove it."],
+    ["[]", "1:1: The file has to hold an object: { … }."],
+    ["", "1:1: The file is empty. Write {} into it, or remove it."],
     ['{\n "a": 1\n "b": 2 }', "3:2: A comma is missing before this."],
-    ["{\n theme: 1 }", "2:2: This is not JSON. Names and texts stand in double quotes."],
+    ["{\n theme: 1 }", "2:2: This is not JSON. Put names and strings in double quotes."],
     [`{"a":${"[".repeat(65)}`, "1:69: This is nested more than 64 levels deep."],
-    ['{"a": "\\x"}', "1:7: A backslash in a text has to be written twice."],
+    ['{"a": "\\x"}', "1:7: A backslash in a string has to be written twice."],
   ])("%j is explained", async (text, message) => {
     const { global, open } = house();
     writeFileSync(global, text);
