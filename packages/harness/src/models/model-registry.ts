@@ -103,7 +103,13 @@ export class ModelRegistry {
     const source = new FileSource({ path: join(agentDir, "models.json"), clock, fileSystem });
     const registry = new ModelRegistry(options, source, []);
     // First watched, then read: what changes in between is seen.
-    if (watch) source.watch(() => registry.#inBackground(() => registry.refresh()));
+    if (watch)
+      source.watch({
+        onChange: () => registry.#inBackground(() => registry.refresh()),
+        onTrouble: (message) => {
+          registry.#backgroundProblem = `${message} Changes count after a restart.`;
+        },
+      });
     await source.load();
     registry.#reconfigure();
     registry.#askAtStart(options.localServers);

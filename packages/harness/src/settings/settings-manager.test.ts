@@ -165,16 +165,16 @@ describe("a damaged file", () => {
     mkdirSync(global);
     symlinkSync("/dev/null", project);
     expect(told(await open())).toEqual([
-      `${global}:1:1: It cannot be read: it is not a file.`,
-      `${project}:1:1: It cannot be read: it is not a file.`,
+      `${global}:1:1: The file cannot be read: it is not a regular file.`,
+      `${project}:1:1: The file cannot be read: it is not a regular file.`,
     ]);
     rmSync(global, { recursive: true });
     rmSync(project);
-    writeFileSync(global, Buffer.alloc(2 ** 20 + 1, 32));
+    writeFileSync(global, Buffer.alloc(2 ** 22 + 1, 32));
     writeFileSync(project, Buffer.from([0x7b, 0xff, 0x7d]));
     expect(told(await open())).toEqual([
-      `${global}:1:1: It cannot be read: it has 1048577 bytes, and at most 1048576 are read.`,
-      `${project}:1:1: It cannot be read: it is not UTF-8.`,
+      `${global}:1:1: The file cannot be read: it has 4194305 bytes, and the limit is 4194304.`,
+      `${project}:1:1: The file cannot be read: it is not UTF-8.`,
     ]);
   });
 

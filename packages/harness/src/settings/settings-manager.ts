@@ -6,6 +6,7 @@ import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
 import { parseJsonDocument } from "../json/document.ts";
 import { editText } from "../json/edit.ts";
+import { type FileWatch, watchFiles } from "../watch-files.ts";
 import { checkSettings } from "./check.ts";
 import { locateSettings } from "./locate.ts";
 import { frozen, resolveSettings } from "./resolve.ts";
@@ -20,7 +21,6 @@ import {
   type SettingsScope,
   type Standing,
 } from "./standing.ts";
-import { type FileWatch, watchFiles } from "./watch.ts";
 
 export interface SettingsManagerOptions {
   /** Whether the person trusts the project, so that all of its settings count. Default false. */
