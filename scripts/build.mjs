@@ -16,7 +16,15 @@ const packages = [
     name: "ai",
     // What everybody needs, and so must be one file.
     core: "index",
-    entries: ["index", "testing/index", "platform/node", "platform/browser", "schema/engine", "schema/engine-node"],
+    entries: [
+      "index",
+      "internal/index",
+      "testing/index",
+      "platform/node",
+      "platform/browser",
+      "schema/engine",
+      "schema/engine-node",
+    ],
     /** For `require`: loaded late, and synchronously. */
     commonjs: ["schema/engine"],
   },
@@ -86,7 +94,7 @@ for (const { name, entries, core, commonjs = [] } of packages) {
  * that is made for this alone if the package says that its files have no side effects; hence `ignoreAnnotations`.)
  */
 function oneCore(core, entries) {
-  const importers = new Set([entries["testing/index"]]);
+  const importers = new Set([entries["internal/index"], entries["testing/index"]]);
   return {
     name: "one-core",
     setup(bundler) {

@@ -1,7 +1,8 @@
 /** Thinking levels, and what they mean to a model. */
 import type { Model, ModelThinkingLevel, ThinkingBudgets, ThinkingLevel } from "./model.ts";
 
-export const thinkingLevels: readonly ModelThinkingLevel[] = [
+/** Lowest first. */
+export const thinkingLevels = [
   "off",
   "minimal",
   "low",
@@ -9,7 +10,7 @@ export const thinkingLevels: readonly ModelThinkingLevel[] = [
   "high",
   "xhigh",
   "max",
-];
+] as const satisfies readonly ModelThinkingLevel[];
 
 /** Levels beyond `high` exist only where a model's map names them. */
 const needsMapping = (level: ModelThinkingLevel) => level === "xhigh" || level === "max";

@@ -100,7 +100,7 @@ export {
   type RequestHeaders,
   type ResolveValue,
 } from "./models/model-registry.ts";
-export { describeProblem, type ModelsProblem } from "./models/models-file.ts";
+export { type FileProblem, formatFileProblem } from "./file-problem.ts";
 export { type ModelResolution, resolveModel, type ResolvePreference } from "./models/resolve.ts";
 export { type ModelScope, type ScopedModel, scopeModels, type ScopeProblem } from "./models/scope.ts";
 export { createExpandPort, type ExpandPortOptions } from "./prompt/expand-port.ts";
@@ -189,4 +189,4 @@ export {
   SettingsManager,
   type SettingsManagerOptions,
 } from "./settings/settings-manager.ts";
-export { formatSettingsProblem, type SettingsProblem, type SettingsScope } from "./settings/standing.ts";
+export type { SettingsProblem, SettingsScope } from "./settings/standing.ts";

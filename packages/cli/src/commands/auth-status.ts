@@ -1,6 +1,6 @@
 /** Where each key comes from. Never the key. */
 import { findEnvKeys } from "@tau/ai";
-import { type Credential, describeProblem } from "@tau/harness";
+import { type Credential, formatFileProblem } from "@tau/harness";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
@@ -25,7 +25,7 @@ export async function status(given: Given, io: Io): Promise<ExitCode> {
   try {
     const found = await getKeys(access, io);
     for (const { message } of access.notices) io.err(`tau: ${message}\n`);
-    for (const problem of access.registry.problems) io.err(`tau: ${describeProblem(problem)}\n`);
+    for (const problem of access.registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
     if (given.has("json")) io.out(jsonLine(found));
     else if (found.length === 0) io.err("There is no key yet. tau auth login stores one; local servers need none.\n");
     else io.out(keyTable(found, io));

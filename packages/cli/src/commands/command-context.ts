@@ -1,6 +1,6 @@
 /** Where a command works: the directory, tau's own, and what the settings say of both. */
 import { resolve } from "node:path";
-import { formatSettingsProblem, type SessionInfo, SessionManager, SettingsManager } from "@tau/harness";
+import { formatFileProblem, type SessionInfo, SessionManager, SettingsManager } from "@tau/harness";
 import type { Io } from "../command.ts";
 import { getAgentDir, findSession } from "../find-session.ts";
 
@@ -22,7 +22,7 @@ export async function openCommandContext(io: Io, sessionDir?: string): Promise<C
 
 /** What is wrong with the settings, once, on standard error. */
 export function tellProblems({ settings }: Pick<CommandContext, "settings">, io: Io): void {
-  for (const problem of settings.problems) io.err(`tau: ${formatSettingsProblem(problem)}\n`);
+  for (const problem of settings.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
 }
 
 /** The sessions of this directory, the one that `--continue` takes first. */

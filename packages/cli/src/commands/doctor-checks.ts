@@ -3,7 +3,7 @@ import { access as mayUse, constants, mkdtemp, rm, stat, statfs, writeFile } fro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { getErrorMessage, systemClock } from "@tau/ai";
-import { describeProblem, formatSettingsProblem } from "@tau/harness";
+import { formatFileProblem } from "@tau/harness";
 import type { Tools } from "@tau/tools";
 import type { Io } from "../command.ts";
 import type { Access } from "./access.ts";
@@ -83,7 +83,7 @@ async function nearestThere(path: string): Promise<string> {
 async function lookAtSettings({ context: { settings } }: Patient): Promise<Finding> {
   const [first, ...more] = settings.problems;
   if (!first) return ok("nothing is wrong with them");
-  return warn(`${formatSettingsProblem(first)}${others(more)}`, "Correct it: tau config edit");
+  return warn(`${formatFileProblem(first)}${others(more)}`, "Correct it: tau config edit");
 }
 
 const others = (more: readonly unknown[]): string => (more.length === 0 ? "" : ` (and ${more.length} more)`);
@@ -91,7 +91,7 @@ const others = (more: readonly unknown[]): string => (more.length === 0 ? "" : `
 async function lookAtModels({ access: { registry } }: Patient): Promise<Finding> {
   const [first, ...more] = registry.problems;
   if (!first) return ok("nothing is wrong with it");
-  return warn(`${describeProblem(first)}${others(more)}`, "Correct the file; what is right in it counts.");
+  return warn(`${formatFileProblem(first)}${others(more)}`, "Correct the file; what is right in it counts.");
 }
 
 async function lookAtKeys({ access, io }: Patient): Promise<Finding> {

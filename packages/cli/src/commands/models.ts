@@ -1,5 +1,5 @@
 import { didYouMean, type Model } from "@tau/ai";
-import { describeProblem } from "@tau/harness";
+import { formatFileProblem } from "@tau/harness";
 import type { Run } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { firstRunText } from "../first-run.ts";
@@ -13,7 +13,7 @@ export const models: Run = async (args, io) => await runForms("models", list, { 
 const list: RunForm = async (given, io) => {
   const { registry } = await openAccess(io);
   try {
-    for (const problem of registry.problems) io.err(`tau: ${describeProblem(problem)}\n`);
+    for (const problem of registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
     // Only the servers on this machine know what they serve.
     if (!given.has("offline")) await registry.discover();
     const usable = new Set(registry.getAvailable());

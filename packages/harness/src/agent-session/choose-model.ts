@@ -5,7 +5,7 @@ import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
-import { describeProblem } from "../models/models-file.ts";
+import { formatFileProblem } from "../file-problem.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 
@@ -64,7 +64,7 @@ function formatRefusal(reason: string | undefined, registry: ModelRegistry): str
 }
 
 const problemsIn = (registry: ModelRegistry): string =>
-  registry.problems.map((problem) => ` ${describeProblem(problem)}`).join("");
+  registry.problems.map((problem) => ` ${formatFileProblem(problem)}`).join("");
 
 function lostModel(before: { provider: string; modelId: string } | null | undefined, model: Model | undefined) {
   if (!before || !model || (before.provider === model.provider && before.modelId === model.id)) return undefined;

@@ -5,10 +5,9 @@ import { keyCommands } from "../auth/key-command.ts";
 import { resolveKey } from "../auth/key-value.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
-import { describeProblem } from "../models/models-file.ts";
+import { formatFileProblem } from "../file-problem.ts";
 import { createResourceLoader, type ResourceLoader } from "../resources/resource-loader.ts";
 import { SettingsManager } from "../settings/settings-manager.ts";
-import { formatSettingsProblem } from "../settings/standing.ts";
 import type { Owned } from "./owned.ts";
 
 export interface SessionBase {
@@ -101,8 +100,8 @@ const minSecretLength = 8;
 /** What is wrong with the files that a session is made of, in words. */
 export function describeProblems(parts: Services) {
   return [
-    ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatSettingsProblem(problem) })),
-    ...parts.registry.problems.map((problem) => ({ code: "models", message: describeProblem(problem) })),
+    ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatFileProblem(problem) })),
+    ...parts.registry.problems.map((problem) => ({ code: "models", message: formatFileProblem(problem) })),
     ...parts.resources.problems.map(({ message }) => ({ code: "resources", message })),
   ];
 }

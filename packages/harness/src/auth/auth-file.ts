@@ -1,8 +1,8 @@
-/** The text of `auth.json`: one object, providers by name. Pure, and silent about what the text says. */
+/** The text of `auth.json`: one object, providers by name. Nothing here repeats what the text says. */
 import { isRecord } from "@tau/ai";
-import type { ParseError } from "jsonc-parser";
+import { parseJsonDocument } from "../json/document.ts";
 
-/** As written, by provider; also what this version does not understand. */
+/** As written, by provider; also entries that this version does not understand. */
 export type AuthEntries = ReadonlyMap<string, unknown>;
 
 /** `line` is counted from 1. */
@@ -15,31 +15,19 @@ export async function parseAuthFile(text: string): Promise<ParsedAuthFile> {
     const value: unknown = JSON.parse(source);
     return isRecord(value) ? { kind: "good", entries: new Map(Object.entries(value)) } : { kind: "damaged", line: 1 };
   } catch (error) {
-    // The error quotes the text around the mistake, which may be a key: only its place is passed on.
+    // The error quotes the text around the mistake, which may be a key: only the line is passed on.
     if (!(error instanceof SyntaxError)) throw error;
-    return { kind: "damaged", line: await firstBadLine(source) };
+    const parsed = await parseJsonDocument(source, { strict: true });
+    return { kind: "damaged", line: parsed.kind === "damaged" ? parsed.position.line : 1 };
   }
 }
 
 export const encodeAuthFile = (entries: AuthEntries): Uint8Array =>
   new TextEncoder().encode(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
 
-async function firstBadLine(source: string): Promise<number> {
-  const { parseTree } = await import("../jsonc.ts");
-  const errors: ParseError[] = [];
-  parseTree(source, errors, { disallowComments: true, allowTrailingComma: false });
-  return lineAt(source, errors[0]?.offset ?? source.length);
+/** The line of an entry, or of a field of it; that of the entry if it has no such field. */
+export async function getEntryLine(text: string, provider: string, field?: string): Promise<number | undefined> {
+  const parsed = await parseJsonDocument(text);
+  if (parsed.kind === "damaged" || !Object.hasOwn(parsed.value, provider)) return undefined;
+  return parsed.getPosition(field === undefined ? [provider] : [provider, field]).line;
 }
-
-/** The line of an entry, or of a field of it; that of the entry where the field is missing. */
-export async function lineOfEntry(text: string, provider: string, field?: string): Promise<number | undefined> {
-  const { findNodeAtLocation, parseTree } = await import("../jsonc.ts");
-  const source = text.replace(/^\uFEFF/, "");
-  const root = parseTree(source);
-  if (!root) return undefined;
-  const entry = findNodeAtLocation(root, [provider]);
-  const node = (field === undefined ? undefined : findNodeAtLocation(root, [provider, field])) ?? entry;
-  return node && lineAt(source, (node.parent ?? node).offset);
-}
-
-const lineAt = (source: string, offset: number) => source.slice(0, offset).split("\n").length;

@@ -4,7 +4,7 @@ import { type Clock, type Ids, sleep } from "@tau/ai";
 import { acquireLease, type FileSystem, type Lease, lookAt, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { readWhole, writeWhole } from "../durable-file.ts";
-import { type AuthEntries, encodeAuthFile, lineOfEntry, parseAuthFile } from "./auth-file.ts";
+import { type AuthEntries, encodeAuthFile, getEntryLine, parseAuthFile } from "./auth-file.ts";
 import { type AuthStore, type Change, createTurns } from "./auth-store.ts";
 import type { AuthNotice } from "./failure.ts";
 import { tighten } from "./permissions.ts";
@@ -49,7 +49,7 @@ export class FileAuthStore implements AuthStore {
 
   async place(provider: string, field?: string): Promise<Pick<AuthNotice, "path" | "line" | "key">> {
     const text = await this.#text();
-    const line = text === undefined ? undefined : await lineOfEntry(text, provider, field);
+    const line = text === undefined ? undefined : await getEntryLine(text, provider, field);
     const key = field === undefined ? provider : `${provider}.${field}`;
     return { path: this.name, key, ...(line !== undefined && { line }) };
   }

@@ -1,7 +1,7 @@
 /** The models of each provider with what `models.json` says of them: the same question gives the same object. */
 import { didYouMean, getApiProvider, getApiProviders, type Model } from "@tau/ai";
-import { getKey } from "./fields.ts";
-import type { ModelsProblem } from "./models-file.ts";
+import type { FileProblem } from "../file-problem.ts";
+import type { ModelsFile } from "./models-file.ts";
 import { type BuiltModel, built, mostLike, overridden } from "./overlay.ts";
 import type { ModelEntry, ProviderConfig } from "./schema.ts";
 
@@ -15,6 +15,8 @@ export interface BaseModels {
   /** What is assumed of any id where a server has whatever was loaded into it; undefined for other providers. */
   assumed(provider: string, id: string): Model | undefined;
 }
+
+type DescribeProblem = ModelsFile["describe"];
 
 export class ConfiguredModels {
   readonly #base: BaseModels;
@@ -53,12 +55,12 @@ export class ConfiguredModels {
     return model && config ? this.#override(model, config) : model;
   }
 
-  /** What the file says that comes to nothing, as things are now: what it refers to may be added later. */
-  problems(file: string): ModelsProblem[] {
+  /** What the file says without any effect, as things are now: what it refers to may be added later. */
+  problems(describe: DescribeProblem): FileProblem[] {
     return [...this.#configs].flatMap(([provider, config]) => [
-      ...this.#emptyProvider(file, provider, config),
-      ...this.#entryProblems(file, provider, config),
-      ...this.#overrideProblems(file, provider, config),
+      ...this.#emptyProvider(provider, config, describe),
+      ...this.#entryProblems(provider, config, describe),
+      ...this.#overrideProblems(provider, config, describe),
     ]);
   }
 
@@ -78,38 +80,43 @@ export class ConfiguredModels {
     return result;
   }
 
-  #emptyProvider(file: string, provider: string, { models = [], line }: ProviderConfig): ModelsProblem[] {
+  #emptyProvider(provider: string, { models = [], path }: ProviderConfig, describe: DescribeProblem): FileProblem[] {
     if (models.length > 0 || this.#base.list(provider).length > 0 || this.#base.assumed(provider, "any")) return [];
     const hint = didYouMean(provider, this.#base.providers());
-    const message = `There is no such provider, and no models are described for it.${hint}`;
-    return [{ file, line, key: getKey(["providers", provider]), message }];
+    const name = JSON.stringify(provider);
+    return [describe(path, `There is no provider ${name}, and no models are described for it.${hint}`)];
   }
 
-  #entryProblems(file: string, provider: string, config: ProviderConfig): ModelsProblem[] {
-    return (config.models ?? []).flatMap((entry, at) => {
-      const place = { file, line: entry.line, key: getKey(["providers", provider, "models", at]) };
+  #entryProblems(provider: string, config: ProviderConfig, describe: DescribeProblem): FileProblem[] {
+    return (config.models ?? []).flatMap((entry) => {
+      const name = JSON.stringify(entry.id);
       const result = this.#build(provider, entry, config);
       if (result.kind === "incomplete") {
-        const message = `The model ${JSON.stringify(entry.id)} is left out: a provider of your own needs ${JSON.stringify(result.missing)}.`;
-        return [{ ...place, message }];
+        const missing = JSON.stringify(result.missing);
+        const message = `The model ${name} is ignored: a model of a provider of your own needs ${missing}.`;
+        return [describe(entry.path, message)];
       }
       const { api } = result.model;
       if (getApiProvider(api)) return [];
       const known = getApiProviders().map((each) => each.api);
-      const hint = didYouMean(api, known) || ` There are ${known.join(", ")}.`;
-      return [{ ...place, message: `Nothing speaks the API ${JSON.stringify(api)}.${hint}` }];
+      const hint = didYouMean(api, known) || ` The APIs are ${known.join(", ")}.`;
+      return [describe(entry.path, `The model ${name} needs the API ${JSON.stringify(api)}, which is unknown.${hint}`)];
     });
   }
 
-  #overrideProblems(file: string, provider: string, { modelOverrides, line }: ProviderConfig): ModelsProblem[] {
+  #overrideProblems(
+    provider: string,
+    { modelOverrides, path }: ProviderConfig,
+    describe: DescribeProblem,
+  ): FileProblem[] {
     // What a local server has is not known before it is asked.
     if (!modelOverrides || this.#base.assumed(provider, "any")) return [];
     const ids = this.#base.list(provider).map(({ id }) => id);
     return [...modelOverrides.keys()]
       .filter((id) => !ids.includes(id))
       .map((id) => {
-        const key = getKey(["providers", provider, "modelOverrides", id]);
-        return { file, line, key, message: `${provider} has no such model to override.${didYouMean(id, ids)}` };
+        const message = `${provider} has no model ${JSON.stringify(id)} to override.${didYouMean(id, ids)}`;
+        return describe([...path, "modelOverrides", id], message);
       });
   }
 }

@@ -1,9 +1,11 @@
 /** `models.json` on disk: read, watched, and the last good state of it. */
-import { type Stats, unwatchFile, watchFile } from "node:fs";
-import { assertNever, type Clock, getErrorMessage, sleep } from "@tau/ai";
-import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
-import { readWhole } from "../durable-file.ts";
-import { type ModelsFile, type ModelsProblem, parseModels } from "./models-file.ts";
+import { assertNever, type Clock, sleep } from "@tau/ai";
+import type { FileSystem } from "@tau/tools/platform";
+import type { FileProblem } from "../file-problem.ts";
+import { readTextFile, type FileText } from "../text-file.ts";
+import { watchFiles, type WatchOptions } from "../watch-files.ts";
+import { formatPath } from "../fields/problem.ts";
+import { type ModelsFile, parseModels } from "./models-file.ts";
 
 export interface FileSourceOptions {
   path: string;
@@ -11,34 +13,31 @@ export interface FileSourceOptions {
   clock: Clock;
 }
 
-/** Larger is no file that a person wrote. */
-const maxBytes = 4 * 1024 * 1024;
-
-/** How often the file is looked at. Looking at its state, not at events, misses no way of saving it. */
-const lookEveryMs = 250;
-
 /** An editor that empties a file and writes it again, or puts another in its place, is done by then. */
 const settleMs = 150;
 
-const nothing: ModelsFile = { providers: new Map(), problems: [] };
+const noFile = (file: string): ModelsFile => ({
+  providers: new Map(),
+  problems: [],
+  describe: (path, message) => ({ file, key: formatPath(path), message }),
+});
 
 type Found =
   | { kind: "same" }
   | { kind: "good"; text: string; file: ModelsFile }
-  | { kind: "missing" }
-  | { kind: "broken"; problem: ModelsProblem };
-
-type Read = { kind: "text"; text: string } | { kind: "missing" } | { kind: "unreadable"; message: string };
+  | { kind: "absent" }
+  | { kind: "broken"; problem: FileProblem };
 
 export class FileSource {
   readonly #options: FileSourceOptions;
   readonly #closed = new AbortController();
-  #good: { text: string | undefined; file: ModelsFile } = { text: undefined, file: nothing };
-  #broken: ModelsProblem | undefined;
+  #good: { text: string | undefined; file: ModelsFile };
+  #broken: FileProblem | undefined;
   #loading: Promise<unknown> = Promise.resolve();
 
   constructor(options: FileSourceOptions) {
     this.#options = options;
+    this.#good = { text: undefined, file: noFile(options.path) };
   }
 
   get path(): string {
@@ -48,7 +47,7 @@ export class FileSource {
   /** What the file says, and its problems. While it is broken: what it said before, and why it is broken. */
   get file(): ModelsFile {
     const { file } = this.#good;
-    return this.#broken ? { providers: file.providers, problems: [this.#broken] } : file;
+    return this.#broken ? { ...file, problems: [this.#broken] } : file;
   }
 
   /** Reads the file again. Says whether anything changed. Never rejects for what is in the file or on the disk. */
@@ -59,12 +58,9 @@ export class FileSource {
   }
 
   /** Calls `onChange` when the file may have changed, until the source is closed. Does not keep the process alive. */
-  watch(onChange: () => void): void {
-    const { path } = this.#options;
-    const listener = (_now: Stats, _before: Stats) => onChange();
-    // All registries of a process share one watcher of the file, however many there are.
-    watchFile(path, { interval: lookEveryMs, persistent: false }, listener).setMaxListeners(0);
-    this.#closed.signal.addEventListener("abort", () => unwatchFile(path, listener), { once: true });
+  watch({ onChange, onTrouble }: Pick<WatchOptions, "onChange" | "onTrouble">): void {
+    const watch = watchFiles([this.path], { clock: this.#options.clock, onChange, onTrouble });
+    this.#closed.signal.addEventListener("abort", () => watch.close(), { once: true });
   }
 
   close(): void {
@@ -75,7 +71,7 @@ export class FileSource {
     const { signal } = this.#closed;
     // What looks broken or gone is looked at twice: it may be in the middle of being saved.
     for (let isSettled = this.#good.text === undefined; !signal.aborted; isSettled = true) {
-      const found = await this.#parse(await this.#read());
+      const found = await this.#parse(await readTextFile(this.#options.fileSystem, this.path));
       if (found.kind === "same" || found.kind === "good" || isSettled) return this.#take(found);
       await sleep(this.#options.clock, settleMs, signal);
     }
@@ -92,11 +88,11 @@ export class FileSource {
       case "good":
         this.#good = found;
         return true;
-      case "missing":
-        this.#good = { text: undefined, file: nothing };
+      case "absent":
+        this.#good = { text: undefined, file: noFile(this.path) };
         return text !== undefined || before !== undefined;
       case "broken": {
-        const message = `${found.problem.message}${text === undefined ? "" : " What it said before still counts."}`;
+        const message = `${found.problem.message}${text === undefined ? "" : " Its last valid content still counts."}`;
         this.#broken = { ...found.problem, message };
         return before?.message !== message || before.line !== found.problem.line;
       }
@@ -105,30 +101,13 @@ export class FileSource {
     }
   }
 
-  async #parse(read: Read): Promise<Found> {
+  async #parse(read: FileText): Promise<Found> {
     const { path } = this.#options;
-    if (read.kind === "missing") return read;
+    if (read.kind === "absent") return read;
     if (read.kind === "unreadable") return { kind: "broken", problem: { file: path, message: read.message } };
     const { text } = read;
     if (text === this.#good.text) return { kind: "same" };
     const parsed = await parseModels(text, path);
     return parsed.kind === "broken" ? parsed : { kind: "good", text, file: parsed };
-  }
-
-  async #read(): Promise<Read> {
-    const { fileSystem: fs, path } = this.#options;
-    try {
-      const stats = await lookAt(fs, path);
-      if (!stats) return { kind: "missing" };
-      if (!stats.isFile()) return { kind: "unreadable", message: "This is not a file." };
-      if (stats.size > maxBytes) return { kind: "unreadable", message: `This is larger than ${maxBytes} bytes.` };
-      const bytes = await readWhole(fs, path);
-      return bytes ? { kind: "text", text: bytes.toString("utf8") } : { kind: "missing" };
-    } catch (error) {
-      const code = systemCode(error);
-      if (code === undefined) throw error;
-      if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing" };
-      return { kind: "unreadable", message: `This cannot be read: ${getErrorMessage(error)}.` };
-    }
   }
 }

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { unwatchFile, watchFile } from "node:fs";
 import { mkdtemp, mkdir, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +10,7 @@ import { createFakeClock } from "@tau/ai/testing";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type CreateModelRegistryOptions, ModelRegistry } from "./model-registry.ts";
-import { describeProblem } from "./models-file.ts";
+import { formatFileProblem } from "../file-problem.ts";
 
 async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "tau-models-"));
@@ -114,12 +113,12 @@ describe("a provider of one's own", () => {
       "antropic": { "baseUrl": "http://h/v1" },
       "anthropic": { "modelOverrides": { "claude-opus-55": {} } }
     } }`);
-    expect(registry.problems.map(describeProblem)).toEqual([
-      `${path}:2: providers.a.models[0]: The model "m" is left out: a provider of your own needs "api".`,
-      `${path}:4: providers.b.models[0]: The model "m" is left out: a provider of your own needs "baseUrl".`,
-      expect.stringContaining('Nothing speaks the API "openai-completion". Did you mean "openai-completions"'),
-      `${path}:8: providers.antropic: There is no such provider, and no models are described for it. Did you mean "anthropic"?`,
-      expect.stringContaining("anthropic has no such model to override. Did you mean"),
+    expect(registry.problems.map(formatFileProblem)).toEqual([
+      `${path}:2:51: The model "m" is ignored: a model of a provider of your own needs "api".`,
+      `${path}:4:9: The model "m" is ignored: a model of a provider of your own needs "baseUrl".`,
+      `${path}:7:79: The model "m" needs the API "openai-completion", which is unknown. Did you mean "openai-completions"?`,
+      `${path}:8:7: There is no provider "antropic", and no models are described for it. Did you mean "anthropic"?`,
+      expect.stringContaining(`${path}:9:42: anthropic has no model "claude-opus-55" to override. Did you mean`),
     ]);
     expect(registry.find("b", "n")).toBeDefined();
     expect(registry.find("b", "m")).toBeUndefined();
@@ -298,7 +297,9 @@ describe("a bad file", () => {
 
   test("at the start is a problem, and the catalogue is there", async () => {
     const { registry, path } = await open("{ nonsense");
-    expect(registry.problems.map(describeProblem)).toEqual([`${path}:1: This is not JSON: invalid symbol.`]);
+    expect(registry.problems.map(formatFileProblem)).toEqual([
+      `${path}:1:3: This is not JSON. Put names and strings in double quotes.`,
+    ]);
     expect(registry.resolve("openai/o3").kind).toBe("resolved");
   });
 
@@ -309,8 +310,8 @@ describe("a bad file", () => {
     await writeFile(path, '{\n  "providers": {');
     await registry.refresh();
     expect(ids(registry)).toEqual(["m"]);
-    expect(registry.problems.map(describeProblem)).toEqual([
-      `${path}:2: This is not JSON: close brace expected. What it said before still counts.`,
+    expect(registry.problems.map(formatFileProblem)).toEqual([
+      `${path}:2:17: A closing brace is missing. Its last valid content still counts.`,
     ]);
     await registry.refresh();
     expect(told).toBe(1);
@@ -322,13 +323,15 @@ describe("a bad file", () => {
   test("that is a directory, or too large, or cannot be read is a problem", async () => {
     const directory = await temporaryDirectory();
     await mkdir(join(directory, "models.json"));
-    expect((await openAt(directory, { watch: false })).problems[0]!.message).toBe("This is not a file.");
+    expect((await openAt(directory, { watch: false })).problems[0]!.message).toBe(
+      "The file cannot be read: it is not a regular file.",
+    );
     const { registry } = await open(" ".repeat(5 * 1024 * 1024));
-    expect(registry.problems[0]!.message).toMatch(/larger than/);
+    expect(registry.problems[0]!.message).toMatch(/it has 5242880 bytes, and the limit is 4194304/);
     const denied = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
     const fileSystem = { ...nodeFileSystem, open: () => Promise.reject(denied) };
     const other = await open(local("m"), { fileSystem });
-    expect(other.registry.problems[0]!.message).toBe("This cannot be read: EACCES: permission denied.");
+    expect(other.registry.problems[0]!.message).toBe("The file cannot be read: EACCES: permission denied");
   });
 
   for (const [what, disturb] of [
@@ -413,16 +416,21 @@ describe("a file that another process saves", () => {
     await soon(() => expect(ids(other)).toEqual(["new"]));
     expect(ids(registry)).toEqual(["old"]);
   });
+
+  test("leaves no timer behind once the registry is closed", async () => {
+    const clock = createFakeClock();
+    const { registry, path } = await open(local("old"), { watch: true, clock });
+    await save(path, `fs.writeFileSync(path, ${json("new")})`);
+    registry.close();
+    expect(clock.waiting).toBe(0);
+    await writeFile(path, "{}");
+    await clock.advance(10_000);
+    expect([clock.waiting, ids(registry)]).toEqual([0, ["old"]]);
+  });
 });
 
-test("a file that is saved without a change changes nothing, and closing leaves nobody watching it", async () => {
-  const { registry, directory, path } = await open(local("m"));
-  const watcher = watchFile(path, { persistent: false }, () => undefined);
-  onTestFinished(() => unwatchFile(path));
-  const watched = await openAt(directory);
-  expect(watcher.listenerCount("change")).toBe(2);
-  watched.close();
-  expect(watcher.listenerCount("change")).toBe(1);
+test("a file that is saved without a change changes nothing", async () => {
+  const { registry, path } = await open(local("m"));
   const model = registry.find("mine", "m");
   let told = 0;
   registry.subscribe(() => void told++);

@@ -19,6 +19,7 @@ import {
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/auth-options.ts";
 import { HarnessError } from "../errors.ts";
+import type { FileProblem } from "../file-problem.ts";
 import { type BaseModels, ConfiguredModels } from "./configured.ts";
 import {
   chooseDefault,
@@ -30,7 +31,6 @@ import {
 } from "./defaults.ts";
 import { FileSource } from "./file-source.ts";
 import { isLocalProvider, LocalModels, type LocalServerAddress, localProviders } from "./local-models.ts";
-import type { ModelsProblem } from "./models-file.ts";
 import { isLiteral, openHeaders } from "./overlay.ts";
 import { type ModelResolution, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
 import { type ModelScope, scopeModels } from "./scope.ts";
@@ -103,7 +103,13 @@ export class ModelRegistry {
     const source = new FileSource({ path: join(agentDir, "models.json"), clock, fileSystem });
     const registry = new ModelRegistry(options, source, []);
     // First watched, then read: what changes in between is seen.
-    if (watch) source.watch(() => registry.#inBackground(() => registry.refresh()));
+    if (watch)
+      source.watch({
+        onChange: () => registry.#inBackground(() => registry.refresh()),
+        onTrouble: (message) => {
+          registry.#backgroundProblem = `${message} Changes count after a restart.`;
+        },
+      });
     await source.load();
     registry.#reconfigure();
     registry.#askAtStart(options.localServers);
@@ -118,12 +124,12 @@ export class ModelRegistry {
   }
 
   /** What is wrong with `models.json`, as things are now. */
-  get problems(): ModelsProblem[] {
+  get problems(): FileProblem[] {
     const file = this.#source?.file;
     const background = this.#backgroundProblem;
     return [
       ...(file?.problems ?? []),
-      ...(this.#source ? this.#configured.problems(this.#source.path) : []),
+      ...(file ? this.#configured.problems(file.describe) : []),
       ...(background === undefined ? [] : [{ file: this.#source?.path ?? "models.json", message: background }]),
     ];
   }

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { describeProblem, parseModels } from "./models-file.ts";
+import { formatFileProblem } from "../file-problem.ts";
+import { parseModels } from "./models-file.ts";
 
 /** The problems, as people see them. */
 async function describeProblems(text: string): Promise<string[]> {
   const parsed = await parseModels(text, "models.json");
-  return (parsed.kind === "broken" ? [parsed.problem] : parsed.problems).map(describeProblem);
+  return (parsed.kind === "broken" ? [parsed.problem] : parsed.problems).map(formatFileProblem);
 }
 
 /** One provider `p` with these fields, on the second line. */
@@ -20,97 +21,85 @@ test("comments, trailing commas and a byte-order mark are no mistakes", async ()
   }`;
   const parsed = await parseModels(text, "f");
   expect(parsed).toMatchObject({ kind: "read", problems: [] });
-  expect(parsed.kind === "read" && parsed.providers.get("p")).toMatchObject({
-    models: [{ id: "m", line: 4 }],
-    line: 4,
+  expect(parsed.kind === "read" && parsed.providers.get("p")).toEqual({
+    baseUrl: "http://h/{REGION}/v1",
+    models: [{ id: "m", path: ["providers", "p", "models", 0] }],
+    path: ["providers", "p"],
   });
 });
 
-describe("a file that is no JSON is broken, and the line is named", () => {
+describe("a file that is no JSON is broken, and the position is named", () => {
   for (const [text, expected] of [
-    ["", "models.json:1: This is not JSON: value expected."],
-    ['{\n"providers": {\n', "models.json:3: This is not JSON: close brace expected."],
-    ['{\n"a": 1\n"b": 2 }', "models.json:3: This is not JSON: comma expected."],
-    ["{'providers': {}}", "models.json:1: This is not JSON: invalid symbol."],
-    [`${"[".repeat(100_000)}`, "models.json:1: This is nested more than 64 levels deep."],
+    ["", "models.json:1:1: The file is empty. Write {} into it, or remove it."],
+    ['{\n"providers": {\n', "models.json:3:1: A closing brace is missing."],
+    ['{\n"a": 1\n"b": 2 }', "models.json:3:1: A comma is missing before this."],
+    ["{'providers': {}}", "models.json:1:2: This is not JSON. Put names and strings in double quotes."],
+    ["[]", "models.json:1:1: The file has to hold an object: { … }."],
+    [`${"[".repeat(100_000)}`, "models.json:1:65: This is nested more than 64 levels deep."],
   ] as const) {
     test(JSON.stringify(text.slice(0, 30)), async () => expect(await describeProblems(text)).toEqual([expected]));
   }
 });
 
-describe("a mistake names its line and key, and costs no more than its field", () => {
-  const left = "It is left out.";
+describe("a mistake names its position and key, and costs no more than its field", () => {
   for (const [text, ...expected] of [
-    ["[]", `models.json:1: This must be an object, and is a list. ${left}`],
-    ['{ "provider": {} }', 'models.json:1: provider: There is no such field. Did you mean "providers"?'],
-    ['{ "providers": [] }', `models.json:1: providers: This must be an object, and is a list. ${left}`],
-    [provider("null"), `models.json:2: providers.p: This must be an object, and is null. ${left}`],
-    [
-      provider('{ "baseURL": "http://h" }'),
-      'models.json:2: providers.p.baseURL: There is no such field. Did you mean "baseUrl"?',
-    ],
+    ['{ "provider": {} }', '1:3: There is no field "provider". Did you mean "providers"?'],
+    ['{ "providers": [] }', '1:3: "providers" has to be an object with values by name, not a list.'],
+    [provider("null"), '1:18: "providers.p" has to be an object, not null.'],
+    [provider('{ "baseURL": "http://h" }'), '2:3: There is no field "providers.p.baseURL". Did you mean "baseUrl"?'],
     [
       provider('{ "baseUrl": "localhost:80" }'),
-      `models.json:2: providers.p.baseUrl: This must be an address that begins with http:// or https://. ${left}`,
+      '2:3: "providers.p.baseUrl" has to be an address that begins with http:// or https://, not this string.',
     ],
-    [
-      provider('{ "apiKey": "" }'),
-      `models.json:2: providers.p.apiKey: This must be a text that is not empty, and is an empty text. ${left}`,
-    ],
-    [
-      provider('{ "authHeader": "yes" }'),
-      `models.json:2: providers.p.authHeader: This must be true or false, and is a text. ${left}`,
-    ],
-    [
-      provider('{ "headers": { "a b": "c" } }'),
-      `models.json:2: providers.p.headers["a b"]: This cannot be the name of a header. ${left}`,
-    ],
+    [provider('{ "apiKey": "" }'), '2:3: "providers.p.apiKey" has to be a string that is not empty, not "".'],
+    [provider('{ "authHeader": "yes" }'), '2:3: "providers.p.authHeader" has to be true or false, not this string.'],
+    [provider('{ "headers": { "a b": "c" } }'), `2:16: "providers.p.headers['a b']" cannot be the name of a header.`],
     [
       provider('{ "headers": { "a": "b\\nc" } }'),
-      `models.json:2: providers.p.headers.a: A header is one line. ${left}`,
+      '2:16: "providers.p.headers.a" has to be one line of text that is not empty, not this string.',
     ],
-    [provider('{ "oauth": "radius" }'), "models.json:2: providers.p.oauth: tau does not use this yet."],
+    [provider('{ "oauth": "radius" }'), '2:3: "providers.p.oauth" is not used by tau yet.'],
     [
       provider('{ "models": [{}, 7] }'),
-      `models.json:2: providers.p.models[0]: A model needs an "id". ${left}`,
-      `models.json:2: providers.p.models[1]: This must be an object, and is the number 7. ${left}`,
+      '2:14: "providers.p.models[0].id" has to be a string that is not empty, and is missing.',
+      '2:18: "providers.p.models[1]" has to be an object, not 7.',
     ],
     [
       model('"contextWindow": -1'),
-      `models.json:2: providers.p.models[0].contextWindow: This must be a whole number above 0, and is the number -1. ${left}`,
+      '2:27: "providers.p.models[0].contextWindow" has to be a whole number of tokens, 1 or more, not -1.',
     ],
     [
       model('"cost": { "input": "1" }'),
-      `models.json:2: providers.p.models[0].cost.input: This must be a price: a number, 0 or more, and is a text. ${left}`,
+      '2:37: "providers.p.models[0].cost.input" has to be a number of dollars per million tokens, 0 or more, not this string.',
     ],
     [
-      model('"cost": { "tiers": [{ "input": 1 }] }'),
-      `models.json:2: providers.p.models[0].cost.tiers[0]: A tier needs inputTokensAbove, input and output. ${left}`,
+      model('"cost": { "tiers": [{ "input": 1, "output": 1 }] }'),
+      '2:47: "providers.p.models[0].cost.tiers[0].inputTokensAbove" has to be a number of tokens, 0 or more, and is missing.',
     ],
     [
       model('"input": ["text", "video"]'),
-      `models.json:2: providers.p.models[0].input[1]: This must be "text" or "image", and is a text. ${left}`,
+      '2:45: "providers.p.models[0].input[1]" has to be "text" or "image", not this string.',
     ],
     [
-      model('"thinkingLevelMap": { "hihg": "x" }'),
-      'models.json:2: providers.p.models[0].thinkingLevelMap.hihg: There is no such field. Did you mean "high" or "xhigh"?',
+      model('"thinkingLevelMap": { "hihg": "x", "max": 1 }'),
+      '2:49: There is no field "providers.p.models[0].thinkingLevelMap.hihg". Did you mean "high" or "xhigh"?',
+      '2:62: "providers.p.models[0].thinkingLevelMap.max" has to be a string, or null, not 1.',
     ],
-    [model('"samplingParams": {}'), "models.json:2: providers.p.models[0].samplingParams: tau does not use this yet."],
+    [model('"samplingParams": {}'), '2:27: "providers.p.models[0].samplingParams" is not used by tau yet.'],
     [
       model('"compat": { "supportsStore": 1, "vllmPriority": 1 }'),
-      `models.json:2: providers.p.models[0].compat.supportsStore: This must be true or false, and is the number 1. ${left}`,
-      "models.json:2: providers.p.models[0].compat.vllmPriority: tau does not use this yet.",
+      '2:39: "providers.p.models[0].compat.supportsStore" has to be true or false, not 1.',
+      '2:59: "providers.p.models[0].compat.vllmPriority" is not used by tau yet.',
     ],
+    [provider('{ "name": "a",\n"name": "b" }'), '3:1: "providers.p.name" is set more than once. The last one counts.'],
     [
-      provider('{ "name": "a",\n"name": "b" }'),
-      "models.json:3: providers.p.name: This is here twice. The last one counts.",
-    ],
-    [
-      provider('{ "modelOverrides": { "a/b": { "maxTokens": "many" } } }'),
-      `models.json:2: providers.p.modelOverrides["a/b"].maxTokens: This must be a whole number above 0, and is a text. ${left}`,
+      provider('{ "modelOverrides": { "a.b": { "maxTokens": "many" } } }'),
+      `2:32: "providers.p.modelOverrides['a.b'].maxTokens" has to be a whole number of tokens, 1 or more, not this string.`,
     ],
   ] as const) {
-    test(text.replaceAll("\n", " "), async () => expect(await describeProblems(text)).toEqual(expected));
+    test(text.replaceAll("\n", " "), async () =>
+      expect(await describeProblems(text)).toEqual(expected.map((problem) => `models.json:${problem}`)),
+    );
   }
 
   test("and everything else in the file is kept", async () => {
@@ -120,7 +109,14 @@ describe("a mistake names its line and key, and costs no more than its field", (
     } }`;
     const parsed = await parseModels(text, "f");
     expect(parsed.kind === "read" && [...parsed.providers]).toEqual([
-      ["p", { baseUrl: "http://h/v1", models: [{ id: "m", reasoning: true, line: 3 }], line: 3 }],
+      [
+        "p",
+        {
+          baseUrl: "http://h/v1",
+          models: [{ id: "m", reasoning: true, path: ["providers", "p", "models", 1] }],
+          path: ["providers", "p"],
+        },
+      ],
     ]);
   });
 });

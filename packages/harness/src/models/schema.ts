@@ -1,23 +1,23 @@
-/** The fields of `models.json`, as pi has them, and how each is read. */
+/** The fields of `models.json`, as pi has them. */
 import type { Model, ModelThinkingLevel, OpenAICompletionsCompat, ThinkingLevelMap } from "@tau/ai";
-import type { Node } from "jsonc-parser";
+import { thinkingLevels } from "@tau/ai/internal";
+import type { Field, OptionalField, Path } from "../fields/field.ts";
 import {
-  anyObject,
-  type Fields,
+  decimal,
   flag,
-  toList,
-  mapSetting,
+  jsonObject,
+  list,
+  map,
+  nonEmptyText,
+  nullable,
   object,
   oneOf,
-  type Path,
-  price,
-  type Reader,
-  type Report,
+  optional,
+  scalar,
   text,
-  tokens,
   url,
-  word,
-} from "./fields.ts";
+  wholeNumber,
+} from "../fields/kinds.ts";
 
 /** Quirks of a server, for whichever API reads them. */
 export type Compat = Record<string, unknown>;
@@ -42,7 +42,7 @@ export interface ModelEntry extends ModelOverride {
   api?: string;
   baseUrl?: string;
   /** Where it is in the file. */
-  line: number;
+  path: Path;
 }
 
 export interface ProviderConfig {
@@ -57,56 +57,76 @@ export interface ProviderConfig {
   authHeader?: boolean;
   models?: ModelEntry[];
   modelOverrides?: Map<string, ModelOverride>;
-  line: number;
+  /** Where it is in the file. */
+  path: Path;
 }
 
-/** What the readers need of the parser. */
-export interface Located {
-  formatLine(node: Node): number;
-  getValue(node: Node): unknown;
-}
+const notUsed = "is not used by tau yet.";
 
-const notUsed = "tau does not use this yet.";
+const tokens = wholeNumber({ min: 1, unit: "tokens" });
+const price = decimal({ min: 0, unit: "dollars per million tokens" });
 
-const levels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const satisfies ModelThinkingLevel[];
-
-const thinkingLevelMap = object<Record<ModelThinkingLevel, string | null>>(
-  Object.fromEntries(levels.map((level) => [level, word])) as Fields<Record<ModelThinkingLevel, string>>,
+/** Null says that the model does not have the level. */
+const thinkingLevelMap: Field<ThinkingLevelMap> = object(
+  Object.fromEntries(thinkingLevels.map((level) => [level, optional(nullable(text))])) as Record<
+    ModelThinkingLevel,
+    OptionalField<string | null>
+  >,
 );
 
-const rates = { input: price, output: price, cacheRead: price, cacheWrite: price };
+const rates = {
+  input: optional(price),
+  output: optional(price),
+  cacheRead: optional(price),
+  cacheWrite: optional(price),
+};
 
 type Tier = NonNullable<Model["cost"]["tiers"]>[number];
 
-/** A tier counts only whole: half a price list would be wrong in silence. */
-const tier: Reader<Tier> = (node, path, report) => {
-  const read = object<Tier>({ ...rates, inputTokensAbove: price })(node, path, report);
-  const { inputTokensAbove, input, output, cacheRead, cacheWrite } = read ?? {};
-  if (inputTokensAbove !== undefined && input !== undefined && output !== undefined)
-    return { inputTokensAbove, input, output, cacheRead: cacheRead ?? 0, cacheWrite: cacheWrite ?? 0 };
-  if (read) report(node, path, "A tier needs inputTokensAbove, input and output. It is left out.");
-  return undefined;
+/** A tier counts only with its prices: part of a price list would give wrong costs. */
+const writtenTier = object({
+  ...rates,
+  inputTokensAbove: decimal({ min: 0, unit: "tokens" }),
+  input: price,
+  output: price,
+});
+
+const tier: Field<Tier> = {
+  ...writtenTier,
+  read(value, context) {
+    const read = writtenTier.read(value, context);
+    return read && { cacheRead: 0, cacheWrite: 0, ...read };
+  },
 };
 
-const cost = object<Required<Model["cost"]>>({ ...rates, tiers: toList(tier) });
+const cost: Field<Partial<Model["cost"]>> = object({ ...rates, tiers: optional(list(tier)) });
+
+const headerValue = scalar({
+  expected: "one line of text that is not empty",
+  type: "string",
+  schema: { type: "string" },
+  accepts: (value): value is string => typeof value === "string" && value.trim() !== "" && !/[\r\n\0]/.test(value),
+});
+
+const namedHeader: Field<string> = {
+  ...headerValue,
+  read(value, context) {
+    const { path, report } = context;
+    if (/^[!#$%&'*+.^`|~\w-]+$/.test(String(path.at(-1)))) return headerValue.read(value, context);
+    report({ kind: "other", path, predicate: "cannot be the name of a header." });
+    return undefined;
+  },
+};
+
+const namedHeaders = map(namedHeader);
 
 /** Names in lower case, so that one in a model takes the place of the same in its provider. */
-const headers: Reader<Map<string, string>> = (node, path, report) => {
-  const read = mapSetting(headerValue)(node, path, report);
-  if (!read) return undefined;
-  const valid = [...read].filter(([name]) => {
-    const isName = /^[!#$%&'*+.^`|~\w-]+$/.test(name);
-    if (!isName) report(node, [...path, name], "This cannot be the name of a header. It is left out.");
-    return isName;
-  });
-  return new Map(valid.map(([name, value]) => [name.toLowerCase(), value]));
-};
-
-const headerValue: Reader<string> = (node, path, report) => {
-  const value = text(node, path, report);
-  if (value === undefined || !/[\r\n\0]/.test(value)) return value;
-  report(node, path, "A header is one line. It is left out.");
-  return undefined;
+const headers: Field<Map<string, string>> = {
+  ...namedHeaders,
+  read(value, context) {
+    const read = namedHeaders.read(value, context);
+    return read && new Map([...read].map(([name, each]) => [name.toLowerCase(), each]));
+  },
 };
 
 type ThinkingFormat = NonNullable<OpenAICompletionsCompat["thinkingFormat"]>;
@@ -127,25 +147,26 @@ const unusedCompat = [
   ..."supportsMaxOutputTokens allowedFallbackModels imageInput sendImageOptInHeader".split(" "),
 ];
 
-const getCompat = ({ getValue }: Located): Reader<Compat> =>
-  object<Compat>(
-    {
-      ...Object.fromEntries(flags.map((name) => [name, flag])),
-      maxTokensField: oneOf("max_completion_tokens", "max_tokens"),
-      toolCallIdFormat: oneOf("openai", "mistral", "any"),
-      thinkingFormat: oneOf<ThinkingFormat>(
+const compat: Field<Compat> = object(
+  {
+    ...Object.fromEntries(flags.map((name) => [name, optional(flag)])),
+    maxTokensField: optional(oneOf("max_completion_tokens", "max_tokens")),
+    toolCallIdFormat: optional(oneOf("openai", "mistral", "any")),
+    thinkingFormat: optional(
+      oneOf<ThinkingFormat>(
         ...(["openai", "openrouter", "deepseek", "zai", "qwen", "qwen-chat-template"] as const),
         ...(["together", "baseten", "ant-ling", "chat-template"] as const),
       ),
-      cacheControlFormat: oneOf("anthropic"),
-      sessionAffinityFormat: oneOf("openai", "openai-nosession", "openrouter"),
-      chatTemplateArgs: anyObject(getValue),
-      chatTemplateKwargs: anyObject(getValue),
-      openRouterRouting: anyObject(getValue),
-      vercelGatewayRouting: anyObject(getValue),
-    },
-    Object.fromEntries(unusedCompat.map((name) => [name, notUsed])),
-  );
+    ),
+    cacheControlFormat: optional(oneOf("anthropic")),
+    sessionAffinityFormat: optional(oneOf("openai", "openai-nosession", "openrouter")),
+    chatTemplateArgs: optional(jsonObject),
+    chatTemplateKwargs: optional(jsonObject),
+    openRouterRouting: optional(jsonObject),
+    vercelGatewayRouting: optional(jsonObject),
+  },
+  { unused: Object.fromEntries(unusedCompat.map((name) => [name, notUsed])) },
+);
 
 const unusedModel = {
   inputLimits: notUsed,
@@ -154,72 +175,62 @@ const unusedModel = {
   samplingParamsByThinkingLevel: notUsed,
 };
 
-const overrideFields = (located: Located): Fields<ModelOverride> => ({
-  name: text,
-  reasoning: flag,
-  thinkingLevelMap,
-  input: toList(oneOf("text", "image")),
-  cost,
-  contextWindow: tokens,
-  maxTokens: tokens,
-  headers,
-  compat: getCompat(located),
+const overrideFields = {
+  name: optional(nonEmptyText),
+  reasoning: optional(flag),
+  thinkingLevelMap: optional(thinkingLevelMap),
+  input: optional(list(oneOf("text", "image"))),
+  cost: optional(cost),
+  contextWindow: optional(tokens),
+  maxTokens: optional(tokens),
+  headers: optional(headers),
+  compat: optional(compat),
+};
+
+/** The object, with where it is in the file. */
+const withPath = <T extends object>(field: Field<T>): Field<T & { path: Path }> => ({
+  ...field,
+  read(value, context) {
+    const read = field.read(value, context);
+    return read && { ...read, path: context.path };
+  },
 });
 
-const getEntry = (located: Located): Reader<ModelEntry> => {
-  const fields = object<Omit<ModelEntry, "line">>(
-    { ...overrideFields(located), id: text, api: text, baseUrl: url },
-    // A model for another kind of work is told from one to talk to by its type.
-    { ...unusedModel, type: "" },
-  );
-  return (node, path, report) => {
-    const read = fields(node, path, report);
-    if (!read) return undefined;
-    const { id, ...rest } = read;
-    if (id !== undefined) return { ...rest, id, line: located.formatLine(node) };
-    report(node, path, 'A model needs an "id". It is left out.');
-    return undefined;
-  };
-};
+const modelEntries: Field<ModelEntry[]> = list(
+  withPath(
+    object(
+      { ...overrideFields, id: nonEmptyText, api: optional(nonEmptyText), baseUrl: optional(url) },
+      // The type tells models for other kinds of work from those to talk to.
+      { unused: { ...unusedModel, type: "" } },
+    ),
+  ),
+);
 
 /** Of two models with one id the last counts, as of everything that is written twice. */
-const getEntries = (located: Located): Reader<ModelEntry[]> => {
-  const list = toList(getEntry(located));
-  return (node: Node, path: Path, report: Report) => {
-    const read = list(node, path, report);
+const uniqueEntries: Field<ModelEntry[]> = {
+  ...modelEntries,
+  read(value, context) {
+    const read = modelEntries.read(value, context);
     return read && [...new Map(read.map((entry) => [entry.id, entry])).values()];
-  };
+  },
 };
 
-const getProvider = (located: Located): Reader<ProviderConfig> => {
-  const fields = object<Omit<ProviderConfig, "line">>(
+const provider: Field<ProviderConfig> = withPath(
+  object(
     {
-      name: text,
-      baseUrl: url,
-      apiKey: text,
-      api: text,
-      headers,
-      compat: getCompat(located),
-      authHeader: flag,
-      models: getEntries(located),
-      modelOverrides: mapSetting(object<ModelOverride>(overrideFields(located), unusedModel)),
+      name: optional(nonEmptyText),
+      baseUrl: optional(url),
+      apiKey: optional(nonEmptyText),
+      api: optional(nonEmptyText),
+      headers: optional(headers),
+      compat: optional(compat),
+      authHeader: optional(flag),
+      models: optional(uniqueEntries),
+      modelOverrides: optional(map<ModelOverride>(object(overrideFields, { unused: unusedModel }))),
     },
-    { oauth: notUsed },
-  );
-  return (node, path, report) => {
-    const read = fields(node, path, report);
-    return read && { ...read, line: located.formatLine(node) };
-  };
-};
+    { unused: { oauth: notUsed } },
+  ),
+);
 
 /** The whole file. */
-export const readProviders = (located: Located): Reader<Map<string, ProviderConfig>> => {
-  const file = object<{ providers: Map<string, ProviderConfig> }>(
-    { providers: mapSetting(getProvider(located)) },
-    { $schema: "" },
-  );
-  return (node, path, report) => {
-    const read = file(node, path, report);
-    return read && (read.providers ?? new Map());
-  };
-};
+export const modelsFile = object({ providers: optional(map(provider)) }, { unused: { $schema: "" } });

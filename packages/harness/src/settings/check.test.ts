@@ -20,35 +20,47 @@ describe("a mistake costs only the setting it is in", () => {
   });
 
   test.each([
-    [{ theme: "" }, 'theme is "". It has to be a text that is not empty.'],
-    [{ theme: ["dark"] }, "theme is a list. It has to be a text that is not empty."],
+    [{ theme: "" }, '"theme" has to be a string that is not empty, not "".'],
+    [{ theme: ["dark"] }, '"theme" has to be a string that is not empty, not a list.'],
     [
       { theme: "x".repeat(41), retry: { maxRetries: "x".repeat(41) } },
-      "retry.maxRetries is a text of 41 characters. It has to be a whole number of tries, 0 or more.",
+      '"retry.maxRetries" has to be a whole number of tries, 0 or more, not a string of 41 characters.',
     ],
-    [{ hideThinkingBlock: "yes" }, 'hideThinkingBlock is "yes". It has to be true or false.'],
-    [{ retry: { maxRetries: -1 } }, "retry.maxRetries is -1. It has to be a whole number of tries, 0 or more."],
-    [{ retry: { maxRetries: 1.5 } }, "retry.maxRetries is 1.5. It has to be a whole number of tries, 0 or more."],
-    [{ budgets: { cost: Number.NaN } }, "budgets.cost is NaN. It has to be a number of dollars, 0 or more."],
+    [{ hideThinkingBlock: "yes" }, '"hideThinkingBlock" has to be true or false, not "yes".'],
+    [{ retry: { maxRetries: -1 } }, '"retry.maxRetries" has to be a whole number of tries, 0 or more, not -1.'],
+    [{ retry: { maxRetries: 1.5 } }, '"retry.maxRetries" has to be a whole number of tries, 0 or more, not 1.5.'],
+    [{ budgets: { cost: Number.NaN } }, '"budgets.cost" has to be a number of dollars, 0 or more, not NaN.'],
     [
       { steeringMode: "one-at-time" },
-      'steeringMode is "one-at-time". It has to be one of "all", "one-at-a-time". Did you mean "one-at-a-time"?',
+      '"steeringMode" has to be "all" or "one-at-a-time", not "one-at-time". Did you mean "one-at-a-time"?',
     ],
-    [{ enabledModels: ["a", 1] }, "enabledModels is a list. It has to be a list of texts that are not empty."],
-    [{ retry: true }, "retry is true. It has to be an object: settings in braces."],
-    [{ shellEnv: "A=1" }, 'shellEnv is "A=1". It has to be an object: values by name, in braces.'],
-    [{ shellEnv: { A: 1 } }, "shellEnv.A is 1. It has to be a text."],
-    [[], "A settings file is a list. It has to be an object: settings in braces."],
+    [{ enabledModels: ["a", 1] }, '"enabledModels[1]" has to be a string that is not empty, not 1.'],
+    [{ retry: true }, '"retry" has to be an object, not true.'],
+    [{ shellEnv: "A=1" }, '"shellEnv" has to be an object with values by name, not "A=1".'],
+    [{ shellEnv: { A: 1 } }, '"shellEnv.A" has to be a string, not 1.'],
+    [[], "A settings file has to be an object, not a list."],
   ])("%j is explained", (value, message) => {
     expect(messages(value)).toEqual([message]);
   });
 
   test("a value that is wrong now stays what it was when it was right", () => {
-    const before = { retry: { maxRetries: 5, baseDelayMs: 10 }, shellEnv: { A: "1" } };
-    const now = { retry: { maxRetries: "six" }, shellEnv: { A: 2, B: "3" } };
+    const before = {
+      retry: { maxRetries: 5, baseDelayMs: 10 },
+      shellEnv: { A: "1" },
+      enabledModels: ["a"],
+      images: { autoResize: false },
+    };
+    const now = {
+      retry: { maxRetries: "six" },
+      shellEnv: { A: 2, B: "3" },
+      enabledModels: ["b", 1],
+      images: "none",
+    };
     expect(checkSettings(now, { trusted: true, before }).values).toEqual({
       retry: { maxRetries: 5 },
       shellEnv: { A: "1", B: "3" },
+      enabledModels: ["a"],
+      images: { autoResize: false },
     });
   });
 

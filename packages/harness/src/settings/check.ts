@@ -1,25 +1,28 @@
 /** Tells what is right in a file's settings from what is not. Pure. */
-import { didYouMean, isRecord } from "@tau/ai";
-import { type Fields, type ProjectMaySet, type SettingNode, type SettingsInput, settingsTable } from "./schema.ts";
+import { isRecord } from "@tau/ai";
+import type { Field, FieldProblem, Path } from "../fields/field.ts";
+import { map, object, optional } from "../fields/kinds.ts";
+import { formatFieldProblem, formatPath } from "../fields/problem.ts";
+import { type Fields, type SettingNode, type SettingsInput, settingsTable } from "./schema.ts";
 
 /** Why something in the settings does not count. */
 export type MistakeKind =
   /** There is no such setting. */
   | "unknown_setting"
   | "invalid_value"
-  /** It waits until the person trusts the project. */
+  /** It is ignored until the user trusts the project. */
   | "untrusted";
 
 export interface Mistake {
   readonly kind: MistakeKind;
-  readonly path: readonly string[];
+  readonly path: Path;
   readonly message: string;
 }
 
 export interface CheckOptions {
-  /** Whether what a project may only set when trusted counts. */
+  /** Whether settings count that a project may set only when it is trusted. */
   trusted: boolean;
-  /** What this file said when it was last right: a value that is wrong now stays what it was. */
+  /** The last valid values of this file: a setting that is wrong now keeps its value. */
   before?: SettingsInput;
 }
 
@@ -28,124 +31,112 @@ export interface Checked {
   readonly mistakes: readonly Mistake[];
 }
 
-/** Keeps what is right. Nothing of `value` is shared with the outcome. */
+/** Keeps what is right. Nothing of `value` is shared with the result. */
 export function checkSettings(value: unknown, options: CheckOptions): Checked {
   const mistakes: Mistake[] = [];
-  const check = new Check(options.trusted, mistakes);
-  const values = check.node(settingsTable, { value, before: options.before, path: [] });
+  const check: Check = { ...options, report: (mistake) => mistakes.push(mistake) };
+  const report = (problem: FieldProblem) => check.report(toMistake(problem));
+  const values = toField(settingsTable, check).read(value, { path: [], report });
   return { values: (values ?? {}) as SettingsInput, mistakes };
 }
 
-/** Names that would reach into the language instead of naming something. */
-const isForbidden = (name: string) => name === "__proto__" || name === "constructor" || name === "prototype";
-
-/** An editor's pointer to the schema of the file. */
-const schemaPointer = "$schema";
-
-interface CheckContext {
-  readonly value: unknown;
-  readonly before: unknown;
-  readonly path: readonly string[];
+interface Check extends CheckOptions {
+  report(mistake: Mistake): void;
 }
 
-type Plain = Record<string, unknown>;
-/** Undefined where nothing counts. */
-class Check {
-  readonly #trusted: boolean;
-  readonly #mistakes: Mistake[];
-
-  constructor(trusted: boolean, mistakes: Mistake[]) {
-    this.#trusted = trusted;
-    this.#mistakes = mistakes;
+/** What `node` accepts under these options; null stands for the default everywhere. */
+function toField(node: SettingNode, check: Check): Field<unknown> {
+  switch (node.kind) {
+    case "group":
+      return toGroup(node.fields, check);
+    case "map":
+      return guarded(node, check, toMap(node.of, check));
+    case "setting":
+      return guarded(node, check, whole(node.shape));
   }
+}
 
-  node(node: SettingNode, place: CheckContext): unknown {
-    switch (node.kind) {
-      case "group":
-        return this.#group(node.fields, place);
-      case "map":
-        return this.#mayCount(node.project, place) ? this.#map(node.of, place) : undefined;
-      case "setting": {
-        if (!this.#mayCount(node.project, place)) return undefined;
-        const { value } = place;
-        if (value === null) return null;
-        const { shape } = node;
-        if (shape.accepts(value)) return Array.isArray(value) ? [...(value as unknown[])] : value;
-        const hint = typeof value === "string" ? didYouMean(value, shape.choices ?? []) : "";
-        return this.#invalid(place, shape.expected, hint);
+function toGroup(fields: Fields, check: Check): Field<unknown> {
+  const names = Object.keys(fields);
+  const inner = names.map((name) => [name, { ...optional(toField(fields[name]!, check)), nullable: true }] as const);
+  // Editors point to the schema of the file with it.
+  const group = (path: Path) => object(Object.fromEntries(inner), path.length === 0 ? { unused: { $schema: "" } } : {});
+  return {
+    ...group([]),
+    read(value, context) {
+      // Null for a group is null for each of its settings, so that each is checked for trust.
+      const given = value === null ? Object.fromEntries(names.map((name) => [name, null])) : value;
+      return group(context.path).read(given, context) ?? getAt(check.before, context.path);
+    },
+  };
+}
+
+/** Names that would reach into the language when objects are merged. */
+const forbiddenNames = ["__proto__", "constructor", "prototype"];
+
+function toMap(of: SettingNode, check: Check): Field<unknown> {
+  const entry = toField(of, check);
+  const named: Field<unknown> = {
+    ...entry,
+    read(value, { path, report }) {
+      if (forbiddenNames.includes(String(path.at(-1))))
+        report({ kind: "other", path, predicate: "has a name that is not allowed. Choose another." });
+      else return value === null ? null : entry.read(value, { path, report });
+      return undefined;
+    },
+  };
+  const values = map(named);
+  return {
+    ...values,
+    read(value, context) {
+      const read = values.read(value, context);
+      return read && Object.fromEntries(read);
+    },
+  };
+}
+
+/** A setting with a mistake anywhere in it does not count at all. */
+const whole = <T>(field: Field<T>): Field<T> => ({
+  ...field,
+  read(value, { path, report }) {
+    let isRight = true;
+    const reportWrong = (problem: FieldProblem) => {
+      isRight = false;
+      report(problem);
+    };
+    const read = field.read(value, { path, report: reportWrong });
+    return isRight ? read : undefined;
+  },
+});
+
+/** A setting or map that may wait for trust, may be null, and keeps its last valid value. */
+function guarded(
+  { project }: Extract<SettingNode, { kind: "setting" | "map" }>,
+  check: Check,
+  field: Field<unknown>,
+): Field<unknown> {
+  return {
+    ...field,
+    read(value, context) {
+      const { path } = context;
+      if (!check.trusted && project !== "always") {
+        const message = `A project may not set ${formatPath(path)} before it is trusted, so this is ignored. Your own settings can set it.`;
+        check.report({ kind: "untrusted", path, message });
+        return undefined;
       }
-    }
-  }
-
-  #group(fields: Fields, place: CheckContext): Plain | undefined {
-    const { value, before, path } = place;
-    const names = Object.keys(fields);
-    // Null for a group is null for each of its settings, so that each is asked who may set it.
-    const given = value === null ? Object.fromEntries(names.map((name) => [name, null])) : value;
-    if (!isRecord(given)) return this.#invalid(place, "an object: settings in braces") as Plain | undefined;
-    const kept: Plain = {};
-    for (const [name, inner] of Object.entries(given)) {
-      const at = [...path, name];
-      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      if (field) put(kept, name, this.node(field, { value: inner, before: member(before, name), path: at }));
-      else if (path.length > 0 || name !== schemaPointer) {
-        const message = `There is no setting ${JSON.stringify(at.join("."))}.${didYouMean(name, names)}`;
-        this.#mistakes.push({ kind: "unknown_setting", path: at, message });
-      }
-    }
-    return kept;
-  }
-
-  #map(of: SettingNode, place: CheckContext): Plain | null | undefined {
-    const { value, before, path } = place;
-    if (value === null) return null;
-    if (!isRecord(value)) return this.#invalid(place, "an object: values by name, in braces") as Plain | undefined;
-    const kept: Plain = {};
-    for (const [name, inner] of Object.entries(value)) {
-      const at = [...path, name];
-      if (isForbidden(name)) {
-        const message = `${JSON.stringify(name)} cannot be a name here.`;
-        this.#mistakes.push({ kind: "invalid_value", path: at, message });
-      } else
-        put(
-          kept,
-          name,
-          inner === null ? null : this.node(of, { value: inner, before: member(before, name), path: at }),
-        );
-    }
-    return kept;
-  }
-
-  #mayCount(project: ProjectMaySet, { path }: CheckContext): boolean {
-    if (this.#trusted || project === "always") return true;
-    const name = path.join(".");
-    const message = `A project may not set ${name} before it is trusted, so this is ignored. Your own settings can set it.`;
-    this.#mistakes.push({ kind: "untrusted", path, message });
-    return false;
-  }
-
-  #invalid({ value, before, path }: CheckContext, expected: string, hint = ""): unknown {
-    const name = path.length === 0 ? "A settings file" : path.join(".");
-    const message = `${name} is ${describe(value)}. It has to be ${expected}.${hint}`;
-    this.#mistakes.push({ kind: "invalid_value", path, message });
-    return before;
-  }
+      return value === null ? null : (field.read(value, context) ?? getAt(check.before, path));
+    },
+  };
 }
 
-function put(target: Plain, name: string, value: unknown): void {
-  if (value !== undefined) target[name] = value;
+function toMistake(problem: FieldProblem): Mistake {
+  const message = formatFieldProblem(problem, { whole: "A settings file", field: "setting" });
+  const kind = problem.kind === "unknown_field" ? "unknown_setting" : "invalid_value";
+  return { kind, path: problem.path, message };
 }
 
-const member = (value: unknown, name: string): unknown =>
-  isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-
-const maxEchoLength = 40;
-
-/** Short, since it may be anything. */
-function describe(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object" && value !== null) return "an object";
-  if (typeof value === "string" && value.length > maxEchoLength) return `a text of ${value.length} characters`;
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
-}
+const getAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (inner, name) => (isRecord(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined),
+    value,
+  );

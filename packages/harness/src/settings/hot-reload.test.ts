@@ -8,7 +8,7 @@ import { createFakeClock } from "@tau/ai/testing";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type SettingsChange, SettingsManager } from "./settings-manager.ts";
-import { formatSettingsProblem } from "./standing.ts";
+import { formatFileProblem } from "../file-problem.ts";
 
 function house({ isEmpty = false } = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-reload-")));
@@ -130,8 +130,8 @@ test("a file that stays broken is told after a while, the last good value stays,
   await elsewhere(global, `fs.writeFileSync(file, '{ "theme": "bro');`);
   await soon(() => expect(changes).toHaveLength(1));
   expect(changes[0]?.changed).toEqual([]);
-  expect(changes[0]?.problems.map(formatSettingsProblem)).toEqual([
-    `${global}:1:12: A text does not end. Close it with a double quote, on the same line.`,
+  expect(changes[0]?.problems.map(formatFileProblem)).toEqual([
+    `${global}:1:12: A string does not end. Close it with a double quote on the same line.`,
   ]);
   expect(manager.get().theme).toBe("first");
   await elsewhere(global, `fs.writeFileSync(file, text("mended"));`);

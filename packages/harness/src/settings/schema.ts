@@ -2,20 +2,9 @@
  * All settings, in one table. Their types, their defaults, what is a mistake, the reference page and the JSON Schema
  * for editors all come from here. Names are pi's where pi has the setting.
  */
-import {
-  amount,
-  anyText,
-  count,
-  flag,
-  oneOf,
-  paths,
-  program,
-  type Shape,
-  text,
-  texts,
-  thinkingLevel,
-  workingPath,
-} from "./shape.ts";
+import type { Field } from "../fields/field.ts";
+import { decimal, flag, list, nonEmptyText, oneOf, text, wholeNumber } from "../fields/kinds.ts";
+import { paths, program, type Shape, thinkingLevel, workingPath } from "./shape.ts";
 
 /**
  * When the settings of a project may set it. What executes something, sends data or money elsewhere, or loosens what
@@ -101,6 +90,12 @@ const mapSetting = <E extends Setting<unknown> | Group<Fields>>(
   about: { description: string; by: string; project?: ProjectMaySet },
 ): MapOf<E> => ({ kind: "map", of, project: "always", ...about });
 
+/** Readonly, since settings are frozen. */
+const texts: Field<readonly string[]> = list(nonEmptyText);
+
+/** How many of something, 0 or more. */
+const count = (unit: string) => wholeNumber({ min: 0, unit });
+
 const queueMode = oneOf("all", "one-at-a-time");
 
 /** The choices of compaction that a single model can have of its own. */
@@ -120,8 +115,14 @@ const compaction = {
 };
 
 export const settingsTable = group("The settings of tau.", {
-  defaultProvider: setting(text, { default: undefined, description: "The provider a new session starts with." }),
-  defaultModel: setting(text, { default: undefined, description: "The id of the model a new session starts with." }),
+  defaultProvider: setting(nonEmptyText, {
+    default: undefined,
+    description: "The provider a new session starts with.",
+  }),
+  defaultModel: setting(nonEmptyText, {
+    default: undefined,
+    description: "The id of the model a new session starts with.",
+  }),
   defaultThinkingLevel: setting(thinkingLevel, {
     default: "medium",
     description: "How much a model thinks when a session starts.",
@@ -168,7 +169,11 @@ export const settingsTable = group("The settings of tau.", {
       description: "Tokens, in and out together.",
       project: "when trusted",
     }),
-    cost: setting(amount("dollars"), { default: undefined, description: "US dollars.", project: "when trusted" }),
+    cost: setting(decimal({ min: 0, unit: "dollars" }), {
+      default: undefined,
+      description: "US dollars.",
+      project: "when trusted",
+    }),
     turns: setting(count("turns"), { default: undefined, description: "Turns.", project: "when trusted" }),
     timeMs: setting(count("milliseconds"), {
       default: undefined,
@@ -207,13 +212,13 @@ export const settingsTable = group("The settings of tau.", {
     description: "The shell that runs commands. Without it: bash, else sh.",
     project: "when trusted",
   }),
-  shellCommandPrefix: setting(text, {
+  shellCommandPrefix: setting(nonEmptyText, {
     default: undefined,
     description: "Put before every command that is run.",
     project: "when trusted",
   }),
   shellEnv: mapSetting(
-    setting(anyText, { default: undefined, description: "The value of one variable.", project: "when trusted" }),
+    setting(text, { default: undefined, description: "The value of one variable.", project: "when trusted" }),
     { by: "name", description: "Variables that every command sees.", project: "when trusted" },
   ),
   extensions: setting(paths, {
@@ -251,7 +256,7 @@ export const settingsTable = group("The settings of tau.", {
     default: false,
     description: "Do not show what the model thinks. For the terminal interface, which is to come.",
   }),
-  theme: setting(text, {
+  theme: setting(nonEmptyText, {
     default: "system",
     description: "The name of the colours of the terminal. For the terminal interface, which is to come.",
   }),

@@ -20,7 +20,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { HarnessError } from "../errors.ts";
 import type { SettingsInput } from "./schema.ts";
 import { SettingsManager } from "./settings-manager.ts";
-import { formatSettingsProblem } from "./standing.ts";
+import { formatFileProblem } from "../file-problem.ts";
 
 /** A person's directory and a project, gone after the test. */
 function house() {
@@ -40,7 +40,7 @@ function house() {
   };
 }
 
-const told = (manager: SettingsManager) => manager.problems.map(formatSettingsProblem);
+const told = (manager: SettingsManager) => manager.problems.map(formatFileProblem);
 
 describe("reading", () => {
   test("without any files there are the defaults and no problems, and nothing is written", async () => {
@@ -80,9 +80,9 @@ describe("reading", () => {
       message: 'There is no setting "retry.maxRetrys". Did you mean "maxRetries"?',
     });
     expect(told(manager).slice(1)).toEqual([
-      `${global}:5:3: theme is set more than once. The last one counts.`,
+      `${global}:5:3: "theme" is set more than once. The last one counts.`,
       `${project}:2:2: A project may not set shellPath before it is trusted, so this is ignored. Your own settings can set it.`,
-      `${project}:2:25: hideThinkingBlock is 1. It has to be true or false.`,
+      `${project}:2:25: "hideThinkingBlock" has to be true or false, not 1.`,
     ]);
     expect(manager.get().theme).toBe("light");
     expect(manager.get().shellPath).toBeUndefined();
@@ -142,12 +142,12 @@ describe("a damaged file", () => {
   });
 
   test.each([
-    ["[]", "1:1: Settings are an object: write them in braces."],
-    ["", "1:1: The file is empty. Write {} for no settings, or remove it."],
+    ["[]", "1:1: The file has to hold an object: { … }."],
+    ["", "1:1: The file is empty. Write {} into it, or remove it."],
     ['{\n "a": 1\n "b": 2 }', "3:2: A comma is missing before this."],
-    ["{\n theme: 1 }", "2:2: This is not JSON. Names and texts stand in double quotes."],
+    ["{\n theme: 1 }", "2:2: This is not JSON. Put names and strings in double quotes."],
     [`{"a":${"[".repeat(65)}`, "1:69: This is nested more than 64 levels deep."],
-    ['{"a": "\\x"}', "1:7: A backslash in a text has to be written twice."],
+    ['{"a": "\\x"}', "1:7: A backslash in a string has to be written twice."],
   ])("%j is explained", async (text, message) => {
     const { global, open } = house();
     writeFileSync(global, text);
@@ -165,16 +165,16 @@ describe("a damaged file", () => {
     mkdirSync(global);
     symlinkSync("/dev/null", project);
     expect(told(await open())).toEqual([
-      `${global}:1:1: It cannot be read: it is not a file.`,
-      `${project}:1:1: It cannot be read: it is not a file.`,
+      `${global}:1:1: The file cannot be read: it is not a regular file.`,
+      `${project}:1:1: The file cannot be read: it is not a regular file.`,
     ]);
     rmSync(global, { recursive: true });
     rmSync(project);
-    writeFileSync(global, Buffer.alloc(2 ** 20 + 1, 32));
+    writeFileSync(global, Buffer.alloc(2 ** 22 + 1, 32));
     writeFileSync(project, Buffer.from([0x7b, 0xff, 0x7d]));
     expect(told(await open())).toEqual([
-      `${global}:1:1: It cannot be read: it has 1048577 bytes, and at most 1048576 are read.`,
-      `${project}:1:1: It cannot be read: it is not UTF-8.`,
+      `${global}:1:1: The file cannot be read: it has 4194305 bytes, and the limit is 4194304.`,
+      `${project}:1:1: The file cannot be read: it is not UTF-8.`,
     ]);
   });
 

@@ -4,9 +4,10 @@ import { type Clock, type Ids, getErrorMessage, systemClock, systemIds } from "@
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
+import { parseJsonDocument } from "../json/document.ts";
+import { editText } from "../json/edit.ts";
+import { type FileWatch, watchFiles } from "../watch-files.ts";
 import { checkSettings } from "./check.ts";
-import { parseDocument } from "./document.ts";
-import { editText } from "./edit.ts";
 import { locateSettings } from "./locate.ts";
 import { frozen, resolveSettings } from "./resolve.ts";
 import type { Settings, SettingsInput } from "./schema.ts";
@@ -20,7 +21,6 @@ import {
   type SettingsScope,
   type Standing,
 } from "./standing.ts";
-import { type FileWatch, watchFiles } from "./watch.ts";
 
 export interface SettingsManagerOptions {
   /** Whether the person trusts the project, so that all of its settings count. Default false. */
@@ -271,7 +271,7 @@ function defined(value: unknown): unknown {
 }
 
 async function mustBeWhole(file: string, text: string): Promise<void> {
-  const parsed = await parseDocument(text);
+  const parsed = await parseJsonDocument(text);
   if (parsed.kind === "document") return;
   const { line, column } = parsed.position;
   const where = `${file}:${line}:${column}`;

@@ -1,22 +1,18 @@
 /** Where settings come from: a text that can be read, and rewritten as a whole. */
 import { dirname, join, relative, isAbsolute, sep } from "node:path";
 import { type Clock, type Ids, getErrorMessage, sleep } from "@tau/ai";
-import { acquireLease, type FileSystem, lookAt } from "@tau/tools/platform";
+import { acquireLease, type FileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { ifThere, readWhole, writeWhole } from "../durable-file.ts";
+import { ifThere, writeWhole } from "../durable-file.ts";
+import { decodeText, readBytes, readTextFile, type FileText } from "../text-file.ts";
 import type { SettingsPlace } from "./shape.ts";
-
-export type SourceText =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "absent" }
-  | { readonly kind: "unreadable"; readonly message: string };
 
 export interface SettingsSource {
   /** For people. */
   readonly file: string;
   readonly place: SettingsPlace;
   /** Never rejects: what goes wrong is part of the answer. */
-  read(): Promise<SourceText>;
+  read(): Promise<FileText>;
   /**
    * Replaces the text by what `edit` makes of the latest one; of an empty one if there is none. `edit` may be called
    * again when somebody else was faster; what it throws is thrown, and nothing is changed.
@@ -49,8 +45,6 @@ export interface FileSourceOptions {
   readonly ids: Ids;
 }
 
-/** Much more than all settings with a comment each. */
-const maxBytes = 1024 * 1024;
 /** How long others may take to write theirs. */
 const patienceMs = 10_000;
 const pauseMs = 5;
@@ -60,14 +54,7 @@ export function fileSource(options: FileSourceOptions): SettingsSource {
   return {
     file: path,
     place,
-    async read() {
-      try {
-        const bytes = await readBytes(fs, path);
-        return bytes ? { kind: "text", text: decode(bytes) } : { kind: "absent" };
-      } catch (error) {
-        return { kind: "unreadable", message: `It cannot be read: ${getErrorMessage(error)}` };
-      }
-    },
+    read: () => readTextFile(fs, path),
     async rewrite(edit) {
       try {
         const target = await getTarget(options);
@@ -79,23 +66,6 @@ export function fileSource(options: FileSourceOptions): SettingsSource {
       }
     },
   };
-}
-
-/** A pipe or a device would be read for ever, so it is not opened at all. */
-async function readBytes(fs: FileSystem, path: string): Promise<Buffer | undefined> {
-  const stats = await lookAt(fs, path);
-  if (!stats) return undefined;
-  if (!stats.isFile()) throw new Error("it is not a file.");
-  if (stats.size > maxBytes) throw new Error(`it has ${stats.size} bytes, and at most ${maxBytes} are read.`);
-  return await readWhole(fs, path);
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw new Error("it is not UTF-8.", { cause: error });
-  }
 }
 
 /** What a link points to is changed, not the link. */
@@ -151,7 +121,7 @@ async function replace(
 ): Promise<void> {
   for (let tries = 20; ; tries--) {
     const before = await readBytes(fs, target);
-    const bytes = new TextEncoder().encode(await edit(before ? decode(before) : ""));
+    const bytes = new TextEncoder().encode(await edit(before ? decodeText(before) : ""));
     if (before?.equals(bytes)) return;
     const stats = await ifThere(fs.stat(target));
     const careful: FileSystem = {

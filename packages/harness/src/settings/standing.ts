@@ -1,29 +1,19 @@
 /** What is known of one settings file: what counts of it, and what is wrong with it. */
+import type { Path } from "../fields/field.ts";
+import type { FileProblem } from "../file-problem.ts";
+import { formatPath } from "../fields/problem.ts";
+import { type DamagedJson, type JsonDocument, parseJsonDocument, type Position } from "../json/document.ts";
 import { checkSettings, type MistakeKind } from "./check.ts";
-import { type DamagedText, parseDocument, type Position, type SettingsDocument } from "./document.ts";
 import type { SettingsInput } from "./schema.ts";
 import type { SettingsSource } from "./source.ts";
 
 export type SettingsScope = "global" | "project";
 
-/** Something that is wrong with the settings. Everything else in them counts. */
-export interface SettingsProblem {
+/** A mistake in the settings. Everything else in them counts. */
+export interface SettingsProblem extends Required<FileProblem> {
   readonly kind: MistakeKind | "damaged" | "unreadable" | "repeated_setting" | "unwatched" | "listener_failed";
   readonly scope: SettingsScope;
-  readonly file: string;
-  /** From 1. */
-  readonly line: number;
-  /** From 1. */
-  readonly column: number;
-  /** The setting, such as `retry.maxRetries`; empty for the file as a whole. */
-  readonly key: string;
-  /** What is wrong, and what to do. For people. */
-  readonly message: string;
 }
-
-/** `file:line:column: message`, which editors and terminals can jump to. */
-export const formatSettingsProblem = ({ file, line, column, message }: SettingsProblem): string =>
-  `${file}:${line}:${column}: ${message}`;
 
 export interface Standing {
   /** The last that was right. */
@@ -35,14 +25,14 @@ export interface Standing {
 export const nothingKnown: Standing = { values: {}, problems: [], isThere: false };
 
 export type Reading =
-  | SettingsDocument
-  | DamagedText
+  | JsonDocument
+  | DamagedJson
   | { readonly kind: "absent" }
   | { readonly kind: "unreadable"; readonly message: string };
 
 export async function readSource(source: SettingsSource): Promise<Reading> {
   const read = await source.read();
-  return read.kind === "text" ? await parseDocument(read.text) : read;
+  return read.kind === "text" ? await parseJsonDocument(read.text) : read;
 }
 
 export interface JudgeOptions {
@@ -59,8 +49,8 @@ export const isUnsettled = (before: Standing, reading: Reading): boolean =>
 export function judge(before: Standing, reading: Reading, { scope, file, trusted }: JudgeOptions): Standing {
   const problem = (
     kind: SettingsProblem["kind"],
-    { path, at, message }: { path: readonly string[]; at: Position; message: string },
-  ): SettingsProblem => ({ kind, scope, file, line: at.line, column: at.column, key: path.join("."), message });
+    { path, at, message }: { path: Path; at: Position; message: string },
+  ): SettingsProblem => ({ kind, scope, file, line: at.line, column: at.column, key: formatPath(path), message });
 
   switch (reading.kind) {
     case "absent":
@@ -74,7 +64,7 @@ export function judge(before: Standing, reading: Reading, { scope, file, trusted
     case "document": {
       const { values, mistakes } = checkSettings(reading.value, { trusted, before: before.values });
       const repeated = reading.repeated.map((path) => {
-        const message = `${path.join(".")} is set more than once. The last one counts.`;
+        const message = `"${formatPath(path)}" is set more than once. The last one counts.`;
         return problem("repeated_setting", { path, at: reading.getPosition(path), message });
       });
       const wrong = mistakes.map(({ kind, path, message }) =>

@@ -1,4 +1,4 @@
-import { AuthStorage, createAgentSession, formatSettingsProblem, ModelRegistry, SettingsManager } from "@tau/harness";
+import { AuthStorage, createAgentSession, formatFileProblem, ModelRegistry, SettingsManager } from "@tau/harness";
 
 /** A session whose parts are shared with the rest of a program, which closes them. */
 export async function openWithParts(cwd: string, agentDir: string) {
@@ -16,6 +16,6 @@ export async function openWithParts(cwd: string, agentDir: string) {
     modelRegistry.close();
     await settingsManager.close();
   };
-  const problems = settingsManager.problems.map(formatSettingsProblem);
+  const problems = settingsManager.problems.map(formatFileProblem);
   return { session, problems, close };
 }

@@ -1,10 +1,10 @@
 /**
- * Changes the text of a settings file and leaves everything else in it as it is: comments, order, spaces. The parser's own
+ * Changes the text of a file of JSON with comments and leaves everything else in it as it is: comments, order, spaces. The parser's own
  * editing is not used: it formats neighbours, and takes their comments along with what it removes. Pure.
  */
 import { isRecord } from "@tau/ai";
 import type { Node } from "jsonc-parser";
-import { commaBehind, endOfRemark, findProperty, type Jsonc, loadJsonc, getName, splitMark } from "./document.ts";
+import { findCommaAfter, findEndOfComments, findProperty, getName, type Jsonc, loadJsonc, splitMark } from "./tree.ts";
 
 /**
  * The text with the changes: objects are merged, all else is replaced, and undefined takes a setting out. `source` has to
@@ -72,7 +72,7 @@ class Edit {
     const level = isOnOneLine ? outer : indentAt(text, last.offset);
     const property = `${isOnOneLine ? " " : `${lineEnd}${level}`}${name}: ${this.#write(value, level)}`;
     // Behind what is remarked on the last one, so that it stays a remark on that one.
-    const { offset, comma } = endOfRemark(this.#jsonc, text, end);
+    const { offset, comma } = findEndOfComments(this.#jsonc, text, end);
     if (comma) return splice(text, { from: offset, to: offset, put: `${property},` });
     return splice(splice(text, { from: offset, to: offset, put: property }), { from: end, to: end, put: "," });
   }
@@ -97,8 +97,8 @@ class Edit {
   #cut(text: string, { offset, length, parent }: Node): string {
     const end = offset + length;
     const before = parent?.children?.findLast((sibling) => sibling.offset < offset);
-    const behind = commaBehind(this.#jsonc, text, end);
-    const comma = behind ?? (before && commaBehind(this.#jsonc, text, before.offset + before.length));
+    const behind = findCommaAfter(this.#jsonc, text, end);
+    const comma = behind ?? (before && findCommaAfter(this.#jsonc, text, before.offset + before.length));
     const rest = (left: string) => withoutBlankLine(splice(left, { from: offset, to: end, put: "" }), offset);
     if (comma === undefined) return rest(text);
     const cutComma = (left: string) => splice(left, { from: comma, to: comma + 1, put: "" });

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseDocument } from "./document.ts";
+import { parseJsonDocument } from "./document.ts";
 import { editText } from "./edit.ts";
 
 const lines = (...all: string[]) => `${all.join("\n")}\n`;
 
 const getValue = async (text: string): Promise<unknown> => {
-  const parsed = await parseDocument(text);
+  const parsed = await parseJsonDocument(text);
   if (parsed.kind === "damaged") throw new Error(`${JSON.stringify(text)}: ${parsed.message}`);
   return JSON.parse(JSON.stringify(parsed.value)) as unknown;
 };

@@ -1,0 +1,18 @@
+/** Checks values that come from a program, such as the parameters of a command: all of them are right, or none counts. */
+import type { FieldProblem, Fields, FieldValues } from "./field.ts";
+import { object } from "./kinds.ts";
+import { formatFieldProblem } from "./problem.ts";
+
+export type ParsedFields<F extends Fields> =
+  | { readonly kind: "parsed"; readonly values: FieldValues<F> }
+  /** One sentence about the first mistake. */
+  | { readonly kind: "wrong"; readonly message: string };
+
+/** Fields that are not described are ignored: a later version of a client may send more. */
+export function parseFields<F extends Fields>(fields: F, value: unknown): ParsedFields<F> {
+  const problems: FieldProblem[] = [];
+  const values = object(fields).read(value, { path: [], report: (problem) => problems.push(problem) });
+  const wrong = problems.find(({ kind }) => kind !== "unknown_field");
+  if (wrong) return { kind: "wrong", message: formatFieldProblem(wrong) };
+  return { kind: "parsed", values: values! };
+}

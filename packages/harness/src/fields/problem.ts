@@ -1,0 +1,57 @@
+/** Says what is wrong with a value, in words. Pure. */
+import { assertNever, didYouMean } from "@tau/ai";
+import type { FieldProblem, Path } from "./field.ts";
+
+export interface ProblemWords {
+  /** The subject of a sentence about the value as a whole. Default "The value". */
+  whole?: string;
+  /** The noun for a field whose name is unknown. Default "field". */
+  field?: string;
+  /** Whether strings may be repeated. False where they may be secrets. Default true. */
+  showStrings?: boolean;
+}
+
+/** A sentence that names the field and says what it has to be; and a hint where a name or a choice is close. */
+export function formatFieldProblem(problem: FieldProblem, words: ProblemWords = {}): string {
+  const { whole = "The value", field = "field", showStrings = true } = words;
+  const name = problem.path.length === 0 ? whole : quotePath(problem.path);
+  switch (problem.kind) {
+    case "wrong_value": {
+      const { value, expected, choices = [] } = problem;
+      const hint = typeof value === "string" ? didYouMean(value, choices) : "";
+      return `${name} has to be ${expected}, ${describeOther(value, showStrings)}.${hint}`;
+    }
+    case "unknown_field":
+      return `There is no ${field} ${name}.${didYouMean(String(problem.path.at(-1)), problem.names)}`;
+    case "other":
+      return `${name} ${problem.predicate}`;
+    default:
+      return assertNever(problem);
+  }
+}
+
+/** As people write it: `providers.ollama.models[0].id`. A name that would be ambiguous is in brackets. */
+export const formatPath = (path: Path): string =>
+  path.reduce<string>((key, step) => {
+    if (typeof step === "number") return `${key}[${step}]`;
+    if (!/^[^\s.[\]'"]+$/.test(step)) return `${key}['${step}']`;
+    return key === "" ? step : `${key}.${step}`;
+  }, "");
+
+const quotePath = (path: Path): string => `"${formatPath(path)}"`;
+
+/** `"a", "b", or "c"`. */
+export const quoteEach = (choices: readonly string[]): string =>
+  new Intl.ListFormat("en", { type: "disjunction" }).format(choices.map((choice) => JSON.stringify(choice)));
+
+const maxShownLength = 40;
+
+function describeOther(value: unknown, showStrings: boolean): string {
+  if (value === undefined) return "and is missing";
+  if (Array.isArray(value)) return "not a list";
+  if (typeof value === "object" && value !== null) return "not an object";
+  if (typeof value !== "string") return `not ${String(value)}`;
+  if (value === "") return 'not ""';
+  if (!showStrings) return "not this string";
+  return `not ${value.length > maxShownLength ? `a string of ${value.length} characters` : JSON.stringify(value)}`;
+}
