@@ -31,7 +31,12 @@ const packages = [
   { name: "agent", entries: ["index"] },
   { name: "tools", entries: ["index", "platform/index", "testing/index"] },
   { name: "protocol", entries: ["index", "node/index"] },
-  { name: "harness", entries: ["index", "testing/index"] },
+  {
+    name: "harness",
+    entries: ["", "session/", "settings/", "auth/", "models/", "policy/", "host/", "export/", "testing/"].map(
+      (front) => `${front}index`,
+    ),
+  },
   { name: "cli", entries: ["index"] },
 ];
 

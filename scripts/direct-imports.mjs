@@ -7,9 +7,7 @@ import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 const packages = ["ai", "agent", "tools", "protocol", "harness"];
-const fronts = new Map(
-  packages.map((name) => [`@tau/${name}`, getExports(join(root, "packages", name, "src", "index.ts"))]),
-);
+const fronts = new Map(packages.flatMap(getFronts));
 
 export const directImports = {
   name: "direct-imports",
@@ -24,12 +22,12 @@ export const directImports = {
 /** Only what is said in full: the names in the braces of `import { … } from "@tau/…"`, and the same of late imports. */
 function rewrite(source) {
   return source
-    .replaceAll(/^import \{([^}]*)\} from "(@tau\/[a-z]+)";$/gm, (whole, names, from) => {
+    .replaceAll(/^import \{([^}]*)\} from "(@tau\/[a-z]+(?:\/[a-z]+)?)";$/gm, (whole, names, from) => {
       const lines = getFiles(names, from).map(([name, file]) => `import { ${name} } from ${JSON.stringify(file)};`);
       // The lines below stay where they are.
       return lines.join(" ") + whole.replaceAll(/[^\n]/g, "");
     })
-    .replaceAll(/\bconst \{([^}]*)\} = await import\("(@tau\/[a-z]+)"\);/g, (_, names, from) =>
+    .replaceAll(/\bconst \{([^}]*)\} = await import\("(@tau\/[a-z]+(?:\/[a-z]+)?)"\);/g, (_, names, from) =>
       getFiles(names, from)
         .map(([name, file]) => `const { ${name} } = await import(${JSON.stringify(file)});`)
         .join(" "),
@@ -43,6 +41,15 @@ function getFiles(names, from) {
     if (file === undefined) throw new Error(`${from} does not export ${name}`);
     return [name, file];
   });
+}
+
+/** The public entries of a package, with what each exports. */
+function getFronts(name) {
+  const directory = join(root, "packages", name);
+  const { exports } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+  return Object.entries(exports)
+    .filter(([, entry]) => entry["@tau/source"])
+    .map(([path, entry]) => [`@tau/${name}${path.slice(1)}`, getExports(join(directory, entry["@tau/source"]))]);
 }
 
 /** From each value that a front exports to the file where it is. */

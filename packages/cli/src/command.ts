@@ -1,4 +1,4 @@
-import type { OAuthProvider } from "@tau/harness";
+import type { OAuthProvider } from "@tau/harness/auth";
 import type { Readable } from "node:stream";
 import type { ExitCode } from "./exit-codes.ts";
 

@@ -6,13 +6,15 @@ import { jsonLine } from "./json-line.ts";
 import { sayAndEnd } from "./say.ts";
 
 export const runJson = (options: SessionOptions, io: Io): Promise<ExitCode> =>
-  sayAndEnd(options, io, (session) => {
-    io.out(jsonLine(session.sessionManager.getHeader()));
-    for (const { code, message } of session.notices) io.out(jsonLine({ type: "notice", code, message }));
-    session.onSessionEvent((event) => io.out(jsonLine(event)));
+  sayAndEnd(options, io, (hosted) => {
+    io.out(jsonLine(hosted.session.sessionManager.getHeader()));
+    hosted.subscribe((item) => {
+      if (item.kind === "event") return io.out(jsonLine(item.event));
+      for (const notice of item.view.live.notices) io.out(jsonLine({ type: "notice", ...notice }));
+    });
     return {
-      end(_outcome, said) {
-        if (said !== undefined && !options.quiet) io.err(`tau: ${said}\n`);
+      end(_outcome, ending) {
+        if (ending !== undefined && !options.quiet) io.err(`tau: ${ending}\n`);
       },
     };
   });

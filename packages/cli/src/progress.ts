@@ -1,6 +1,6 @@
 /** One line on standard error that says what goes on, for a person who waits. */
 import { systemClock } from "@tau/ai";
-import type { AgentSession } from "@tau/harness";
+import type { HostedSession } from "@tau/harness/host";
 import type { SessionEvent } from "@tau/protocol";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
@@ -14,9 +14,9 @@ export interface Progress {
 }
 
 /** Nothing moves where nobody looks: without a terminal only notices and, with `verbose`, calls are told. */
-export function showProgress(session: AgentSession, { quiet, verbose }: SessionOptions, io: Io): Progress {
+export function showProgress(hosted: HostedSession, { quiet, verbose }: SessionOptions, io: Io): Progress {
   if (quiet) return { end: () => {} };
-  for (const { message } of session.notices) io.err(`tau: ${message}\n`);
+  for (const { message } of hosted.view.live.notices) io.err(`tau: ${message}\n`);
   const moves = io.terminal.err;
   let doing = "waiting for the model";
   let since = systemClock.monotonic();
@@ -26,7 +26,9 @@ export function showProgress(session: AgentSession, { quiet, verbose }: SessionO
     io.err(`${clearLine}${frames[frame++ % frames.length]} ${doing}${seconds > 0 ? ` ${seconds} s` : ""}`);
   };
   const say = (line: string) => io.err(`${moves ? clearLine : ""}${line}\n`);
-  const stop = session.onSessionEvent((event) => {
+  const stop = hosted.subscribe((item) => {
+    if (item.kind !== "event") return;
+    const { event } = item;
     const next = doingAfter(event);
     if (next !== undefined && next !== doing) {
       doing = next;

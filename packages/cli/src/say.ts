@@ -1,75 +1,73 @@
-/** What print and JSON mode have in common: everything that was given is said, and then the program ends. */
+/** What print and JSON mode have in common: all prompts are sent, and then the program ends. */
 import type { Model } from "@tau/ai";
-import { type AgentSession, HarnessError, type PromptOutcome, type RunOutcome } from "@tau/harness";
+import { HarnessError, type RunOutcome } from "@tau/harness";
+import type { HostedSession } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { firstRunText } from "./first-run.ts";
-import { openSession } from "./open-session.ts";
+import { openHost } from "./open-host.ts";
 import { readInput } from "./read-input.ts";
 
 /** How such a surface shows a session. */
-export interface Showing {
-  /** Called when everything was said. `said` is how the run ended, in one line, where that is worth one. */
-  end: (outcome: RunOutcome, said: string | undefined) => void | Promise<void>;
+export interface Presentation {
+  /** Called when all prompts were answered. `ending` is how the run ended, in one line, where that is worth one. */
+  end: (outcome: RunOutcome, ending: string | undefined) => void | Promise<void>;
 }
 
 export async function sayAndEnd(
   options: SessionOptions,
   io: Io,
-  show: (session: AgentSession) => Showing,
+  present: (hosted: HostedSession) => Presentation,
 ): Promise<ExitCode> {
   const input = await readInput(io);
   const { messages, files } = options;
   if (input === undefined && files.length === 0 && messages.every((message) => message.trim() === "")) {
-    throw new HarnessError("invalid_input", "Nothing was said. Give a message, a file or standard input.");
+    throw new HarnessError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
   }
-  const session = await openSession(options, io);
+  const { host, sessionId } = await openHost(options, io);
   try {
-    if (!session.model) {
-      io.err(session.modelProblem === undefined ? firstRunText() : `tau: ${session.modelProblem}\n`);
+    const hosted = host.get(sessionId);
+    const { model, modelProblem } = hosted.session;
+    if (!model) {
+      io.err(modelProblem === undefined ? firstRunText() : `tau: ${modelProblem}\n`);
       return exitCodes.failed;
     }
-    const denied = watchDenials(session);
-    const showing = show(session);
-    const outcome = await sayAll(session, options, input);
-    // Whoever has stopped reading, as `head` does, has interrupted nothing that they would want to hear of.
-    const said = io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied(), session.model);
-    await showing.end(outcome, said);
-    return toExitCode(outcome, denied());
+    const presentation = present(hosted);
+    const getDenied = countDenied(hosted);
+    const outcome = await sendAll(hosted, options, input);
+    // A reader that stopped reading, as `head` does, does not want to hear of an interruption.
+    const ending = io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, getDenied(), model);
+    await presentation.end(outcome, ending);
+    return toExitCode(outcome, getDenied());
   } finally {
-    await session.dispose();
+    await host.dispose();
   }
 }
 
 /**
- * Each message is said when the one before it is answered. Files and standard input go with the first. One that is empty,
- * as a script's unset variable is, says nothing.
+ * Each message is sent when the one before it is answered. Files and standard input go with the first. An empty message,
+ * as from an unset variable in a script, is left out.
  */
-async function sayAll(
-  session: AgentSession,
+async function sendAll(
+  hosted: HostedSession,
   { messages, files }: SessionOptions,
   input: string | undefined,
 ): Promise<RunOutcome> {
   const [first = "", ...others] = messages.filter((message) => message.trim() !== "");
-  let outcome = ran(await session.prompt(first, { files, ...(input !== undefined && { input }) }));
+  let outcome = await hosted.run(first, { files, ...(input !== undefined && { input }) });
   for (const message of others) {
     if (outcome.terminationReason !== "no_tool_calls") break;
-    outcome = ran(await session.prompt(message));
+    outcome = await hosted.run(message, {});
   }
   return outcome;
 }
 
-function ran(outcome: PromptOutcome): RunOutcome {
-  if (outcome.kind === "ran") return outcome;
-  throw new Error("The prompt waits for a run that nobody started.");
-}
-
-/** Counts the calls that the policy did not allow. */
-function watchDenials(session: AgentSession): () => number {
+/** Counts the calls that were not allowed, in all runs. */
+function countDenied(hosted: HostedSession): () => number {
   let denied = 0;
-  session.onSessionEvent((event) => {
-    if (event.type === "tool_denied") denied++;
+  hosted.subscribe((item) => {
+    if (item.kind === "event" && item.event.type === "tool_denied") denied++;
   });
   return () => denied;
 }

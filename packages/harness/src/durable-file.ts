@@ -1,8 +1,8 @@
 /** Durable files: directories and files whose content is on the disk before a call resolves. */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
-import type { Ids } from "@tau/ai";
-import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
+import { type Ids, systemIds } from "@tau/ai";
+import { type FileSystem, lookAt, nodeFileSystem, systemCode } from "@tau/tools/platform";
 
 /** Makes a directory, and those above it. It is lost with the power, with all that is in it, until its name is synced. */
 export async function makeDirectory(fs: FileSystem, path: string): Promise<void> {
@@ -62,20 +62,29 @@ export async function readWhole(fs: FileSystem, path: string): Promise<Buffer | 
   }
 }
 
+/** Writes a text file that only its owner may read. Fails with `EEXIST` where a file exists, unless `replaces`. */
+export const writeTextFile = (path: string, text: string, { replaces = false } = {}): Promise<void> =>
+  writeWhole(nodeFileSystem, { path, bytes: Buffer.from(text), ids: systemIds, replaces });
+
 export interface WholeFile {
   path: string;
   bytes: Uint8Array;
   /** Names the draft. */
   ids: Ids;
-  /** Default 0600: only its owner may look into it. */
+  /** Default 0600: only its owner may read it. */
   mode?: number;
+  /** Whether an existing file is replaced. Default true; otherwise it fails with `EEXIST`. */
+  replaces?: boolean;
 }
 
 /**
  * Old or new, never neither and never half: a draft beside it takes its place when it is on the disk. Makes missing
  * directories, which only their owner may look into.
  */
-export async function writeWhole(fs: FileSystem, { path, bytes, ids, mode = 0o600 }: WholeFile): Promise<void> {
+export async function writeWhole(
+  fs: FileSystem,
+  { path, bytes, ids, mode = 0o600, replaces = true }: WholeFile,
+): Promise<void> {
   const draft = `${path}.${ids()}`;
   await makeDirectory(fs, dirname(path));
   try {
@@ -86,7 +95,12 @@ export async function writeWhole(fs: FileSystem, { path, bytes, ids, mode = 0o60
     } finally {
       await handle.close();
     }
-    await fs.rename(draft, path);
+    // A link, unlike a rename, never replaces a file.
+    if (replaces) await fs.rename(draft, path);
+    else {
+      await fs.link(draft, path);
+      await fs.unlink(draft);
+    }
   } catch (error) {
     await orUndefined(fs.unlink(draft));
     throw error;

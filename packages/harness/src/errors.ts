@@ -13,7 +13,7 @@ export type HarnessErrorCode =
   | "unknown_model"
   /** No model can be used yet. */
   | "no_model"
-  /** A run goes on already. */
+  /** A run is already in progress. */
   | "busy"
   /** The session was closed. */
   | "closed"
@@ -21,6 +21,11 @@ export type HarnessErrorCode =
   | "run_failed"
   /** A test's script was asked for something that it does not have. */
   | "script_missed"
+  /** The protocol has no command of this name. */
+  | "unknown_command"
+  /** A command was given parameters that it cannot use. */
+  | "invalid_parameters"
+  | "login_failed"
   | "invalid_input"
   | "aborted";
 

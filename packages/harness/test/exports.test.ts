@@ -1,68 +1,42 @@
-/** The public surface. A name that appears or disappears here is a decision, not an accident. */
-import { expect, test } from "vitest";
-import * as root from "../src/index.ts";
+/** The public surface: a name that appears or disappears is a decision. The list is in `public-names.json`. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
 
-test("the root exports these values and no others", () => {
-  expect(Object.keys(root).sort()).toEqual([
-    "AgentSession",
-    "AuthStorage",
-    "Budget",
-    "HarnessError",
-    "MemoryLog",
-    "ModelRegistry",
-    "Session",
-    "SessionManager",
-    "SettingsManager",
-    "buildContext",
-    "buildSystemPrompt",
-    "capabilities",
-    "chooseDefault",
-    "collectLeftBranch",
-    "compact",
-    "contextEntries",
-    "contextMessages",
-    "contextTokens",
-    "convertToLlm",
-    "createAgent",
-    "createAgentSession",
-    "createBudget",
-    "createDebugLog",
-    "createDefaultPolicy",
-    "createExpandPort",
-    "createFileStore",
-    "createMemoryStore",
-    "createResourceLoader",
-    "defaultAgentDir",
-    "defaultModels",
-    "defaultProviderOrder",
-    "estimateTokens",
-    "expandPrompt",
-    "exportHtml",
-    "exportJsonl",
-    "exportMarkdown",
-    "findTracer",
-    "firstDifference",
-    "formatDate",
-    "formatFileProblem",
-    "importSession",
-    "isSessionId",
-    "isSilent",
-    "listNamedAgents",
-    "literalKey",
-    "loadNamedAgent",
-    "loginMethods",
-    "oauthProviders",
-    "planCompaction",
-    "recordRuns",
-    "recover",
-    "resolveCompactionSettings",
-    "resolveModel",
-    "scopeModels",
-    "sessionDirectory",
-    "sessionFileName",
-    "settingsReference",
-    "settingsSchema",
-    "shouldCompact",
-    "summariseBranch",
-  ]);
+const root = join(import.meta.dirname, "..");
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  exports: Record<string, string | { "@tau/source": string }>;
+};
+const pinned = JSON.parse(readFileSync(join(import.meta.dirname, "public-names.json"), "utf8")) as Record<
+  string,
+  string[]
+>;
+
+const fronts = Object.entries(exports).flatMap(([path, entry]) =>
+  typeof entry === "string" ? [] : [{ path, file: join(root, entry["@tau/source"]) }],
+);
+
+/** Values and types, as the entry names them. */
+const listNames = (source: string): string[] =>
+  [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
+    .flatMap(([, names]) => names!.split(","))
+    .map((name) => name.replace(/^\s*type /, "").trim())
+    .filter((name) => name !== "")
+    .toSorted();
+
+test("every entry is pinned", () => {
+  expect(Object.keys(pinned)).toEqual(fronts.map(({ path }) => path));
+});
+
+describe.each(fronts)("$path", ({ path, file }) => {
+  const source = readFileSync(file, "utf8");
+
+  test("exports these names and no others", () => {
+    expect(source).not.toMatch(/^export (?!type \{|\{)/m);
+    expect(listNames(source)).toEqual(pinned[path]);
+  });
+});
+
+test("the root has at most 60 names", () => {
+  expect(pinned["."]!.length).toBeLessThanOrEqual(60);
 });

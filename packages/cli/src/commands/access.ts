@@ -1,8 +1,9 @@
 /** Keys and models as the program sees them, without a session. */
 import { findEnvKeys } from "@tau/ai";
-import { type AuthNotice, AuthStorage, ModelRegistry } from "@tau/harness";
+import { type AuthNotice } from "@tau/harness/auth";
+import { AuthStorage, ModelRegistry } from "@tau/harness";
 import type { Io } from "../command.ts";
-import { getAgentDir } from "../find-session.ts";
+import { getAgentDir } from "../agent-dir.ts";
 
 export interface Access {
   agentDir: string;

@@ -1,12 +1,6 @@
 import { didYouMean, getProviders } from "@tau/ai";
-import {
-  type AuthStorage,
-  HarnessError,
-  type LoginInteraction,
-  type LoginMethod,
-  loginMethods,
-  literalKey,
-} from "@tau/harness";
+import { type LoginInteraction, type LoginMethod, loginMethods, literalKey } from "@tau/harness/auth";
+import { type AuthStorage, HarnessError } from "@tau/harness";
 import { ask, choose, consent, getEnd } from "../choose.ts";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";

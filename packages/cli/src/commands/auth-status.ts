@@ -1,6 +1,7 @@
 /** Where each key comes from. Never the key. */
 import { findEnvKeys } from "@tau/ai";
-import { type Credential, formatFileProblem } from "@tau/harness";
+import { type Credential } from "@tau/harness/auth";
+import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";

@@ -1,8 +1,10 @@
 /** Where a command works: the directory, tau's own, and what the settings say of both. */
 import { resolve } from "node:path";
-import { formatFileProblem, type SessionInfo, SessionManager, SettingsManager } from "@tau/harness";
+import { SessionManager, SettingsManager } from "@tau/harness";
+import { findSession, type SessionInfo } from "@tau/harness/session";
+import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
-import { getAgentDir, findSession } from "../find-session.ts";
+import { getAgentDir } from "../agent-dir.ts";
 
 export interface CommandContext {
   cwd: string;

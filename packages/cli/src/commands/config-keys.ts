@@ -1,7 +1,8 @@
 /** Settings by their names with dots. Pure. */
 import { isRecord } from "@tau/ai";
 import { didYouMean } from "@tau/ai";
-import { HarnessError, settingsSchema } from "@tau/harness";
+import { HarnessError } from "@tau/harness";
+import { settingsSchema } from "@tau/harness/settings";
 
 interface Schema {
   type?: string | readonly string[];

@@ -1,7 +1,9 @@
+import { writeTextFile } from "@tau/harness/export";
 import { spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { HarnessError, type SettingsInput, settingsSchema } from "@tau/harness";
+import { HarnessError } from "@tau/harness";
+import { type SettingsInput, settingsSchema } from "@tau/harness/settings";
 import type { Io, Run } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
@@ -9,7 +11,6 @@ import { tableText } from "../table.ts";
 import { at, nest, readValue, toRows, schemaAt } from "./config-keys.ts";
 import type { Given } from "./forms.ts";
 import { type CommandContext, openCommandContext, tellProblems } from "./command-context.ts";
-import { writeNew } from "./write-new.ts";
 import { runForms } from "./run-forms.ts";
 
 export const config: Run = async (args, io) =>
@@ -83,7 +84,7 @@ async function edit(given: Given, io: Io): Promise<ExitCode> {
   if (!editor)
     throw new HarnessError("invalid_input", `Set VISUAL or EDITOR to your editor, or open ${file} yourself.`);
   if (!(await stat(file).catch(() => undefined))) {
-    await writeNew({ path: file, text: "{\n}\n" });
+    await writeTextFile(file, "{\n}\n");
   }
   const code = await runEditor(editor, file, io);
   if (code !== 0) throw new Error(`The editor ${JSON.stringify(editor)} ended with ${code}.`);

@@ -1,5 +1,5 @@
 /** An entry of a log in a few words. Total: a log is read without being checked. Pure. */
-import type { SessionEntry } from "@tau/harness";
+import type { SessionEntry } from "@tau/harness/session";
 
 export interface EntryWords {
   who: string;

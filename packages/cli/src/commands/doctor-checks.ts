@@ -3,7 +3,7 @@ import { access as mayUse, constants, mkdtemp, rm, stat, statfs, writeFile } fro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { getErrorMessage, systemClock } from "@tau/ai";
-import { formatFileProblem } from "@tau/harness";
+import { formatFileProblem } from "@tau/harness/settings";
 import type { Tools } from "@tau/tools";
 import type { Io } from "../command.ts";
 import type { Access } from "./access.ts";

@@ -82,7 +82,7 @@ async function keysTopic(): Promise<string> {
 }
 
 async function settingsTopic(): Promise<string> {
-  const { settingsSchema } = await import("@tau/harness");
+  const { settingsSchema } = await import("@tau/harness/settings");
   const { properties } = settingsSchema() as { properties: Record<string, { description?: string }> };
   const rows = Object.entries(properties).filter(([name]) => name !== "$schema");
   return text(

@@ -1,5 +1,5 @@
 import { didYouMean, type Model } from "@tau/ai";
-import { formatFileProblem } from "@tau/harness";
+import { formatFileProblem } from "@tau/harness/settings";
 import type { Run } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { firstRunText } from "../first-run.ts";

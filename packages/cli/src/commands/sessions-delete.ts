@@ -1,6 +1,7 @@
 import { readdir, realpath, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { HarnessError, type SessionInfo } from "@tau/harness";
+import { HarnessError } from "@tau/harness";
+import { findSideFiles, type SessionInfo } from "@tau/harness/session";
 import { acquireLease } from "@tau/tools/platform";
 import { consent, getEnd } from "../choose.ts";
 import type { Io } from "../command.ts";
@@ -49,17 +50,10 @@ async function removeSession(path: string): Promise<void> {
   }
   try {
     await unlink(path);
-    for (const name of besides(basename(path), await readdir(dirname(path))))
+    for (const name of findSideFiles(basename(path), await readdir(dirname(path))))
       if (!name.startsWith(basename(lock))) await rm(join(dirname(path), name), { recursive: true });
   } finally {
     await outcome.lease.release();
   }
   await unlink(lock);
-}
-
-/** What belongs to a log by its name. The id of another session may begin like it, down to the ending. Pure. */
-function besides(log: string, names: readonly string[]): string[] {
-  const beginning = names.filter((name) => name.startsWith(`${log}.`));
-  const others = beginning.filter((name) => name.endsWith(".jsonl"));
-  return beginning.filter((name) => !others.some((other) => name === other || name.startsWith(`${other}.`)));
 }

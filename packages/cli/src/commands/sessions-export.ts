@@ -1,12 +1,18 @@
 import { extname, resolve } from "node:path";
-import { type ExportSource, exportHtml, exportJsonl, exportMarkdown } from "@tau/harness";
+import {
+  type ExportSource,
+  exportHtml,
+  exportJsonl,
+  exportMarkdown,
+  findTarget,
+  writeTarget,
+} from "@tau/harness/export";
 import { consent, getEnd } from "../choose.ts";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Given } from "./forms.ts";
 import { openCommandContext, readSession, sessionFile } from "./command-context.ts";
 import { usageMistake } from "./run-forms.ts";
-import { findTarget, writeTarget } from "./write-export.ts";
 
 type Format = "html" | "md" | "jsonl";
 

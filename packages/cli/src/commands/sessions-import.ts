@@ -1,23 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { getErrorMessage, systemClock, systemIds } from "@tau/ai";
-import {
-  exportJsonl,
-  HarnessError,
-  importSession,
-  type ImportedSession,
-  type SessionHeader,
-  sessionDirectory,
-  SessionManager,
-  isSessionId,
-  sessionFileName,
-} from "@tau/harness";
+import { exportJsonl, importSession, type ImportedSession, writeTextFile } from "@tau/harness/export";
+import { HarnessError, SessionManager } from "@tau/harness";
+import { type SessionHeader, sessionDirectory, isSessionId, sessionFileName } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import type { Given } from "./forms.ts";
 import { type CommandContext, openCommandContext } from "./command-context.ts";
-import { writeNew } from "./write-new.ts";
 
 /** Becomes a session of this directory. The file stays as it is. */
 export async function importFile(given: Given, io: Io): Promise<ExitCode> {
@@ -30,7 +21,7 @@ export async function importFile(given: Given, io: Io): Promise<ExitCode> {
   const header = await headerFor(imported, context);
   const directory = context.sessionDir ?? sessionDirectory(context.cwd, context.agentDir);
   const path = join(directory, sessionFileName(header.timestamp, header.id));
-  await writeNew({ path, text: exportJsonl({ header, entries: imported.entries, leafId: null }) });
+  await writeTextFile(path, exportJsonl({ header, entries: imported.entries, leafId: null }));
   const { problems, entries } = imported;
   if (given.has("json")) io.out(jsonLine({ id: header.id, path, entries: entries.length, problems }));
   else {

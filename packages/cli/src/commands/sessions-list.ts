@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { systemClock } from "@tau/ai";
-import { type SessionInfo, SessionManager } from "@tau/harness";
+import { SessionManager } from "@tau/harness";
+import { type SessionInfo } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";

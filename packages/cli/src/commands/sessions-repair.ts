@@ -5,21 +5,15 @@
 import { link, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { systemIds } from "@tau/ai";
-import {
-  type ExportSource,
-  exportJsonl,
-  HarnessError,
-  sessionDirectory,
-  SessionManager,
-  type SessionProblem,
-} from "@tau/harness";
+import { type ExportSource, exportJsonl, writeTextFile } from "@tau/harness/export";
+import { HarnessError, SessionManager } from "@tau/harness";
+import { sessionDirectory, type SessionProblem } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import type { Given } from "./forms.ts";
 import { type CommandContext, openCommandContext, sessionFile } from "./command-context.ts";
 import { keepingTime } from "./sessions-change.ts";
-import { writeNew } from "./write-new.ts";
 
 interface Repaired {
   id: string;
@@ -68,7 +62,7 @@ async function repairOpen(session: SessionManager, context: CommandContext): Pro
   const keptAs = `${path}.damaged-${systemIds()}`;
   await link(path, keptAs);
   await keepingTime(path, () =>
-    writeNew({ path, text: exportJsonl(withPlace(source, { path, ...context })), replaces: true }),
+    writeTextFile(path, exportJsonl(withPlace(source, { path, ...context })), { replaces: true }),
   );
   return { ...done, keptAs };
 }

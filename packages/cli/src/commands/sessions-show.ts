@@ -1,4 +1,5 @@
-import type { SessionEntry, SessionManager } from "@tau/harness";
+import type { SessionManager } from "@tau/harness";
+import type { SessionEntry } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";

@@ -1,5 +1,5 @@
 /** Which session came from which; and within one, which entry followed which. */
-import type { SessionInfo } from "@tau/harness";
+import type { SessionInfo } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";

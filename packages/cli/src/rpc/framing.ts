@@ -1,6 +1,5 @@
 /** Two ways to say the same: pi's lines, and JSON-RPC 2.0. From a line to what it asks, and from an answer to its line. Pure. */
-import type { Answer } from "@tau/harness";
-import type { Approval } from "@tau/protocol";
+import { type Approval, type ApprovalAnswer, type ApprovalChoice, approvalChoices } from "@tau/protocol";
 
 export type Framing = "pi" | "json-rpc";
 
@@ -17,7 +16,7 @@ export type Incoming =
   | { kind: "nothing" }
   | { kind: "command"; sender: Sender; fields: Readonly<Record<string, unknown>> }
   /** What a person says to a question of ours. */
-  | { kind: "reply"; approvalId: string; answer: Answer }
+  | { kind: "reply"; approvalId: string; answer: ApprovalAnswer }
   /** A reply to something that we did not ask. */
   | { kind: "stray" }
   | { kind: "mistake"; sender: Sender; fault: Fault };
@@ -72,7 +71,7 @@ function readPi({ id, type, ...fields }: Record<string, unknown>): Incoming {
   return { kind: "command", sender, fields };
 }
 
-const piAnswer = ({ confirmed }: Record<string, unknown>): Answer => ({
+const piAnswer = ({ confirmed }: Record<string, unknown>): ApprovalAnswer => ({
   decision: confirmed === true ? "allow" : "deny",
 });
 
@@ -106,10 +105,11 @@ const questionPrefix = "approve:";
 /** An answer that cannot be understood allows nothing. */
 function readReply(id: unknown, result: unknown): Incoming {
   if (typeof id !== "string" || !id.startsWith(questionPrefix)) return { kind: "stray" };
-  const { decision, remember } = (result ?? {}) as Record<string, unknown>;
-  const answer: Answer = {
+  const { decision, choice, message } = (result ?? {}) as Record<string, unknown>;
+  const answer: ApprovalAnswer = {
     decision: decision === "allow" ? "allow" : "deny",
-    ...((remember === "session" || remember === "always") && { remember }),
+    ...(approvalChoices.includes(choice as ApprovalChoice) && { choice: choice as ApprovalChoice }),
+    ...(typeof message === "string" && { message }),
   };
   return { kind: "reply", approvalId: id.slice(questionPrefix.length), answer };
 }

@@ -2,6 +2,7 @@
 import type { AgentEvent } from "@tau/agent";
 import type { AssistantMessageEvent } from "@tau/ai";
 import type { AgentSessionEvent } from "@tau/harness";
+import { formatNothingToCompact, getMessageText } from "@tau/harness/host";
 import type { CompactionEntry, CompactionResult, QueuedMessage, SessionEntry, SessionEvent } from "@tau/protocol";
 
 export type PiRecord = { type: string; [field: string]: unknown };
@@ -118,7 +119,7 @@ export class PiEvents {
     this.#compaction = undefined;
     if (outcome.kind === "aborted") return { aborted: true };
     if (outcome.kind === "failed") return { aborted: false, errorMessage: outcome.message };
-    if (outcome.kind === "nothing") return { aborted: false, errorMessage: formatNothing(outcome.reason) };
+    if (outcome.kind === "nothing") return { aborted: false, errorMessage: formatNothingToCompact(outcome.reason) };
     if (!entry) return { aborted: false };
     const { summary, firstKeptEntryId, tokensBefore, usage, details } = entry;
     const { tokensAfter: estimatedTokensAfter } = outcome;
@@ -128,8 +129,6 @@ export class PiEvents {
     };
   }
 }
-
-export const formatNothing = (reason: string): string => `There is nothing to compact: ${reason.replaceAll("_", " ")}.`;
 
 /** Without what has been said before: a line a delta, and not the whole message each time. */
 function toUpdate({ message, assistantMessageEvent }: Extract<AgentEvent, { type: "message_update" }>): PiRecord {
@@ -147,11 +146,6 @@ function toDelta(event: AssistantMessageEvent): object {
 
 /** What waits, as words. */
 export const toQueue = (queue: { steering: readonly QueuedMessage[]; followUps: readonly QueuedMessage[] }) => ({
-  steering: queue.steering.map(getWords),
-  followUp: queue.followUps.map(getWords),
+  steering: queue.steering.map(getMessageText),
+  followUp: queue.followUps.map(getMessageText),
 });
-
-export function getWords({ content }: { content: QueuedMessage["content"] }): string {
-  if (typeof content === "string") return content;
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-}

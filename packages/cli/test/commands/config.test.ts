@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { settingsSchema } from "@tau/harness";
+import { settingsSchema } from "@tau/harness/settings";
 import { expect, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { run, temporaryDirectory } from "../kit.ts";

@@ -414,6 +414,17 @@ export class AgentSession {
     this.#choices.setTools(tools);
   }
 
+  /** Takes effect with the next request: the model is shown these tools alone. Throws for a name that no tool has. */
+  setActiveTools(names: readonly string[]): void {
+    this.#mustBeOpen();
+    this.#choices.setActiveTools(names);
+  }
+
+  /** Tells the user something, in whole sentences. `code` is for programs. */
+  notify(code: string, message: string): void {
+    this.#notices.add(code, message);
+  }
+
   /** Changes what this session does, without changing any file. */
   override(changes: SessionOverrides): void {
     this.#choices.override(changes);

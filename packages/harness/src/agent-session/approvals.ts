@@ -1,4 +1,5 @@
 /** Questions that wait for a person. They are told to every surface, and the first answer counts. */
+import type { ApprovalAnswer } from "@tau/protocol";
 import type { Publisher } from "./publisher.ts";
 import type { Answer, Ask, Question } from "../policy/policy.ts";
 
@@ -13,8 +14,17 @@ export class Approvals {
     this.#publisher = publisher;
   }
 
-  /** Answers a question. False when it is no longer open. */
-  answer(id: string, answer: Answer): boolean {
+  /** Takes the answer of a surface. False when the question is no longer open. */
+  answer(id: string, { decision, choice, message }: ApprovalAnswer): boolean {
+    const remember = choice === undefined || choice === "once" ? undefined : choice === "session" ? choice : "always";
+    return this.#settle(id, {
+      decision,
+      ...(remember && { remember }),
+      ...(message !== undefined && { reason: message }),
+    });
+  }
+
+  #settle(id: string, answer: Answer): boolean {
     const settle = this.#open.get(id);
     // Code without types may answer anything; only a clear yes is one.
     settle?.(answer?.decision === "allow" ? answer : { ...answer, decision: "deny" });
@@ -46,7 +56,7 @@ export class Approvals {
     });
     (async () => await ask(question, signal))()
       .catch(denied)
-      .then((answer) => this.answer(question.id, answer));
+      .then((answer) => this.#settle(question.id, answer));
   }
 
   #wait(id: string, signal: AbortSignal): Promise<Answer> {

@@ -64,6 +64,8 @@ export class Choices {
   #model: Model | undefined;
   #thinkingLevel: ThinkingLevel;
   #tools: readonly GivenTool[];
+  /** Set by `setActiveTools`: only these are shown. */
+  #activeNames: readonly string[] | undefined;
   #date: string;
   #outfit: Outfit;
   #overrides: SessionOverrides = {};
@@ -140,6 +142,16 @@ export class Choices {
     this.refit();
   }
 
+  /** Shows exactly these tools. Built-in tools that the session was not given are added. */
+  setActiveTools(names: readonly string[]): void {
+    const { tools, dropped } = this.#outfit;
+    const known = new Set([...tools, ...dropped, ...this.#parts.tools.custom].map(({ name }) => name));
+    const added = names.filter((name) => !known.has(name)).map((name) => this.#parts.tools.getBuiltIn(name));
+    this.#tools = [...this.#tools, ...added];
+    this.#activeNames = names;
+    this.refit();
+  }
+
   /** Builds tools and prompt again after a change of what they are made of. */
   refit(): void {
     this.#outfit = this.#build(this.#outfit);
@@ -189,7 +201,7 @@ export class Choices {
         custom: tools.custom,
         binding: tools.binding,
         scopes: tools.scopes,
-        allowed: tools.allowed ?? allowed,
+        allowed: this.#activeNames ?? tools.allowed ?? allowed,
         excluded: [...excluded, ...tools.excluded],
         model: this.#model ?? { api: "", provider: "", id: "" },
         signal,

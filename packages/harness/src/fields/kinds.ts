@@ -91,6 +91,9 @@ export const oneOf = <const T extends string>(...choices: readonly T[]): Field<T
 /** `data` is base64. */
 export const image: Field<ImageContent> = object({ type: oneOf("image"), data: text, mimeType: text });
 
+/** Any JSON value, as it is; null is a value too. */
+export const anyJson: Field<unknown> = { type: "unknown", schema: {}, nullable: true, read: (value) => value };
+
 /** Any object of JSON, as it is. */
 export const jsonObject = scalar({
   expected: "an object",

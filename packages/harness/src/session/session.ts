@@ -48,6 +48,21 @@ export interface SessionParts {
   ids: Ids;
 }
 
+export interface BranchPageOptions {
+  /** The id of an entry: only those before it. */
+  before?: string;
+  /** The id of an entry: only those after it. */
+  after?: string;
+  /** Default: no limit. */
+  limit?: number;
+}
+
+export interface BranchPage {
+  entries: SessionEntry[];
+  /** Whether the branch has entries before these. */
+  hasOlder: boolean;
+}
+
 /** Where a session stood when it was opened. */
 export interface Standing {
   leafId: string | null;
@@ -152,6 +167,21 @@ export class Session implements SessionNode {
   /** From the root to an entry. Default: to the leaf. */
   getBranch(fromId: string | null = this.#leafId): Promise<SessionEntry[]> {
     return this.#log.retrying(async () => readBranch(this.#log, await this.#row(fromId)));
+  }
+
+  /**
+   * A part of the shown branch, oldest first: the entries before or after one of its entries, else its last. Reads only
+   * what it returns. Throws `unknown_entry` for an entry that is not on the branch.
+   */
+  getBranchPage({ before, after, limit = Number.POSITIVE_INFINITY }: BranchPageOptions): Promise<BranchPage> {
+    return this.#log.retrying(async () => {
+      const rows = branchRows(this.#log, await this.#row(this.#leafId));
+      const start = after === undefined ? 0 : (await this.#rowIndex(rows, after)) + 1;
+      const end = before === undefined ? rows.length : await this.#rowIndex(rows, before);
+      const inRange = rows.slice(start, end);
+      const page = after === undefined ? inRange.slice(-Math.min(limit, inRange.length)) : inRange.slice(0, limit);
+      return { entries: await this.#log.read(page), hasOlder: page.length > 0 && page[0] !== rows[0] };
+    });
   }
 
   /** All entries, in the order they were written. */
@@ -364,6 +394,12 @@ export class Session implements SessionNode {
 
   #isNew(): boolean {
     return this.#log.table.count === 0;
+  }
+
+  async #rowIndex(rows: readonly number[], id: string): Promise<number> {
+    const index = rows.indexOf(await this.#row(id));
+    if (index >= 0) return index;
+    throw new HarnessError("unknown_entry", `The entry ${JSON.stringify(id)} is not on the shown branch.`);
   }
 
   async #row(id: string | null): Promise<number> {

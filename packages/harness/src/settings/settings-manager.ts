@@ -52,7 +52,6 @@ interface Parts {
   readonly sources: Readonly<Record<SettingsScope, SettingsSource>>;
   /** To be watched. */
   readonly files: readonly string[];
-  readonly trusted: boolean;
   readonly clock: Clock;
 }
 
@@ -65,11 +64,14 @@ export class SettingsManager {
   #troubles: readonly SettingsProblem[] = [];
   /** Work on the files, one after the other. Never rejects. */
   #lane: Promise<unknown> = Promise.resolve();
+  /** Whether the project's settings that execute or redirect count. */
+  #isProjectTrusted: boolean;
   #watch: FileWatch | undefined;
   #cancelSecondLook: () => void = () => {};
 
-  private constructor(parts: Parts, global: Standing = nothingKnown) {
+  private constructor(parts: Parts, isProjectTrusted: boolean, global: Standing = nothingKnown) {
     this.#parts = parts;
+    this.#isProjectTrusted = isProjectTrusted;
     this.#standings = { global, project: nothingKnown };
     this.#settings = this.#resolve();
   }
@@ -91,7 +93,7 @@ export class SettingsManager {
       ids = systemIds,
     } = options;
     const { sources, files } = locateSettings(cwd, agentDir, { fileSystem, clock, ids });
-    const manager = new SettingsManager({ sources, files: watch ? files : [], trusted, clock });
+    const manager = new SettingsManager({ sources, files: watch ? files : [], clock }, trusted);
     await manager.reload();
     return manager;
   }
@@ -105,13 +107,19 @@ export class SettingsManager {
       global: memorySource(place, JSON.stringify(values)),
       project: memorySource(place),
     };
-    const parts = { sources, files: [], trusted: true, clock: options.clock ?? systemClock };
-    return new SettingsManager(parts, { values, problems: [], isThere: true });
+    const parts = { sources, files: [], clock: options.clock ?? systemClock };
+    return new SettingsManager(parts, true, { values, problems: [], isThere: true });
   }
 
   /** What counts: everything filled in, frozen. Another object whenever something is different. */
   get(): Settings {
     return this.#settings;
+  }
+
+  /** Counts all of the project's settings from now on, or only those that need no trust. */
+  async setProjectTrusted(isTrusted: boolean): Promise<void> {
+    this.#isProjectTrusted = isTrusted;
+    await this.reload();
   }
 
   /** What the person's own file says, without its mistakes. Frozen. */
@@ -247,7 +255,7 @@ export class SettingsManager {
   }
 
   #isTrusted(scope: SettingsScope): boolean {
-    return scope === "global" || this.#parts.trusted;
+    return scope === "global" || this.#isProjectTrusted;
   }
 
   #inLane(work: () => Promise<void>): Promise<void> {

@@ -14,5 +14,12 @@ export { type CrashFileSystem, type CrashLuck, createCrashFileSystem } from "./c
 export { createSequentialIds } from "./ids.ts";
 export type { ExpectedTurn, TestModel, TestTurn } from "./script.ts";
 export { storeContract, type StoreContractCase } from "./store-contract.ts";
+export {
+  type ContractReport,
+  type ContractStep,
+  type ContractSurface,
+  surfaceContract,
+  type SurfaceContractCase,
+} from "./surface-contract.ts";
 export { createTestSession, type TestSession, type TestSessionParams } from "./test-session.ts";
 export { transcript, type TranscriptOptions } from "./transcript.ts";

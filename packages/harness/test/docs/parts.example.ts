@@ -1,4 +1,5 @@
-import { AuthStorage, createAgentSession, formatFileProblem, ModelRegistry, SettingsManager } from "@tau/harness";
+import { AuthStorage, createAgentSession, ModelRegistry, SettingsManager } from "@tau/harness";
+import { formatFileProblem } from "@tau/harness/settings";
 
 /** A session whose parts are shared with the rest of a program, which closes them. */
 export async function openWithParts(cwd: string, agentDir: string) {

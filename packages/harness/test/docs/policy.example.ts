@@ -1,4 +1,4 @@
-import type { Ask, Decide } from "@tau/harness";
+import type { Ask, Decide } from "@tau/harness/policy";
 
 /** No commands, no writing; reading is asked about. The paths are the real ones. */
 export const decide: Decide = ({ capability, target }) => {

@@ -101,6 +101,9 @@ const codes: Record<HarnessErrorCode, true> = {
   closed: true,
   run_failed: true,
   script_missed: true,
+  unknown_command: true,
+  invalid_parameters: true,
+  login_failed: true,
   invalid_input: true,
   aborted: true,
 };

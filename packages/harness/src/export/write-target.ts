@@ -1,10 +1,10 @@
-/** Where an export goes: a file, which is there whole or not at all, or something that reads it as it is written. */
+/** Writing an export: to a file, which is written whole or not at all, or to a pipe or device. */
 import { constants, openSync } from "node:fs";
 import { lstat, open, realpath, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { sleep, systemClock } from "@tau/ai";
-import { HarnessError } from "@tau/harness";
-import { writeNew } from "./write-new.ts";
+import { writeTextFile } from "../durable-file.ts";
+import { HarnessError } from "../errors.ts";
 
 export type Target =
   | { kind: "new"; path: string }
@@ -12,11 +12,11 @@ export type Target =
   | { kind: "file"; path: string }
   | { kind: "pipe" | "device"; path: string };
 
-/** Throws for what nothing can be written to. */
+/** Throws for a path that cannot be written to. */
 export async function findTarget(path: string): Promise<Target> {
   const found = await stat(path).catch(ifMissing);
   if (!found) {
-    if (await lstat(path).catch(ifMissing)) throw refused(`${path} is a link to a file that is not there`);
+    if (await lstat(path).catch(ifMissing)) throw refused(`${path} is a link to a file that does not exist`);
     return { kind: "new", path };
   }
   if (found.isFile()) return { kind: "file", path: await realpath(path) };
@@ -25,10 +25,10 @@ export async function findTarget(path: string): Promise<Target> {
   throw refused(`${path} is ${found.isDirectory() ? "a directory" : "neither a file nor a pipe"}`);
 }
 
-/** Nobody but its owner may read the file: what was said to a model is private. */
+/** Only its owner may read the file: conversations are private. */
 export async function writeTarget({ kind, path }: Target, text: string, signal: AbortSignal): Promise<void> {
   if (kind === "pipe") return await writePipe(path, text, signal);
-  if (kind !== "device") return await writeNew({ path, text, replaces: kind === "file" });
+  if (kind !== "device") return await writeTextFile(path, text, { replaces: kind === "file" });
   const handle = await open(path, constants.O_WRONLY);
   try {
     await handle.writeFile(text);
@@ -37,14 +37,14 @@ export async function writeTarget({ kind, path }: Target, text: string, signal: 
   }
 }
 
-/** The same for who cannot wait for a reader, and asks nobody before a file is replaced. */
+/** Writes a file, replacing one that exists. Pipes and devices are refused: nothing may wait for a reader here. */
 export async function writeFileTarget(path: string, text: string): Promise<void> {
   const target = await findTarget(path);
-  if (target.kind === "pipe" || target.kind === "device") throw refused(`${path} is no file`);
-  await writeNew({ path: target.path, text, replaces: true });
+  if (target.kind === "pipe" || target.kind === "device") throw refused(`${path} is not a file`);
+  await writeTextFile(target.path, text, { replaces: true });
 }
 
-/** A thread that waits in the system for a reader cannot be stopped, not even by the end of the program. */
+/** A blocking open of a pipe without a reader could not be stopped, not even by the end of the program. */
 async function writePipe(path: string, text: string, signal: AbortSignal): Promise<void> {
   const { Socket } = await import("node:net");
   const fd = await openPipe(path, signal);
@@ -67,7 +67,7 @@ async function openPipe(path: string, signal: AbortSignal): Promise<number> {
   }
 }
 
-/** How often somebody looks whether a pipe has a reader. */
+/** How often it is checked whether a pipe has a reader. */
 const readerCheckMs = 50;
 
 const refused = (what: string) => new HarnessError("invalid_input", `${what}. Choose another name.`);

@@ -1,35 +1,40 @@
-/** From the flags to an open session: the one place where the program is put together. */
+/** From the flags to a host with one open session: the one place where the program is put together. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { didYouMean } from "@tau/ai";
 import {
   type AgentSession,
-  type AgentSessionParams,
   type AskChoice,
-  createAgentSession,
   createResourceLoader,
   HarnessError,
   SessionManager,
   SettingsManager,
 } from "@tau/harness";
+import { createHost, type Host, type HostOptions } from "@tau/harness/host";
+import { findSession, mustBeSession } from "@tau/harness/session";
+import { getAgentDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
-import { getAgentDir, findSession, mustBeSession } from "./find-session.ts";
 
 export interface OpenOptions {
-  /** Whom to ask where the policy asks. Default: nobody is there. */
+  /** Who answers where the policy asks. Default: nobody, and what asks is denied. */
   ask?: AskChoice;
 }
 
-/** Throws `HarnessError` for what a person has to put right. */
-export async function openSession(options: SessionOptions, io: Io, { ask }: OpenOptions = {}): Promise<AgentSession> {
+export interface OpenHost {
+  host: Host;
+  sessionId: string;
+}
+
+/** Throws `HarnessError` for what the user has to put right. */
+export async function openHost(options: SessionOptions, io: Io, { ask }: OpenOptions = {}): Promise<OpenHost> {
   const { cwd } = io;
   const agentDir = getAgentDir(io);
-  // A single run ends before anybody has changed their settings.
+  // A single run ends before the settings change.
   const watch = options.mode === "rpc";
   const settingsManager = await SettingsManager.create(cwd, agentDir, { watch });
   const { skills, prompts } = settingsManager.get();
-  for (const path of [...options.skills, ...options.promptTemplates]) await mustBeThere(cwd, path);
+  for (const path of [...options.skills, ...options.promptTemplates]) await mustExist(cwd, path);
   const resourceLoader = await createResourceLoader({
     cwd,
     agentDir,
@@ -38,35 +43,53 @@ export async function openSession(options: SessionOptions, io: Io, { ask }: Open
     ...(options.noContextFiles && { contextFiles: "none" }),
   });
   const sessionManager = await openLog(options, io, { agentDir, settings: settingsManager });
-  const model = modelSpec(options);
-  const params: AgentSessionParams = {
+  const model = getModelSpec(options);
+  const params: HostOptions["params"] = {
     cwd,
     agentDir,
     settingsManager,
     resourceLoader,
-    sessionManager,
     watch,
     ...(model !== undefined && { model }),
     ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
     ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
     ...(options.noTools && { tools: [], allowedTools: [] }),
     ...(options.excludeTools && { excludedTools: options.excludeTools }),
-    ...(options.systemPrompt !== undefined && { systemPrompt: await textOrFile(cwd, options.systemPrompt) }),
-    appendSystemPrompt: await Promise.all(options.appendSystemPrompt.map((given) => textOrFile(cwd, given))),
+    ...(options.systemPrompt !== undefined && { systemPrompt: await readTextOrFile(cwd, options.systemPrompt) }),
+    appendSystemPrompt: await Promise.all(options.appendSystemPrompt.map((value) => readTextOrFile(cwd, value))),
     ...(ask && { ask }),
     abortSignal: io.signal,
   };
-  const session = await createAgentSession(params);
+  const host = createHost({
+    params,
+    agentDir,
+    ...(options.models && { models: options.models }),
+    prepare: createPrepare(options),
+  });
+  const sessionId = await host.open(sessionManager);
+  const { session } = host.get(sessionId);
   try {
-    useKey(session, options);
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
     if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
-    return session;
+    return { host, sessionId };
   } catch (error) {
-    await session.dispose();
+    await host.dispose();
     throw error;
   }
+}
+
+/** `--api-key` is a key for the provider of the first session's model, in every session of this process. */
+function createPrepare({ apiKey }: SessionOptions): (session: AgentSession) => void {
+  let keyOwner: { provider: string; baseUrl: string } | undefined;
+  return ({ authStorage, model }) => {
+    if (apiKey === undefined) return;
+    keyOwner ??= model;
+    if (!keyOwner) {
+      throw new HarnessError("no_model", "--api-key needs to know whose key it is: name a --model or a --provider.");
+    }
+    authStorage.setRuntimeApiKey(keyOwner.provider, apiKey, keyOwner.baseUrl || undefined);
+  };
 }
 
 /** A misspelled name must not leave in what was to be out, nor stand for nothing at all. */
@@ -85,16 +108,8 @@ async function checkExcluded({ tools, droppedTools }: AgentSession, excluded: re
   throw new HarnessError("invalid_input", `There is no tool ${JSON.stringify(unknown)}.${didYouMean(unknown, known)}`);
 }
 
-const modelSpec = ({ provider, model }: SessionOptions): string | undefined =>
+const getModelSpec = ({ provider, model }: SessionOptions): string | undefined =>
   provider === undefined || model === undefined ? (model ?? provider) : `${provider}/${model}`;
-
-/** A key is for one provider, and so for the one whose model is used. */
-function useKey({ authStorage, model }: AgentSession, { apiKey }: SessionOptions): void {
-  if (apiKey === undefined) return;
-  if (!model)
-    throw new HarnessError("no_model", "--api-key needs to know whose key it is: name a --model or a --provider.");
-  authStorage.setRuntimeApiKey(model.provider, apiKey, model.baseUrl || undefined);
-}
 
 const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
   ...(maxTurns !== undefined && { turns: maxTurns }),
@@ -136,7 +151,7 @@ async function chooseSession(io: Io, directory: string | undefined): Promise<str
   return await chooseSessionFile(io, directory);
 }
 
-async function mustBeThere(cwd: string, path: string): Promise<void> {
+async function mustExist(cwd: string, path: string): Promise<void> {
   const found = await stat(resolve(cwd, path)).catch(() => undefined);
   if (!found) throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
 }
@@ -148,8 +163,8 @@ async function canBeRead(path: string): Promise<boolean> {
 }
 
 /** What is the name of a file stands for what is in it. */
-async function textOrFile(cwd: string, given: string): Promise<string> {
-  const path = resolve(cwd, given);
-  const isPath = given.length < 4_096 && !given.includes("\n");
-  return isPath && (await canBeRead(path)) ? await readFile(path, "utf8") : given;
+async function readTextOrFile(cwd: string, value: string): Promise<string> {
+  const path = resolve(cwd, value);
+  const isPath = value.length < 4_096 && !value.includes("\n");
+  return isPath && (await canBeRead(path)) ? await readFile(path, "utf8") : value;
 }

@@ -1,0 +1,11 @@
+/** Credentials, and logging in. */
+export type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, GetApiKeyOptions, ModelsKey } from "./auth-options.ts";
+export { AuthStorage } from "./auth-storage.ts";
+export type { ApiKeyCredential, Credential, OAuthCredential } from "./credential.ts";
+export type { AuthFailure, AuthFailureKind, AuthNotice } from "./failure.ts";
+export type { KeyChain } from "./key-chain.ts";
+export type { KeySource } from "./key-choice.ts";
+export { literalKey } from "./key-value.ts";
+export type { LoginEvent, LoginInteraction } from "./login-interaction.ts";
+export { type LoginMethod, loginMethods, type LoginOptions, type LoginOutcome } from "./login.ts";
+export { type BrowserLogin, type DeviceLogin, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";

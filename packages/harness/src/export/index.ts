@@ -1,0 +1,8 @@
+/** Exporting and importing sessions. */
+export { writeTextFile } from "../durable-file.ts";
+export { exportHtml, type ExportHtmlOptions } from "./html.ts";
+export { type ImportedSession, type ImportProblem, importSession } from "./import.ts";
+export { exportJsonl, type ExportJsonlOptions } from "./jsonl.ts";
+export { exportMarkdown } from "./markdown.ts";
+export type { ExportSource } from "./source.ts";
+export { findTarget, writeTarget } from "./write-target.ts";

@@ -1,0 +1,17 @@
+/** Commands that the user runs with their own authority. */
+import { flag, nonEmptyText, optional } from "../../fields/kinds.ts";
+import { command, type CommandDefinitions, longCommand } from "./command.ts";
+
+export const bashCommands: CommandDefinitions<"bash" | "abort_bash"> = {
+  bash: longCommand(
+    { command: nonEmptyText, excludeFromContext: optional(flag) },
+    async ({ session, options: { onOutput } }, { command: text, excludeFromContext = false }) => {
+      const { exitCode, ...result } = await session.executeBash(text, {
+        excludeFromContext,
+        ...(onOutput && { onOutput }),
+      });
+      return { ...result, ...(exitCode !== undefined && { exitCode }) };
+    },
+  ),
+  abort_bash: command({}, ({ session }) => session.abortBash()),
+};

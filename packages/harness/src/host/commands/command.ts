@@ -1,0 +1,40 @@
+/** What a command is: the fields that it takes, and what it does. */
+import type { CommandData, CommandName, CommandParams } from "@tau/protocol";
+import type { AgentSession } from "../../agent-session/agent-session.ts";
+import type { Fields, FieldValues } from "../../fields/field.ts";
+import type { CommandOptions, Host } from "../host.ts";
+import type { HostedSession } from "../hosted-session.ts";
+
+export interface CommandContext {
+  host: Host;
+  hosted: HostedSession;
+  session: AgentSession;
+  options: CommandOptions;
+}
+
+/** Commands without data answer with nothing. */
+type Answer<Data> = null extends Data ? Data | void : Data;
+
+export interface CommandDefinition<Name extends CommandName = CommandName> {
+  fields: Fields;
+  /** It may take long: a surface does not wait for it before it takes the next command. */
+  isLong: boolean;
+  run(
+    context: CommandContext,
+    params: CommandParams<Name>,
+  ): Answer<CommandData<Name>> | Promise<Answer<CommandData<Name>>>;
+}
+
+/** The definitions of some commands. */
+export type CommandDefinitions<Names extends CommandName> = { readonly [Name in Names]: CommandDefinition<Name> };
+
+/** A command that is done quickly: the next one waits for it. */
+export const command = <F extends Fields, Data>(
+  fields: F,
+  run: (context: CommandContext, params: FieldValues<F>) => Data,
+) => ({ fields, isLong: false, run });
+
+export const longCommand = <F extends Fields, Data>(
+  fields: F,
+  run: (context: CommandContext, params: FieldValues<F>) => Data,
+) => ({ fields, isLong: true, run });

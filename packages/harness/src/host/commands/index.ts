@@ -1,0 +1,25 @@
+/** The one table of commands. */
+import type { CommandName } from "@tau/protocol";
+import { bashCommands } from "./bash.ts";
+import type { CommandDefinition, CommandDefinitions } from "./command.ts";
+import { modelCommands } from "./models.ts";
+import { promptCommands } from "./prompts.ts";
+import { sessionCommands } from "./sessions.ts";
+import { settingsCommands } from "./settings.ts";
+import { stateCommands } from "./state.ts";
+
+const definitions: CommandDefinitions<CommandName> = {
+  ...promptCommands,
+  ...stateCommands,
+  ...modelCommands,
+  ...bashCommands,
+  ...sessionCommands,
+  ...settingsCommands,
+};
+
+export const commandTable: Readonly<Record<CommandName, CommandDefinition>> = definitions as Readonly<
+  Record<CommandName, CommandDefinition>
+>;
+
+/** Whether a surface takes further commands while this one is executed. */
+export const isLongCommand = (name: CommandName): boolean => commandTable[name].isLong;

@@ -1,0 +1,104 @@
+/** Commands that choose the model, its thinking level, its tools and how the session behaves. */
+import { getSupportedThinkingLevels, modelsAreEqual } from "@tau/ai";
+import { thinkingLevels } from "@tau/ai/internal";
+import type { AgentSession } from "../../agent-session/agent-session.ts";
+import { HarnessError } from "../../errors.ts";
+import { flag, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
+import { listTools, toModelData } from "../data.ts";
+import { command, type CommandContext, type CommandDefinitions, longCommand } from "./command.ts";
+
+const queueMode = oneOf("all", "one-at-a-time");
+
+export const modelCommands: CommandDefinitions<
+  | "set_model"
+  | "cycle_model"
+  | "get_available_models"
+  | "set_thinking_level"
+  | "cycle_thinking_level"
+  | "get_available_thinking_levels"
+  | "set_steering_mode"
+  | "set_follow_up_mode"
+  | "set_auto_compaction"
+  | "set_auto_retry"
+  | "compact"
+  | "get_tools"
+  | "set_tools"
+> = {
+  set_model: command({ provider: nonEmptyText, modelId: nonEmptyText }, async ({ session }, { provider, modelId }) => {
+    const model = session.modelRegistry.find(provider, modelId);
+    if (!model) throw new HarnessError("unknown_model", formatUnknownModel(session, `${provider}/${modelId}`));
+    await session.setModel(model);
+    return toModelData(model);
+  }),
+  cycle_model: command({}, cycleModel),
+  get_available_models: command({}, ({ session }) => ({
+    models: session.modelRegistry.getAvailable().map(toModelData),
+  })),
+  set_thinking_level: command({ level: oneOf(...thinkingLevels) }, ({ session }, { level }) =>
+    session.setThinkingLevel(level),
+  ),
+  cycle_thinking_level: command({}, async ({ session }) => {
+    const levels = getLevels(session);
+    if (levels.length < 2) return null;
+    await session.setThinkingLevel(getNext(levels, levels.indexOf(session.thinkingLevel)));
+    return { level: session.thinkingLevel };
+  }),
+  get_available_thinking_levels: command({}, ({ session }) => ({ levels: getLevels(session) })),
+  set_steering_mode: command({ mode: queueMode }, ({ session }, { mode }) => session.override({ steeringMode: mode })),
+  set_follow_up_mode: command({ mode: queueMode }, ({ session }, { mode }) => session.override({ followUpMode: mode })),
+  set_auto_compaction: command({ enabled: flag }, ({ session }, { enabled }) =>
+    session.override({ autoCompaction: enabled }),
+  ),
+  set_auto_retry: command({ enabled: flag }, ({ session }, { enabled }) => session.override({ autoRetry: enabled })),
+  compact: longCommand({ customInstructions: optional(text) }, ({ session }, { customInstructions }) =>
+    compact(session, customInstructions),
+  ),
+  get_tools: command({}, ({ session }) => ({ tools: listTools(session) })),
+  set_tools: command({ names: list(nonEmptyText) }, ({ session }, { names }) => {
+    session.setActiveTools(names);
+    return { tools: listTools(session) };
+  }),
+};
+
+const getLevels = ({ model }: AgentSession) => (model ? getSupportedThinkingLevels(model) : ["off" as const]);
+
+/** The item after an index, and after the last the first again. */
+const getNext = <T>(items: readonly T[], index: number): T => items[(index + 1) % items.length]!;
+
+function formatUnknownModel({ modelRegistry }: AgentSession, reference: string): string {
+  const resolution = modelRegistry.resolve(reference);
+  return resolution.kind === "resolved" ? `There is no model ${JSON.stringify(reference)}.` : resolution.message;
+}
+
+async function cycleModel({ host, session }: CommandContext) {
+  const patterns = host.modelPatterns ?? session.settings.enabledModels;
+  const scope = patterns && session.modelRegistry.scope(patterns).models;
+  const choices = scope ?? session.modelRegistry.getAvailable().map((model) => ({ model, thinkingLevel: undefined }));
+  if (choices.length < 2) return null;
+  const current = choices.findIndex(({ model }) => modelsAreEqual(model, session.model));
+  const { model, thinkingLevel } = getNext<(typeof choices)[number]>(choices, current);
+  await session.setModel(model);
+  if (thinkingLevel !== undefined) await session.setThinkingLevel(thinkingLevel);
+  return { model: toModelData(model), thinkingLevel: session.thinkingLevel, isScoped: scope !== undefined };
+}
+
+async function compact(session: AgentSession, instructions: string | undefined) {
+  const outcome = await session.compact(instructions);
+  switch (outcome.kind) {
+    case "compacted": {
+      const { summary, firstKeptEntryId, tokensBefore, details } = outcome.compaction;
+      const { entryId, tokensAfter: estimatedTokensAfter, usage } = outcome;
+      const kept = firstKeptEntryId ?? entryId;
+      return { summary, firstKeptEntryId: kept, tokensBefore, estimatedTokensAfter, usage, details };
+    }
+    case "nothing":
+      throw new HarnessError("run_failed", formatNothingToCompact(outcome.reason));
+    case "failed":
+      throw new HarnessError("run_failed", `The conversation could not be compacted: ${outcome.failure.message}`);
+    case "aborted":
+      throw new HarnessError("aborted", "The compaction was aborted.");
+  }
+}
+
+export const formatNothingToCompact = (reason: string): string =>
+  `There is nothing to compact: ${reason.replaceAll("_", " ")}.`;

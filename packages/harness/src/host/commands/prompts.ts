@@ -1,0 +1,80 @@
+/** Commands that talk to the model, and to those who are asked about calls. */
+import type { ImageContent } from "@tau/ai";
+import { approvalChoices } from "@tau/protocol";
+import { HarnessError } from "../../errors.ts";
+import { flag, image, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
+import type { SubmitOptions } from "../../agent-session/agent-session.ts";
+import { getMessageText } from "../data.ts";
+import { command, type CommandContext, type CommandDefinitions, longCommand } from "./command.ts";
+
+const images = optional(list(image));
+
+async function submit({ hosted }: CommandContext, message: string, options: SubmitOptions) {
+  const submission = await hosted.submit(message, options);
+  // A run that fails tells it in its events.
+  if (submission.disposition === "started") submission.outcome.catch(() => {});
+  return { disposition: submission.disposition };
+}
+
+const withImages = (given: ImageContent[] | undefined) => (given ? { images: given } : {});
+
+export const promptCommands: CommandDefinitions<
+  | "prompt"
+  | "steer"
+  | "follow_up"
+  | "execute"
+  | "abort"
+  | "clear_queue"
+  | "edit_queued"
+  | "remove_queued"
+  | "approve"
+  | "abort_retry"
+> = {
+  prompt: longCommand(
+    { message: text, images, streamingBehavior: optional(oneOf("steer", "followUp")) },
+    (context, { message, images: pictures, streamingBehavior: queue }) =>
+      submit(context, message, { ...withImages(pictures), ...(queue && { queue }) }),
+  ),
+  steer: longCommand(
+    { message: text, images, interrupt: optional(flag) },
+    (context, { message, images: pictures, interrupt = false }) =>
+      submit(context, message, { ...withImages(pictures), queue: "steer", interrupt }),
+  ),
+  follow_up: longCommand({ message: text, images }, (context, { message, images: pictures }) =>
+    submit(context, message, { ...withImages(pictures), queue: "followUp" }),
+  ),
+  execute: longCommand({ prompt: text, images }, async ({ hosted }, { prompt, images: pictures }) => {
+    const { terminationReason, detail, failure, answer } = await hosted.run(prompt, withImages(pictures));
+    if (failure) throw new HarnessError("run_failed", failure.message);
+    if (terminationReason !== "no_tool_calls") throw new HarnessError("aborted", "The run ended before its answer.");
+    return {
+      answer: answer ? getMessageText(answer) : "",
+      terminationReason,
+      ...(detail !== undefined && { detail }),
+    };
+  }),
+  abort: longCommand({}, ({ hosted }) => hosted.abort()),
+  abort_retry: command({}, ({ session }) => session.abortRetry()),
+  clear_queue: command({}, async ({ session }) => {
+    const { steering, followUps } = await session.clearQueue();
+    return { steering: steering.map(getMessageText), followUp: followUps.map(getMessageText) };
+  }),
+  edit_queued: command({ id: nonEmptyText, message: text }, async ({ session }, { id, message }) => ({
+    id: await session.editQueued(id, message),
+  })),
+  remove_queued: command({ id: nonEmptyText }, async ({ session }, { id }) => ({
+    removed: await session.removeQueued(id),
+  })),
+  approve: command(
+    {
+      approvalId: nonEmptyText,
+      decision: oneOf("allow", "deny"),
+      choice: optional(oneOf(...approvalChoices)),
+      message: optional(text),
+    },
+    ({ session }, { approvalId, ...answer }) => {
+      if (session.approve(approvalId, answer)) return;
+      throw new HarnessError("invalid_input", `No question with the id ${JSON.stringify(approvalId)} is open.`);
+    },
+  ),
+};

@@ -1,0 +1,190 @@
+/** Commands about the tree of a session, and about other sessions. */
+import { resolve } from "node:path";
+import type { AgentSession } from "../../agent-session/agent-session.ts";
+import { HarnessError } from "../../errors.ts";
+import { exportHtml } from "../../export/html.ts";
+import { writeFileTarget } from "../../export/write-target.ts";
+import { flag, nonEmptyText, nullable, optional, text, wholeNumber } from "../../fields/kinds.ts";
+import { findSession } from "../../session/find-session.ts";
+import { SessionManager } from "../../session/session-manager.ts";
+import { restoreSession, trashSession } from "../../session/trash.ts";
+import { getUserText, toSessionSummary } from "../data.ts";
+import { unknownEntry } from "../errors.ts";
+import { command, type CommandContext, type CommandDefinitions, longCommand } from "./command.ts";
+
+export const sessionCommands: CommandDefinitions<
+  | "navigate"
+  | "set_label"
+  | "branch"
+  | "fork"
+  | "clone"
+  | "new_session"
+  | "switch_session"
+  | "set_session_name"
+  | "export_html"
+  | "list_sessions"
+  | "rename_session"
+  | "delete_session"
+  | "restore_session"
+> = {
+  navigate: longCommand(
+    {
+      entryId: nullable(nonEmptyText),
+      summarise: optional(flag),
+      instructions: optional(text),
+      label: optional(nonEmptyText),
+    },
+    async ({ session }, { entryId, ...options }) => {
+      await session.navigate(entryId, options);
+      return { leafId: session.sessionManager.getLeafId() };
+    },
+  ),
+  set_label: command({ entryId: nonEmptyText, label: optional(nonEmptyText) }, async ({ session }, given) => {
+    await session.sessionManager.appendLabelChange(given.entryId, given.label);
+  }),
+  branch: command({ entryId: nonEmptyText }, async ({ host, session }, { entryId }) => {
+    if (!(await session.sessionManager.getEntry(entryId))) throw unknownEntry(entryId);
+    return { sessionId: await host.fork(session.sessionId, entryId), cancelled: false };
+  }),
+  fork: command({ entryId: nonEmptyText }, async (context, { entryId }) => {
+    const { sessionManager } = context.session;
+    const entry = await sessionManager.getEntry(entryId);
+    if (!entry) throw unknownEntry(entryId);
+    const userText = getUserText(entry);
+    if (userText === undefined) {
+      throw new HarnessError("invalid_input", `The entry ${entryId} is not a user message: choose one to fork before.`);
+    }
+    return { text: userText, sessionId: await openBefore(context, entry.parentId), cancelled: false };
+  }),
+  clone: command({}, async (context) => {
+    const leafId = context.session.sessionManager.getLeafId();
+    if (leafId === null) throw new HarnessError("invalid_input", "The session is empty: there is nothing to clone.");
+    return { sessionId: await openBefore(context, leafId), cancelled: false };
+  }),
+  new_session: command({ parentSession: optional(nonEmptyText) }, async (context, { parentSession }) => {
+    const { session } = context;
+    const parent = parentSession === undefined ? {} : { parentSession: resolve(session.cwd, parentSession) };
+    const manager = await session.sessionManager.createSession(parent);
+    return { sessionId: await openWithModel(context, manager), cancelled: false };
+  }),
+  switch_session: command({ sessionPath: nonEmptyText }, async (context, { sessionPath }) => ({
+    sessionId: await switchSession(context, sessionPath),
+    cancelled: false,
+  })),
+  set_session_name: command({ name: nonEmptyText }, async ({ session }, { name }) => {
+    await session.sessionManager.appendSessionInfo(name.trim());
+  }),
+  export_html: command({ outputPath: optional(nonEmptyText) }, async ({ session }, { outputPath }) => {
+    const path = resolve(session.cwd, outputPath ?? `tau-session-${session.sessionId}.html`);
+    await writeFileTarget(path, exportHtml(await session.sessionManager.exportSource()));
+    return { path };
+  }),
+  list_sessions: command(
+    {
+      query: optional(text),
+      all: optional(flag),
+      cursor: optional(nonEmptyText),
+      limit: optional(wholeNumber({ min: 1, unit: "sessions" })),
+    },
+    listSessions,
+  ),
+  rename_session: command({ session: nonEmptyText, name: nonEmptyText }, async (context, { session, name }) => {
+    const path = await findPath(context, session);
+    const { sessionManager } = context.session;
+    if (path === sessionManager.getSessionFile()) return void (await sessionManager.appendSessionInfo(name.trim()));
+    const manager = await SessionManager.open(path, { agentDir: context.host.agentDir });
+    try {
+      await manager.appendSessionInfo(name.trim());
+    } finally {
+      await manager.close();
+    }
+  }),
+  delete_session: command({ session: nonEmptyText }, async (context, { session }) => {
+    const path = await findPath(context, session);
+    if (path === context.session.sessionFile) {
+      throw new HarnessError("busy", "The session is open here. Switch to another one before you delete it.");
+    }
+    return { id: await trashSession(path) };
+  }),
+  restore_session: command({ session: nonEmptyText }, ({ host }, { session }) =>
+    restoreSession(session, { agentDir: host.agentDir }),
+  ),
+};
+
+const maxListed = 100;
+
+async function listSessions(
+  { host, session }: CommandContext,
+  {
+    query = "",
+    all = false,
+    cursor,
+    limit = maxListed,
+  }: { query?: string; all?: boolean; cursor?: string; limit?: number },
+) {
+  const { agentDir } = host;
+  const directory = session.sessionManager.getSessionDir();
+  const sessions = all
+    ? await SessionManager.listAll({ agentDir })
+    : await SessionManager.list(session.cwd, directory, { agentDir });
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  const matching = sessions.map(toSessionSummary).filter(({ id, cwd, name = "", firstMessage }) => {
+    const haystack = `${id} ${cwd} ${name} ${firstMessage}`.toLowerCase();
+    return words.every((word) => haystack.includes(word));
+  });
+  const start = cursor === undefined ? 0 : matching.findIndex(({ id }) => id === cursor) + 1;
+  const page = matching.slice(start, start + Math.min(limit, maxListed));
+  const last = page.at(-1);
+  return { sessions: page, ...(last && start + page.length < matching.length && { cursor: last.id }) };
+}
+
+const findPath = ({ host, session }: CommandContext, reference: string): Promise<string> =>
+  findSession(reference, {
+    cwd: session.cwd,
+    agentDir: host.agentDir,
+    directory: session.sessionManager.getSessionDir(),
+  });
+
+/** A new session with the branch up to an entry; before the first entry it is empty. */
+async function openBefore(context: CommandContext, parentId: string | null): Promise<string> {
+  const { host, session } = context;
+  if (parentId !== null) {
+    const sessionId = await host.fork(session.sessionId, parentId);
+    await keepModel(host.get(sessionId).session, session);
+    return sessionId;
+  }
+  const { sessionManager: manager, sessionFile } = session;
+  const origin = { parentId: manager.id, ...(sessionFile !== undefined && { parentSession: sessionFile }) };
+  return await openWithModel(context, await manager.createSession(origin));
+}
+
+async function openWithModel({ host, session }: CommandContext, manager: SessionManager): Promise<string> {
+  const sessionId = await host.openLike(session.sessionId, manager);
+  await keepModel(host.get(sessionId).session, session);
+  return sessionId;
+}
+
+/** A session that continues from another one keeps its model and thinking level. */
+async function keepModel(next: AgentSession, before: AgentSession): Promise<void> {
+  const { model, thinkingLevel } = before;
+  if (!model) return;
+  if (next.model?.id !== model.id || next.model.provider !== model.provider) await next.setModel(model);
+  if (next.thinkingLevel !== thinkingLevel) await next.setThinkingLevel(thinkingLevel);
+}
+
+async function switchSession(context: CommandContext, reference: string): Promise<string> {
+  const { host, session } = context;
+  const path = await findPath(context, reference);
+  if (path === session.sessionFile) return session.sessionId;
+  const manager = await SessionManager.open(path, { agentDir: host.agentDir, durability: session.settings.durability });
+  const { readOnly } = manager;
+  if (readOnly?.reason === "held") {
+    await manager.close();
+    const message = `The session ${path} is being written by process ${readOnly.holder.pid}. Close it there, or fork it.`;
+    throw new HarnessError("read_only", message);
+  }
+  return await host.openLike(session.sessionId, manager);
+}

@@ -1,0 +1,40 @@
+/** Commands about settings, trust and credentials. */
+import { HarnessError } from "../../errors.ts";
+import { anyJson, flag, nonEmptyText, oneOf, optional } from "../../fields/kinds.ts";
+import { readTrust, writeTrust } from "../../policy/trust.ts";
+import { formatFileProblem } from "../../file-problem.ts";
+import { nestSetting } from "../../settings/nest.ts";
+import { login } from "../login.ts";
+import { command, type CommandDefinitions, longCommand } from "./command.ts";
+
+export const settingsCommands: CommandDefinitions<
+  "get_settings" | "set_setting" | "reload" | "get_trust" | "set_trust" | "login" | "logout"
+> = {
+  get_settings: command({}, ({ session: { settings, settingsManager } }) => ({
+    settings: { ...settings },
+    problems: settingsManager.problems.map(formatFileProblem),
+  })),
+  set_setting: command(
+    { key: nonEmptyText, value: optional(anyJson), scope: optional(oneOf("global", "project")) },
+    ({ session }, { key, value, scope = "global" }) => session.settingsManager.update(scope, nestSetting(key, value)),
+  ),
+  reload: command({}, async ({ session }) => ({ changed: [...(await session.reload())] })),
+  get_trust: command({}, ({ host, session }) =>
+    readTrust({ agentDir: host.agentDir, cwd: session.cwd, ids: host.ids }),
+  ),
+  set_trust: command({ trusted: flag }, async ({ host, session }, { trusted }) => {
+    const trust = await writeTrust({ agentDir: host.agentDir, cwd: session.cwd, ids: host.ids }, trusted);
+    await session.settingsManager.setProjectTrusted(trust.trusted);
+    return trust;
+  }),
+  login: longCommand({ provider: nonEmptyText, apiKey: optional(nonEmptyText) }, ({ session }, { provider, apiKey }) =>
+    login(session, provider, apiKey),
+  ),
+  logout: command({ provider: nonEmptyText }, async ({ session }, { provider }) => {
+    const known = session.modelRegistry.getAll().some((model) => model.provider === provider);
+    const removed = await session.authStorage.remove(provider);
+    if (!removed && !known)
+      throw new HarnessError("invalid_input", `There is no provider ${JSON.stringify(provider)}.`);
+    return { removed };
+  }),
+};

@@ -1,0 +1,49 @@
+/** Commands that only read. */
+import { optional, nonEmptyText, text, wholeNumber } from "../../fields/kinds.ts";
+import { complete } from "../complete.ts";
+import { getLastAnswer, listForkMessages, listSlashCommands, toStateData, toStatsData } from "../data.ts";
+import { unknownEntry } from "../errors.ts";
+import { command, type CommandDefinitions } from "./command.ts";
+
+export const stateCommands: CommandDefinitions<
+  | "get_state"
+  | "get_messages"
+  | "get_session_stats"
+  | "get_last_assistant_text"
+  | "get_commands"
+  | "get_entries"
+  | "get_tree"
+  | "get_fork_messages"
+  | "complete"
+> = {
+  get_state: command({}, ({ hosted }) => toStateData(hosted)),
+  get_messages: command({}, ({ session }) => ({ messages: [...session.messages] })),
+  get_session_stats: command({}, ({ session }) => toStatsData(session)),
+  get_last_assistant_text: command({}, ({ session }) => ({ text: getLastAnswer(session) })),
+  get_commands: command({}, ({ session }) => ({ commands: listSlashCommands(session) })),
+  get_entries: command(
+    {
+      since: optional(text),
+      before: optional(nonEmptyText),
+      after: optional(nonEmptyText),
+      limit: optional(wholeNumber({ min: 1, unit: "entries" })),
+    },
+    async ({ session: { sessionManager } }, { since, ...page }) => {
+      const leafId = sessionManager.getLeafId();
+      if (Object.keys(page).length > 0) return { entries: (await sessionManager.getBranchPage(page)).entries, leafId };
+      const entries = await sessionManager.getEntries();
+      if (since === undefined) return { entries, leafId };
+      const index = entries.findIndex(({ id }) => id === since);
+      if (index < 0) throw unknownEntry(since);
+      return { entries: entries.slice(index + 1), leafId };
+    },
+  ),
+  get_tree: command({}, async ({ session: { sessionManager } }) => ({
+    tree: await sessionManager.getTree(),
+    leafId: sessionManager.getLeafId(),
+  })),
+  get_fork_messages: command({}, async ({ session }) => ({ messages: await listForkMessages(session) })),
+  complete: command({ text, cursor: wholeNumber({ min: 0, unit: "characters" }) }, ({ session }, input) =>
+    complete(session, input),
+  ),
+};

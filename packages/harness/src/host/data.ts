@@ -1,0 +1,130 @@
+/** What commands answer with. Pure, but for what is read from the log. */
+import { dirname, relative } from "node:path";
+import { type Model, withoutUserinfo } from "@tau/ai";
+import type { ModelData, SessionSummaryData, SlashCommandData, StateData, StatsData, ToolData } from "@tau/protocol";
+import type { AgentSession } from "../agent-session/agent-session.ts";
+import type { SessionEntry } from "../session/entry.ts";
+import type { SessionInfo } from "../session/session-info.ts";
+import type { HostedSession } from "./hosted-session.ts";
+
+/** Without headers and credentials in addresses: both may hold secrets. */
+export function toModelData({ headers: _headers, ...model }: Model): ModelData {
+  return { ...model, baseUrl: withoutUserinfo(model.baseUrl) };
+}
+
+export async function toStateData({ session, view }: HostedSession): Promise<StateData> {
+  const { model, thinkingLevel, isStreaming, settings, sessionFile, sessionId, messages, queue, cwd } = session;
+  const sessionName = await session.sessionManager.getSessionName();
+  return {
+    ...(model && { model: toModelData(model) }),
+    thinkingLevel,
+    isStreaming,
+    isCompacting: view.live.compaction !== undefined,
+    steeringMode: settings.steeringMode,
+    followUpMode: settings.followUpMode,
+    ...(sessionFile !== undefined && { sessionFile }),
+    sessionId,
+    ...(sessionName !== undefined && { sessionName }),
+    cwd,
+    autoCompactionEnabled: settings.compaction.enabled,
+    autoRetryEnabled: settings.retry.enabled,
+    messageCount: messages.length,
+    pendingMessageCount: queue.steering.length + queue.followUps.length,
+  };
+}
+
+export async function toStatsData(session: AgentSession): Promise<StatsData> {
+  const { messages, tokens, cost, cacheHitRate, contextUse } = await session.stats();
+  const { user, assistant, toolResults, toolCalls } = messages;
+  const { sessionFile, sessionId } = session;
+  return {
+    ...(sessionFile !== undefined && { sessionFile }),
+    sessionId,
+    userMessages: user,
+    assistantMessages: assistant,
+    toolCalls,
+    toolResults,
+    totalMessages: user + assistant + toolResults,
+    tokens,
+    cost,
+    cacheHitRate,
+    ...(contextUse && { contextUsage: contextUse }),
+  };
+}
+
+/** The templates and skills that can be called with a slash. */
+export function listSlashCommands({ resourceLoader, settings, cwd }: AgentSession): SlashCommandData[] {
+  const { promptTemplates, skills } = resourceLoader.resources;
+  const templates = promptTemplates.map(({ name, description, filePath }): SlashCommandData => ({
+    name,
+    description,
+    source: "prompt",
+    sourceInfo: getSourceInfo(filePath, cwd),
+  }));
+  if (!settings.enableSkillCommands) return templates;
+  const skillCommands = skills.map(({ name, description, filePath, baseDir }): SlashCommandData => ({
+    name: `skill:${name}`,
+    description,
+    source: "skill",
+    sourceInfo: { ...getSourceInfo(filePath, cwd), baseDir },
+  }));
+  return [...templates, ...skillCommands];
+}
+
+function getSourceInfo(path: string, cwd: string): SlashCommandData["sourceInfo"] {
+  const isInProject = !relative(cwd, dirname(path)).startsWith("..");
+  return { path, source: "local", scope: isInProject ? "project" : "user", origin: "top-level" };
+}
+
+/** The tools that the model is shown, then those that a layer left out. */
+export function listTools({ tools, droppedTools }: AgentSession): ToolData[] {
+  const active = tools.map(({ name, label, description }) => ({ name, label, description, active: true }));
+  const dropped = droppedTools
+    .filter(({ name }) => !active.some((tool) => tool.name === name))
+    .map(({ name, reason }) => ({ name, label: name, description: "", active: false, reason }));
+  return [...active, ...dropped];
+}
+
+export const toSessionSummary = (info: SessionInfo): SessionSummaryData => ({
+  id: info.id,
+  path: info.path,
+  cwd: info.cwd,
+  ...(info.name !== undefined && { name: info.name }),
+  firstMessage: info.firstMessage,
+  messageCount: info.messageCount,
+  createdAt: info.created.toISOString(),
+  modifiedAt: info.modified.toISOString(),
+  ...(info.parentSessionPath !== undefined && { parentSession: info.parentSessionPath }),
+});
+
+/** The user messages of the shown branch that hold text. */
+export async function listForkMessages({ sessionManager }: AgentSession): Promise<{ entryId: string; text: string }[]> {
+  return (await sessionManager.getBranch()).flatMap((entry) => {
+    const text = getUserText(entry);
+    return text === undefined || text.trim() === "" ? [] : [{ entryId: entry.id, text }];
+  });
+}
+
+/** The text of a user message; undefined for any other entry. */
+export const getUserText = (entry: SessionEntry): string | undefined =>
+  entry.type === "message" && entry.message.role === "user" ? getMessageText(entry.message) : undefined;
+
+/** Null as long as the model has not answered with text. */
+export function getLastAnswer({ messages }: AgentSession): string | null {
+  for (const message of messages.toReversed()) {
+    if (message.role !== "assistant") continue;
+    const text = getMessageText(message);
+    if (text.trim() !== "") return text;
+  }
+  return null;
+}
+
+interface WithContent {
+  content: string | readonly { type: string; text?: string }[];
+}
+
+/** The text of a message, without images and calls. */
+export function getMessageText({ content }: WithContent): string {
+  if (typeof content === "string") return content;
+  return content.flatMap((block) => (block.type === "text" ? [block.text ?? ""] : [])).join("\n");
+}

@@ -1,0 +1,4 @@
+import { HarnessError } from "../errors.ts";
+
+export const unknownEntry = (id: string): HarnessError =>
+  new HarnessError("unknown_entry", `The session has no entry ${JSON.stringify(id)}.`);

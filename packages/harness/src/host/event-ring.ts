@@ -1,0 +1,57 @@
+/** The last events of a session, so that a client that was away gets exactly what it missed. Bounded in number and size. */
+import type { EventPosition, SessionEvent } from "@tau/protocol";
+
+export interface NumberedEvent {
+  event: SessionEvent;
+  position: EventPosition;
+}
+
+export interface RingLimits {
+  maxEvents: number;
+  /** About: characters of all strings together. */
+  maxCharacters: number;
+}
+
+export const defaultRingLimits: RingLimits = { maxEvents: 4_096, maxCharacters: 8 * 1024 * 1024 };
+
+export class EventRing {
+  readonly #limits: RingLimits;
+  #events: { event: NumberedEvent; size: number }[] = [];
+  /** Events before this index were dropped; the list is cut when half of it is dropped. */
+  #start = 0;
+  #characters = 0;
+
+  constructor(limits: RingLimits = defaultRingLimits) {
+    this.#limits = limits;
+  }
+
+  push(event: NumberedEvent): void {
+    const size = countCharacters(event.event);
+    this.#events.push({ event, size });
+    this.#characters += size;
+    const { maxEvents, maxCharacters } = this.#limits;
+    while (this.#events.length - this.#start > maxEvents || this.#characters > maxCharacters) {
+      this.#characters -= this.#events[this.#start++]!.size;
+    }
+    if (this.#start > this.#events.length / 2) {
+      this.#events = this.#events.slice(this.#start);
+      this.#start = 0;
+    }
+  }
+
+  /** The events after `seq`, or undefined when some of them were dropped. `lastSeq` is that of the last event there was. */
+  after(seq: number, lastSeq: number): NumberedEvent[] | undefined {
+    const count = lastSeq - seq;
+    if (count > this.#events.length - this.#start) return undefined;
+    return this.#events.slice(this.#events.length - count).map(({ event }) => event);
+  }
+}
+
+/** How much memory an event takes, about. Nothing is copied, so that it costs little for large images too. */
+export function countCharacters(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  let sum = 0;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) sum += countCharacters(member);
+  return sum;
+}

@@ -1,0 +1,155 @@
+/**
+ * Hosts sessions for surfaces: print, JSON, RPC, the terminal, the gateway and sub-agents are its clients. It opens,
+ * creates, forks and closes sessions, executes commands on them and numbers their events. Which session a client shows is
+ * the client's affair: the host has no current one.
+ */
+import { type Command, type CommandData, type CommandName, isCommandName } from "@tau/protocol";
+import { didYouMean, type Ids, systemIds } from "@tau/ai";
+import type { AgentSession } from "../agent-session/agent-session.ts";
+import { createAgentSession } from "../agent-session/create-agent-session.ts";
+import { LiveSessions } from "../agent-session/live-sessions.ts";
+import type { AgentSessionParams } from "../agent-session/params.ts";
+import { HarnessError } from "../errors.ts";
+import { parseFields } from "../fields/parse.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { CommandContext } from "./commands/command.ts";
+import { commandTable } from "./commands/index.ts";
+import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
+
+export interface HostOptions {
+  /** What every session is created with. */
+  params: Omit<AgentSessionParams, "sessionId" | "sessions">;
+  /** The directory with the user's settings, credentials, models and sessions. */
+  agentDir: string;
+  /** Patterns of the models that `cycle_model` goes through. Default: the setting `enabledModels`. */
+  models?: readonly string[];
+  /** Called with each session before it can be used, for example to set a key for this process alone. */
+  prepare?: (session: AgentSession) => void | Promise<void>;
+}
+
+/** Who sends a command. */
+export interface CommandOptions {
+  /** Gets the output of `bash` as it comes. */
+  onOutput?: (text: string) => void;
+}
+
+export class Host {
+  readonly #options: HostOptions;
+  readonly #live = new LiveSessions();
+  readonly #hosted = new Map<string, HostedSession>();
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+  }
+
+  get agentDir(): string {
+    return this.#options.agentDir;
+  }
+
+  get ids(): Ids {
+    return this.#options.params.ids ?? systemIds;
+  }
+
+  /** The ids of the open sessions, in the order they were opened. */
+  get sessionIds(): readonly string[] {
+    return [...this.#hosted.keys()];
+  }
+
+  /** Opens a session over a log, and answers with its id. A session that is open already stays as it is. */
+  async open(sessionManager: SessionManager): Promise<string> {
+    const { params } = this.#options;
+    return await this.#add(sessionManager, () =>
+      createAgentSession({ ...params, sessionManager, sessions: this.#live }),
+    );
+  }
+
+  /** Creates a session with the parameters of this host. */
+  async create(): Promise<string> {
+    const session = await createAgentSession({ ...this.#options.params, sessions: this.#live });
+    return await this.#host(session);
+  }
+
+  /** Opens another log with everything that an open session was made of, its overrides included. */
+  async openLike(sessionId: string, sessionManager: SessionManager): Promise<string> {
+    const { session } = this.get(sessionId);
+    return await this.#add(sessionManager, () => session.openOther(sessionManager));
+  }
+
+  /** A new session with a copy of the branch up to an entry. */
+  async fork(sessionId: string, entryId: string): Promise<string> {
+    return await this.#host(await this.get(sessionId).session.branch(entryId));
+  }
+
+  /** Throws `session_not_found` for a session that is not open here. */
+  get(sessionId: string): HostedSession {
+    const hosted = this.#hosted.get(sessionId);
+    if (hosted) return hosted;
+    throw new HarnessError("session_not_found", `The session ${JSON.stringify(sessionId)} is not open.`);
+  }
+
+  /** Executes a command of the protocol, whose parameters are checked here. What it throws has a `code`. */
+  async execute<Name extends CommandName>(
+    sessionId: string,
+    command: Command<Name>,
+    options: CommandOptions = {},
+  ): Promise<CommandData<Name>> {
+    const { type: name, ...params } = command as { type: string };
+    const definition = isCommandName(name) ? commandTable[name] : undefined;
+    if (!definition) throw new HarnessError("unknown_command", formatUnknown(name));
+    const parsed = parseFields(definition.fields, params);
+    if (parsed.kind === "wrong") throw new HarnessError("invalid_parameters", parsed.message);
+    const hosted = this.get(sessionId);
+    const context: CommandContext = { host: this, hosted, session: hosted.session, options };
+    return (await definition.run(context, parsed.values as never)) as CommandData<Name>;
+  }
+
+  /** See `HostedSession.subscribe`. */
+  subscribe(sessionId: string, listener: HostListener, from?: Cursor): () => void {
+    return this.get(sessionId).subscribe(listener, from);
+  }
+
+  /** Which models `cycle_model` goes through; undefined: those of the settings. */
+  get modelPatterns(): readonly string[] | undefined {
+    return this.#options.models;
+  }
+
+  async close(sessionId: string): Promise<void> {
+    const hosted = this.get(sessionId);
+    this.#hosted.delete(sessionId);
+    await hosted.close();
+  }
+
+  /** Closes all sessions. `reason` is what their runs end with. */
+  async dispose(reason?: unknown): Promise<void> {
+    const open = [...this.#hosted.values()];
+    await Promise.all(open.map((hosted) => hosted.abort(reason)));
+    this.#hosted.clear();
+    await Promise.all(open.map((hosted) => hosted.close()));
+  }
+
+  async #add(sessionManager: SessionManager, open: () => Promise<AgentSession>): Promise<string> {
+    const { id } = sessionManager;
+    if (!this.#hosted.has(id)) return await this.#host(await open());
+    await sessionManager.close();
+    return id;
+  }
+
+  async #host(session: AgentSession): Promise<string> {
+    try {
+      await this.#options.prepare?.(session);
+      const epoch = this.ids();
+      this.#hosted.set(session.sessionId, new HostedSession(session, { epoch, view: await openView(session) }));
+      return session.sessionId;
+    } catch (error) {
+      await session.dispose();
+      throw error;
+    }
+  }
+}
+
+export const createHost = (options: HostOptions): Host => new Host(options);
+
+function formatUnknown(name: string): string {
+  if (name.length > 80) return "There is no command with such a long name.";
+  return `There is no command ${JSON.stringify(name)}.${didYouMean(name, Object.keys(commandTable))}`;
+}

@@ -1,0 +1,142 @@
+/** One session in a host: its events are numbered, reduced to a view, and replayed to clients that were away. */
+import { getErrorMessage, type ImageContent } from "@tau/ai";
+import { emptyView, type EventPosition, reduce, type SessionEvent, type View, windowSize } from "@tau/protocol";
+import type { RunOutcome } from "../run/run.ts";
+import type { Submission } from "../agent-session/activity.ts";
+import type { AgentSession, SubmitOptions } from "../agent-session/agent-session.ts";
+import { HarnessError } from "../errors.ts";
+import { EventRing, type NumberedEvent, type RingLimits } from "./event-ring.ts";
+
+/** The last event that a client has seen. */
+export interface Cursor {
+  epoch: string;
+  seq: number;
+}
+
+/** What a subscriber gets: first a snapshot, unless the events it missed are still there; then every event. */
+export type HostEvent = { kind: "snapshot"; view: View; position: EventPosition } | ({ kind: "event" } & NumberedEvent);
+
+export type HostListener = (event: HostEvent) => void;
+
+export class HostedSession {
+  readonly session: AgentSession;
+  /** New whenever a process opens the session. */
+  readonly epoch: string;
+  readonly #ring: EventRing;
+  readonly #stopListening: () => void;
+  #listeners: readonly HostListener[] = [];
+  #view: View;
+  #seq = 0;
+  /** Settles when everything that was submitted so far was accepted or refused. */
+  #lastSubmission: Promise<unknown> = Promise.resolve();
+  #pendingSubmissions = 0;
+
+  constructor(session: AgentSession, { epoch, view, ring }: { epoch: string; view: View; ring?: RingLimits }) {
+    this.session = session;
+    this.epoch = epoch;
+    this.#view = view;
+    this.#ring = new EventRing(ring);
+    this.#stopListening = session.onSessionEvent((event) => this.#take(event));
+  }
+
+  get view(): View {
+    return this.#view;
+  }
+
+  get position(): EventPosition {
+    return { epoch: this.epoch, seq: this.#seq, stateVersion: this.#view.log.entryCount };
+  }
+
+  /**
+   * Calls `listener` with what came after `from`, and then with every event. Without `from`, and where the events are no
+   * longer there, it gets a snapshot first. Throws for a number that does not exist yet. Returns how to stop.
+   */
+  subscribe(listener: HostListener, from?: Cursor): () => void {
+    for (const event of this.#catchUp(from)) listener(event);
+    this.#listeners = [...this.#listeners, listener];
+    return () => void (this.#listeners = this.#listeners.filter((other) => other !== listener));
+  }
+
+  #catchUp(from: Cursor | undefined): HostEvent[] {
+    const snapshot: HostEvent = { kind: "snapshot", view: this.#view, position: this.position };
+    if (from?.epoch !== this.epoch) return [snapshot];
+    if (from.seq > this.#seq) {
+      throw new HarnessError("invalid_input", `The event ${from.seq} does not exist: the last one is ${this.#seq}.`);
+    }
+    const missed = this.#ring.after(from.seq, this.#seq);
+    return missed ? missed.map((event) => ({ kind: "event", ...event })) : [snapshot];
+  }
+
+  /** Submits messages in the order of the calls. Resolves when the message is in the log; throws when it could not be written. */
+  async submit(text: string, options: SubmitOptions & { images?: ImageContent[] }): Promise<Submission> {
+    const submission = await this.#inOrder(() => this.session.submit(text, options));
+    if (submission.disposition === "queued" || submission.isWritten) return submission;
+    const { failure } = await submission.outcome;
+    const reason = failure?.message ?? "the run ended before it was written";
+    throw new HarnessError("write_failed", `The prompt could not be written into the session: ${reason}`);
+  }
+
+  /** Submits a prompt, and resolves when the run that it begins is over. */
+  async run(text: string, options: SubmitOptions): Promise<RunOutcome> {
+    const submission = await this.#inOrder(() => this.session.submit(text, options));
+    if (submission.disposition === "started") return await submission.outcome;
+    throw new HarnessError("busy", "A run is already in progress. Wait for it, or abort it.");
+  }
+
+  /** Ends what is in progress, and what was submitted before and has not begun. What is submitted afterwards waits for it. */
+  async abort(reason?: unknown): Promise<void> {
+    const aborted = this.session.abort(reason);
+    await this.#inOrder(() => this.session.abort(reason));
+    await aborted;
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.session.dispose();
+    } finally {
+      this.#stopListening();
+    }
+  }
+
+  async #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    // At once where nothing is pending, so that the next command sees that a run was asked for.
+    const result = this.#pendingSubmissions === 0 ? work() : this.#lastSubmission.then(work);
+    this.#pendingSubmissions++;
+    const settle = () => this.#pendingSubmissions--;
+    this.#lastSubmission = result.then(settle, settle);
+    return await result;
+  }
+
+  #take(event: SessionEvent): void {
+    this.#view = reduce(this.#view, event);
+    this.#seq++;
+    const numbered: NumberedEvent = { event, position: this.position };
+    this.#ring.push(numbered);
+    for (const listener of this.#listeners) this.#tell(listener, { kind: "event", ...numbered });
+  }
+
+  /** A listener that throws does not keep the others from hearing. */
+  #tell(listener: HostListener, event: HostEvent): void {
+    try {
+      listener(event);
+    } catch (error) {
+      const { sessionId } = this.session;
+      process.emitWarning(`A subscriber of the session ${sessionId} failed: ${getErrorMessage(error)}`, "TauWarning");
+    }
+  }
+}
+
+/** The view of a session that was just opened. Costs what is shown, however long the log is. */
+export async function openView(session: AgentSession): Promise<View> {
+  const { sessionManager } = session;
+  for (;;) {
+    const entryCount = sessionManager.getEntryCount();
+    const name = await sessionManager.getSessionName();
+    const { entries, hasOlder } = await sessionManager.getBranchPage({ limit: windowSize });
+    // What is appended while the log is read would be missing.
+    if (entryCount !== sessionManager.getEntryCount()) continue;
+    const log = { entries, hasOlder, leafId: sessionManager.getLeafId(), name, entryCount };
+    const view: View = { ...emptyView, log };
+    return session.notices.reduce((reduced, notice) => reduce(reduced, { type: "notice", ...notice }), view);
+  }
+}

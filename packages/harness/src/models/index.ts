@@ -1,0 +1,20 @@
+/** Which models there are, and which one a name means. */
+export {
+  chooseDefault,
+  type DefaultChoice,
+  type DefaultModel,
+  defaultModels,
+  defaultProviderOrder,
+} from "./defaults.ts";
+export type { Preference } from "./match.ts";
+export {
+  type CreateModelRegistryOptions,
+  type HasKey,
+  type InMemoryModelRegistryOptions,
+  ModelRegistry,
+  type ModelRegistryOptions,
+  type RequestHeaders,
+  type ResolveValue,
+} from "./model-registry.ts";
+export { type ModelResolution, resolveModel, type ResolvePreference } from "./resolve.ts";
+export { type ModelScope, type ScopedModel, scopeModels, type ScopeProblem } from "./scope.ts";

@@ -1,0 +1,109 @@
+/**
+ * Which projects the user trusts. Trust is bound to the content of the files that a project could use to execute or to
+ * redirect something: when one of them changes, the project is untrusted until the user looks at it again.
+ */
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { type Ids, isRecord } from "@tau/ai";
+import type { TrustData } from "@tau/protocol";
+import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
+import { ifThere, readWhole, writeWhole } from "../durable-file.ts";
+import { HarnessError } from "../errors.ts";
+
+export interface TrustOptions {
+  agentDir: string;
+  /** The project's directory. */
+  cwd: string;
+  fileSystem?: FileSystem;
+  ids: Ids;
+}
+
+/** What a project may bring along, relative to its directory. */
+const projectPaths = [".tau", ".pi", ".mcp.json"];
+
+/** A project with more files than this cannot be trusted: nobody could have looked at them. */
+const maxFiles = 2_000;
+
+interface StoredTrust {
+  digest: string;
+}
+
+export async function readTrust({ agentDir, cwd, fileSystem: fs = nodeFileSystem }: TrustOptions): Promise<TrustData> {
+  const path = await realDirectory(fs, cwd);
+  const files = await listProjectFiles(fs, path);
+  const stored = (await readStore(fs, agentDir))[path];
+  const isSame = stored !== undefined && stored.digest === (await digestFiles(fs, path, files));
+  return {
+    path,
+    trusted: isSame,
+    files: files.map((file) => relative(path, file)),
+    changed: stored !== undefined && !isSame,
+  };
+}
+
+export async function writeTrust(options: TrustOptions, trusted: boolean): Promise<TrustData> {
+  const { agentDir, cwd, fileSystem: fs = nodeFileSystem, ids } = options;
+  const path = await realDirectory(fs, cwd);
+  const { [path]: _before, ...others } = await readStore(fs, agentDir);
+  const digest = trusted ? await digestFiles(fs, path, await listProjectFiles(fs, path)) : undefined;
+  const projects = digest === undefined ? others : { ...others, [path]: { digest } };
+  const bytes = Buffer.from(`${JSON.stringify({ version: 1, projects }, undefined, 2)}\n`);
+  await writeWhole(fs, { path: getStorePath(agentDir), bytes, ids });
+  return await readTrust(options);
+}
+
+const getStorePath = (agentDir: string): string => join(agentDir, "trust.json");
+
+const realDirectory = (fs: FileSystem, cwd: string): Promise<string> =>
+  ifThere(fs.realpath(resolve(cwd))).then((path) => path ?? resolve(cwd));
+
+/** A store that cannot be read trusts nothing. */
+async function readStore(fs: FileSystem, agentDir: string): Promise<Record<string, StoredTrust>> {
+  const bytes = await readWhole(fs, getStorePath(agentDir));
+  if (!bytes) return {};
+  const value = parseJson(bytes.toString("utf8"));
+  const projects = isRecord(value) && isRecord(value["projects"]) ? value["projects"] : {};
+  const entries = Object.entries(projects).flatMap(([path, stored]) => {
+    const digest = isRecord(stored) ? stored["digest"] : undefined;
+    return typeof digest === "string" ? [[path, { digest }] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+async function listProjectFiles(fs: FileSystem, directory: string): Promise<string[]> {
+  const files: string[] = [];
+  const pending = projectPaths.map((name) => join(directory, name));
+  for (let path = pending.shift(); path !== undefined; path = pending.shift()) {
+    const stats = await lookAt(fs, path);
+    if (stats?.isDirectory()) {
+      const entries = await fs.readdir(path);
+      for (const { name } of entries) pending.push(join(path, name));
+    } else if (stats) files.push(path);
+    if (files.length + pending.length <= maxFiles) continue;
+    throw new HarnessError("invalid_input", `${directory} has more than ${maxFiles} files of its own settings.`);
+  }
+  return files.toSorted();
+}
+
+/** Names and contents. Of what is no file, such as a link, the kind alone counts, so that it changes when it becomes one. */
+async function digestFiles(fs: FileSystem, directory: string, files: readonly string[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const file of files) {
+    const stats = await fs.lstat(file);
+    const content = stats.isFile()
+      ? ((await readWhole(fs, file)) ?? Buffer.alloc(0))
+      : Buffer.from(stats.isSymbolicLink() ? await fs.readlink(file) : String(stats.mode & constants.S_IFMT));
+    hash.update(`${relative(directory, file)}\0${content.length}\0`).update(content);
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,65 @@
+/** Sessions: the log, its tree, its compaction. */
+export type { Summariser } from "../compaction/ask.ts";
+export {
+  type BranchSummaryRequest,
+  type BranchSummaryResult,
+  collectLeftBranch,
+  type LeftBranch,
+  summariseBranch,
+} from "../compaction/branch-summary.ts";
+export { compact, type CompactionOutcome, type CompactRequest, type NewCompaction } from "../compaction/compact.ts";
+export type { FileOperations } from "../compaction/files.ts";
+export {
+  type CompactionPlan,
+  type CompactionReason,
+  type NothingToCompact,
+  planCompaction,
+  type PlanResult,
+} from "../compaction/plan.ts";
+export {
+  type CompactionChoices,
+  type CompactionSettings,
+  resolveCompactionSettings,
+  type ResolvedCompactionSettings,
+  shouldCompact,
+} from "../compaction/settings.ts";
+export { contextTokens, estimateTokens } from "../compaction/tokens.ts";
+export type { Durability } from "./append-queue.ts";
+export type { SessionTreeNode } from "./branch.ts";
+export type { ListOptions, ListProgress } from "./catalogue.ts";
+export { buildContext, contextEntries, type ContextMessage, contextMessages, type SessionContext } from "./context.ts";
+export type {
+  AcceptedEntry,
+  BranchSummaryEntry,
+  CompactionEntry,
+  ContextEditEntry,
+  CustomEntry,
+  CustomMessageEntry,
+  DroppedEntry,
+  EntryBase,
+  LabelEntry,
+  MessageEntry,
+  ModelChangeEntry,
+  NewEntry,
+  QueueEntry,
+  SessionEntry,
+  SessionHeader,
+  SessionInfoEntry,
+  SessionNode,
+  ThinkingLevelChangeEntry,
+  UsageEntry,
+} from "./entry.ts";
+export { createFileStore, type FileStoreOptions } from "./file-store.ts";
+export { findSession, mustBeSession } from "./find-session.ts";
+export type { ReadOnly } from "./log.ts";
+export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-store.ts";
+export { convertToLlm } from "./message.ts";
+export { recover, type Recovered } from "./recover.ts";
+export type { ProblemKind, SessionProblem } from "./scan.ts";
+export { isSessionId, sessionDirectory, sessionFileName } from "./session-directory.ts";
+export type { SessionInfo } from "./session-info.ts";
+export { type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
+export { type BranchPage, type BranchPageOptions, Session, type SummaryExtras } from "./session.ts";
+export type { AppendOutcome, LogStore } from "./store.ts";
+export { findSideFiles, restoreSession, trashSession } from "./trash.ts";
+export type { UnfinishedCall } from "./unfinished-calls.ts";

@@ -1,0 +1,13 @@
+/** The settings of the user and of a project. */
+export { defaultAgentDir } from "../agent-dir.ts";
+export { type FileProblem, formatFileProblem } from "../file-problem.ts";
+export { nestSetting } from "./nest.ts";
+export { settingsReference, settingsSchema } from "./reference.ts";
+export type { Settings, SettingsInput } from "./schema.ts";
+export {
+  type SettingsChange,
+  type SettingsListener,
+  SettingsManager,
+  type SettingsManagerOptions,
+} from "./settings-manager.ts";
+export type { SettingsProblem, SettingsScope } from "./standing.ts";

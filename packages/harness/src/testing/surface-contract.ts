@@ -1,0 +1,128 @@
+/**
+ * The contract of every surface: whatever happens in a session, the view that a surface ends with equals the host's. One
+ * script of prompts, steering, a question, a denial, an abort, a branch, navigation, compaction, a cut and a resume.
+ */
+import type { Approval, Command, CommandData, CommandName, View } from "@tau/protocol";
+import type { Host } from "../host/host.ts";
+import type { Cursor } from "../host/hosted-session.ts";
+
+/** A surface under test, connected to one session of a host. */
+export interface ContractSurface {
+  /** Executes a command as a client of this surface would, and resolves with its data. */
+  execute<Name extends CommandName>(command: Command<Name>): Promise<CommandData<Name>>;
+  /** The view that the surface draws from the events it got. */
+  view(): View;
+  /** Where the surface stands in the stream of events. */
+  cursor(): Cursor;
+  /** Cuts the connection. Events that happen meanwhile are missed. */
+  disconnect(): void | Promise<void>;
+  /** Connects again, with the cursor from before the cut. */
+  reconnect(from: Cursor): void | Promise<void>;
+  close(): void | Promise<void>;
+}
+
+export interface SurfaceContractCase {
+  host: Host;
+  sessionId: string;
+  connect: (host: Host, sessionId: string) => ContractSurface | Promise<ContractSurface>;
+  /** Called before a step that the model or a tool takes part in: queues what they do. */
+  script: (steps: readonly ContractStep[]) => void;
+  /** Resolves when the surface has got every event so far. */
+  settle: (surface: ContractSurface) => Promise<void>;
+}
+
+/** What the scripted model does next. */
+export type ContractStep =
+  | { kind: "answer"; text: string }
+  /** Calls the tool `look`, which waits until `release` was called. */
+  | { kind: "look" }
+  /** Reads a file outside the workspace, so that the policy asks. */
+  | { kind: "ask" };
+
+export interface ContractReport {
+  /** The name of each step, and whether the views were equal after it. */
+  steps: readonly { name: string; isEqual: boolean; surface: View; host: View }[];
+  questions: readonly Approval[];
+}
+
+/** Runs the script. The caller asserts that every step is equal. */
+export async function surfaceContract(
+  { host, sessionId, connect, script, settle }: SurfaceContractCase,
+  release: () => void,
+): Promise<ContractReport> {
+  const steps: ContractReport["steps"][number][] = [];
+  const questions: Approval[] = [];
+  const surface = await connect(host, sessionId);
+  const hosted = host.get(sessionId);
+  const stop = hosted.subscribe((item) => {
+    if (item.kind === "event" && item.event.type === "approval_requested") questions.push(item.event.approval);
+  });
+  const check = async (name: string) => {
+    await hosted.session.waitForIdle();
+    await settle(surface);
+    const [mine, theirs] = [surface.view(), hosted.view];
+    steps.push({ name, isEqual: JSON.stringify(mine) === JSON.stringify(theirs), surface: mine, host: theirs });
+  };
+  const waitFor = (isReached: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const end = hosted.subscribe(() => {
+        if (!isReached()) return;
+        queueMicrotask(() => end());
+        resolve();
+      });
+    });
+  try {
+    script([{ kind: "answer", text: "One." }]);
+    await surface.execute({ type: "execute", prompt: "First." });
+    await check("a prompt");
+    const { leafId } = hosted.view.log;
+
+    script([{ kind: "look" }, { kind: "answer", text: "As you say." }]);
+    const steered = surface.execute({ type: "execute", prompt: "Look around." });
+    await waitFor(() => hosted.view.live.tools.length > 0);
+    await surface.execute({ type: "steer", message: "Be brief." });
+    release();
+    await steered;
+    await check("steering");
+
+    for (const decision of ["allow", "deny"] as const) {
+      script([{ kind: "ask" }, { kind: "answer", text: "Done." }]);
+      const asked = surface.execute({ type: "execute", prompt: "Look outside." });
+      await waitFor(() => hosted.view.live.approvals.length > 0);
+      const [{ id: approvalId }] = hosted.view.live.approvals as [Approval];
+      await surface.execute({ type: "approve", approvalId, decision });
+      await asked;
+      await check(decision === "allow" ? "a question" : "a denial");
+    }
+
+    script([{ kind: "look" }]);
+    const aborted = surface.execute({ type: "prompt", message: "Look again." });
+    await waitFor(() => hosted.view.live.tools.length > 0);
+    await aborted;
+    await surface.execute({ type: "abort" });
+    release();
+    await check("an abort");
+
+    script([{ kind: "answer", text: "Cut." }]);
+    const cursor = surface.cursor();
+    await surface.disconnect();
+    await hosted.run("Said while nobody listened.", {});
+    await surface.reconnect(cursor);
+    await check("a cut and a resume");
+
+    const branched = await surface.execute({ type: "branch", entryId: leafId! });
+    await check("a branch");
+    if (host.sessionIds.includes(branched.sessionId)) await host.close(branched.sessionId);
+
+    script([{ kind: "answer", text: "A summary." }]);
+    await surface.execute({ type: "compact" }).catch(() => {});
+    await check("a compaction");
+
+    await surface.execute({ type: "navigate", entryId: leafId });
+    await check("navigation");
+    return { steps, questions };
+  } finally {
+    stop();
+    await surface.close();
+  }
+}
