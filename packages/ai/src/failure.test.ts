@@ -7,7 +7,7 @@ import {
   type FailureKind,
   isRetryable,
   parseDuration,
-  retryAfterFromHeaders,
+  parseRetryAfter,
 } from "./failure.ts";
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0);
@@ -314,7 +314,7 @@ test.each([
   [{ "retry-after-ms": "", "retry-after": "2" }, 2_000],
   [{}, undefined],
 ] as [Record<string, string>, number | undefined][])("retry headers %j mean %s ms", (headers, expected) => {
-  expect(retryAfterFromHeaders(headers, now)).toBe(expected);
+  expect(parseRetryAfter(headers, now)).toBe(expected);
 });
 
 test("Google's RetryInfo and prose say how long to wait, too", () => {

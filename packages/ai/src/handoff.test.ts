@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { handOff, type HandoffRules, missingResultText, plainId, type PreparedMessage } from "./handoff.ts";
-import { shortHash } from "./hash.ts";
+import { handOff, type HandoffRules, missingResultText, toPlainId, type PreparedMessage } from "./handoff.ts";
+import { toShortHash } from "./hash.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "./message.ts";
 import type { Model } from "./model.ts";
 import { emptyUsage } from "./usage.ts";
@@ -20,7 +20,7 @@ const target: Model = {
 };
 
 const rules: HandoffRules = {
-  toolCallId: plainId(20),
+  toolCallId: (id) => toPlainId(id, 20),
   imageTypes: ["image/png"],
   maxImageCharacters: 100,
   userFirst: true,
@@ -309,8 +309,8 @@ describe("law 9: any history can be sent", () => {
 });
 
 test("hashes are short, stable and differ", () => {
-  const hashes = Array.from({ length: 2_000 }, (_unused, at) => shortHash(`id ${at}`));
+  const hashes = Array.from({ length: 2_000 }, (_unused, at) => toShortHash(`id ${at}`));
   expect(new Set(hashes).size).toBe(2_000);
   expect(hashes.every((hash) => /^[a-z0-9]{13}$/.test(hash))).toBe(true);
-  expect(shortHash("id 1")).toBe(hashes[1]);
+  expect(toShortHash("id 1")).toBe(hashes[1]);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { handOff, plainId } from "./handoff.ts";
+import { handOff, toPlainId } from "./handoff.ts";
 import type { Message } from "./message.ts";
 import type { Model } from "./model.ts";
 import { readStoredMessage } from "./stored.ts";
@@ -52,7 +52,13 @@ describe("what a file may hold", () => {
 });
 
 const model = { id: "m", provider: "p", api: "a", input: ["text"] } as Model;
-const rules = { toolCallId: plainId(64), imageTypes: [], maxImageCharacters: 0, userFirst: true, userLast: true };
+const rules = {
+  toolCallId: (id: string) => toPlainId(id, 64),
+  imageTypes: [],
+  maxImageCharacters: 0,
+  userFirst: true,
+  userLast: true,
+};
 
 test("whatever a file holds can be handed over", () => {
   const anything = fc.array(

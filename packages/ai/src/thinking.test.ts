@@ -4,9 +4,9 @@ import {
   clampThinkingLevel,
   getSupportedThinkingLevels,
   parseThinkingLevel,
-  thinkingBudget,
+  getThinkingBudget,
   thinkingLevels,
-  thinkingWord,
+  toProviderLevel,
 } from "./thinking.ts";
 
 const model = (reasoning: boolean, thinkingLevelMap?: ThinkingLevelMap): Model => ({
@@ -50,15 +50,15 @@ test.each([
 );
 
 test("a level's word comes from the model's map, else it is the level", () => {
-  expect(thinkingWord(model(true, { high: "extreme" }), "high")).toBe("extreme");
-  expect(thinkingWord(model(true), "high")).toBe("high");
+  expect(toProviderLevel(model(true, { high: "extreme" }), "high")).toBe("extreme");
+  expect(toProviderLevel(model(true), "high")).toBe("high");
 });
 
 test("budgets are those of the design, and may be overridden", () => {
-  expect((["minimal", "low", "medium", "high", "max"] as const).map((level) => thinkingBudget(level))).toEqual([
+  expect((["minimal", "low", "medium", "high", "max"] as const).map((level) => getThinkingBudget(level))).toEqual([
     1_024, 1_024, 8_192, 32_768, 32_768,
   ]);
-  expect(thinkingBudget("low", { low: 7 })).toBe(7);
+  expect(getThinkingBudget("low", { low: 7 })).toBe(7);
 });
 
 test("none is read as off, and nonsense as nothing", () => {

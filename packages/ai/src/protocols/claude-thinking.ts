@@ -1,7 +1,7 @@
 /** How a Claude is told how hard to think: by an effort, or by a budget that its answer shares. Pure. */
 import type { Model } from "../model.ts";
 import type { SimpleStreamOptions } from "../options.ts";
-import { clampThinkingLevel, thinkingBudget, thinkingWord } from "../thinking.ts";
+import { clampThinkingLevel, getThinkingBudget, toProviderLevel } from "../thinking.ts";
 
 /** The longest answer where nobody says how long it may be, in tokens. These APIs want a limit. */
 export const defaultMaxTokens = (model: Model): number => Math.min(model.maxTokens, 32_000);
@@ -26,11 +26,11 @@ export function resolveClaudeThinking(
   const level = clampThinkingLevel(model, options.reasoning ?? "off");
   if (level === "off") return { thinkingEnabled: false };
   if (thinksBy === "effort") {
-    const word = thinkingWord(model, level);
+    const word = toProviderLevel(model, level);
     return { thinkingEnabled: true, effort: word === "minimal" ? "low" : word };
   }
   // The budget is part of the answer's tokens: raise the limit to leave the answer its room, then fit the budget in.
-  const budget = Math.max(minBudget, thinkingBudget(level, options.thinkingBudgets));
+  const budget = Math.max(minBudget, getThinkingBudget(level, options.thinkingBudgets));
   const maxTokens = Math.min((options.maxTokens ?? defaultMaxTokens(model)) + budget, model.maxTokens);
   const thinkingBudgetTokens = Math.min(budget, maxTokens - minBudget);
   if (thinkingBudgetTokens < minBudget) return { thinkingEnabled: false };

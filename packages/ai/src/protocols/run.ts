@@ -29,7 +29,7 @@ import {
   type ProtocolRequest,
 } from "./protocol.ts";
 import { providerHeaders } from "./provider-headers.ts";
-import { record } from "./read.ts";
+import { asRecord } from "./read.ts";
 import { checkUsage } from "./silent-limits.ts";
 
 /** Everything one request shares. Built once. */
@@ -148,7 +148,7 @@ const maxRepairs = 16;
 /** Gives up the part that the provider named, if it named one; the second time, everything of its kind. */
 function repair(run: Run, failure: Failure): boolean {
   if (failure.kind !== "invalid_request") return false;
-  const degraded = degrade(record(run.sent), failure.message, (kind) => (run.givenUp.get(kind) ?? 0) > 0);
+  const degraded = degrade(asRecord(run.sent), failure.message, (kind) => (run.givenUp.get(kind) ?? 0) > 0);
   if (!degraded) return false;
   run.givenUp.set(degraded.kind, (run.givenUp.get(degraded.kind) ?? 0) + 1);
   run.encoded = { ...run.encoded, payload: degraded.payload };

@@ -10,7 +10,7 @@ const plainName = /^[a-zA-Z0-9_-]{1,64}$/;
  * The tools that may be sent. A server that takes none gets none; a tool whose name is not accepted or stands twice is
  * left out alone, since it would make the whole request invalid. The answer says so.
  */
-export function offeredTools(
+export function selectTools(
   model: Model,
   tools: readonly Tool[] | undefined,
   notes: EncodeNote[],

@@ -9,7 +9,7 @@ import { AiError } from "../errors.ts";
 import { classifyResponse, classifyThrown, type Failure } from "../failure.ts";
 import type { Model, OpenAICompletionsCompat } from "../model.ts";
 import type { Env } from "../platform/platform.ts";
-import { list, record, text } from "../protocols/read.ts";
+import { asArray, asRecord, asString } from "../protocols/read.ts";
 import { readText } from "../transport/http.ts";
 import { withoutUserinfo } from "../userinfo.ts";
 import { bearer, providers } from "./index.ts";
@@ -182,7 +182,9 @@ function whyNot(error: unknown, signal: AbortSignal | undefined, limit: AbortSig
 }
 
 function parseModels(provider: LocalProvider, baseUrl: string, body: unknown): Model<"openai-completions">[] {
-  const entries = new Map(list(record(body)["data"]).map((entry) => [text(record(entry)["id"]), record(entry)]));
+  const entries = new Map(
+    asArray(asRecord(body)["data"]).map((entry) => [asString(asRecord(entry)["id"]), asRecord(entry)]),
+  );
   entries.delete("");
   return [...entries].map(([id, entry]) => {
     const contextWindow = parseWindow(entry);
@@ -197,7 +199,7 @@ function parseModels(provider: LocalProvider, baseUrl: string, body: unknown): M
 function parseWindow(entry: Record<string, unknown>): number | undefined {
   const served = tokens(entry["max_model_len"]);
   if (served !== undefined) return served;
-  const trained = tokens(record(entry["meta"])["n_ctx_train"]);
+  const trained = tokens(asRecord(entry["meta"])["n_ctx_train"]);
   return trained === undefined ? undefined : Math.min(trained, assumedLimits.contextWindow);
 }
 

@@ -4,7 +4,7 @@
  */
 import { getErrorMessage } from "../errors.ts";
 import type { Frame } from "../protocols/protocol.ts";
-import { record, text } from "../protocols/read.ts";
+import { asRecord, asString } from "../protocols/read.ts";
 
 /** Total length, header length, and the checksum of these two. */
 const preludeBytes = 12;
@@ -86,7 +86,8 @@ const isJson = (headers: ReadonlyMap<string, string>): boolean =>
 
 function explain(headers: ReadonlyMap<string, string>, payload: string): string {
   const json = parseJson(payload);
-  const said = "problem" in json ? payload : text(record(json.data)["message"]) || text(record(json.data)["Message"]);
+  const said =
+    "problem" in json ? payload : asString(asRecord(json.data)["message"]) || asString(asRecord(json.data)["Message"]);
   return headers.get(":error-message") ?? (said || payload).slice(0, 2_000);
 }
 

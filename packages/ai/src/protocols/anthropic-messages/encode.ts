@@ -1,5 +1,5 @@
 import type { Context, Tool } from "../../context.ts";
-import { commonImageTypes, handOff, type HandoffRules, plainId, plainName } from "../../handoff.ts";
+import { commonImageTypes, handOff, type HandoffRules, toPlainId, toPlainName } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toJsonSchema } from "../../schema/adapt.ts";
@@ -8,7 +8,7 @@ import { strictNote } from "../function-tool.ts";
 import { sessionAffinityHeaders } from "../session-affinity.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, ignoredOption, offeredTools } from "../tools.ts";
+import { encodeTools, ignoredOption, selectTools } from "../tools.ts";
 import { type AnthropicOptions, isAdaptive } from "./options.ts";
 
 type AnthropicModel = Model<"anthropic-messages">;
@@ -16,14 +16,14 @@ type Block = Record<string, unknown>;
 type CacheControl = { type: "ephemeral"; ttl?: "1h" };
 
 const rules: HandoffRules = {
-  toolCallId: plainId(64),
+  toolCallId: (id) => toPlainId(id, 64),
   imageTypes: commonImageTypes,
   // 5 MB, counted in base64.
   maxImageCharacters: 5 * 1024 * 1024,
   userFirst: true,
   // Newer models refuse to go on with an answer of their own.
   userLast: true,
-  toolName: plainName(128),
+  toolName: (name) => toPlainName(name, 128),
 };
 
 /** What a tool may be called. */
@@ -32,7 +32,7 @@ const toolNames = /^[a-zA-Z0-9_-]{1,128}$/;
 export function encode(anyModel: Model, context: Context, options: AnthropicOptions): EncodedRequest {
   const model = anyModel as AnthropicModel;
   const notes: EncodeNote[] = [];
-  const offered = offeredTools(model, context.tools, notes, toolNames);
+  const offered = selectTools(model, context.tools, notes, toolNames);
   const asked = resolveToolChoice(options.toolChoice, offered, notes);
   const thinking = encodeThinking(model, options, asked, notes);
   const choice = thinking.on && isForced(asked) ? undefined : asked;

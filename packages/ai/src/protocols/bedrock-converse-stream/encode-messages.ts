@@ -1,4 +1,4 @@
-import { commonImageTypes, handOff, type HandoffRules, plainId, type PreparedMessage } from "../../handoff.ts";
+import { commonImageTypes, handOff, type HandoffRules, toPlainId, type PreparedMessage } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import type { Family } from "./families.ts";
@@ -12,7 +12,7 @@ export interface EncodedMessage {
 }
 
 const rules: HandoffRules = {
-  toolCallId: plainId(64),
+  toolCallId: (id) => toPlainId(id, 64),
   imageTypes: commonImageTypes,
   // 3.75 MB, counted in base64.
   maxImageCharacters: 5 * 1024 * 1024,

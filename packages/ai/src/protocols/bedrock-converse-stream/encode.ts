@@ -3,7 +3,7 @@ import type { Model } from "../../model.ts";
 import { defaultMaxTokens } from "../claude-thinking.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { ignoredOption, offeredTools } from "../tools.ts";
+import { ignoredOption, selectTools } from "../tools.ts";
 import { type CachePoint, encodeMessages, type EncodedMessage } from "./encode-messages.ts";
 import { encodeToolConfig } from "./encode-tools.ts";
 import { arnRegion } from "./endpoint.ts";
@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>;
 export function encode(model: Model, context: Context, options: BedrockOptions): EncodedRequest {
   const notes: EncodeNote[] = [];
   const family = getFamily(model);
-  const offered = offeredTools(model, context.tools, notes);
+  const offered = selectTools(model, context.tools, notes);
   const choice = resolveToolChoice(options.toolChoice, offered, notes);
   const thinking = encodeThinking(model, options, choice, notes);
   const cache = cachePoint(family, options);

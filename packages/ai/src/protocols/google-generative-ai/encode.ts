@@ -1,12 +1,12 @@
 import type { Context, Tool } from "../../context.ts";
-import { handOff, type HandoffRules, plainId, plainName, type PreparedMessage } from "../../handoff.ts";
+import { handOff, type HandoffRules, toPlainId, toPlainName, type PreparedMessage } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toGeminiJsonSchema, toGeminiSchema } from "../../schema/gemini.ts";
 import { strictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, offeredTools } from "../tools.ts";
+import { encodeTools, selectTools } from "../tools.ts";
 import { getFamily, type GoogleFamily } from "./families.ts";
 import { type GoogleOptions, thinkingConfig } from "./options.ts";
 
@@ -16,12 +16,12 @@ type Part = Record<string, unknown>;
 const toolNames = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
 
 const rules: HandoffRules = {
-  toolCallId: plainId(64),
+  toolCallId: (id) => toPlainId(id, 64),
   imageTypes: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
   // 7 MB of data, counted in base64.
   maxImageCharacters: Math.ceil((7 * 1024 * 1024) / 3) * 4,
   userFirst: true,
-  toolName: (name) => (toolNames.test(name) ? name : `tool_${plainName(64)(name)}`),
+  toolName: (name) => (toolNames.test(name) ? name : `tool_${toPlainName(name, 64)}`),
 };
 
 export const encode = (model: Model, context: Context, options: GoogleOptions): EncodedRequest => ({
@@ -42,7 +42,7 @@ export function encodePayload(
 ): Pick<EncodedRequest, "payload" | "notes"> {
   const notes: EncodeNote[] = [];
   const family = getFamily(model);
-  const tools = offeredTools(model, context.tools, notes, toolNames);
+  const tools = selectTools(model, context.tools, notes, toolNames);
   const declared = encodeTools(tools, (tool) => encodeTool(model, tool, family, notes), notes);
   const calling = encodeCalling(resolveToolChoice(options.toolChoice, tools, notes), tools, family);
   const thinking = thinkingConfig(model, options);

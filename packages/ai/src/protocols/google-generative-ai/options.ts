@@ -1,6 +1,6 @@
 import type { Model } from "../../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
-import { clampThinkingLevel, thinkingBudget, thinkingWord } from "../../thinking.ts";
+import { clampThinkingLevel, getThinkingBudget, toProviderLevel } from "../../thinking.ts";
 import { getFamily } from "./families.ts";
 
 /** Which of the two limits applies is the model's choice: `level` since Gemini 3, `budgetTokens` before. */
@@ -28,9 +28,9 @@ export function resolveOptions(model: Model, options: SimpleStreamOptions): Goog
   if (level === "off" || reasoning === undefined) return { ...shared, thinking: { enabled: false } };
   const family = getFamily(model);
   if (family.thinksBy === "level") {
-    return { ...shared, thinking: { enabled: true, level: thinkingWord(model, level) } };
+    return { ...shared, thinking: { enabled: true, level: toProviderLevel(model, level) } };
   }
-  const wanted = thinkingBudget(level, thinkingBudgets);
+  const wanted = getThinkingBudget(level, thinkingBudgets);
   const known = family.budget;
   // Outside of what a model allows the request is refused; where that is unknown only a person's own number is sent.
   const unclamped = thinkingBudgets ? wanted : dynamicBudget;
@@ -56,7 +56,7 @@ function minThinking(model: Model): Record<string, unknown> | undefined {
   const { thinksBy, budget } = getFamily(model);
   if (thinksBy === "budget") return budget && { thinkingBudget: budget.canBeOff ? 0 : budget.least };
   const level = clampThinkingLevel(model, "off");
-  const word = level === "off" ? (model.thinkingLevelMap?.off ?? lowestLevel) : thinkingWord(model, level);
+  const word = level === "off" ? (model.thinkingLevelMap?.off ?? lowestLevel) : toProviderLevel(model, level);
   return { thinkingLevel: word.toUpperCase() };
 }
 

@@ -2,7 +2,7 @@
  * Turns arguments that arrive as paths and values into the JSON text that they spell, piece by piece. The server sends
  * them in the order of the document, so each piece only adds to the text.
  */
-import { list, record, text } from "../read.ts";
+import { asArray, asRecord, asString } from "../read.ts";
 
 type Step = string | number;
 
@@ -27,9 +27,9 @@ export class PartialArguments {
   /** Takes one `partialArgs` list and returns the JSON text it adds. */
   write(partialArgs: unknown): string {
     let json = "";
-    for (const item of list(partialArgs)) {
+    for (const item of asArray(partialArgs)) {
       if (this.#problem !== undefined) break;
-      json += this.#writeOne(record(item));
+      json += this.#writeOne(asRecord(item));
     }
     return json;
   }
@@ -40,7 +40,7 @@ export class PartialArguments {
   }
 
   #writeOne(item: Record<string, unknown>): string {
-    const path = text(item["jsonPath"]);
+    const path = asString(item["jsonPath"]);
     const goesOn = item["willContinue"] === true;
     const continues = this.#string !== undefined && this.#string === path;
     if (typeof item["stringValue"] === "string") {

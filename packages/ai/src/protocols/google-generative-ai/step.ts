@@ -1,10 +1,10 @@
 import type { AssistantMessageEvent } from "../../event.ts";
 import { classifyError, describeError } from "../../failure.ts";
-import { shortHash } from "../../hash.ts";
-import { tokenCount, type UsageReport } from "../../usage.ts";
+import { toShortHash } from "../../hash.ts";
+import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { list, record, text } from "../read.ts";
+import { asArray, asRecord, asString } from "../read.ts";
 import { deepestJson, isTooDeep } from "../streaming-json.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 
@@ -22,20 +22,20 @@ export const start = (draft: Draft): GoogleState => ({ draft, parts: 0, spoken: 
 
 export function step(state: GoogleState, frame: Frame): AssistantMessageEvent[] {
   const { draft } = state;
-  const data = record(frame.data);
+  const data = asRecord(frame.data);
   if (data["error"] !== undefined) draft.fail(classifyError(describeError(data)));
   draft.identify({ responseId: data["responseId"], responseModel: data["modelVersion"] });
   draft.usage(readUsage(data["usageMetadata"]));
-  readFeedback(draft, record(data["promptFeedback"]));
-  const candidate = record(list(data["candidates"])[0]);
-  for (const part of list(record(candidate["content"])["parts"])) readPart(state, record(part));
+  readFeedback(draft, asRecord(data["promptFeedback"]));
+  const candidate = asRecord(asArray(data["candidates"])[0]);
+  for (const part of asArray(asRecord(candidate["content"])["parts"])) readPart(state, asRecord(part));
   readFinish(state, candidate);
   return draft.take();
 }
 
 function readPart(state: GoogleState, part: Record<string, unknown>): void {
-  const signature = text(part["thoughtSignature"]);
-  if (part["functionCall"] !== undefined) readCall(state, record(part["functionCall"]), signature);
+  const signature = asString(part["thoughtSignature"]);
+  if (part["functionCall"] !== undefined) readCall(state, asRecord(part["functionCall"]), signature);
   else if (typeof part["text"] === "string") readText(state, part["text"], part["thought"] === true, signature);
 }
 
@@ -65,14 +65,14 @@ function closeSpoken(state: GoogleState): void {
 /** A call comes whole, or starts with a name and goes on in parts without one until a part says that it is over. */
 function readCall(state: GoogleState, call: Record<string, unknown>, signature: string): void {
   const { draft } = state;
-  const name = text(call["name"]);
+  const name = asString(call["name"]);
   const goesOn = call["willContinue"] === true;
   if (name) {
     closeSpoken(state);
     closeCall(state);
     const key = state.parts++;
     const thoughtSignature = signature ? { thoughtSignature: signature } : {};
-    draft.toolCall(key, { id: callId(draft, text(call["id"]), name), name, ...thoughtSignature });
+    draft.toolCall(key, { id: callId(draft, asString(call["id"]), name), name, ...thoughtSignature });
     state.call = { key, arguments: new PartialArguments() };
     if (call["args"] !== undefined && !goesOn) readArguments(draft, key, call["args"]);
   }
@@ -107,7 +107,7 @@ function refuse(draft: Draft, key: number, reason: string): void {
 function callId(draft: Draft, given: string, name: string): string {
   const { content, responseId = "" } = draft.message;
   const taken = content.some((block) => block.type === "toolCall" && block.id === given);
-  return given && !taken ? given : `call_${shortHash(`${responseId}/${name}/${content.length}`)}`;
+  return given && !taken ? given : `call_${toShortHash(`${responseId}/${name}/${content.length}`)}`;
 }
 
 const stopReasons = new Map<string, "stop" | "length">([
@@ -142,14 +142,14 @@ const breakdowns = new Map<string, string>([
 ]);
 
 function readFinish(state: GoogleState, candidate: Record<string, unknown>): void {
-  const raw = text(candidate["finishReason"]);
+  const raw = asString(candidate["finishReason"]);
   if (!raw) return;
   const { draft } = state;
   // Nothing can complete a call any more.
   if (state.call) refuse(draft, state.call.key, "the answer ended before they were complete");
   closeCall(state);
   closeSpoken(state);
-  const explanation = text(candidate["finishMessage"]);
+  const explanation = asString(candidate["finishMessage"]);
   const breakdown = breakdowns.get(raw);
   if (refusals.has(raw)) {
     draft.refuse(explanation || `The provider refused to answer (${raw}).`, raw);
@@ -159,20 +159,20 @@ function readFinish(state: GoogleState, candidate: Record<string, unknown>): voi
 }
 
 function readFeedback(draft: Draft, feedback: Record<string, unknown>): void {
-  const raw = text(feedback["blockReason"]);
+  const raw = asString(feedback["blockReason"]);
   if (!raw) return;
-  const message = text(feedback["blockReasonMessage"]) || `The provider refused the prompt (${raw}).`;
+  const message = asString(feedback["blockReasonMessage"]) || `The provider refused the prompt (${raw}).`;
   draft.refuse(message, raw);
 }
 
 function readUsage(value: unknown): UsageReport {
-  const usage = record(value);
-  const prompt = tokenCount(usage["promptTokenCount"]);
-  const cached = tokenCount(usage["cachedContentTokenCount"]);
-  const answer = tokenCount(usage["candidatesTokenCount"]);
-  const thoughts = tokenCount(usage["thoughtsTokenCount"]);
+  const usage = asRecord(value);
+  const prompt = parseTokenCount(usage["promptTokenCount"]);
+  const cached = parseTokenCount(usage["cachedContentTokenCount"]);
+  const answer = parseTokenCount(usage["candidatesTokenCount"]);
+  const thoughts = parseTokenCount(usage["thoughtsTokenCount"]);
   // What server-side tools read counts as prompt, but is not in the prompt's count.
-  const tools = tokenCount(usage["toolUsePromptTokenCount"]) ?? 0;
+  const tools = parseTokenCount(usage["toolUsePromptTokenCount"]) ?? 0;
   return {
     ...(prompt !== undefined && { input: Math.max(0, prompt - (cached ?? 0)) + tools }),
     ...(cached !== undefined && { cacheRead: cached }),

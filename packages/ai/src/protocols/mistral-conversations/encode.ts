@@ -3,7 +3,7 @@ import type { Model } from "../../model.ts";
 import { encodeFunctionTool } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, ignoredOption, offeredTools } from "../tools.ts";
+import { encodeTools, ignoredOption, selectTools } from "../tools.ts";
 import { encodeMessages, type Wire } from "./messages.ts";
 import type { MistralOptions } from "./options.ts";
 
@@ -11,7 +11,7 @@ export function encode(model: Model, context: Context, options: MistralOptions):
   const notes: EncodeNote[] = [];
   if (Object.keys(options.metadata ?? {}).length > 0)
     notes.push(ignoredOption("metadata", "this protocol does not carry it"));
-  const offered = offeredTools(model, context.tools, notes);
+  const offered = selectTools(model, context.tools, notes);
   const tools = encodeTools(offered, (tool) => encodeFunctionTool(model, tool, { takesStrict: true, notes }), notes);
   const choice = resolveToolChoice(options.toolChoice, offered, notes);
   const cacheKey = options.cacheRetention === "none" ? undefined : options.sessionId;

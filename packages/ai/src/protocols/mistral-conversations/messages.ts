@@ -1,6 +1,6 @@
 import type { Context } from "../../context.ts";
 import { commonImageTypes, handOff, type HandoffRules } from "../../handoff.ts";
-import { shortHash } from "../../hash.ts";
+import { toShortHash } from "../../hash.ts";
 import type { AssistantMessage, ImageContent, TextContent, ThinkingContent, ToolCall } from "../../message.ts";
 import type { Model } from "../../model.ts";
 
@@ -8,7 +8,7 @@ export type Wire = Record<string, unknown>;
 
 const rules: HandoffRules = {
   // Ids are exactly nine letters and digits.
-  toolCallId: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : shortHash(id).slice(0, 9)),
+  toolCallId: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : toShortHash(id).slice(0, 9)),
   imageTypes: commonImageTypes,
   // 10 MB, counted in base64.
   maxImageCharacters: Math.floor((10 * 1024 * 1024) / 3) * 4,

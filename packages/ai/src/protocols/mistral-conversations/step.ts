@@ -1,11 +1,11 @@
 import type { AssistantMessageEvent } from "../../event.ts";
 import { classifyError, describeError } from "../../failure.ts";
-import { tokenCount, type UsageReport } from "../../usage.ts";
+import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import { ToolCalls } from "../openai-completions/calls.ts";
 import { getChoice, toDelta } from "../openai-completions/choice.ts";
 import type { Frame } from "../protocol.ts";
-import { list, record, text } from "../read.ts";
+import { asArray, asRecord, asString } from "../read.ts";
 
 export interface MistralState {
   readonly draft: Draft;
@@ -22,22 +22,22 @@ export function step(state: MistralState, frame: Frame): AssistantMessageEvent[]
     draft.end();
     return draft.take();
   }
-  const chunk = record(frame.data);
+  const chunk = asRecord(frame.data);
   const choice = getChoice(chunk);
   draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
-  if (chunk["usage"]) draft.usage(readUsage(record(chunk["usage"])));
+  if (chunk["usage"]) draft.usage(readUsage(asRecord(chunk["usage"])));
   readDelta(state, toDelta(choice, draft));
   if (chunk["error"]) draft.fail(classifyError(describeError(chunk["error"])));
   else if (frame.event === "error" || chunk["object"] === "error") draft.fail(classifyError(describeError(chunk)));
-  readStop(state, text(choice["finish_reason"]));
+  readStop(state, asString(choice["finish_reason"]));
   return draft.take();
 }
 
 function readDelta(state: MistralState, delta: Record<string, unknown>): void {
   const { content } = delta;
   if (typeof content === "string") addText(state.draft, content);
-  else for (const part of list(content)) addPart(state.draft, record(part));
-  const calls = list(delta["tool_calls"]).map(record).filter(isFunctionCall).map(withoutNullId);
+  else for (const part of asArray(content)) addPart(state.draft, asRecord(part));
+  const calls = asArray(delta["tool_calls"]).map(asRecord).filter(isFunctionCall).map(withoutNullId);
   state.calls.take(calls, () => closeWords(state.draft));
 }
 
@@ -49,12 +49,12 @@ const withoutNullId = (call: Record<string, unknown>): Record<string, unknown> =
 
 /** A part of the content; references and other kinds are not part of the answer's words. */
 function addPart(draft: Draft, part: Record<string, unknown>): void {
-  if (part["type"] === "text") addText(draft, text(part["text"]));
+  if (part["type"] === "text") addText(draft, asString(part["text"]));
   if (part["type"] !== "thinking") return;
-  const thought = list(part["thinking"])
-    .map((inner) => text(record(inner)["text"]))
+  const thought = asArray(part["thinking"])
+    .map((inner) => asString(asRecord(inner)["text"]))
     .join("");
-  const signature = text(part["signature"]);
+  const signature = asString(part["signature"]);
   if (thought === "" && signature === "") return;
   draft.close("text");
   draft.thinking("thinking", thought);
@@ -90,9 +90,9 @@ function readStop({ draft, calls }: MistralState, raw: string): void {
 }
 
 function readUsage(usage: Record<string, unknown>): UsageReport {
-  const details = record(usage["prompt_tokens_details"] ?? usage["prompt_token_details"]);
-  const prompt = tokenCount(usage["prompt_tokens"]);
-  const cached = tokenCount(details["cached_tokens"] ?? usage["num_cached_tokens"]);
+  const details = asRecord(usage["prompt_tokens_details"] ?? usage["prompt_token_details"]);
+  const prompt = parseTokenCount(usage["prompt_tokens"]);
+  const cached = parseTokenCount(details["cached_tokens"] ?? usage["num_cached_tokens"]);
   const cacheRead = cached === undefined || prompt === undefined ? cached : Math.min(cached, prompt);
   return {
     input: prompt === undefined ? undefined : prompt - (cacheRead ?? 0),
