@@ -14,7 +14,12 @@ const firstDelayMs = 500;
  * How long to wait before the next attempt, or undefined to give up. What the provider asks for is honoured exactly,
  * unless it is above the cap: then there is no point in trying, and the caller learns how long it would take.
  */
-export function retryDelay(failure: Failure, attempt: number, limits: RetryLimits, random: Random): number | undefined {
+export function getRetryDelay(
+  failure: Failure,
+  attempt: number,
+  limits: RetryLimits,
+  random: Random,
+): number | undefined {
   if (!isRetryable(failure) || attempt >= limits.maxRetries) return undefined;
   const capMs = limits.maxDelayMs > 0 ? limits.maxDelayMs : Number.POSITIVE_INFINITY;
   const askedMs = "retryAfterMs" in failure ? failure.retryAfterMs : undefined;

@@ -25,7 +25,7 @@ export function step({ draft }: AnthropicState, frame: Frame): AssistantMessageE
       openBlock(draft, index, asRecord(data["content_block"]));
       break;
     case "content_block_delta":
-      growBlock(draft, index, asRecord(data["delta"]));
+      extendBlock(draft, index, asRecord(data["delta"]));
       break;
     case "content_block_stop":
       draft.close(index);
@@ -61,14 +61,14 @@ function openBlock(draft: Draft, index: number, block: Record<string, unknown>):
       return;
     case "tool_use": {
       draft.toolCall(index, { id: asString(block["id"]), name: asString(block["name"]) });
-      // Some compatible servers send the whole input here and no deltas.
+      // Some compatible servers send the complete input here instead of deltas.
       const input = asRecord(block["input"]);
       if (Object.keys(input).length > 0) draft.argumentsDelta(index, JSON.stringify(input));
     }
   }
 }
 
-function growBlock(draft: Draft, index: number, delta: Record<string, unknown>): void {
+function extendBlock(draft: Draft, index: number, delta: Record<string, unknown>): void {
   switch (delta["type"]) {
     case "text_delta":
       draft.text(index, asString(delta["text"]));

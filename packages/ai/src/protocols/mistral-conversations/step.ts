@@ -37,39 +37,39 @@ function readDelta(state: MistralState, delta: Record<string, unknown>): void {
   const { content } = delta;
   if (typeof content === "string") addText(state.draft, content);
   else for (const part of asArray(content)) addPart(state.draft, asRecord(part));
-  const calls = asArray(delta["tool_calls"]).map(asRecord).filter(isFunctionCall).map(withoutNullId);
-  state.calls.take(calls, () => closeWords(state.draft));
+  const calls = asArray(delta["tool_calls"]).map(asRecord).filter(isFunctionCall).map(removeNullId);
+  state.calls.take(calls, () => closeTextAndThinking(state.draft));
 }
 
 const isFunctionCall = (call: Record<string, unknown>): boolean => typeof call["function"] === "object";
 
-/** Mistral's word for no id is `null`, as a text. */
-const withoutNullId = (call: Record<string, unknown>): Record<string, unknown> =>
+/** Mistral sends the string `"null"` if a call has no id. */
+const removeNullId = (call: Record<string, unknown>): Record<string, unknown> =>
   call["id"] === "null" ? { ...call, id: "" } : call;
 
-/** A part of the content; references and other kinds are not part of the answer's words. */
+/** Adds a text or thinking part. References and other kinds of parts are ignored. */
 function addPart(draft: Draft, part: Record<string, unknown>): void {
   if (part["type"] === "text") addText(draft, asString(part["text"]));
   if (part["type"] !== "thinking") return;
-  const thought = asArray(part["thinking"])
+  const thinking = asArray(part["thinking"])
     .map((inner) => asString(asRecord(inner)["text"]))
     .join("");
   const signature = asString(part["signature"]);
-  if (thought === "" && signature === "") return;
+  if (thinking === "" && signature === "") return;
   draft.close("text");
-  draft.thinking("thinking", thought);
+  draft.thinking("thinking", thinking);
   const block = draft.block("thinking");
   if (block?.type === "thinking" && signature !== "") block.thinkingSignature = signature;
 }
 
-/** Empty texts come between pieces of thinking and must not cut it in two. */
+/** Empty text deltas come between pieces of thinking and must not end the thinking block. */
 function addText(draft: Draft, delta: string): void {
   if (delta === "") return;
   draft.close("thinking");
   draft.text("text", delta);
 }
 
-function closeWords(draft: Draft): void {
+function closeTextAndThinking(draft: Draft): void {
   draft.close("thinking");
   draft.close("text");
 }
@@ -83,19 +83,18 @@ const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
 function readStop({ draft, calls }: MistralState, raw: string): void {
   if (raw === "") return;
   calls.settle();
-  if (raw === "error")
-    draft.fail({ kind: "overloaded", message: "The provider stopped with an error of its own." }, raw);
+  if (raw === "error") draft.fail({ kind: "overloaded", message: "The provider stopped with an internal error." }, raw);
   else if (raw === "content_filter") draft.refuse("The provider's content filter stopped the answer.", raw);
   else draft.stop(stopReasons.get(raw) ?? "stop", raw);
 }
 
 function readUsage(usage: Record<string, unknown>): UsageReport {
   const details = asRecord(usage["prompt_tokens_details"] ?? usage["prompt_token_details"]);
-  const prompt = parseTokenCount(usage["prompt_tokens"]);
+  const promptTokens = parseTokenCount(usage["prompt_tokens"]);
   const cached = parseTokenCount(details["cached_tokens"] ?? usage["num_cached_tokens"]);
-  const cacheRead = cached === undefined || prompt === undefined ? cached : Math.min(cached, prompt);
+  const cacheRead = cached === undefined || promptTokens === undefined ? cached : Math.min(cached, promptTokens);
   return {
-    input: prompt === undefined ? undefined : prompt - (cacheRead ?? 0),
+    input: promptTokens === undefined ? undefined : promptTokens - (cacheRead ?? 0),
     output: usage["completion_tokens"],
     cacheRead,
   };

@@ -3,10 +3,10 @@ import type { Model } from "../../model.ts";
 import type { StreamOptions } from "../../options.ts";
 import { toJsonSchema } from "../../schema/adapt.ts";
 import { toStrictSchema } from "../../schema/openai-strict.ts";
-import { strictNote } from "../function-tool.ts";
+import { createStrictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, ignoredOption, selectTools } from "../tools.ts";
+import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
 import { encodeInput } from "./input.ts";
 import { getOffEffort, type OpenAIResponsesOptions } from "./options.ts";
 
@@ -71,15 +71,15 @@ function findIgnoredOptions(
   { maxTokens, metadata, reasoningEffort, reasoningSummary }: OpenAIResponsesOptions,
 ): EncodeNote[] {
   const notes: EncodeNote[] = [];
-  if (Object.keys(metadata ?? {}).length > 0) notes.push(ignoredOption("metadata", "nothing is stored"));
+  if (Object.keys(metadata ?? {}).length > 0) notes.push(createIgnoredNote("metadata", "nothing is stored"));
   if (!variant.outputLimit && maxTokens !== undefined) {
-    notes.push(ignoredOption("maxTokens", "this server does not accept a limit"));
+    notes.push(createIgnoredNote("maxTokens", "this server does not accept a limit"));
   }
   if (!supportsEffort(model) && reasoningEffort !== undefined && reasoningEffort !== getOffEffort(model)) {
-    notes.push(ignoredOption("reasoningEffort", `${model.id} has no setting for the thinking level`));
+    notes.push(createIgnoredNote("reasoningEffort", `${model.id} has no setting for the thinking level`));
   }
   if (!model.reasoning && reasoningSummary !== undefined) {
-    notes.push(ignoredOption("reasoningSummary", `${model.id} does not think`));
+    notes.push(createIgnoredNote("reasoningSummary", `${model.id} does not think`));
   }
   return notes;
 }
@@ -138,7 +138,7 @@ function encodeTool(model: ResponsesModel, tool: Tool, notes: EncodeNote[]): Rec
   const supportsStrict = model.compat?.supportsStrictMode !== false;
   const strictSchema = tool.strict && supportsStrict ? toStrictSchema(tool.parameters) : undefined;
   if (tool.strict === "require" && !strictSchema) {
-    notes.push(strictNote(model, tool));
+    notes.push(createStrictNote(model, tool));
   }
   return {
     type: "function",
