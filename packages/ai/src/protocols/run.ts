@@ -11,7 +11,7 @@ import type { AssistantMessage, AssistantMessageDiagnostic } from "../message.ts
 import type { Model } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
 import type { Env } from "../platform/platform.ts";
-import { envApiKey } from "../auth/env-keys.ts";
+import { getEnvApiKey } from "../auth/env-keys.ts";
 import { Deadline } from "../transport/deadline.ts";
 import { type HttpRequest, type HttpResponse, maxErrorBytes, readText } from "../transport/http.ts";
 import { getRetryDelay } from "../transport/retry.ts";
@@ -269,7 +269,7 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
     },
     body: JSON.stringify(run.sent),
   };
-  const apiKey = options.apiKey ?? envApiKey(model.provider, run.env);
+  const apiKey = options.apiKey ?? getEnvApiKey(model.provider, run.env);
   const authorized = await run.protocol.authorize(request, { model, options, apiKey, env: run.env, clock: run.clock });
   const headers = { ...authorized.headers };
   for (const [name, value] of Object.entries(options.headers ?? {})) {
@@ -298,7 +298,7 @@ async function readFailure(run: Run, response: HttpResponse): Promise<Failure> {
 /** Removes keys from the failure's message: some servers repeat a key that they reject. */
 function removeSecrets({ options, model, env }: Run, failure: Failure): Failure {
   const headers = [...Object.values(options.headers ?? {}), ...Object.values(model.headers ?? {})];
-  const secrets = [options.apiKey ?? envApiKey(model.provider, env), ...headers].filter(
+  const secrets = [options.apiKey ?? getEnvApiKey(model.provider, env), ...headers].filter(
     (value) => typeof value === "string" && value.length >= 8,
   );
   const message = (secrets as string[]).reduce((text, secret) => text.replaceAll(secret, "…"), failure.message);

@@ -1,4 +1,4 @@
-import { envApiKey } from "../../auth/env-keys.ts";
+import { getEnvApiKey } from "../../auth/env-keys.ts";
 import type { Model } from "../../model.ts";
 import type { Env } from "../../platform/platform.ts";
 import { resolveBaseUrl } from "../base-url.ts";
@@ -30,7 +30,7 @@ const multiRegions = new Set(["us", "eu"]);
  */
 export function resolveVertexBaseUrl(model: Model, options: GoogleVertexOptions, env: Env): string {
   if (!model.baseUrl.includes("{location}")) return resolveBaseUrl(model, env);
-  if (options.apiKey ?? envApiKey(model.provider, env)) return globalHost;
+  if (options.apiKey ?? getEnvApiKey(model.provider, env)) return globalHost;
   const location = requireLocation({ model, options, env });
   if (location === "global") return globalHost;
   if (multiRegions.has(location)) return `https://aiplatform.${location}.rep.googleapis.com`;

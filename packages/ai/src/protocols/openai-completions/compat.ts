@@ -1,5 +1,5 @@
 import type { Model, OpenAICompletionsCompat } from "../../model.ts";
-import { hostDefaults } from "../../providers/host-defaults.ts";
+import { getHostDefaults } from "../../providers/host-defaults.ts";
 
 /** Flags without a default. */
 type OptionalFlag =
@@ -45,6 +45,6 @@ export function resolveCompat(model: Model): CompletionsModel {
   const { compat } = model as Model<"openai-completions">;
   return {
     ...(model as Model<"openai-completions">),
-    compat: { ...defaults, ...hostDefaults(model.baseUrl), ...compat },
+    compat: { ...defaults, ...getHostDefaults(model.baseUrl), ...compat },
   };
 }
