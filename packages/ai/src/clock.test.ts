@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sleep, systemClock, systemIds } from "./clock.ts";
 import { createFakeClock } from "./testing/fake-clock.ts";
 
-test("sleep says whether the time passed or the signal came, and leaves no timer behind", async () => {
+test("sleep reports whether the time elapsed or the signal aborted, and leaves no timer behind", async () => {
   const clock = createFakeClock();
   const abort = new AbortController();
   const slept = sleep(clock, 100);
@@ -16,7 +16,7 @@ test("sleep says whether the time passed or the signal came, and leaves no timer
   expect(clock.waiting).toBe(0);
 });
 
-test("a fake clock fires what is due in order and nothing else", async () => {
+test("a fake clock fires only due timers, in order", async () => {
   const clock = createFakeClock(1_000);
   const fired: string[] = [];
   clock.setTimer(30, () => fired.push("c"));
@@ -33,7 +33,7 @@ test("a fake clock fires what is due in order and nothing else", async () => {
   expect(fired).toEqual(["a", "b", "c"]);
 });
 
-test("the system's clock cancels, and does not fire a month-long timer at once", async () => {
+test("the system clock can cancel timers, and does not fire a timer longer than Node's limit early", async () => {
   let fired = false;
   const cancel = systemClock.setTimer(40 * 86_400_000, () => (fired = true));
   await new Promise((resolve) => setImmediate(resolve));

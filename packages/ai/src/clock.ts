@@ -1,5 +1,5 @@
 /**
- * The three sources of non-determinism, as ports. Code in this house never calls `Date.now`, `setTimeout`,
+ * The three sources of non-determinism, as ports. Code in these packages never calls `Date.now`, `setTimeout`,
  * `Math.random` or `randomUUID` directly: it takes one of these, so that tests and simulations can replay it.
  */
 
@@ -11,7 +11,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds since an arbitrary start; never decreases. */
   monotonic(): number;
-  /** Calls `fire` once after `afterMs`, and returns a function that cancels it. */
+  /** Calls `fire` once after `afterMs`. Returns a function that cancels the timer. */
   setTimer(afterMs: number, fire: () => void): () => void;
 }
 
@@ -21,7 +21,7 @@ export type Random = () => number;
 /** A new unique id each time. */
 export type Ids = () => string;
 
-/** Node clamps longer timers to 1 ms; a longer wait is cut into steps of this length. */
+/** Node fires longer timers after 1 ms, so a longer wait is split into steps of this length. */
 const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -31,8 +31,8 @@ export const systemClock: Clock = {
     const deadline = platform.monotonic() + afterMs;
     let handle: ReturnType<typeof setTimeout>;
     const arm = () => {
-      const leftMs = deadline - platform.monotonic();
-      handle = setTimeout(leftMs > maxTimerMs ? arm : fire, Math.min(Math.max(leftMs, 0), maxTimerMs));
+      const remainingMs = deadline - platform.monotonic();
+      handle = setTimeout(remainingMs > maxTimerMs ? arm : fire, Math.min(Math.max(remainingMs, 0), maxTimerMs));
     };
     arm();
     return () => clearTimeout(handle);
@@ -43,7 +43,7 @@ export const systemRandom: Random = () => Math.random();
 
 export const systemIds: Ids = () => platform.uuid();
 
-/** Waits `afterMs`, or less when `signal` aborts; says which of the two happened. Leaves no listener behind. */
+/** Waits `afterMs`, or until `signal` aborts, and reports which happened. Removes its listener. */
 export function sleep(clock: Clock, afterMs: number, signal?: AbortSignal): Promise<"elapsed" | "aborted"> {
   if (signal?.aborted) return Promise.resolve("aborted");
   return new Promise((resolve) => {

@@ -16,23 +16,23 @@ export interface Tool<TParameters extends ToolParameters = ToolParameters> {
   description: string;
   parameters: TParameters;
   /**
-   * Ask the provider to hold the model to the schema where it can: `prefer` falls back silently to ordinary calling,
-   * `require` reports a diagnostic when it does. Default: ordinary calling.
+   * Asks the provider to enforce the schema. If it cannot, `prefer` falls back silently to normal tool calling and
+   * `require` falls back with a diagnostic. Default: normal tool calling.
    */
   strict?: "prefer" | "require";
 }
 
-/** The type of a tool's validated arguments. A schema that carries no static type says only that they are an object. */
+/** The type of a tool's validated arguments. For a schema without a static type it is a plain object. */
 export type ToolArguments<TParameters extends ToolParameters> = TParameters extends TSchema
   ? unknown extends Static<TParameters>
     ? UntypedArguments
     : Static<TParameters>
   : UntypedArguments;
 
-// oxlint-disable-next-line typescript/no-explicit-any -- there is nothing to know about them here
+// oxlint-disable-next-line typescript/no-explicit-any -- the schema carries no static type
 type UntypedArguments = Record<string, any>;
 
-/** Everything a model is told in one request. */
+/** The prompt of one request. */
 export interface Context {
   systemPrompt?: string;
   messages: Message[];

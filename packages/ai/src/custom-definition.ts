@@ -1,8 +1,8 @@
-/** What somebody has to say about a provider of their own. */
+/** The types with which a custom provider is described. */
 import type { ModelCost } from "./model.ts";
 import type { SimpleStreamOptions } from "./options.ts";
 
-/** One message as a custom provider gets it: text only. Roles alternate after the system prompt. */
+/** One message as a custom provider receives it: text only. Roles alternate after the system prompt. */
 export interface ChatMessage {
   role: "system" | "user" | "assistant";
   content: string;
@@ -13,31 +13,31 @@ export interface ChatUsage {
   outputTokens: number;
 }
 
-/** A whole answer. */
+/** A complete answer. */
 export interface ChatCompletionResponse {
   content: string;
-  /** The model that answered; `unknown` says nothing. */
+  /** The model that answered. `unknown` is the same as not set. */
   model?: string;
   usage?: ChatUsage;
   /** `length` and `max_tokens` mean cut off, `content_filter` and `refusal` a refusal, anything else a normal end. */
   finishReason?: string;
 }
 
-/** A piece of an answer. The facts beside `delta` may come with any piece. */
+/** A piece of an answer. The fields other than `delta` may come with any piece. */
 export interface StreamChunk extends Partial<Omit<ChatCompletionResponse, "content">> {
   delta: string;
-  /** This was the last piece. `data: [DONE]` ends an answer too, whatever is made of it. */
+  /** Whether this is the last piece. `data: [DONE]` also ends the answer, whatever `parseStreamChunk` returns for it. */
   done: boolean;
 }
 
-/** Where the key comes from and goes to. */
+/** Where the key is read from and which header carries it. */
 export interface ProviderAuth {
   type: "api-key";
-  /** The header that carries the key, unless `buildRequest` has set it. */
+  /** The header that carries the key. A header of the same name set by `buildRequest` wins. */
   header: string;
-  /** Stands before the key, with a space between. */
+  /** Put before the key, separated by a space. */
   prefix?: string;
-  /** The environment variable that holds the key when none is passed. */
+  /** The environment variable to read the key from if none is passed. */
   envVar?: string;
 }
 
@@ -57,43 +57,42 @@ export interface ProviderRequest {
   url: string;
   method?: "POST";
   headers?: Record<string, string>;
-  /** Sent as JSON. What the server answers decides how it is read: as one document, or as server-sent events. */
+  /** Sent as JSON. The response may be one JSON document or server-sent events; which one is detected. */
   body: Record<string, unknown>;
 }
 
 /**
- * A provider, described. It takes and gives text: tools are left out with a diagnostic, images become a note, and
- * earlier tool calls are told as text. Whatever its functions throw ends the request's stream in an `error` event.
+ * A custom provider. It is text only: tools are left out with a diagnostic, images are replaced by a note, and earlier
+ * tool calls are written out as text. If one of its functions throws, the request's stream ends in an `error` event.
  */
 export interface Provider<TConfig = Record<string, unknown>> {
   name: string;
-  /** For people. Default: the name. */
+  /** Shown to the user. Default: `name`. */
   displayName?: string;
   models: readonly ProviderModel[];
   /** Default: the first model. */
   defaultModel?: string;
-  /** Without it, requests are made without a key. */
+  /** If not set, requests are sent without a key. */
   auth?: ProviderAuth;
-  /** `config` is what `createAI` or the request's `config` option gave, with the resolved key as `apiKey`. */
+  /** `config` is the `config` of `createAI` or of the request, plus the resolved key as `apiKey`. */
   buildRequest(config: TConfig, model: string, messages: ChatMessage[]): ProviderRequest;
-  /** Reads an answer that came as one JSON document. */
+  /** Parses an answer that came as one JSON document. */
   parseResponse(response: unknown): ChatCompletionResponse;
-  /** Reads one server-sent event: `data: ` and what the server sent. Null means that it says nothing. */
+  /** Parses one server-sent event, passed as `data: ` plus its data. Return null to ignore the event. */
   parseStreamChunk?(chunk: string): StreamChunk | null;
-  /** What a person should read for a status. What a program decides on still comes from the response. */
+  /** Error messages by HTTP status, shown to the user. The failure's `kind` still comes from the response. */
   errorMap?: Readonly<Record<number, string>>;
 }
 
 /** Options of a request to a custom provider. */
 export interface CustomProviderOptions extends SimpleStreamOptions {
-  /** What `buildRequest` gets. */
+  /** Passed to `buildRequest`. */
   config?: unknown;
 }
 
-/** A definition, and what it is known as. */
+/** A definition with its names. */
 export interface CustomProvider<TConfig> {
   api: string;
-  /** What people call it. */
-  called: string;
+  displayName: string;
   definition: Provider<TConfig>;
 }

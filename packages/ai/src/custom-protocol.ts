@@ -1,4 +1,4 @@
-/** Runs what a custom provider describes as a protocol. A wall: whatever its functions throw is a failure. */
+/** Runs a custom provider as a protocol. Whatever its functions throw becomes a failure. */
 import { platform } from "#platform";
 import type { Context } from "./context.ts";
 import type {
@@ -13,109 +13,116 @@ import { getErrorMessage } from "./errors.ts";
 import { classifyError, parseErrorBody } from "./failure.ts";
 import { handOff, type HandoffRules, type PreparedMessage } from "./handoff.ts";
 import type { Model } from "./model.ts";
+import { tryParseJson } from "./parse-json.ts";
 import type { Draft } from "./protocols/draft.ts";
 import { defineProtocol, type EncodeNote, MissingCredentials, type Protocol } from "./protocols/protocol.ts";
-import { record, text } from "./protocols/read.ts";
-import { offeredTools } from "./protocols/tools.ts";
+import { asRecord, asString } from "./protocols/read.ts";
+import { selectTools } from "./protocols/tools.ts";
 
 /** One request to a custom provider. */
-export interface Asked {
+export interface CustomRequest {
   model: Model;
   context: Context;
   options: CustomProviderOptions;
 }
 
-/** What reading one response needs. */
-interface Reading<TConfig> {
+/** The state of reading one response. */
+interface ReadState<TConfig> {
   definition: Provider<TConfig>;
   draft: Draft;
 }
 
-/** The protocol of one request: a custom provider builds it whole, address and key included. */
-export function customProtocol<TConfig>(provider: CustomProvider<TConfig>, asked: Asked): Protocol {
-  const { api, called, definition } = provider;
+/** The protocol for one request. It is created per request because a custom provider builds URL and key itself. */
+export function createCustomProtocol<TConfig>(
+  provider: CustomProvider<TConfig>,
+  { model, context, options }: CustomRequest,
+): Protocol {
+  const { api, displayName, definition } = provider;
   const notes: EncodeNote[] = [];
-  offeredTools(asked.model, asked.context.tools, notes);
-  const request = buildRequest(provider, asked);
-  const protocol = defineProtocol<CustomProviderOptions, Reading<TConfig>>({
+  // Custom providers do not support tools; this adds the note that they were left out.
+  selectTools(model, context.tools, notes);
+  const request = buildRequest(provider, { model, context, options });
+  const protocol = defineProtocol<CustomProviderOptions, ReadState<TConfig>>({
     api,
     framing: "text",
-    resolveOptions: (_model, options) => options,
+    resolveOptions: (_model, simpleOptions) => simpleOptions,
     encode: () => ({ path: "", headers: request.headers ?? {}, payload: request.body, notes }),
     baseUrl: () => request.url,
-    authorize: (sent) => sent,
+    authorize: (httpRequest) => httpRequest,
     start: (draft) => ({ definition, draft }),
-    step(reading, frame) {
-      const data = text(frame.data);
+    step(state, frame) {
+      const data = asString(frame.data);
       try {
-        if (frame.event === "document") readDocument(reading, data);
-        else readEvent(reading, data);
+        if (frame.event === "document") readDocument(state, data);
+        else readEvent(state, data);
       } catch (error) {
-        const message = `The answer of ${called} could not be read: ${getErrorMessage(error)}`;
-        reading.draft.fail(classifyError({ codes: parseErrorBody(data).codes, message }));
+        const message = `The answer of ${displayName} could not be read: ${getErrorMessage(error)}`;
+        state.draft.fail(classifyError({ codes: parseErrorBody(data).codes, message }));
       }
-      return reading.draft.take();
+      return state.draft.take();
     },
     explain: ({ status }) => (status === undefined ? undefined : definition.errorMap?.[status]),
   });
   return protocol as unknown as Protocol;
 }
 
-function buildRequest<TConfig>(provider: CustomProvider<TConfig>, asked: Asked): ProviderRequest {
+function buildRequest<TConfig>(
+  provider: CustomProvider<TConfig>,
+  { model, context, options }: CustomRequest,
+): ProviderRequest {
   const { definition } = provider;
-  const { model, context, options } = asked;
   const key = findKey(provider, options);
-  const config = { ...record(options.config), ...(key !== undefined && { apiKey: key }) } as TConfig;
-  const built = definition.buildRequest(config, model.id, flattenMessages(context, model));
+  const config = { ...asRecord(options.config), ...(key !== undefined && { apiKey: key }) } as TConfig;
+  const request = definition.buildRequest(config, model.id, flattenMessages(context, model));
   const headers: Record<string, string> = { accept: "application/json, text/event-stream" };
-  for (const [header, value] of Object.entries(built.headers ?? {})) headers[header.toLowerCase()] = value;
+  for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value;
   const { auth } = definition;
   if (auth && key !== undefined)
     headers[auth.header.toLowerCase()] ??= [auth.prefix?.trim(), key].filter(Boolean).join(" ");
-  return { ...built, headers };
+  return { ...request, headers };
 }
 
-/** The request's key, else the configuration's, else the environment's. Throws when one is needed and there is none. */
+/** The key from the request, else the config, else the environment. Throws if a key is required and there is none. */
 function findKey<TConfig>(
-  { called, definition: { auth } }: CustomProvider<TConfig>,
+  { displayName, definition: { auth } }: CustomProvider<TConfig>,
   options: CustomProviderOptions,
 ): string | undefined {
   const variable = auth?.envVar;
   const fromEnv = variable === undefined ? undefined : (options.env?.[variable] ?? platform.env(variable));
-  const key = options.apiKey || text(record(options.config)["apiKey"]) || fromEnv;
+  const key = options.apiKey || asString(asRecord(options.config)["apiKey"]) || fromEnv;
   if (key || !auth) return key || undefined;
-  const where = variable === undefined ? "Pass apiKey." : `Set ${variable}, or pass apiKey.`;
-  throw new MissingCredentials(`There is no API key for ${called}. ${where}`);
+  const hint = variable === undefined ? "Pass apiKey." : `Set ${variable}, or pass apiKey.`;
+  throw new MissingCredentials(`There is no API key for ${displayName}. ${hint}`);
 }
 
-function readDocument<TConfig>({ definition, draft }: Reading<TConfig>, body: string): void {
-  const json = parseJson(body);
+function readDocument<TConfig>({ definition, draft }: ReadState<TConfig>, body: string): void {
+  const json = tryParseJson(body);
   if (json === undefined) throw new Error(parseErrorBody(body).message);
   const answer = definition.parseResponse(json);
-  if (typeof answer?.content !== "string") throw new Error("parseResponse gave no content");
+  if (typeof answer?.content !== "string") throw new Error("parseResponse returned no content");
   if (answer.content !== "") draft.text("text", answer.content);
-  takeFacts(draft, answer);
+  applyMetadata(draft, answer);
   finish(draft, answer.finishReason);
 }
 
-function readEvent<TConfig>({ definition, draft }: Reading<TConfig>, data: string): void {
-  if (!definition.parseStreamChunk) throw new Error("it came as a stream, and there is no parseStreamChunk");
+function readEvent<TConfig>({ definition, draft }: ReadState<TConfig>, data: string): void {
+  if (!definition.parseStreamChunk) throw new Error("it is a stream, and the provider defines no parseStreamChunk");
   const chunk = definition.parseStreamChunk(`data: ${data}`);
   if (chunk) {
-    if (typeof chunk.delta !== "string") throw new Error("parseStreamChunk gave no delta");
+    if (typeof chunk.delta !== "string") throw new Error("parseStreamChunk returned no delta");
     if (chunk.delta !== "") draft.text("text", chunk.delta);
-    takeFacts(draft, chunk);
+    applyMetadata(draft, chunk);
   }
   if (chunk?.done || data.trim() === "[DONE]") finish(draft, chunk?.finishReason);
   else if (chunk?.finishReason) stop(draft, chunk.finishReason);
 }
 
-function takeFacts(draft: Draft, { model, usage }: Pick<ChatCompletionResponse, "model" | "usage">): void {
+function applyMetadata(draft: Draft, { model, usage }: Pick<ChatCompletionResponse, "model" | "usage">): void {
   draft.identify({ responseModel: model === "unknown" ? undefined : model });
   if (usage) draft.usage({ input: usage.inputTokens, output: usage.outputTokens });
 }
 
-/** A reason that came earlier is not overwritten by an end without one. */
+/** If the end carries no reason, one that came earlier is kept. */
 function finish(draft: Draft, reason: string | undefined): void {
   if (reason !== undefined || draft.state.kind === "open") stop(draft, reason ?? "done");
   draft.end();
@@ -128,34 +135,25 @@ function stop(draft: Draft, raw: string): void {
   } else draft.stop(/^(length|max_tokens)$/.test(reason) ? "length" : "stop", raw);
 }
 
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-/** No images, and ids of no consequence: there is only text. */
+/** Only text is sent, so images are not allowed and tool call ids do not matter. */
 const rules: HandoffRules = { toolCallId: (id) => id, imageTypes: [], maxImageCharacters: 0, userFirst: true };
 
-/** The conversation as text. Neighbours of the same role become one message, since many chat templates want turns. */
+/** The conversation as text. Consecutive messages of one role are merged: many chat templates require alternation. */
 export function flattenMessages(context: Context, model: Model): ChatMessage[] {
   const flat: ChatMessage[] = [];
   if (context.systemPrompt?.trim()) flat.push({ role: "system", content: context.systemPrompt.toWellFormed() });
   for (const message of handOff(context.messages, model, rules)) {
     const role = message.role === "assistant" ? "assistant" : "user";
-    const content = flatContent(message);
-    const before = flat.at(-1);
+    const content = flattenContent(message);
+    const previous = flat.at(-1);
     if (content === "") continue;
-    if (before?.role === role) before.content += `\n\n${content}`;
+    if (previous?.role === role) previous.content += `\n\n${content}`;
     else flat.push({ role, content });
   }
   return flat;
 }
 
-function flatContent(message: PreparedMessage): string {
+function flattenContent(message: PreparedMessage): string {
   const parts = message.content.flatMap((block) => {
     if (block.type === "text") return [block.text];
     if (block.type === "toolCall") return [`[Called ${block.name} with ${JSON.stringify(block.arguments)}]`];

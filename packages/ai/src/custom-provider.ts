@@ -1,6 +1,6 @@
 /**
- * Providers that somebody describes instead of coding a protocol: how a request is built, how an answer is read, where
- * the key goes. Everything else is as for the built-in ones: time limits, retries, abort, classified failures.
+ * Custom providers: the application describes how a request is built, how an answer is read and where the key goes.
+ * Time limits, retries, abort and failure classification work as for the built-in providers.
  */
 import { getModel, registerModels, unregisterModels } from "./catalog/catalog.ts";
 import type { Context } from "./context.ts";
@@ -11,33 +11,33 @@ import { assumedLimits } from "./providers/local-servers.ts";
 import { startRequest } from "./protocols/start.ts";
 import { type ApiProvider, registerApiProvider, unregisterApiProviders } from "./registry.ts";
 
-/** A provider that is in place. */
+/** A registered custom provider. */
 export interface RegisteredProvider {
   readonly name: string;
   readonly displayName: string;
   readonly models: readonly Model[];
   readonly defaultModel: Model;
-  /** Takes the provider and its models away again. Does nothing once another has taken its name. */
+  /** Removes the provider and its models. Does nothing if another provider has since been registered under its name. */
   unregister(): void;
 }
 
 const registered = new Map<string, RegisteredProvider>();
 
-/** Puts a provider in place under its own name. */
+/** Registers a provider under its own name. */
 export function createProvider<TConfig>(definition: Provider<TConfig>): RegisteredProvider {
   return registerProvider(definition.name, definition);
 }
 
-/** Puts a provider in place under `name`, instead of one that had it. Throws when the definition cannot work. */
+/** Registers a provider under `name`, replacing any with that name. Throws if the definition is invalid. */
 export function registerProvider<TConfig>(name: string, definition: Provider<TConfig>): RegisteredProvider {
   checkDefinition(name, definition);
   registered.get(name)?.unregister();
   const api = `custom:${name}`;
   const displayName = definition.displayName ?? name;
-  registerApiProvider(customApiProvider({ api, called: displayName, definition }), api);
+  registerApiProvider(createCustomApiProvider({ api, displayName, definition }), api);
   registerModels(
     name,
-    definition.models.map((model) => describeModel(api, model)),
+    definition.models.map((model) => toModelDefinition(api, model)),
   );
   const models = definition.models.map(({ id }) => getModel(name, id)!);
   const provider: RegisteredProvider = {
@@ -56,20 +56,19 @@ export function registerProvider<TConfig>(name: string, definition: Provider<TCo
   return provider;
 }
 
-/** The custom provider of that name, if there is one. */
 export const getRegisteredProvider = (name: string): RegisteredProvider | undefined => registered.get(name);
 
-/** `stream` and `streamSimple` are the same: a custom provider has no options of its own. */
-function customApiProvider<TConfig>(provider: CustomProvider<TConfig>): ApiProvider {
-  const ask = (model: Model, context: Context, options: CustomProviderOptions = {}) => {
+/** `stream` and `streamSimple` are the same function: a custom provider has no API-specific options. */
+function createCustomApiProvider<TConfig>(provider: CustomProvider<TConfig>): ApiProvider {
+  const stream = (model: Model, context: Context, options: CustomProviderOptions = {}) => {
     const load = async () =>
-      (await import("./custom-protocol.ts")).customProtocol(provider, { model, context, options });
+      (await import("./custom-protocol.ts")).createCustomProtocol(provider, { model, context, options });
     return startRequest(load, { model, context, options: () => options, clock: options.clock });
   };
-  return { api: provider.api, stream: ask, streamSimple: ask };
+  return { api: provider.api, stream, streamSimple: stream };
 }
 
-const describeModel = (api: string, model: ProviderModel) => ({
+const toModelDefinition = (api: string, model: ProviderModel) => ({
   api,
   baseUrl: "",
   reasoning: false,
@@ -93,5 +92,5 @@ function checkDefinition<TConfig>(name: string, definition: Provider<TConfig>): 
   ];
   const problem = problems.find(([applies]) => applies);
   if (!problem) return;
-  throw new AiError("invalid_provider", `The provider ${JSON.stringify(name)} cannot work: ${problem[1]}.`);
+  throw new AiError("invalid_provider", `The provider ${JSON.stringify(name)} is not valid: ${problem[1]}.`);
 }

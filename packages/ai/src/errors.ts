@@ -1,4 +1,4 @@
-/** Every way this package can be misused. Weather (rate limits, cuts, refusals) is a `Failure`, never thrown. */
+/** Every way this package can be misused. Expected failures (rate limits, refusals) are a `Failure`, never thrown. */
 export type AiErrorCode =
   | "unknown_api"
   | "unknown_model"
@@ -24,13 +24,13 @@ export class AiError extends Error {
 export const isAiError = (error: unknown): error is AiError =>
   error instanceof Error && error.name === "AiError" && "code" in error;
 
-/** The text of anything that can be thrown. */
+/** The message of any thrown value. Never throws. */
 export function getErrorMessage(error: unknown): string {
   try {
     return error instanceof Error ? String(error.message || error.name) : String(error);
-  } catch (odd) {
-    // Anything can be thrown, also what cannot be turned into words; this is called where nothing may fail.
-    return `something without a description was thrown (${typeof odd})`;
+  } catch (conversionError) {
+    // A thrown value may fail to convert to a string, for example an object without a prototype.
+    return `something without a description was thrown (${typeof conversionError})`;
   }
 }
 

@@ -29,7 +29,7 @@ const message = (extra: Partial<AssistantMessage> = {}): AssistantMessage => ({
   ...extra,
 });
 
-test("events arrive in order, whether they were pushed before or after the reader came", async () => {
+test("events arrive in order, whether they were pushed before or after reading began", async () => {
   const stream = countdown();
   stream.push(2);
   const reading = drain(stream);
@@ -40,7 +40,7 @@ test("events arrive in order, whether they were pushed before or after the reade
   expect(await stream.result()).toBe("ended at 0");
 });
 
-test("nothing that is pushed after the end is delivered", async () => {
+test("events pushed after the end are dropped", async () => {
   const stream = countdown();
   stream.push(0);
   stream.push(5);
@@ -50,7 +50,7 @@ test("nothing that is pushed after the end is delivered", async () => {
   expect(await stream.result()).toBe("ended at 0");
 });
 
-test("a stream that ends early rejects its result and still ends its readers", async () => {
+test("a stream that ends early rejects its result and still ends iteration", async () => {
   const stream = countdown();
   stream.push(3);
   stream.end();
@@ -58,13 +58,13 @@ test("a stream that ends early rejects its result and still ends its readers", a
   await expect(stream.result()).rejects.toMatchObject({ name: "AiError", code: "stream_incomplete" });
 });
 
-test("a stream may be ended with a result of its own", async () => {
+test("end can set the result", async () => {
   const stream = countdown();
-  stream.end("given");
-  expect(await stream.result()).toBe("given");
+  stream.end("explicit");
+  expect(await stream.result()).toBe("explicit");
 });
 
-test("all readers that wait are released by the end", async () => {
+test("the end of the stream resolves all pending reads", async () => {
   const stream = countdown();
   const iterator = stream[Symbol.asyncIterator]();
   const waits = [iterator.next(), iterator.next()];
@@ -75,7 +75,7 @@ test("all readers that wait are released by the end", async () => {
   ]);
 });
 
-test("reading without waiting gives the same events, and says when there will be no more", async () => {
+test("ready and read give the same events as iteration, and report the end", async () => {
   const stream = countdown();
   const events: number[] = [];
   const reading = (async () => {
@@ -95,7 +95,7 @@ test("reading without waiting gives the same events, and says when there will be
   expect(await stream.ready()).toBe(false);
 });
 
-test("a terminal event without a result rejects, and the stream is over", async () => {
+test("if the result of the terminal event cannot be extracted, result() rejects and the stream ends", async () => {
   const stream = new EventStream<number, string>(
     (event) => event === 0,
     () => {
@@ -107,7 +107,7 @@ test("a terminal event without a result rejects, and the stream is over", async 
   expect(await drain(stream)).toEqual([0]);
 });
 
-test("a result that nobody asks for is not an unhandled rejection", async () => {
+test("a failed stream whose result is never read causes no unhandled rejection", async () => {
   const unhandled: unknown[] = [];
   const listen = (reason: unknown) => unhandled.push(reason);
   process.on("unhandledRejection", listen);
@@ -123,7 +123,7 @@ const early: [string, (stream: AssistantMessageEventStream) => void, RegExp][] =
   ["a producer that throws", (stream) => stream.fail(new Error("producer broke")), /producer broke/],
 ];
 
-test.each(early)("%s becomes one error event that keeps what had arrived", async (_name, finish, text) => {
+test.each(early)("%s becomes one error event that keeps the received content", async (_name, finish, text) => {
   const stream = new AssistantMessageEventStream();
   stream.push({ type: "start", partial: message() });
   finish(stream);
@@ -134,7 +134,7 @@ test.each(early)("%s becomes one error event that keeps what had arrived", async
   expect(result.errorMessage).toMatch(text);
 });
 
-test("a stream that fails before it began still answers with a message", async () => {
+test("a stream that fails before its first event still has a message as result", async () => {
   const stream = new AssistantMessageEventStream();
   stream.fail(new AiError("unknown_api", "no such api"));
   expect(await stream.result()).toMatchObject({ role: "assistant", content: [], stopReason: "error" });
@@ -156,6 +156,6 @@ test.each([
 
 test("reading a hundred thousand queued events takes time in proportion to their number", async () => {
   const stream = countdown();
-  for (let left = 100_000; left >= 0; left--) stream.push(left);
+  for (let remaining = 100_000; remaining >= 0; remaining--) stream.push(remaining);
   expect((await drain(stream)).length).toBe(100_001);
 });

@@ -1,26 +1,27 @@
 import { AiError, getErrorMessage } from "./errors.ts";
 import type { AssistantMessageEvent } from "./event.ts";
 import type { AssistantMessage } from "./message.ts";
-import { emptyUsage } from "./usage.ts";
+import { createAssistantMessage } from "./assistant-message.ts";
 
 /**
  * A queue between one producer and one consumer, with a final result.
  *
- * `result()` always settles: with the terminal event's result, with what `end` was given, or, when the producer stopped
- * early or failed, by rejecting with an `AiError`. Nothing pushed after the end is delivered.
+ * `result()` always settles. It resolves with the terminal event's result or the value passed to `end`; if the producer
+ * stopped early or failed, it rejects. Events pushed after the end are dropped.
  */
 export class EventStream<T, R = T> implements AsyncIterable<T> {
   readonly #isComplete: (event: T) => boolean;
   readonly #extractResult: (event: T) => R;
-  /** How the stream ended. */
   #ending: Ending<R> | undefined;
-  /** Made when somebody asks: most streams are read to their end, and a promise for each would be for nothing. */
+  /** Created by the first `result()` call: most streams are read to their end and never need it. */
   #result: Promise<R> | undefined;
   #onEnding: ((ending: Ending<R>) => void) | undefined;
   #queue: T[] = [];
   #head = 0;
-  #waiting: ((item: IteratorResult<T>) => void)[] = [];
-  #watching: ((hasMore: boolean) => void)[] = [];
+  /** Iterators that wait for the next event. */
+  #pendingReads: ((item: IteratorResult<T>) => void)[] = [];
+  /** `ready` calls that wait for the next event or the end. */
+  #pendingReady: ((hasMore: boolean) => void)[] = [];
 
   constructor(isComplete: (event: T) => boolean, extractResult: (event: T) => R) {
     this.#isComplete = isComplete;
@@ -30,18 +31,21 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   push(event: T): void {
     if (this.#ending) return;
     if (this.#isComplete(event)) this.#conclude(this.#getEnding(event));
-    const waiter = this.#waiting.length > 0 ? this.#waiting.shift() : undefined;
-    if (waiter) waiter({ value: event, done: false });
+    const resolveRead = this.#pendingReads.length > 0 ? this.#pendingReads.shift() : undefined;
+    if (resolveRead) resolveRead({ value: event, done: false });
     else this.#queue.push(event);
     if (this.#ending) this.#release();
-    else if (this.#watching.length > 0) this.#wake();
+    else if (this.#pendingReady.length > 0) this.#resolveReady();
   }
 
   /** Ends the stream. Without `result` and without a terminal event before it, `result()` rejects. */
   end(result?: R): void {
     if (this.#ending) return;
     if (result !== undefined) this.#conclude({ kind: "done", result });
-    else this.#conclude({ kind: "failed", error: endedEarly() });
+    else {
+      const error = new AiError("stream_incomplete", "The stream ended without a terminal event.");
+      this.#conclude({ kind: "failed", error });
+    }
     this.#release();
   }
 
@@ -52,7 +56,7 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
     this.#release();
   }
 
-  /** Whether the stream has ended; queued events may still be waiting for their reader. */
+  /** Whether the stream has ended. Queued events may still be unread. */
   get ended(): boolean {
     return this.#ending !== undefined;
   }
@@ -62,15 +66,15 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
     this.#result = new Promise<R>((resolve, reject) => {
       this.#onEnding = (ending) => (ending.kind === "done" ? resolve(ending.result) : reject(ending.error));
     });
-    // Who asks need not wait for the answer: a rejection that is never looked at is not a crash.
+    // A caller may ignore the promise; an unhandled rejection would end the process.
     this.#result.catch(() => undefined);
     if (this.#ending) this.#onEnding?.(this.#ending);
     return this.#result;
   }
 
   /**
-   * The next event if one is here, else undefined. With `ready`, a faster way to read than `for await`, which costs
-   * several turns of the microtask queue for each event.
+   * The next queued event, or undefined if the queue is empty. Together with `ready`, a faster way to read than
+   * `for await`, which costs several turns of the microtask queue per event.
    */
   read(): T | undefined {
     if (!this.#hasMore) return undefined;
@@ -82,10 +86,10 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
     return event;
   }
 
-  /** Resolves when `read` has something to give, or never will: then with false. */
+  /** Resolves with true once `read` has an event, or with false if the stream ended and the queue is empty. */
   ready(): Promise<boolean> {
     if (this.#hasMore || this.#ending) return Promise.resolve(this.#hasMore);
-    return new Promise((resolve) => this.#watching.push(resolve));
+    return new Promise((resolve) => this.#pendingReady.push(resolve));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
@@ -95,7 +99,7 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   #next(): Promise<IteratorResult<T>> {
     if (this.#hasMore) return Promise.resolve({ value: this.read() as T, done: false });
     if (this.#ending) return Promise.resolve({ value: undefined, done: true });
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve) => this.#pendingReads.push(resolve));
   }
 
   #getEnding(event: T): Ending<R> {
@@ -112,16 +116,16 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   }
 
   #release(): void {
-    if (this.#waiting.length > 0) {
-      for (const waiter of this.#waiting.splice(0)) waiter({ value: undefined, done: true });
+    if (this.#pendingReads.length > 0) {
+      for (const resolveRead of this.#pendingReads.splice(0)) resolveRead({ value: undefined, done: true });
     }
-    if (this.#watching.length > 0) this.#wake();
+    if (this.#pendingReady.length > 0) this.#resolveReady();
   }
 
-  #wake(): void {
-    const watching = this.#watching;
-    this.#watching = [];
-    for (const watcher of watching) watcher(this.#hasMore);
+  #resolveReady(): void {
+    const pending = this.#pendingReady;
+    this.#pendingReady = [];
+    for (const resolve of pending) resolve(this.#hasMore);
   }
 
   get #hasMore(): boolean {
@@ -131,14 +135,12 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
 
 type Ending<R> = { kind: "done"; result: R } | { kind: "failed"; error: unknown };
 
-const endedEarly = () => new AiError("stream_incomplete", "The stream ended without a terminal event.");
-
 /** The stream of one response. It always ends in exactly one `done` or `error` event, and `result()` never rejects. */
 export class AssistantMessageEventStream extends EventStream<AssistantMessageEvent, AssistantMessage> {
   #partial: AssistantMessage | undefined;
 
   constructor() {
-    super(isLast, getAnswer);
+    super(isTerminal, getResult);
   }
 
   override push(event: AssistantMessageEvent): void {
@@ -146,7 +148,7 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
     super.push(event);
   }
 
-  /** With `result`, ends in the event that fits its stop reason; without, in an `error` event. */
+  /** Ends with the event that fits the stop reason of `result`. Without `result`, ends with an `error` event. */
   override end(result?: AssistantMessage): void {
     if (this.ended) return;
     if (!result)
@@ -156,7 +158,7 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
     } else this.push({ type: "done", reason: result.stopReason, message: result });
   }
 
-  /** Ends in an `error` event that carries what had arrived. */
+  /** Ends with an `error` event that carries the content received so far. */
   override fail(error: unknown): void {
     if (this.ended) return;
     const message = getErrorMessage(error);
@@ -164,7 +166,7 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
       type: "error",
       reason: "error",
       error: {
-        ...(this.#partial ?? unknownAnswer()),
+        ...(this.#partial ?? createAssistantMessage({ api: "unknown", provider: "unknown", id: "unknown" }, 0)),
         stopReason: "error",
         errorMessage: message,
         failure: { kind: "unknown", message },
@@ -173,24 +175,13 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
   }
 }
 
-const isLast = ({ type }: AssistantMessageEvent) => type === "done" || type === "error";
+const isTerminal = ({ type }: AssistantMessageEvent) => type === "done" || type === "error";
 
-function getAnswer(event: AssistantMessageEvent): AssistantMessage {
+function getResult(event: AssistantMessageEvent): AssistantMessage {
   if (event.type === "done") return event.message;
   if (event.type === "error") return event.error;
   throw new AiError("stream_incomplete", `A ${event.type} event has no result.`);
 }
 
-/** For extensions, which need not know the class. */
+/** Creates a stream, for extensions that do not import the class. */
 export const createAssistantMessageEventStream = (): AssistantMessageEventStream => new AssistantMessageEventStream();
-
-const unknownAnswer = (): AssistantMessage => ({
-  role: "assistant",
-  content: [],
-  api: "unknown",
-  provider: "unknown",
-  model: "unknown",
-  usage: emptyUsage(),
-  stopReason: "error",
-  timestamp: 0,
-});

@@ -1,10 +1,10 @@
 import type { AssistantMessage, StopReason, ToolCall } from "./message.ts";
 
 /**
- * What a stream says, in order: `start`, then blocks (`*_start`, `*_delta`…, `*_end`), then exactly one of `done` and
- * `error`, and nothing after it. A request that fails before the model spoke ends in `error` without a `start`.
+ * The events of a stream, in order: `start`, then blocks (`*_start`, `*_delta`…, `*_end`), then exactly one `done` or
+ * `error`, and nothing after it. A request that fails before the first content ends in `error` without a `start`.
  *
- * `partial` is the one live message: it grows under the reader's hands. Who keeps it, copies it.
+ * `partial` is the live message, which keeps changing until the stream ends. Copy it to keep a snapshot.
  */
 export type AssistantMessageEvent =
   | { type: "start"; partial: AssistantMessage }

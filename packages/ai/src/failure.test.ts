@@ -7,14 +7,14 @@ import {
   type FailureKind,
   isRetryable,
   parseDuration,
-  retryAfterFromHeaders,
+  parseRetryAfter,
 } from "./failure.ts";
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0);
 const respond = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   classifyResponse({ status, headers, body: typeof body === "string" ? body : JSON.stringify(body) }, now);
 
-/** Real wordings, one for each provider that has one of its own. */
+/** Real error responses, one for each distinct message. */
 const overflows: [string, number, unknown][] = [
   [
     "Anthropic",
@@ -25,7 +25,7 @@ const overflows: [string, number, unknown][] = [
     },
   ],
   [
-    "Anthropic, with the answer's room",
+    "Anthropic, including max_tokens",
     400,
     {
       type: "error",
@@ -181,16 +181,16 @@ const overflows: [string, number, unknown][] = [
       ],
     },
   ],
-  ["Cerebras, without a word", 413, ""],
+  ["Cerebras, with an empty body", 413, ""],
   [
-    "llama.cpp, as a failure of its own",
+    "llama.cpp, as a server error",
     500,
     { error: { message: "Context size has been exceeded.", type: "server_error" } },
   ],
-  ["LM Studio, in other words", 400, { error: "Trying to keep the first 9000 tokens when context the overflows." }],
+  ["LM Studio, second message", 400, { error: "Trying to keep the first 9000 tokens when context the overflows." }],
 ];
 
-test.each(overflows)("%s says that a prompt does not fit", (_who, status, body) => {
+test.each(overflows)("a context overflow is recognised: %s", (_name, status, body) => {
   expect(respond(status, body).kind).toBe("context_overflow");
 });
 
@@ -219,7 +219,7 @@ const others: [string, number, unknown, FailureKind][] = [
     "billing",
   ],
   [
-    "Google's quota, which refills",
+    "Google's quota per minute",
     429,
     {
       error: {
@@ -281,19 +281,19 @@ const others: [string, number, unknown, FailureKind][] = [
     { error: { code: "content_filter", message: "The response was filtered" } },
     "refused",
   ],
-  ["nothing at all", 418, "", "invalid_request"],
+  ["an empty body", 418, "", "invalid_request"],
 ];
 
-test.each(others)("%s", (_what, status, body, kind) => {
+test.each(others)("%s", (_name, status, body, kind) => {
   expect(respond(status, body).kind).toBe(kind);
 });
 
-test("AWS names its errors in a header", () => {
+test("the error name that AWS sends in a header is used", () => {
   const headers = { "x-amzn-errortype": "ServiceQuotaExceededException:http://internal.amazon.com/" };
   expect(respond(400, { message: "Your account has reached its limit." }, headers).kind).toBe("rate_limited");
 });
 
-test("a page's title reaches the person, and its markup does not", () => {
+test("the message for an HTML page contains its title but no markup", () => {
   const { message } = respond(
     502,
     "<!DOCTYPE html><html><head><title>Bad <b> gateway</title></head><body>x</body></html>",
@@ -314,10 +314,10 @@ test.each([
   [{ "retry-after-ms": "", "retry-after": "2" }, 2_000],
   [{}, undefined],
 ] as [Record<string, string>, number | undefined][])("retry headers %j mean %s ms", (headers, expected) => {
-  expect(retryAfterFromHeaders(headers, now)).toBe(expected);
+  expect(parseRetryAfter(headers, now)).toBe(expected);
 });
 
-test("Google's RetryInfo and prose say how long to wait, too", () => {
+test("the retry delay is also read from Google's RetryInfo and from error messages", () => {
   const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "13.5s" }];
   expect(respond(429, { error: { status: "RESOURCE_EXHAUSTED", message: "slow down", details } })).toMatchObject({
     retryAfterMs: 13_500,
@@ -327,7 +327,7 @@ test("Google's RetryInfo and prose say how long to wait, too", () => {
   expect(parseDuration("2h")).toBe(7_200_000);
 });
 
-test("what may succeed later is retryable, and nothing else is", () => {
+test("only failures that may succeed later are retryable", () => {
   const kinds: FailureKind[] = ["rate_limited", "overloaded", "network", "idle_timeout"];
   for (const kind of kinds) expect(isRetryable({ kind, message: "" })).toBe(true);
   for (const kind of [
@@ -343,7 +343,7 @@ test("what may succeed later is retryable, and nothing else is", () => {
   }
 });
 
-test("sockets, names and certificates are told apart", () => {
+test("socket, DNS and certificate errors are classified", () => {
   const error = (code: string) => Object.assign(new Error("it failed"), { code });
   expect(classifyThrown(error("ECONNREFUSED")).kind).toBe("network");
   expect(classifyThrown(new Error("outer", { cause: error("ENOTFOUND") })).kind).toBe("network");
@@ -351,7 +351,7 @@ test("sockets, names and certificates are told apart", () => {
   expect(classifyThrown("a string").kind).toBe("unknown");
 });
 
-test("hostile error bodies never throw", () => {
+test("malformed error bodies never throw", () => {
   for (const body of [
     "{",
     "[]",

@@ -1,11 +1,13 @@
 /**
- * Expected bad days, as values. This is the only file that reads status codes and provider prose: everything above it
- * decides on `kind` alone.
+ * Expected failures, as values. This is the only file that reads status codes and the text of provider errors. All
+ * other code decides on `kind` alone.
  */
+import { getErrorMessage } from "./errors.ts";
+import { tryParseJson } from "./parse-json.ts";
 import { isTooDeep } from "./protocols/streaming-json.ts";
 
 interface FailureFacts {
-  /** For a person: what happened and, where we know it, what to do. */
+  /** Shown to the user: what happened and, if known, what to do. */
   message: string;
   /** The HTTP status, if there was a response. */
   status?: number;
@@ -26,72 +28,74 @@ export type Failure =
 
 export type FailureKind = Failure["kind"];
 
-/** Whether the same request may succeed later, unchanged. */
+/** Whether the same request may succeed if it is sent again later. */
 export const isRetryable = (failure: Failure): boolean =>
   failure.kind === "rate_limited" ||
   failure.kind === "overloaded" ||
   failure.kind === "network" ||
   failure.kind === "idle_timeout";
 
-/** An error as a provider words it, in a response's body or in the middle of a stream. */
+/** An error reported by a provider, in a response body or inside a stream. */
 export interface ProviderErrorBody {
-  /** Machine-readable names the provider gave: `type`, `code`, `status`, exception names. */
+  /** Machine-readable names: `type`, `code`, `status`, exception names. */
   codes: string[];
   message: string;
   retryAfterMs?: number;
 }
 
-/** Classifies a response that is not a stream: `body` may be JSON, HTML, prose or empty. */
+/** Classifies a response that is not a stream. `body` may be JSON, HTML, plain text or empty. */
 export function classifyResponse(
   response: { status: number; headers: Record<string, string>; body: string },
   nowMs: number,
 ): Failure {
   const error = parseErrorBody(response.body);
-  const retryAfterMs = retryAfterFromHeaders(response.headers, nowMs) ?? error.retryAfterMs;
-  const described = error.message || `The provider answered with HTTP ${response.status} and no explanation.`;
-  // AWS names the error in a header, as `Name:address`.
-  const named = response.headers["x-amzn-errortype"]?.split(":")[0];
+  const retryAfterMs = parseRetryAfter(response.headers, nowMs) ?? error.retryAfterMs;
+  const message = error.message || `The provider answered with HTTP ${response.status} and no explanation.`;
+  // AWS sends the error's name in a header, as `Name:url`.
+  const awsErrorName = response.headers["x-amzn-errortype"]?.split(":")[0];
   return classifyError(
     {
-      codes: named ? [...error.codes, named] : error.codes,
-      message: `HTTP ${response.status}: ${described}`,
+      codes: awsErrorName ? [...error.codes, awsErrorName] : error.codes,
+      message: `HTTP ${response.status}: ${message}`,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     },
     response.status,
   );
 }
 
-/** Classifies an error that arrived inside a stream, or, with `status`, one that came as the response itself. */
+/** Classifies an error that came inside a stream (no `status`) or as the response itself (with `status`). */
 export function classifyError(error: ProviderErrorBody, status?: number): Failure {
   const facts: FailureFacts = { message: error.message, ...(status !== undefined && { status }) };
   const retry = error.retryAfterMs !== undefined ? { retryAfterMs: error.retryAfterMs } : {};
-  const named = (pattern: RegExp) => error.codes.some((code) => pattern.test(code));
+  const hasCode = (pattern: RegExp) => error.codes.some((code) => pattern.test(code));
 
-  if (named(billingCodes) || named(spentPlanCodes) || status === 402 || billingProse.test(error.message))
+  if (hasCode(billingCodes) || hasCode(spentPlanCodes) || status === 402 || billingMessage.test(error.message))
     return { kind: "billing", ...facts };
-  if (named(rateLimitCodes) || status === 429) return { kind: "rate_limited", ...retry, ...facts };
-  if (named(overflowCodes) || isOverflowProse(error.message) || isBareOverflow(error, status)) {
+  if (hasCode(rateLimitCodes) || status === 429) return { kind: "rate_limited", ...retry, ...facts };
+  // Cerebras answers a prompt that is too long with 413 and no body; no other request we send is that large.
+  if (hasCode(overflowCodes) || isOverflowMessage(error.message) || status === 413) {
     return { kind: "context_overflow", ...facts };
   }
-  if (named(authCodes) || status === 401 || status === 403) return { kind: "auth", ...facts };
-  if (named(overloadCodes)) return { kind: "overloaded", ...retry, ...facts };
-  if (named(refusalCodes)) return { kind: "refused", ...facts };
+  if (hasCode(authCodes) || status === 401 || status === 403) return { kind: "auth", ...facts };
+  if (hasCode(overloadCodes)) return { kind: "overloaded", ...retry, ...facts };
+  if (hasCode(refusalCodes)) return { kind: "refused", ...facts };
   if (status === 408 || status === 409 || status === 424 || status === 425)
     return { kind: "overloaded", ...retry, ...facts };
   if (status !== undefined && status >= 500) return { kind: "overloaded", ...retry, ...facts };
-  if (named(invalidCodes) || (status !== undefined && status >= 400)) return { kind: "invalid_request", ...facts };
-  if (overloadProse.test(error.message)) return { kind: "overloaded", ...retry, ...facts };
+  if (hasCode(invalidCodes) || (status !== undefined && status >= 400)) return { kind: "invalid_request", ...facts };
+  if (overloadMessage.test(error.message)) return { kind: "overloaded", ...retry, ...facts };
   return { kind: "unknown", ...facts };
 }
 
 const billingCodes =
   /^(insufficient_quota|billing_error|payment_required|insufficient_balance|billing_not_active|exceeded_current_quota_error)$/i;
-const billingProse = /credit balance is too low|insufficient (account )?balance|insufficient credits|payment required/i;
+const billingMessage =
+  /credit balance is too low|insufficient (account )?balance|insufficient credits|payment required/i;
 const rateLimitCodes =
   /^(rate_limit_error|rate_limit_exceeded|too_many_requests|RESOURCE_EXHAUSTED|ThrottlingException|throttlingException|ServiceQuotaExceededException|429)$/i;
 const overflowCodes =
   /^(context_length_exceeded|request_too_large|model_context_window_exceeded|string_above_max_length)$/i;
-/** A plan's allowance, which comes back on a day of its own: waiting a minute does not help. */
+/** The quota of a subscription plan. It resets after hours or days, so a retry does not help. */
 const spentPlanCodes = /^(usage_limit_reached|usage_not_included)$/i;
 const overloadCodes =
   /^(overloaded_error|api_error|server_error|internal_error|internal_server_error|service_unavailable|timeout_error|slow_down|UNAVAILABLE|INTERNAL|DEADLINE_EXCEEDED|internalServerException|serviceUnavailableException|modelStreamErrorException|modelErrorException|modelTimeoutException|modelNotReadyException|50[0-4]|529)$/i;
@@ -100,13 +104,13 @@ const authCodes =
 const refusalCodes = /^(content_filter|content_policy_violation|cyber_policy|safety|prohibited_content)$/i;
 const invalidCodes =
   /^(invalid_request_error|invalid_prompt|INVALID_ARGUMENT|FAILED_PRECONDITION|NOT_FOUND|not_found_error|validationException|ResourceNotFoundException|invalid_image.*|unsupported_.*)$/i;
-const overloadProse = /overloaded|temporarily unavailable|try again later|internal (server )?error/i;
+const overloadMessage = /overloaded|temporarily unavailable|try again later|internal (server )?error/i;
 
 /**
- * How each provider says that a prompt does not fit. One row a wording, so that a new one is a new row.
- * Prose about tokens per minute or day is a rate limit and is matched before these.
+ * The messages with which providers say that a prompt is too long for the model.
+ * A message about tokens per minute or day is a rate limit and is excluded first.
  */
-const overflowProse: readonly RegExp[] = [
+const overflowMessages: readonly RegExp[] = [
   /prompt is too long/i, // Anthropic, Fireworks
   /exceed(s|ed)? (the )?context limit/i, // Anthropic: input length and max_tokens together
   /input is too long for requested model/i, // Bedrock
@@ -129,30 +133,27 @@ const overflowProse: readonly RegExp[] = [
   /exceeded this model context window/i, // Cloudflare
   /tokens.{0,20}max_new_tokens.{0,20}must be <=/i, // Hugging Face TGI
   /range of input length should be/i, // DashScope
-  /context[_ ]?length[_ ]exceeded/i, // gateways that pass only the code on
+  /context[_ ]?length[_ ]exceeded/i, // gateways that forward only the code
   /model_context_window_exceeded/i, // z.ai
   /context size has been exceeded/i, // llama.cpp
   /trying to keep the first \d+ tokens/i, // LM Studio
   /too many tokens in (the )?(prompt|request|input)/i,
 ];
 
-const tokenRateProse = /tokens? per (minute|day|hour)|\b[TR]P[MD]\b|too many tokens, please wait/i;
+const tokenRateMessage = /tokens? per (minute|day|hour)|\b[TR]P[MD]\b|too many tokens, please wait/i;
 
-/** Whether a text says that a prompt does not fit. */
-export const isOverflowProse = (message: string) =>
-  !tokenRateProse.test(message) && overflowProse.some((pattern) => pattern.test(message));
+/** Whether an error message says that the prompt is too long for the model. */
+export const isOverflowMessage = (message: string) =>
+  !tokenRateMessage.test(message) && overflowMessages.some((pattern) => pattern.test(message));
 
-/** Cerebras answers an oversized prompt with a bare 413; nothing else we send is that large. */
-const isBareOverflow = (_error: ProviderErrorBody, status: number | undefined) => status === 413;
-
-/** A socket that failed, a name that did not resolve, a certificate that was not trusted. */
+/** Classifies an error thrown while sending or reading: socket errors, DNS errors, untrusted certificates. */
 export function classifyThrown(error: unknown): Failure {
-  const message = error instanceof Error ? error.message || error.name : String(error);
-  const code = errorCode(error);
+  const message = getErrorMessage(error);
+  const code = findErrorCode(error);
   if (code && /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_/.test(code)) {
     return {
       kind: "auth",
-      message: `The server's certificate was not accepted (${code}): ${message}. If your network uses its own certificate authority, name its file in NODE_EXTRA_CA_CERTS.`,
+      message: `The server's certificate was not accepted (${code}): ${message}. If your network uses its own certificate authority, set NODE_EXTRA_CA_CERTS to its file.`,
     };
   }
   if (code && networkCodes.has(code))
@@ -178,7 +179,7 @@ const networkCodes = new Set([
   "ERR_STREAM_PREMATURE_CLOSE",
 ]);
 
-function errorCode(error: unknown): string | undefined {
+function findErrorCode(error: unknown): string | undefined {
   for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth++) {
     const code = (current as { code?: unknown }).code;
     if (typeof code === "string") return code;
@@ -186,15 +187,15 @@ function errorCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Finds the words in an error's body, whichever of the providers' shapes it has. Never throws. */
+/** Extracts codes and message from an error body of any provider. Never throws. */
 export function parseErrorBody(body: string): ProviderErrorBody {
   const trimmed = body.trim();
-  const json = parseJson(trimmed);
-  if (json === undefined) return { codes: [], message: describeText(trimmed), ...proseRetry(trimmed) };
+  const json = /^[[{]/.test(trimmed) ? tryParseJson(trimmed) : undefined;
+  if (json === undefined) return { codes: [], message: describeText(trimmed), ...parseRetryDelay(trimmed) };
   return describeError(json);
 }
 
-/** The same for an error object that is already parsed, such as the data of a stream's `error` event. */
+/** Like `parseErrorBody`, for an error that is already parsed, such as the data of a stream's `error` event. */
 export function describeError(json: unknown): ProviderErrorBody {
   const codes: string[] = [];
   const messages: string[] = [];
@@ -227,25 +228,14 @@ export function describeError(json: unknown): ProviderErrorBody {
   const message = [...new Set(messages.map((text) => text.trim()).filter(Boolean))]
     .join(" ")
     .slice(0, maxMessageLength);
-  const fromProse = proseRetry(message);
   return {
     codes,
     message: message || (isTooDeep(json) ? "" : JSON.stringify(json).slice(0, maxMessageLength)),
-    ...(retryAfterMs !== undefined ? { retryAfterMs } : fromProse),
+    ...(retryAfterMs !== undefined ? { retryAfterMs } : parseRetryDelay(message)),
   };
 }
 
 const maxMessageLength = 2_000;
-
-function parseJson(text: string): unknown {
-  if (!/^[[{]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
 
 function describeText(text: string): string {
   if (!/^<(!doctype|html|\?xml|head|body)/i.test(text)) return text.slice(0, maxMessageLength);
@@ -253,8 +243,8 @@ function describeText(text: string): string {
   return `The server sent a web page instead of an answer${title ? ` ("${title.slice(0, 200)}")` : ""}. Check the base URL and any proxy in between.`;
 }
 
-/** `retry-after` in all its forms. Negative and past values mean now. */
-export function retryAfterFromHeaders(headers: Record<string, string>, nowMs: number): number | undefined {
+/** The delay from `retry-after-ms` or any form of `retry-after`. Negative values and past dates give 0. */
+export function parseRetryAfter(headers: Record<string, string>, nowMs: number): number | undefined {
   const inMs = Number(headers["retry-after-ms"] || Number.NaN);
   if (Number.isFinite(inMs)) return Math.max(0, inMs);
   const value = headers["retry-after"]?.trim();
@@ -265,7 +255,8 @@ export function retryAfterFromHeaders(headers: Record<string, string>, nowMs: nu
   return Number.isNaN(date) ? parseDuration(value) : Math.max(0, date - nowMs);
 }
 
-const proseRetry = (message: string): { retryAfterMs?: number } => {
+/** The delay that an error message asks for, as in "Please try again in 20s". */
+const parseRetryDelay = (message: string): { retryAfterMs?: number } => {
   const match =
     /(?:try again|retry) in ((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|h|hours?|m|min(?:ute)?s?|s|sec(?:ond)?s?)\s*)+)/i.exec(
       message,
@@ -274,7 +265,7 @@ const proseRetry = (message: string): { retryAfterMs?: number } => {
   return retryAfterMs === undefined ? {} : { retryAfterMs };
 };
 
-/** `13s`, `1m30.5s`, `250ms`: durations as Google, Groq and OpenAI write them. */
+/** Parses `13s`, `1m30.5s` or `250ms` (the formats of Google, Groq and OpenAI) into milliseconds. */
 export function parseDuration(text: string): number | undefined {
   let total: number | undefined;
   for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|milli|h|m|s)/gi)) {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { handOff, type HandoffRules, missingResultText, plainId, type PreparedMessage } from "./handoff.ts";
-import { shortHash } from "./hash.ts";
+import { handOff, type HandoffRules, missingResultText, toPlainId, type PreparedMessage } from "./handoff.ts";
+import { toShortHash } from "./hash.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "./message.ts";
 import type { Model } from "./model.ts";
 import { emptyUsage } from "./usage.ts";
@@ -20,7 +20,7 @@ const target: Model = {
 };
 
 const rules: HandoffRules = {
-  toolCallId: plainId(20),
+  toolCallId: (id) => toPlainId(id, 20),
   imageTypes: ["image/png"],
   maxImageCharacters: 100,
   userFirst: true,
@@ -51,7 +51,7 @@ const result = (toolCallId: string, content = "ok"): ToolResultMessage => ({
   timestamp: 2,
 });
 
-/** A history as a line each, for reading. */
+/** One line per message. */
 const transcript = (messages: readonly PreparedMessage[]) =>
   messages.map((message) => {
     if (message.role === "toolResult") return `result ${message.toolCallId}: ${show(message.content)}`;
@@ -70,13 +70,13 @@ const show = (content: PreparedMessage["content"]) =>
 const prepare = (messages: Message[], model = target) => transcript(handOff(messages, model, rules));
 
 describe("calls and results", () => {
-  test("results come right behind their calls, in the calls' order", () => {
+  test("results come right after their calls, in the order of the calls", () => {
     expect(
       prepare([user("go"), assistant([call("a"), call("b")]), user("wait"), result("b", "B"), result("a", "A")]),
     ).toEqual(["user: go", "assistant: call a + call b", "result a: A", "result b: B", "user: wait"]);
   });
 
-  test("a call without a result gets one that says so", () => {
+  test("a call without a result gets one that says that there is none", () => {
     expect(prepare([user("go"), assistant([call("a")]), user("well?")])).toEqual([
       "user: go",
       "assistant: call a",
@@ -104,18 +104,18 @@ describe("calls and results", () => {
     expect((first as ToolResultMessage).toolCallId).not.toBe((second as ToolResultMessage).toolCallId);
   });
 
-  test("foreign ids are rewritten the same way every time", () => {
+  test("ids of another provider are rewritten the same way every time", () => {
     const long = "call_with|a/very:long.identifier_that_goes_on";
-    const once = prepare([user("go"), assistant([call(long)]), result(long)]);
-    expect(once[1]).toMatch(/^assistant: call [a-zA-Z0-9_-]{1,20}$/);
-    expect(prepare([user("go"), assistant([call(long)]), result(long)])).toEqual(once);
+    const first = prepare([user("go"), assistant([call(long)]), result(long)]);
+    expect(first[1]).toMatch(/^assistant: call [a-zA-Z0-9_-]{1,20}$/);
+    expect(prepare([user("go"), assistant([call(long)]), result(long)])).toEqual(first);
   });
 });
 
-describe("what another model wrote", () => {
+describe("messages of another model", () => {
   const foreign = { provider: "other" };
 
-  test("its thinking becomes text, unless there is nothing to read", () => {
+  test("readable thinking becomes text", () => {
     const content = [
       { type: "thinking", thinking: "Hm.", thinkingSignature: "s" },
       { type: "thinking", thinking: "", thinkingSignature: "opaque", redacted: true },
@@ -125,7 +125,7 @@ describe("what another model wrote", () => {
     expect(prepare([user("q"), assistant(content)])[1]).toBe("assistant: (thinks Hm.) + (thinks ) + Yes.");
   });
 
-  test("its signatures are left behind", () => {
+  test("signatures are removed", () => {
     const content = [
       { type: "text", text: "a", textSignature: "t" },
       { ...call("c"), thoughtSignature: "u" },
@@ -136,8 +136,8 @@ describe("what another model wrote", () => {
   });
 });
 
-describe("what was cut off", () => {
-  test("an aborted answer keeps its words and loses its half call and its unsigned thinking", () => {
+describe("incomplete answers", () => {
+  test("an aborted answer keeps its text and loses its incomplete call and its unsigned thinking", () => {
     const content = [
       { type: "thinking", thinking: "Hm" },
       text("I was sayi"),
@@ -150,7 +150,7 @@ describe("what was cut off", () => {
     ]);
   });
 
-  test("a failed answer without words vanishes", () => {
+  test("a failed answer without text is dropped", () => {
     expect(prepare([user("q"), assistant([], { stopReason: "error" }), user("again")])).toEqual([
       "user: q",
       "user: again",
@@ -158,8 +158,8 @@ describe("what was cut off", () => {
   });
 });
 
-describe("what cannot be sent", () => {
-  test("empty blocks and messages vanish", () => {
+describe("content that cannot be sent", () => {
+  test("empty blocks and messages are dropped", () => {
     expect(prepare([user(""), user(" \n"), user("q"), assistant([text("")]), assistant([text("a")])])).toEqual([
       "user: q",
       "assistant: a",
@@ -178,7 +178,7 @@ describe("what cannot be sent", () => {
     expect(line).toMatch(expected);
   });
 
-  test("lone surrogates are repaired everywhere", () => {
+  test("lone surrogates are replaced everywhere", () => {
     const broken = "a\ud800b";
     const sent = JSON.stringify(
       handOff(
@@ -191,7 +191,7 @@ describe("what cannot be sent", () => {
     expect(sent).not.toContain("\\ud800");
   });
 
-  test("a history that begins with an answer gets an opening", () => {
+  test("a history that begins with an answer gets a user message before it", () => {
     expect(prepare([assistant([text("a")])])[0]).toMatch(/^user: \(/);
     expect(transcript(handOff([assistant([text("a")])], target, { ...rules, userFirst: false }))).toEqual([
       "assistant: a",
@@ -199,7 +199,7 @@ describe("what cannot be sent", () => {
   });
 });
 
-/** Histories as they might be found on a disk: nothing in them is promised to fit together. */
+/** Histories as they might be stored on disk: ids, calls and results need not match. */
 const ids = fc.constantFrom("a", "b", "a|b", "c".repeat(80), "", "ü");
 const anyText = fc.oneof(fc.constantFrom("", " ", "hello", "\ud800"), fc.string({ unit: "binary" }));
 const anyImage = fc.record({
@@ -242,14 +242,14 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
 );
 const histories = fc.array(anyMessage, { maxLength: 12 });
 
-describe("law 9: any history can be sent", () => {
-  test("every call has exactly one result, directly behind it, and every result a call", () => {
+describe("any history can be sent", () => {
+  test("every call has exactly one result, directly after it, and every result a call", () => {
     fc.assert(
       fc.property(histories, (messages) => {
         const prepared = handOff(messages, target, rules);
         const seen = new Set<string>();
-        for (let at = 0; at < prepared.length;) {
-          const message = prepared[at++]!;
+        for (let index = 0; index < prepared.length;) {
+          const message = prepared[index++]!;
           expect(message.role).not.toBe("toolResult");
           if (message.role !== "assistant") continue;
           for (const block of message.content) {
@@ -257,7 +257,7 @@ describe("law 9: any history can be sent", () => {
             expect(block.id).toMatch(/^[a-zA-Z0-9_-]{1,20}$/);
             expect(seen.has(block.id)).toBe(false);
             seen.add(block.id);
-            expect(prepared[at++]).toMatchObject({ role: "toolResult", toolCallId: block.id });
+            expect(prepared[index++]).toMatchObject({ role: "toolResult", toolCallId: block.id });
           }
         }
       }),
@@ -265,7 +265,7 @@ describe("law 9: any history can be sent", () => {
     );
   });
 
-  test("nothing empty is left, everything is well-formed, and the user comes first", () => {
+  test("no message or text is empty, all text is well-formed, and the first message is from the user", () => {
     fc.assert(
       fc.property(histories, (messages) => {
         const prepared = handOff(messages, target, rules);
@@ -280,7 +280,7 @@ describe("law 9: any history can be sent", () => {
     );
   });
 
-  test("the history that is handed over is not changed", () => {
+  test("the stored history is not modified", () => {
     fc.assert(
       fc.property(histories, (messages) => {
         const before = structuredClone(messages);
@@ -290,15 +290,15 @@ describe("law 9: any history can be sent", () => {
     );
   });
 
-  test("a longer history begins as the shorter one did, once its calls are answered", () => {
+  test("appending to a history whose calls have results does not change the earlier prepared messages", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("ask", "call", "say"), { maxLength: 8 }), (steps) => {
         const messages: Message[] = [user("start")];
         let before = handOff(messages, target, rules);
-        steps.forEach((step, at) => {
-          if (step === "ask") messages.push(user(`question ${at}`));
-          else if (step === "say") messages.push(assistant([text(`answer ${at}`)]));
-          else messages.push(assistant([call(`id|${at % 3}`)]), result(`id|${at % 3}`, `result ${at}`));
+        steps.forEach((step, index) => {
+          if (step === "ask") messages.push(user(`question ${index}`));
+          else if (step === "say") messages.push(assistant([text(`answer ${index}`)]));
+          else messages.push(assistant([call(`id|${index % 3}`)]), result(`id|${index % 3}`, `result ${index}`));
           const after = handOff(messages, target, rules);
           expect(after.slice(0, before.length)).toEqual(before);
           before = after;
@@ -308,9 +308,9 @@ describe("law 9: any history can be sent", () => {
   });
 });
 
-test("hashes are short, stable and differ", () => {
-  const hashes = Array.from({ length: 2_000 }, (_unused, at) => shortHash(`id ${at}`));
+test("hashes are short, stable and distinct", () => {
+  const hashes = Array.from({ length: 2_000 }, (_unused, index) => toShortHash(`id ${index}`));
   expect(new Set(hashes).size).toBe(2_000);
   expect(hashes.every((hash) => /^[a-z0-9]{13}$/.test(hash))).toBe(true);
-  expect(shortHash("id 1")).toBe(hashes[1]);
+  expect(toShortHash("id 1")).toBe(hashes[1]);
 });

@@ -1,11 +1,11 @@
 /**
- * Makes any stored history fit to be sent to any model. Pure, and stable: a longer history begins with the same
- * messages as a shorter one, so that prompt caches keep hitting.
+ * Prepares any stored history for any model. Pure, and stable: when messages are appended, the prepared messages before
+ * them do not change, so prompt caches keep hitting.
  *
- * What a model cannot take degrades alone: foreign thinking becomes text, images become a note, ids are rewritten, a
- * call without a result gets one, a result without a call is dropped, and what is empty vanishes.
+ * Only the parts that a model cannot accept are changed: another model's thinking becomes text, images become a note,
+ * tool call ids are rewritten, a call without a result gets one, and results without a call and empty blocks are dropped.
  */
-import { shortHash } from "./hash.ts";
+import { toShortHash } from "./hash.ts";
 import type {
   AssistantMessage,
   ImageContent,
@@ -18,81 +18,80 @@ import type {
 import type { Model } from "./model.ts";
 import { readStoredMessage } from "./stored.ts";
 
-/** What a protocol accepts. */
+/** The history that a protocol accepts. */
 export interface HandoffRules {
-  /** Turns an id into one the provider accepts; same input, same output. Clashes are resolved afterwards. */
+  /** Turns an id into one the provider accepts. Must be deterministic. Duplicates are resolved afterwards. */
   toolCallId: (id: string) => string;
-  /** Image types the provider decodes. */
+  /** Image types that the provider accepts. */
   imageTypes: readonly string[];
-  /** The most base64 characters of one image. */
+  /** Maximum length of one image, in base64 characters. */
   maxImageCharacters: number;
-  /** The first message must be the user's. A history that was cut elsewhere gets a short one. */
+  /** The first message must be from the user. If it is not, a short user message is put before it. */
   userFirst: boolean;
-  /** The last message must not be the assistant's. A history that ends with an answer gets a short reply. */
+  /** The last message must not be from the assistant. If it is, a short user message is put after it. */
   userLast?: boolean;
-  /** Turns the name of a called tool into one the provider accepts. Default `plainName(64)`. */
+  /** Turns the name of a called tool into one the provider accepts. Default: `toPlainName` with 64 characters. */
   toolName?: (name: string) => string;
 }
 
-/** The image types that every provider with vision decodes. */
+/** The image types that every provider with vision accepts. */
 export const commonImageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 
-/** The text of a result that never came. */
+/** The text of the result added to a call without one. */
 export const missingResultText = "No result was recorded for this tool call.";
 
-/** A user message after hand-off: blocks only, none of them empty. */
+/** A user message after hand-off: its content is a list of non-empty blocks. */
 export type PreparedUser = Omit<UserMessage, "content"> & { content: (TextContent | ImageContent)[] };
 export type PreparedMessage = PreparedUser | AssistantMessage | ToolResultMessage;
 
 export function handOff(stored: readonly Message[], model: Model, rules: HandoffRules): PreparedMessage[] {
   const messages = stored.map(readStoredMessage);
-  const { toolName = plainName(64) } = rules;
+  const { toolName = (name: string) => toPlainName(name, 64) } = rules;
   const ids = new IdRewriter(rules.toolCallId);
   const results = new ResultIndex(messages);
   const prepared: PreparedMessage[] = [];
   messages.forEach((message, position) => {
     if (message?.role === "user") {
-      const content = prepareContent(asBlocks(message.content), model, rules);
+      const content = prepareContent(toBlocks(message.content), model, rules);
       if (content.length > 0) prepared.push({ ...message, content });
     } else if (message?.role === "assistant") {
-      const answered = (call: ToolCall) => results.has(call.id, position);
-      const assistant = prepareAssistant(message, model, answered);
+      const isAnswered = (call: ToolCall) => results.has(call.id, position);
+      const assistant = prepareAssistant(message, model, isAnswered);
       if (assistant.content.length === 0) return;
       const calls = assistant.content.filter((block) => block.type === "toolCall");
-      const fresh = new Map(calls.map((call) => [call, ids.assign(call.id)]));
+      const rewritten = new Map(
+        calls.map((call) => [call, { ...call, id: ids.assign(call.id), name: toolName(call.name) }]),
+      );
       prepared.push({
         ...assistant,
-        content: assistant.content.map((block) =>
-          block.type === "toolCall" ? { ...block, id: fresh.get(block)!, name: toolName(block.name) } : block,
-        ),
+        content: assistant.content.map((block) => (block.type === "toolCall" ? rewritten.get(block)! : block)),
       });
       for (const call of calls) {
-        const result = results.take(call.id, position) ?? missingResult(call, message.timestamp);
-        const named = { ...call, id: fresh.get(call)!, name: toolName(call.name) };
-        prepared.push(prepareResult(result, named, model, rules));
+        const result = results.take(call.id, position) ?? createMissingResult(call, message.timestamp);
+        prepared.push(prepareResult(result, rewritten.get(call)!, model, rules));
       }
     }
-    // Results were placed right behind their calls; one that is left has no call.
+    // Results were placed right after their calls. Results without a call are dropped.
   });
   const first = prepared[0];
-  if (rules.userFirst && first && first.role !== "user") prepared.unshift(filler(first, openingText));
+  if (rules.userFirst && first && first.role !== "user") prepared.unshift(createFiller(first, openingText));
   const last = prepared.at(-1);
-  if (rules.userLast && last?.role === "assistant") prepared.push(filler(last, replyText));
+  if (rules.userLast && last?.role === "assistant") prepared.push(createFiller(last, replyText));
   return prepared;
 }
 
 const openingText = "(The conversation before this point is not shown.)";
 const replyText = "(Go on.)";
 
-/** What a person would have said where the provider insists on it. */
-const filler = ({ timestamp }: PreparedMessage, text: string): PreparedUser => ({
+/** A user message for a place where the provider requires one. */
+const createFiller = ({ timestamp }: PreparedMessage, text: string): PreparedUser => ({
   role: "user",
   content: [{ type: "text", text }],
   timestamp,
 });
 
-/** Whether a message was written by this very model, so that its signatures mean something to it. */
-export const isFrom = (message: AssistantMessage, model: Model): boolean =>
+/** Whether this model wrote the message. Only then does it accept the message's signatures. */
+export const isWrittenBy = (message: AssistantMessage, model: Model): boolean =>
   message.provider === model.provider && message.api === model.api && message.model === model.id;
 
 function prepareAssistant(
@@ -100,23 +99,23 @@ function prepareAssistant(
   model: Model,
   isAnswered: (call: ToolCall) => boolean,
 ): AssistantMessage {
-  const own = isFrom(message, model);
-  const incomplete = message.stopReason === "error" || message.stopReason === "aborted";
+  const isOwn = isWrittenBy(message, model);
+  const isIncomplete = message.stopReason === "error" || message.stopReason === "aborted";
   const content: AssistantMessage["content"] = [];
   for (const block of message.content) {
     if (block.type === "text") {
       const text = block.text.toWellFormed();
-      if (text.trim() === "" && !(own && block.textSignature)) continue;
-      content.push(own && block.textSignature ? { ...block, text } : { type: "text", text });
+      if (text.trim() === "" && !(isOwn && block.textSignature)) continue;
+      content.push(isOwn && block.textSignature ? { ...block, text } : { type: "text", text });
     } else if (block.type === "thinking") {
-      // What was cut off carries no signature that would be accepted.
-      if (incomplete) continue;
+      // Thinking that was cut off has no valid signature.
+      if (isIncomplete) continue;
       const thinking = block.thinking.toWellFormed();
-      if (own) content.push({ ...block, thinking });
+      if (isOwn) content.push({ ...block, thinking });
       else if (!block.redacted && thinking.trim() !== "") content.push({ type: "text", text: thinking });
-    } else if (!incomplete || isAnswered(block)) {
-      const { thoughtSignature: _foreign, ...plain } = block;
-      content.push({ ...(own ? block : plain), arguments: wellFormed(block.arguments) });
+    } else if (!isIncomplete || isAnswered(block)) {
+      const { thoughtSignature: _signature, ...unsigned } = block;
+      content.push({ ...(isOwn ? block : unsigned), arguments: toWellFormed(block.arguments) });
     }
   }
   return { ...message, content };
@@ -137,7 +136,7 @@ function prepareResult(
   };
 }
 
-const missingResult = (call: ToolCall, timestamp: number): ToolResultMessage => ({
+const createMissingResult = (call: ToolCall, timestamp: number): ToolResultMessage => ({
   role: "toolResult",
   toolCallId: call.id,
   toolName: call.name,
@@ -146,7 +145,7 @@ const missingResult = (call: ToolCall, timestamp: number): ToolResultMessage => 
   timestamp,
 });
 
-const asBlocks = (content: UserMessage["content"]): (TextContent | ImageContent)[] =>
+const toBlocks = (content: UserMessage["content"]): (TextContent | ImageContent)[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : content;
 
 function prepareContent(
@@ -158,33 +157,33 @@ function prepareContent(
     if (block.type === "text") {
       return block.text.trim() === "" ? [] : [{ type: "text", text: block.text.toWellFormed() }];
     }
-    const problem = imageProblem(block, model, rules);
+    const problem = findImageProblem(block, model, rules);
     return problem ? [{ type: "text", text: `[An image was left out: ${problem}.]` }] : [block];
   });
 }
 
-function imageProblem(image: ImageContent, model: Model, rules: HandoffRules): string | undefined {
+function findImageProblem(image: ImageContent, model: Model, rules: HandoffRules): string | undefined {
   if (!model.input.includes("image")) return "this model does not see images";
   if (!rules.imageTypes.includes(image.mimeType)) return `${JSON.stringify(image.mimeType)} is not a type it accepts`;
   if (image.data.length > rules.maxImageCharacters) return "it is too large";
   return isBase64(image.data) ? undefined : "its data is damaged";
 }
 
-// Looking at both ends is enough to find data URLs, truncation and plain text, and costs nothing for large images.
+// Checking both ends finds data URLs, truncation and plain text without scanning a large image.
 const isBase64 = (data: string) =>
   data.length > 0 &&
   data.length % 4 === 0 &&
   /^[A-Za-z0-9+/]+={0,2}$/.test(data.length > 512 ? data.slice(0, 256) + data.slice(-256) : data);
 
-/** Lone surrogates anywhere in a value, repaired; the value itself where there are none. */
-function wellFormed<T>(value: T): T {
+/** A copy of a JSON value with all lone surrogates replaced, in keys too. */
+function toWellFormed<T>(value: T): T {
   if (typeof value === "string") return value.toWellFormed() as T;
-  if (Array.isArray(value)) return value.map(wellFormed) as T;
+  if (Array.isArray(value)) return value.map(toWellFormed) as T;
   if (typeof value !== "object" || value === null) return value;
   const copy: Record<string, unknown> = {};
   for (const [key, inner] of Object.entries(value)) {
     Object.defineProperty(copy, key.toWellFormed(), {
-      value: wellFormed(inner),
+      value: toWellFormed(inner),
       enumerable: true,
       configurable: true,
       writable: true,
@@ -193,7 +192,7 @@ function wellFormed<T>(value: T): T {
   return copy as T;
 }
 
-/** Finds the result of a call: the first one after it that no earlier call with the same id has taken. */
+/** Finds the result of a call: the first one after it that was not taken by an earlier call with the same id. */
 class ResultIndex {
   readonly #byId = new Map<string, { position: number; result: ToolResultMessage }[]>();
 
@@ -212,12 +211,12 @@ class ResultIndex {
 
   take(id: string, after: number): ToolResultMessage | undefined {
     const list = this.#byId.get(id) ?? [];
-    const at = list.findIndex(({ position }) => position > after);
-    return at < 0 ? undefined : list.splice(at, 1)[0]!.result;
+    const index = list.findIndex(({ position }) => position > after);
+    return index < 0 ? undefined : list.splice(index, 1)[0]!.result;
   }
 }
 
-/** Gives each call an id that the provider accepts and that no other call in the request has. */
+/** Gives each call an id that the provider accepts and that is unique in the request. */
 class IdRewriter {
   readonly #rewrite: (id: string) => string;
   readonly #used = new Set<string>();
@@ -227,19 +226,19 @@ class IdRewriter {
   }
 
   assign(id: string): string {
-    let fresh = this.#rewrite(id);
-    for (let clash = 1; this.#used.has(fresh) || fresh === ""; clash++)
-      fresh = this.#rewrite(shortHash(`${id}#${clash}`));
-    this.#used.add(fresh);
-    return fresh;
+    let newId = this.#rewrite(id);
+    for (let attempt = 1; this.#used.has(newId) || newId === ""; attempt++)
+      newId = this.#rewrite(toShortHash(`${id}#${attempt}`));
+    this.#used.add(newId);
+    return newId;
   }
 }
 
-/** Ids of letters, digits, `_` and `-`, at most `longest` characters: what most providers want. Longer ones are hashed. */
-export const plainId = (longest: number) => (id: string) => {
+/** The id with only letters, digits, `_` and `-`, as most providers require. If it is too long, it ends in a hash. */
+export function toPlainId(id: string, maxLength: number): string {
   const plain = id.replace(/[^a-zA-Z0-9_-]/g, "_");
-  return plain.length <= longest ? plain : `${plain.slice(0, longest - 14)}_${shortHash(id)}`;
-};
+  return plain.length <= maxLength ? plain : `${plain.slice(0, maxLength - 14)}_${toShortHash(id)}`;
+}
 
-/** Names of letters, digits, `_` and `-`. A model may have made one up, and a history may come from elsewhere. */
-export const plainName = (longest: number) => (name: string) => plainId(longest)(name) || "unknown_tool";
+/** Like `toPlainId`, for the name of a called tool. The model may have invented it, and it may be empty. */
+export const toPlainName = (name: string, maxLength: number): string => toPlainId(name, maxLength) || "unknown_tool";

@@ -1,9 +1,9 @@
-/** A short, stable name for a string: 13 characters of base 36. Not for security. */
-export function shortHash(text: string): string {
+/** A short, stable hash of a string: 13 characters of base 36. Not for security. */
+export function toShortHash(text: string): string {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
     high = Math.imul(high ^ code, 2654435761);
     low = Math.imul(low ^ code, 1597334677);
   }

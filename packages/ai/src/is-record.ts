@@ -1,3 +1,3 @@
-/** Whether a value is an object with fields: no list, and not null. */
+/** Whether a value is an object other than null or an array. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 import type { Failure } from "./failure.ts";
 import type { Api, ProviderId } from "./model.ts";
 
-/** Text. `textSignature` is opaque provider state that must travel back with the block. */
+/** `textSignature` is opaque provider state that must be sent back with the block. */
 export interface TextContent {
   type: "text";
   text: string;
@@ -9,8 +9,8 @@ export interface TextContent {
 }
 
 /**
- * A model's reasoning. `thinkingSignature` is what the provider needs to accept the block again; it is meaningless to
- * every other model. With `redacted`, `thinking` holds nothing readable and the signature is the encrypted payload.
+ * A model's reasoning. The provider needs `thinkingSignature` to accept the block again; other models cannot use it.
+ * If `redacted` is set, `thinking` is not readable text and the signature is the encrypted payload.
  */
 export interface ThinkingContent {
   type: "thinking";
@@ -30,27 +30,27 @@ export interface ToolCall {
   type: "toolCall";
   id: string;
   name: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- arguments are whatever the tool's schema says; validation types them
+  // oxlint-disable-next-line typescript/no-explicit-any -- the tool's schema decides the type; validation checks it
   arguments: Record<string, any>;
   thoughtSignature?: string;
   /**
-   * Set when the complete arguments were not a JSON object, or were nested too deeply. `arguments` is then `{}`, and
-   * `validateToolArguments` fails with this text, so that a malformed call is answered and never executed.
+   * Set if the complete arguments were not a JSON object or were nested too deeply. `arguments` is then `{}`, and
+   * `validateToolArguments` throws this text: a malformed call gets a result but is never executed.
    */
   argumentsError?: string;
 }
 
-/** Tokens of one response. All numbers are finite and not negative, whatever the provider sent. */
+/** Token counts of one response. All numbers are finite and not negative, whatever the provider sent. */
 export interface Usage {
   /** Prompt tokens that were neither read from nor written to a cache. */
   input: number;
-  /** Generated tokens, thinking included. */
+  /** Generated tokens, including thinking. */
   output: number;
   cacheRead: number;
   cacheWrite: number;
-  /** The part of `output` spent on thinking, where the provider says so. */
+  /** The part of `output` spent on thinking, if the provider reports it. */
   reasoning?: number;
-  /** The part of `cacheWrite` kept for an hour, where the provider says so; it costs more. */
+  /** The part of `cacheWrite` kept for an hour, if the provider reports it. It costs more. */
   cacheWrite1h?: number;
   totalTokens: number;
   /** US dollars. */
@@ -59,7 +59,7 @@ export interface Usage {
 
 export type StopReason = "stop" | "length" | "toolUse" | "error" | "aborted";
 
-/** Something worth knowing that did not stop the request: a dropped tool, a retry, a silent truncation. */
+/** A problem that did not stop the request, such as a dropped tool, a retry or a silent truncation. */
 export interface AssistantMessageDiagnostic {
   type: string;
   /** Milliseconds since the epoch. */
@@ -80,19 +80,19 @@ export interface AssistantMessage {
   content: (TextContent | ThinkingContent | ToolCall)[];
   api: Api;
   provider: ProviderId;
-  /** The id that was asked for. */
+  /** The requested model id. */
   model: string;
-  /** The id that answered, when the provider says another. */
+  /** The id of the model that answered, if it is not the requested one. */
   responseModel?: string;
   responseId?: string;
   diagnostics?: AssistantMessageDiagnostic[];
   usage: Usage;
   stopReason: StopReason;
-  /** The provider's own word for why it stopped. */
+  /** The stop reason as the provider sent it. */
   rawStopReason?: string;
-  /** Only with `stopReason` `error` or `aborted`: what a person should read. */
+  /** Only with `stopReason` `error` or `aborted`: the message for the user. */
   errorMessage?: string;
-  /** Only with `stopReason` `error` or `aborted`: what a program should decide on. */
+  /** Only with `stopReason` `error` or `aborted`: the failure that programs should decide on. */
   failure?: Failure;
   /** When the request started, milliseconds since the epoch. */
   timestamp: number;

@@ -12,14 +12,14 @@ export type KnownApi =
 /** The name of a wire protocol; custom ones are registered with `registerApiProvider`. */
 export type Api = KnownApi | (string & {});
 
-/** The name of who serves a model. `KnownProvider` (in `catalog/`) lists the built-in ones. */
+/** The name of the service that hosts a model. `KnownProvider` (in `catalog/`) lists the built-in ones. */
 export type ProviderId = string;
 
-/** How hard a model should think. `off` is a level of its own: some models cannot be told to. */
+/** How much a model should think. Some models do not support `off`. */
 export type ModelThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 export type ThinkingLevel = Exclude<ModelThinkingLevel, "off">;
 
-/** The provider's word for each level. A missing key means the protocol's default word; `null` means not supported. */
+/** The provider's value for each level. A missing key means the protocol's default value; `null` means not supported. */
 export type ThinkingLevelMap = { [Level in ModelThinkingLevel]?: string | null };
 
 /** Token budgets by level, for models that think by budget. */
@@ -51,7 +51,7 @@ export type ChatTemplateValue =
   | null
   | { $var: "thinking.enabled" | "thinking.effort" | "thinking.budget"; omitWhenOff?: boolean };
 
-/** How an OpenAI-compatible server wants to be told to think. */
+/** The request fields with which an OpenAI-compatible server controls thinking. */
 export type ThinkingFormat =
   | "openai"
   | "openrouter"
@@ -64,20 +64,20 @@ export type ThinkingFormat =
   | "ant-ling"
   | "chat-template";
 
-/** Which headers tell a server that requests belong together, so that they meet the same prompt cache. */
+/** Which headers mark requests as belonging to one session, so that they reach the same prompt cache. */
 export type SessionAffinityFormat = "openai" | "openai-nosession" | "openrouter";
 
-/** Quirks of servers that speak OpenAI's chat completions. Unset flags come from `providers/host-defaults.ts`. */
+/** How servers with OpenAI's chat completions API differ. Unset flags come from `providers/host-defaults.ts`. */
 export interface OpenAICompletionsCompat {
   /** Accepts `store`. Default true. */
   supportsStore?: boolean;
-  /** The system prompt goes out as `developer` to reasoning models. Default true. */
+  /** For reasoning models the system prompt is sent with the role `developer`. Default true. */
   supportsDeveloperRole?: boolean;
   /** Accepts `reasoning_effort`. Default true. */
   supportsReasoningEffort?: boolean;
   /** Accepts `stream_options.include_usage`. Default true. */
   supportsUsageInStreaming?: boolean;
-  /** Accepts `tools` at all; where false they are left out with a diagnostic. Default true. */
+  /** Accepts `tools`. If false, tools are left out with a diagnostic. Default true. */
   supportsTools?: boolean;
   /** Accepts `strict` on tools. Default true. */
   supportsStrictMode?: boolean;
@@ -89,9 +89,9 @@ export interface OpenAICompletionsCompat {
   requiresAssistantAfterToolResult?: boolean;
   /** Thinking is replayed as text. Default false. */
   requiresThinkingAsText?: boolean;
-  /** Replayed assistant messages carry `reasoning_content`, empty if need be, while thinking is on. Default false. */
+  /** While thinking is on, replayed assistant messages carry `reasoning_content`, even if empty. Default false. */
   requiresReasoningContentOnAssistantMessages?: boolean;
-  /** What tool-call ids look like; others are rewritten. Default `openai` (at most 40 characters). */
+  /** The format of tool call ids; ids in another format are rewritten. Default `openai` (at most 40 characters). */
   toolCallIdFormat?: "openai" | "mistral" | "any";
   /** Default `openai`. */
   thinkingFormat?: ThinkingFormat;
@@ -101,11 +101,11 @@ export interface OpenAICompletionsCompat {
   chatTemplateKwargs?: Record<string, ChatTemplateValue>;
   /** Sends `tool_stream: true`, so that z.ai streams tool arguments. Default false. */
   zaiToolStream?: boolean;
-  /** Marks cacheable prefixes the way Anthropic does. Default: not at all. */
+  /** Marks cacheable prefixes with Anthropic's `cache_control`. Default: no markers. */
   cacheControlFormat?: "anthropic";
   /** Accepts a cache retention longer than the default. Default true. */
   supportsLongCacheRetention?: boolean;
-  /** Accepts `prompt_cache_key` whatever the retention; others may reject it. Default false. */
+  /** Accepts `prompt_cache_key` with any cache retention. Default false. */
   supportsPromptCacheKey?: boolean;
   /** Sends session-affinity headers. Default false. */
   sendSessionAffinityHeaders?: boolean;
@@ -120,13 +120,13 @@ export interface OpenAICompletionsCompat {
 }
 
 export interface OpenAIResponsesCompat {
-  /** The system prompt goes out as `developer` to reasoning models. Default true. */
+  /** For reasoning models the system prompt is sent with the role `developer`. Default true. */
   supportsDeveloperRole?: boolean;
   /** Accepts `reasoning.effort`. Default true. */
   supportsReasoningEffort?: boolean;
   /** Accepts `prompt_cache_retention: "24h"`. Default true. */
   supportsLongCacheRetention?: boolean;
-  /** Wants explicit `prompt_cache_options` instead of implicit caching. Default false. */
+  /** Needs explicit `prompt_cache_options` instead of implicit caching. Default false. */
   supportsExplicitPromptCacheMode?: boolean;
   /** Accepts `strict` on tools. Default true. */
   supportsStrictMode?: boolean;
@@ -140,7 +140,7 @@ export interface OpenAIResponsesCompat {
 }
 
 export interface AnthropicMessagesCompat {
-  /** Accepts `eager_input_streaming` on tools; where false the older beta header is sent. Default true. */
+  /** Accepts `eager_input_streaming` on tools. If false, the older beta header is sent. Default true. */
   supportsEagerToolInputStreaming?: boolean;
   /** Accepts `cache_control.ttl: "1h"`. Default true. */
   supportsLongCacheRetention?: boolean;
@@ -148,9 +148,9 @@ export interface AnthropicMessagesCompat {
   supportsCacheControlOnTools?: boolean;
   /** Accepts `temperature`. Default true. */
   supportsTemperature?: boolean;
-  /** Thinks adaptively, steered by an effort, instead of by a token budget. Default false. */
+  /** Thinking is controlled by an effort instead of a token budget. Default false. */
   forceAdaptiveThinking?: boolean;
-  /** Thinking blocks come without a signature and are accepted back without one. Default false. */
+  /** Thinking blocks have no signature and are accepted back without one. Default false. */
   allowEmptySignature?: boolean;
   /** Accepts `strict` on tools. Default false. */
   supportsStrictTools?: boolean;
@@ -190,19 +190,19 @@ export interface Model<TApi extends Api = Api> {
   name: string;
   api: TApi;
   provider: ProviderId;
-  /** May hold `{NAME}` placeholders, filled from the environment when a request is made. */
+  /** May contain `{NAME}` placeholders, which are filled from the environment for each request. */
   baseUrl: string;
   reasoning: boolean;
   thinkingLevelMap?: ThinkingLevelMap;
   input: ("text" | "image")[];
   cost: ModelCost;
-  /** Tokens, prompt and answer together. */
+  /** Maximum tokens of prompt and answer together. */
   contextWindow: number;
-  /** The longest answer, in tokens. */
+  /** Maximum tokens of the answer. */
   maxTokens: number;
   /** Sent with every request to this model. */
   headers?: Record<string, string>;
-  /** How long the first token may take. Local servers read long prompts slowly. Default: the request's idle timeout. */
+  /** How long the first token may take; local servers read long prompts slowly. Default: the request's idle timeout. */
   firstTokenTimeoutMs?: number;
   compat?: CompatOf<TApi>;
 }

@@ -12,20 +12,20 @@ describe("nearestNames", () => {
     ["vertex", "google-vertex"],
     ["mistrall", "mistral"],
   ] as const) {
-    test(`takes ${wanted} for ${first}`, () => expect(nearestNames(wanted, names)[0]).toBe(first));
+    test(`suggests ${first} for ${wanted}`, () => expect(nearestNames(wanted, names)[0]).toBe(first));
   }
 
-  test("counts two letters that changed places as one slip", () => {
+  test("counts two swapped letters as one edit", () => {
     expect(nearestNames("gorq", names, 1)).toEqual(["groq"]);
     expect(nearestNames("gorqs", names, 1)).toEqual([]);
   });
 
-  test("has no suggestion for what is like nothing", () => {
+  test("returns nothing if no name is similar", () => {
     expect(nearestNames("watsonx-granite", names)).toEqual([]);
     expect(nearestNames("", names)).toEqual([]);
   });
 
-  test("offers successors of a model that is gone, three at most", () => {
+  test("suggests successors of a removed model, at most three", () => {
     const ids = getModels("anthropic").map(({ id }) => id);
     const hint = nearestNames("claude-sonnet-4-20250514", ids);
     expect(hint.length).toBeLessThanOrEqual(3);

@@ -18,7 +18,7 @@ const answer = (
   ...extra,
 });
 
-test("an overflow is found in a failure, in prose, and in silence", () => {
+test("an overflow is detected from the failure, the error message or the token counts", () => {
   expect(
     isContextOverflow(answer({}, { stopReason: "error", failure: { kind: "context_overflow", message: "x" } })),
   ).toBe(true);

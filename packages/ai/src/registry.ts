@@ -1,4 +1,4 @@
-/** Which code speaks which API. The one place where it is kept. */
+/** The implementations of all APIs, built-in and registered. */
 import type { Context } from "./context.ts";
 import type { AssistantMessageEventStream } from "./event-stream.ts";
 import type { Api, KnownApi, Model } from "./model.ts";
@@ -7,14 +7,14 @@ import { protocols } from "./protocols/index.ts";
 import type { Protocol } from "./protocols/protocol.ts";
 import { startRequest } from "./protocols/start.ts";
 
-/** Must return a stream at once and put every failure into it. */
+/** Must return a stream immediately and report every failure through it. */
 export type StreamFunction<TApi extends Api = Api, TOptions extends StreamOptions = StreamOptions> = (
   model: Model<TApi>,
   context: Context,
   options?: TOptions,
 ) => AssistantMessageEventStream;
 
-/** Speaks one API. `stream` takes the API's own options, `streamSimple` the ones that all share. */
+/** Implements one API. `stream` takes the API's own options, `streamSimple` the options that all APIs share. */
 export interface ApiProvider<TApi extends Api = Api, TOptions extends StreamOptions = StreamOptions> {
   api: TApi;
   stream: StreamFunction<TApi, TOptions>;
@@ -28,7 +28,7 @@ interface Registration {
 
 const registered = new Map<string, Registration>();
 
-/** Adds an API, or replaces a built-in one. `sourceId` names who did, so that all of theirs can be removed. */
+/** Adds an API, or replaces a built-in one. `unregisterApiProviders` removes all with the same `sourceId`. */
 export function registerApiProvider<TApi extends Api, TOptions extends StreamOptions>(
   provider: ApiProvider<TApi, TOptions>,
   sourceId?: string,
@@ -37,7 +37,7 @@ export function registerApiProvider<TApi extends Api, TOptions extends StreamOpt
 }
 
 export function getApiProvider(api: Api): ApiProvider | undefined {
-  return registered.get(api)?.provider ?? builtin(api);
+  return registered.get(api)?.provider ?? getBuiltinProvider(api);
 }
 
 export function getApiProviders(): ApiProvider[] {
@@ -45,22 +45,22 @@ export function getApiProviders(): ApiProvider[] {
   return [...apis].map(getApiProvider).filter((provider) => provider !== undefined);
 }
 
-/** Removes what `sourceId` registered; a built-in API that it had replaced is back. */
+/** Removes everything registered with `sourceId`. Built-in APIs that it replaced become available again. */
 export function unregisterApiProviders(sourceId: string): void {
   for (const [api, registration] of registered) if (registration.sourceId === sourceId) registered.delete(api);
 }
 
-/** Removes everything that was registered; the built-in APIs stay. */
+/** Removes all registered APIs. The built-in ones stay. */
 export function clearApiProviders(): void {
   registered.clear();
 }
 
-function builtin(api: Api): ApiProvider | undefined {
+function getBuiltinProvider(api: Api): ApiProvider | undefined {
   const load = protocols[api as KnownApi];
   return load && getProvider(api, load);
 }
 
-/** Makes a protocol callable. */
+/** An API provider that loads its protocol with the first request. */
 export function getProvider(api: Api, load: () => Promise<Protocol>): ApiProvider {
   return {
     api,

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { handOff, plainId } from "./handoff.ts";
+import { handOff, toPlainId } from "./handoff.ts";
 import type { Message } from "./message.ts";
 import type { Model } from "./model.ts";
 import { readStoredMessage } from "./stored.ts";
 
 const read = (stored: unknown) => readStoredMessage(stored, 0);
 
-describe("what a file may hold", () => {
+describe("readStoredMessage", () => {
   test.each([[null], [undefined], [7], ["text"], [[]], [{}], [{ role: "system", content: "x" }]])(
-    "%j is no message",
+    "%j is not a message",
     (stored) => {
       expect(read(stored)).toBeUndefined();
     },
@@ -22,10 +22,10 @@ describe("what a file may hold", () => {
     [{ role: "user", content: [{ type: "image" }] }, [{ type: "image", data: "", mimeType: "" }]],
     [{ role: "toolResult", content: "plain" }, [{ type: "text", text: "plain" }]],
     [{ role: "toolResult" }, []],
-    [{ role: "assistant", content: "said" }, [{ type: "text", text: "said" }]],
+    [{ role: "assistant", content: "hello" }, [{ type: "text", text: "hello" }]],
     [{ role: "assistant", content: [{ type: "thinking" }] }, [{ type: "thinking", thinking: "" }]],
     [{ role: "assistant", content: [{ type: "unknown", name: "x" }] }, []],
-  ])("of %j this is left", (stored, content) => {
+  ])("of %j only the valid blocks are kept", (stored, content) => {
     expect(read(stored)?.content).toEqual(content);
   });
 
@@ -38,12 +38,12 @@ describe("what a file may hold", () => {
     [undefined, {}],
     [[1], {}],
     [JSON.parse(`{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`), {}],
-  ])("arguments that are an object stay, and JSON text is read (%#)", (given, expected) => {
-    const message = read({ role: "assistant", content: [{ type: "toolCall", id: "c", name: "n", arguments: given }] });
+  ])("arguments that are an object are kept, and JSON text is parsed (%#)", (args, expected) => {
+    const message = read({ role: "assistant", content: [{ type: "toolCall", id: "c", name: "n", arguments: args }] });
     expect(message?.content).toEqual([{ type: "toolCall", id: "c", name: "n", arguments: expected }]);
   });
 
-  test("a call without an id gets one, the same every time", () => {
+  test("a call without an id gets the same generated id every time", () => {
     const stored = { role: "assistant", content: [{ type: "toolCall", name: "n", arguments: {} }] };
     const [block] = read(stored)!.content as { id: string }[];
     expect(block!.id).toMatch(/^call_[a-z0-9]{13}$/);
@@ -52,9 +52,15 @@ describe("what a file may hold", () => {
 });
 
 const model = { id: "m", provider: "p", api: "a", input: ["text"] } as Model;
-const rules = { toolCallId: plainId(64), imageTypes: [], maxImageCharacters: 0, userFirst: true, userLast: true };
+const rules = {
+  toolCallId: (id: string) => toPlainId(id, 64),
+  imageTypes: [],
+  maxImageCharacters: 0,
+  userFirst: true,
+  userLast: true,
+};
 
-test("whatever a file holds can be handed over", () => {
+test("any stored history can be prepared for a model", () => {
   const anything = fc.array(
     fc.oneof(
       fc.jsonValue({ maxDepth: 4 }),
@@ -99,7 +105,7 @@ test("whatever a file holds can be handed over", () => {
   );
 });
 
-test("a name that a model made up becomes one that providers take, in the call and in its result", () => {
+test("a tool name that providers would reject is rewritten in the call and in its result", () => {
   const messages = ["functions.read:0 x", "", "x".repeat(200)].map((name) => ({
     role: "assistant",
     content: [{ type: "toolCall", id: "c", name, arguments: {} }],

@@ -1,26 +1,28 @@
 /**
- * Reads a stored message as it is found, not as it should be: files are edited by hand, cut by crashes and written by
- * other programs. What cannot be read is left out, alone. Pure; never throws.
+ * Reads a stored message that may be damaged: files are edited by hand, truncated by crashes and written by other
+ * programs. Parts that cannot be read are left out. Pure; never throws.
  */
-import { shortHash } from "./hash.ts";
-import type { AssistantMessage, ImageContent, Message, TextContent, ToolCall } from "./message.ts";
-import { isTooDeep } from "./protocols/streaming-json.ts";
+import { toShortHash } from "./hash.ts";
 import { isRecord } from "./is-record.ts";
+import type { AssistantMessage, ImageContent, Message, TextContent, ToolCall } from "./message.ts";
+import { tryParseJson } from "./parse-json.ts";
+import { asString } from "./protocols/read.ts";
+import { isTooDeep } from "./protocols/streaming-json.ts";
 
-/** The message with only what can be used of it; undefined when that is nothing. */
+/** The readable parts of the message; undefined if it is not a message. `position` is its index in the history. */
 export function readStoredMessage(stored: unknown, position: number): Message | undefined {
   if (!isRecord(stored)) return undefined;
   switch (stored["role"]) {
     case "user":
       return { ...(stored as unknown as Message & { role: "user" }), content: readContent(stored["content"]) };
     case "assistant": {
-      const content = asList(stored["content"]).flatMap((block, at) => readBlock(block, `${position}.${at}`));
+      const content = toBlocks(stored["content"]).flatMap((block, index) => readBlock(block, `${position}.${index}`));
       return { ...(stored as unknown as AssistantMessage), content };
     }
     case "toolResult":
       return {
         ...(stored as unknown as Message & { role: "toolResult" }),
-        toolCallId: asText(stored["toolCallId"]),
+        toolCallId: asString(stored["toolCallId"]),
         content: readContent(stored["content"]),
         isError: stored["isError"] === true,
       };
@@ -30,29 +32,30 @@ export function readStoredMessage(stored: unknown, position: number): Message | 
 }
 
 function readContent(content: unknown): (TextContent | ImageContent)[] {
-  return asList(content).flatMap((block): (TextContent | ImageContent)[] => {
+  return toBlocks(content).flatMap((block): (TextContent | ImageContent)[] => {
     if (!isRecord(block)) return [];
     if (block["type"] === "text" && typeof block["text"] === "string") return [block as unknown as TextContent];
     if (block["type"] !== "image") return [];
     return [
-      { ...(block as unknown as ImageContent), data: asText(block["data"]), mimeType: asText(block["mimeType"]) },
+      { ...(block as unknown as ImageContent), data: asString(block["data"]), mimeType: asString(block["mimeType"]) },
     ];
   });
 }
 
-function readBlock(block: unknown, place: string): AssistantMessage["content"] {
+/** `location` is the block's position in the history, from which a missing call id is derived. */
+function readBlock(block: unknown, location: string): AssistantMessage["content"] {
   if (!isRecord(block)) return [];
   switch (block["type"]) {
     case "text":
       return typeof block["text"] === "string" ? [block as unknown as TextContent] : [];
     case "thinking":
-      return [{ ...(block as { type: "thinking" }), thinking: asText(block["thinking"]) }];
+      return [{ ...(block as { type: "thinking" }), thinking: asString(block["thinking"]) }];
     case "toolCall":
       return [
         {
           ...(block as unknown as ToolCall),
-          id: asText(block["id"]) || `call_${shortHash(place)}`,
-          name: asText(block["name"]),
+          id: asString(block["id"]) || `call_${toShortHash(location)}`,
+          name: asString(block["name"]),
           arguments: readArguments(block["arguments"]),
         },
       ];
@@ -61,23 +64,12 @@ function readBlock(block: unknown, place: string): AssistantMessage["content"] {
   }
 }
 
-/** Arguments are an object; some programs store their JSON text. */
-function readArguments(given: unknown): ToolCall["arguments"] {
-  const value = typeof given === "string" ? parseJson(given) : given;
+/** Arguments are an object; some programs store them as JSON text. */
+function readArguments(stored: unknown): ToolCall["arguments"] {
+  const value = typeof stored === "string" ? tryParseJson(stored) : stored;
   return isRecord(value) && !isTooDeep(value) ? value : {};
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-/** A text where blocks are wanted is one block of text. */
-const asList = (content: unknown): unknown[] =>
+/** A string counts as one text block. */
+const toBlocks = (content: unknown): unknown[] =>
   Array.isArray(content) ? content : typeof content === "string" ? [{ type: "text", text: content }] : [];
-
-const asText = (value: unknown): string => (typeof value === "string" ? value : "");

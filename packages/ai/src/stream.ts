@@ -1,3 +1,4 @@
+import { createAssistantMessage } from "./assistant-message.ts";
 import { systemClock } from "./clock.ts";
 import type { Context } from "./context.ts";
 import { AiError, getErrorMessage } from "./errors.ts";
@@ -6,9 +7,8 @@ import type { AssistantMessage } from "./message.ts";
 import type { Api, Model } from "./model.ts";
 import type { ProviderStreamOptions, SimpleStreamOptions } from "./options.ts";
 import { type ApiProvider, getApiProvider } from "./registry.ts";
-import { emptyUsage } from "./usage.ts";
 
-/** Asks a model, with options in its API's own terms. Returns at once; failures are the stream's last event. */
+/** Sends a request with the options of the model's API. Returns immediately; a failure is the stream's last event. */
 export function stream<TApi extends Api>(
   model: Model<TApi>,
   context: Context,
@@ -17,7 +17,7 @@ export function stream<TApi extends Api>(
   return callProvider(model, (provider) => provider.stream(model, context, options));
 }
 
-/** Asks a model, with options that mean the same for every provider. */
+/** Sends a request with options that mean the same for every provider. */
 export function streamSimple<TApi extends Api>(
   model: Model<TApi>,
   context: Context,
@@ -26,7 +26,7 @@ export function streamSimple<TApi extends Api>(
   return callProvider(model, (provider) => provider.streamSimple(model, context, options));
 }
 
-/** The answer of `stream`, when it is complete. Never rejects for weather: look at `stopReason`. */
+/** The complete answer of `stream`. Does not reject on expected failures: check `stopReason`. */
 export function complete<TApi extends Api>(
   model: Model<TApi>,
   context: Context,
@@ -35,7 +35,7 @@ export function complete<TApi extends Api>(
   return stream(model, context, options).result();
 }
 
-/** The answer of `streamSimple`, when it is complete. */
+/** The complete answer of `streamSimple`. Does not reject on expected failures: check `stopReason`. */
 export function completeSimple<TApi extends Api>(
   model: Model<TApi>,
   context: Context,
@@ -44,7 +44,7 @@ export function completeSimple<TApi extends Api>(
   return streamSimple(model, context, options).result();
 }
 
-/** The wall around other people's providers: one that throws instead of returning a stream fails inside a stream. */
+/** Calls the provider of the model's API. If it throws or returns no stream, returns a stream with the error. */
 function callProvider(
   model: Model,
   call: (provider: ApiProvider) => AssistantMessageEventStream,
@@ -54,32 +54,26 @@ function callProvider(
     const stream = provider && call(provider);
     if (stream) return stream;
   } catch (error) {
-    return failedStream(model, error);
+    return createFailedStream(model, error);
   }
-  if (provider) return failedStream(model, new AiError("invalid_provider", `${model.api} returned no stream.`));
-  return failedStream(
+  if (provider) return createFailedStream(model, new AiError("invalid_provider", `${model.api} returned no stream.`));
+  return createFailedStream(
     model,
     new AiError(
       "unknown_api",
-      `Nothing speaks the API ${JSON.stringify(model.api)} of ${model.provider}/${model.id}. Register it with registerApiProvider.`,
+      `${model.provider}/${model.id} uses the unknown API ${JSON.stringify(model.api)}. Register it with registerApiProvider.`,
     ),
   );
 }
 
-function failedStream(model: Model, error: unknown): AssistantMessageEventStream {
-  const failed = new AssistantMessageEventStream();
+function createFailedStream(model: Model, error: unknown): AssistantMessageEventStream {
+  const stream = new AssistantMessageEventStream();
   const errorMessage = getErrorMessage(error);
-  failed.end({
-    role: "assistant",
-    content: [],
-    api: model.api,
-    provider: model.provider,
-    model: model.id,
-    usage: emptyUsage(),
+  stream.end({
+    ...createAssistantMessage(model, systemClock.now()),
     stopReason: "error",
     errorMessage,
     failure: { kind: "unknown", message: errorMessage },
-    timestamp: systemClock.now(),
   });
-  return failed;
+  return stream;
 }

@@ -4,9 +4,9 @@ import {
   clampThinkingLevel,
   getSupportedThinkingLevels,
   parseThinkingLevel,
-  thinkingBudget,
+  getThinkingBudget,
   thinkingLevels,
-  thinkingWord,
+  toProviderLevel,
 } from "./thinking.ts";
 
 const model = (reasoning: boolean, thinkingLevelMap?: ThinkingLevelMap): Model => ({
@@ -28,8 +28,8 @@ test.each([
   [model(true), ["off", "minimal", "low", "medium", "high"]],
   [model(true, { xhigh: "xhigh", max: "max" }), [...thinkingLevels]],
   [model(true, { off: null, minimal: null, medium: null, high: "high", max: "max" }), ["low", "high", "max"]],
-] as [Model, ModelThinkingLevel[]][])("a model has the levels its map leaves (%#)", (given, levels) => {
-  expect(getSupportedThinkingLevels(given)).toEqual(levels);
+] as [Model, ModelThinkingLevel[]][])("a model supports the levels that its map allows (%#)", (target, levels) => {
+  expect(getSupportedThinkingLevels(target)).toEqual(levels);
 });
 
 test.each([
@@ -43,25 +43,25 @@ test.each([
   [model(true, { medium: null, high: null, xhigh: "x" }), "medium", "xhigh"],
   [model(true, { low: null, medium: null, high: null }), "high", "minimal"],
 ] as [Model, ModelThinkingLevel, ModelThinkingLevel][])(
-  "a level a model lacks becomes the nearest one (%#)",
-  (given, level, expected) => {
-    expect(clampThinkingLevel(given, level)).toBe(expected);
+  "an unsupported level becomes the nearest supported one (%#)",
+  (target, level, expected) => {
+    expect(clampThinkingLevel(target, level)).toBe(expected);
   },
 );
 
-test("a level's word comes from the model's map, else it is the level", () => {
-  expect(thinkingWord(model(true, { high: "extreme" }), "high")).toBe("extreme");
-  expect(thinkingWord(model(true), "high")).toBe("high");
+test("the provider's value for a level comes from the model's map, else it is the level itself", () => {
+  expect(toProviderLevel(model(true, { high: "extreme" }), "high")).toBe("extreme");
+  expect(toProviderLevel(model(true), "high")).toBe("high");
 });
 
-test("budgets are those of the design, and may be overridden", () => {
-  expect((["minimal", "low", "medium", "high", "max"] as const).map((level) => thinkingBudget(level))).toEqual([
+test("every level has a default budget, and budgets can be overridden", () => {
+  expect((["minimal", "low", "medium", "high", "max"] as const).map((level) => getThinkingBudget(level))).toEqual([
     1_024, 1_024, 8_192, 32_768, 32_768,
   ]);
-  expect(thinkingBudget("low", { low: 7 })).toBe(7);
+  expect(getThinkingBudget("low", { low: 7 })).toBe(7);
 });
 
-test("none is read as off, and nonsense as nothing", () => {
+test("none is parsed as off, and an unknown level as undefined", () => {
   expect(parseThinkingLevel("none")).toBe("off");
   expect(parseThinkingLevel("xhigh")).toBe("xhigh");
   expect(parseThinkingLevel("lots")).toBeUndefined();

@@ -21,23 +21,23 @@ const model: Model = {
   maxTokens: 1,
 };
 
-test("a million tokens of each kind cost their price", () => {
+test("prices are per million tokens", () => {
   const usage = { ...emptyUsage(), input: 100_000, output: 1_000_000 };
   expect(calculateCost(model, usage)).toMatchObject({ input: 0.1, output: 10, total: 10.1 });
 });
 
-test("above a tier's threshold the whole request costs the tier's price, cached tokens counted", () => {
+test("above a tier's threshold the whole request is billed at the tier's rates, and cached tokens count", () => {
   const usage = { ...emptyUsage(), input: 100_000, cacheRead: 100_001 };
   expect(calculateCost(model, usage).input).toBeCloseTo(0.2, 10);
   expect(calculateCost(model, { ...usage, cacheRead: 100_000 }).input).toBeCloseTo(0.1, 10);
 });
 
-test("an hour in the cache costs more than five minutes", () => {
+test("a one-hour cache write costs more than one of five minutes", () => {
   const usage = { ...emptyUsage(), cacheWrite: 100_000, cacheWrite1h: 40_000 };
   expect(calculateCost(model, usage).cacheWrite).toBeCloseTo((60_000 * 1.25 + 40_000 * 2) / 1e6, 10);
 });
 
-test("what cannot be a count changes nothing", () => {
+test("invalid token counts are ignored", () => {
   const usage = emptyUsage();
   applyUsage(usage, { input: 5, output: 3 }, model);
   applyUsage(usage, { input: Number.NaN, output: -1, cacheRead: "7", cacheWrite: Number.POSITIVE_INFINITY }, model);

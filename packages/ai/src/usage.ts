@@ -10,42 +10,44 @@ export const emptyUsage = (): Usage => ({
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
 });
 
-/** What a provider reported, in our terms. Unset fields keep what was known before. */
+/** The counts that a provider reported, by our names. Missing and invalid fields leave the previous value unchanged. */
 export type UsageReport = Partial<
   Record<"input" | "output" | "cacheRead" | "cacheWrite" | "cacheWrite1h" | "reasoning" | "totalTokens", unknown>
 >;
 
-/** A token count as it may be trusted: finite, whole, not negative, and small enough to add up. */
-export function tokenCount(value: unknown): number | undefined {
+/** Parses an untrusted token count into a safe one: finite, whole, not negative, and small enough to add up. */
+export function parseTokenCount(value: unknown): number | undefined {
   if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return undefined;
   return Math.min(Math.round(value), 1e12);
 }
 
-/** Takes over what `report` says and recomputes the total and the cost. Changes `usage` in place. */
+/** Applies a report and recomputes the total and the cost. Changes `usage` in place. */
 export function applyUsage(usage: Usage, report: UsageReport, model: Model): void {
   for (const key of ["input", "output", "cacheRead", "cacheWrite", "cacheWrite1h", "reasoning"] as const) {
-    const count = tokenCount(report[key]);
+    const count = parseTokenCount(report[key]);
     if (count !== undefined) usage[key] = count;
   }
-  usage.totalTokens = tokenCount(report.totalTokens) ?? usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
+  usage.totalTokens =
+    parseTokenCount(report.totalTokens) ?? usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
   calculateCost(model, usage);
 }
 
-/** An hour in Anthropic's cache costs twice the input price, five minutes 1.25 times; `cacheWrite` is the latter. */
-const hourOverFiveMinutes = 2 / 1.25;
+/** Anthropic charges 2× the input price for a one-hour cache write and 1.25× for five minutes; `cacheWrite` is the latter. */
+const oneHourFactor = 2 / 1.25;
 
 /** Fills `usage.cost` from the model's prices and returns it. */
 export function calculateCost(model: Model, usage: Usage): Usage["cost"] {
-  const prompt = usage.input + usage.cacheRead + usage.cacheWrite;
+  const promptTokens = usage.input + usage.cacheRead + usage.cacheWrite;
   const tier = model.cost.tiers
-    ?.filter(({ inputTokensAbove }) => prompt > inputTokensAbove)
+    ?.filter(({ inputTokensAbove }) => promptTokens > inputTokensAbove)
     .sort((a, b) => b.inputTokensAbove - a.inputTokensAbove)[0];
   const rates = tier ?? model.cost;
-  const hourly = Math.min(usage.cacheWrite1h ?? 0, usage.cacheWrite);
+  const oneHourTokens = Math.min(usage.cacheWrite1h ?? 0, usage.cacheWrite);
+  const cacheWriteTokens = usage.cacheWrite - oneHourTokens + oneHourTokens * oneHourFactor;
   usage.cost.input = (rates.input * usage.input) / 1e6;
   usage.cost.output = (rates.output * usage.output) / 1e6;
   usage.cost.cacheRead = (rates.cacheRead * usage.cacheRead) / 1e6;
-  usage.cost.cacheWrite = (rates.cacheWrite * (usage.cacheWrite - hourly + hourly * hourOverFiveMinutes)) / 1e6;
+  usage.cost.cacheWrite = (rates.cacheWrite * cacheWriteTokens) / 1e6;
   usage.cost.total = usage.cost.input + usage.cost.output + usage.cost.cacheRead + usage.cost.cacheWrite;
   return usage.cost;
 }

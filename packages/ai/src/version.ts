@@ -1,2 +1,2 @@
-/** Held against package.json by a test: reading a file at every start would cost more than it is worth. */
+/** A constant, because reading package.json at every start costs time. A test checks that the two are equal. */
 export const version = "0.1.0";

@@ -112,7 +112,7 @@ describe("createAI", () => {
       'There is no provider "qqqqqqqqqqqq". getProviders() lists the known ones.',
     ],
     [{ provider: "constructor", model: "x" }, "unknown_provider", /^There is no provider "constructor"\./],
-    [{ provider: "anthropic" }, "unknown_model", "anthropic has no default model. Name one."],
+    [{ provider: "anthropic" }, "unknown_model", "anthropic has no default model. Pass `model`."],
   ] as const) {
     test(`throws ${code} for ${JSON.stringify(options)}`, () => {
       expect(() => createAI(options)).toThrow(expect.objectContaining({ code }));

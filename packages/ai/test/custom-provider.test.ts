@@ -311,8 +311,8 @@ describe("what a custom provider gets", () => {
       /no account/,
     ],
     ["a buildRequest without an address", { buildRequest: () => ({ url: "nowhere", body: {} }) }, /./],
-    ["a parseResponse without content", { parseResponse: () => ({}) as never }, /parseResponse gave no content/],
-    ["a parseResponse that gives nothing", { parseResponse: () => null as never }, /parseResponse gave no content/],
+    ["a parseResponse without content", { parseResponse: () => ({}) as never }, /parseResponse returned no content/],
+    ["a parseResponse that gives nothing", { parseResponse: () => null as never }, /parseResponse returned no content/],
   ] as const) {
     test(`ends in an error after ${what}`, async () => {
       const message = await askMinimal({ ...minimal, ...broken }, hello);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { getErrorMessage } from "../errors.ts";
 import type { Env } from "../platform/platform.ts";
 import { MissingCredentials } from "../protocols/protocol.ts";
-import { record, text } from "../protocols/read.ts";
+import { asRecord, asString } from "../protocols/read.ts";
 import { type AwsCredentials, awsCredentials } from "./aws-credentials.ts";
 
 /**
@@ -77,11 +77,11 @@ async function containerCredentials(env: Env): Promise<AwsCredentials | undefine
   }
   const tokenFile = env("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
   const token = tokenFile ? (await readFile(tokenFile, "utf8")).trim() : env("AWS_CONTAINER_AUTHORIZATION_TOKEN");
-  const answer = record(await getJson(url, token ? { authorization: token } : {}));
+  const answer = asRecord(await getJson(url, token ? { authorization: token } : {}));
   return awsCredentials({
-    accessKeyId: text(answer["AccessKeyId"]),
-    secretAccessKey: text(answer["SecretAccessKey"]),
-    sessionToken: text(answer["Token"]),
+    accessKeyId: asString(answer["AccessKeyId"]),
+    secretAccessKey: asString(answer["SecretAccessKey"]),
+    sessionToken: asString(answer["Token"]),
   });
 }
 

@@ -1,4 +1,4 @@
-/** What signs a request to AWS. */
+/** Credentials to sign requests to AWS. */
 export interface AwsCredentials {
   accessKeyId: string;
   secretAccessKey: string;
@@ -6,7 +6,7 @@ export interface AwsCredentials {
   sessionToken?: string;
 }
 
-/** The credentials in AWS's environment variables; undefined unless both keys are there. */
+/** The credentials from AWS's environment variables; undefined unless both keys are set. */
 export function envAwsCredentials(env: (name: string) => string | undefined): AwsCredentials | undefined {
   return awsCredentials({
     accessKeyId: env("AWS_ACCESS_KEY_ID"),
@@ -15,7 +15,7 @@ export function envAwsCredentials(env: (name: string) => string | undefined): Aw
   });
 }
 
-/** Credentials from parts that may be missing; undefined unless both keys are there. */
+/** Credentials from parts that may be missing; undefined unless both keys are set. */
 export function awsCredentials(parts: {
   [Part in keyof Required<AwsCredentials>]: string | undefined;
 }): AwsCredentials | undefined {

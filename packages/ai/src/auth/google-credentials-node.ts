@@ -7,12 +7,12 @@ interface TokenSource {
   getAccessToken(): Promise<string | null | undefined>;
 }
 
-/** By credentials file, empty for the default ones. The library keeps the tokens inside and refreshes them. */
+/** By path of the credentials file, empty for the default. The library caches and refreshes the tokens. */
 const sources = new Map<string, TokenSource>();
 
 /**
- * A token from Google's application default credentials: the file that GOOGLE_APPLICATION_CREDENTIALS names, the one
- * that gcloud keeps, or the machine's own identity on Google Cloud. Undefined when there is none of them.
+ * A token from Google's application default credentials: the file in GOOGLE_APPLICATION_CREDENTIALS, gcloud's own file,
+ * or the identity of the machine on Google Cloud. Undefined if there are no credentials.
  */
 export async function accessToken(env: Env): Promise<string | undefined> {
   const { GoogleAuth } = await import("google-auth-library");
@@ -23,10 +23,10 @@ export async function accessToken(env: Env): Promise<string | undefined> {
   try {
     return (await source.getAccessToken()) ?? undefined;
   } catch (error) {
-    // The library remembers that it found nothing; the next request should look again.
+    // The library caches the failure; the next request should try again.
     sources.delete(keyFilename);
     const message = getErrorMessage(error);
-    // The library has no code for this one.
+    // The library has no error code for missing credentials.
     if (message.startsWith("Could not load the default credentials")) return undefined;
     if (classifyThrown(error).kind === "network") throw error;
     throw new MissingCredentials(

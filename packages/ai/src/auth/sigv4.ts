@@ -1,8 +1,8 @@
 /**
- * AWS's Signature Version 4, over WebCrypto. Written out here because the library for it builds a `Headers` object, and
- * that alone costs 30 to 50 ms and 12 MB at the first request under Node.
+ * AWS's Signature Version 4 with WebCrypto. Not done with a library, because the available one creates a `Headers`
+ * object, which costs 30 to 50 ms and 12 MB with the first request under Node.
  *
- * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html describes the steps.
+ * The steps: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 import type { HttpRequest } from "../transport/http.ts";
 import type { AwsCredentials } from "./aws-credentials.ts";
@@ -10,13 +10,13 @@ import type { AwsCredentials } from "./aws-credentials.ts";
 export interface SigningScope {
   region: string;
   service: string;
-  /** When the request is sent, milliseconds since the epoch; AWS allows five minutes of difference. */
+  /** When the request is sent, in milliseconds since the epoch. AWS accepts a difference of five minutes. */
   nowMs: number;
 }
 
 /**
- * The request with its signature. Covered are the method, the URL, the body, the host and the `x-amz-` headers: other
- * headers may still be changed afterwards.
+ * The request with its signature. It covers the method, URL, body, host and `x-amz-` headers; other headers may be
+ * changed afterwards.
  */
 export async function signV4(
   request: HttpRequest,
@@ -31,40 +31,40 @@ export async function signV4(
     "x-amz-date": time,
     ...(credentials.sessionToken && { "x-amz-security-token": credentials.sessionToken }),
   };
-  const covered = Object.entries({ ...headers, host: url.host })
+  const signedHeaders = Object.entries({ ...headers, host: url.host })
     .filter(([name]) => name === "host" || name.startsWith("x-amz-"))
     .sort(([a], [b]) => compare(a, b));
-  const names = covered.map(([name]) => name).join(";");
+  const names = signedHeaders.map(([name]) => name).join(";");
   const canonical = [
     request.method,
-    canonicalPath(url.pathname),
-    canonicalQuery(url.searchParams),
-    ...covered.map(([name, value]) => `${name}:${value.trim().replace(/\s+/g, " ")}`),
+    toCanonicalPath(url.pathname),
+    toCanonicalQuery(url.searchParams),
+    ...signedHeaders.map(([name, value]) => `${name}:${value.trim().replace(/\s+/g, " ")}`),
     "",
     names,
-    hex(await sha256(request.body)),
+    toHex(await sha256(request.body)),
   ].join("\n");
   const scope = `${day}/${region}/${service}/aws4_request`;
-  const toSign = ["AWS4-HMAC-SHA256", time, scope, hex(await sha256(canonical))].join("\n");
+  const toSign = ["AWS4-HMAC-SHA256", time, scope, toHex(await sha256(canonical))].join("\n");
   let key: Uint8Array<ArrayBuffer> = encoder.encode(`AWS4${credentials.secretAccessKey}`);
   for (const part of [day, region, service, "aws4_request"]) key = await hmac(key, part);
-  const signature = hex(await hmac(key, toSign));
+  const signature = toHex(await hmac(key, toSign));
   headers["authorization"] =
     `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
   return { ...request, headers };
 }
 
-/** The path as it travels, encoded once more: what is already `%3A` becomes `%253A`. */
-const canonicalPath = (path: string) => path.split("/").map(encode).join("/");
+/** The path of the URL, encoded a second time: `%3A` becomes `%253A`. */
+const toCanonicalPath = (path: string) => path.split("/").map(encode).join("/");
 
-const canonicalQuery = (query: URLSearchParams) =>
+const toCanonicalQuery = (query: URLSearchParams) =>
   [...query]
     .map(([name, value]) => [encode(name), encode(value)] as const)
     .sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))
     .map(([name, value]) => `${name}=${value}`)
     .join("&");
 
-/** Everything but letters, digits and `-_.~`. */
+/** Encodes everything but letters, digits and `-_.~`. */
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -81,4 +81,4 @@ async function hmac(key: Uint8Array<ArrayBuffer>, text: string): Promise<Uint8Ar
   return new Uint8Array(await globalThis.crypto.subtle.sign("HMAC", imported, encoder.encode(text)));
 }
 
-const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

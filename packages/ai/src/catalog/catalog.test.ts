@@ -32,7 +32,7 @@ const mine: ModelDefinition<"openai-completions"> = {
 };
 
 describe("the built-in catalogue", () => {
-  test("has a readable file for each of its 40 providers and no other, one model a line, 1,465 in all", () => {
+  test("has one file for each of its 40 providers, one model per line, 1,465 models in total", () => {
     const files = readdirSync(folder);
     expect(files.sort()).toEqual(
       getProviders()
@@ -50,7 +50,7 @@ describe("the built-in catalogue", () => {
     expect(count).toBe(1_465);
   });
 
-  test("has only models that a request can be made of", () => {
+  test("has only complete models", () => {
     for (const provider of getProviders()) {
       for (const model of getModels(provider)) {
         expect(model.provider).toBe(provider);
@@ -65,7 +65,7 @@ describe("the built-in catalogue", () => {
     }
   });
 
-  test("names nine APIs, and each of them is spoken", async () => {
+  test("uses nine APIs, and each of them has a protocol", async () => {
     const apis = new Set(getProviders().flatMap((provider) => getModels(provider).map(({ api }) => api)));
     expect([...apis].sort()).toEqual([
       "anthropic-messages",
@@ -78,27 +78,27 @@ describe("the built-in catalogue", () => {
       "openai-completions",
       "openai-responses",
     ]);
-    const spoken = await Promise.all([...apis].map(async (api) => (await protocols[api as KnownApi]?.())?.api));
-    expect(spoken).toEqual([...apis]);
+    const loaded = await Promise.all([...apis].map(async (api) => (await protocols[api as KnownApi]?.())?.api));
+    expect(loaded).toEqual([...apis]);
     for (const api of apis) expect(getApiProvider(api)?.api).toBe(api);
   });
 
-  test("names the environment variables of every provider", () => {
+  test("has a key variable for every provider", () => {
     for (const provider of getProviders()) expect(providers[provider]?.keys).not.toHaveLength(0);
   });
 
-  test("has the ids that its types name", () => {
+  test("has exactly the ids of the generated types", () => {
     const generated = readFileSync(join(import.meta.dirname, "models.generated.ts"), "utf8");
-    const typed = [...generated.matchAll(/^ {2}"([^"]+)": \{|^ {4}"([^"]+)":|^ {6}\| "([^"]+)"/gm)];
+    const matches = [...generated.matchAll(/^ {2}"([^"]+)": \{|^ {4}"([^"]+)":|^ {6}\| "([^"]+)"/gm)];
     let [provider, api] = ["", ""];
-    const found: string[] = [];
-    for (const [, opened, named, id] of typed) {
-      provider = opened ?? provider;
-      api = named ?? api;
-      if (id !== undefined) found.push(`${provider} ${api} ${id}`);
+    const typed: string[] = [];
+    for (const [, nextProvider, nextApi, id] of matches) {
+      provider = nextProvider ?? provider;
+      api = nextApi ?? api;
+      if (id !== undefined) typed.push(`${provider} ${api} ${id}`);
     }
-    const known = getProviders().flatMap((name) => getModels(name).map((model) => `${name} ${model.api} ${model.id}`));
-    expect(found.sort()).toEqual(known.sort());
+    const actual = getProviders().flatMap((name) => getModels(name).map((model) => `${name} ${model.api} ${model.id}`));
+    expect(typed.sort()).toEqual(actual.sort());
   });
 });
 
@@ -107,7 +107,7 @@ describe("getModel", () => {
     for (const provider of ["anthropic", "mine", "ollama"]) unregisterModels(provider);
   });
 
-  test("knows the API of a built-in model by its type", () => {
+  test("infers the API of a built-in model", () => {
     expectTypeOf(getModel("anthropic", "claude-sonnet-4-5")).toEqualTypeOf<Model<"anthropic-messages">>();
     expectTypeOf(getModel("opencode", "claude-sonnet-4-5")).toEqualTypeOf<Model<"anthropic-messages">>();
     expectTypeOf(getModel("anthropic" as string, "x")).toEqualTypeOf<Model | undefined>();
@@ -115,22 +115,22 @@ describe("getModel", () => {
     expect(getModel("anthropic", "claude-sonnet-4-5").api).toBe("anthropic-messages");
   });
 
-  test("answers undefined for what is not there", () => {
+  test("returns undefined for an unknown provider or model", () => {
     expect(getModel("anthropic" as string, "gpt-5")).toBeUndefined();
-    expect(getModel("nobody", "gpt-5")).toBeUndefined();
+    expect(getModel("unknown", "gpt-5")).toBeUndefined();
     expect(getModel("../package", "gpt-5")).toBeUndefined();
     expect(getModel("constructor", "name")).toBeUndefined();
-    expect(getModels("nobody")).toEqual([]);
+    expect(getModels("unknown")).toEqual([]);
   });
 
-  test("gives the same frozen model each time, so that nobody can change another's", () => {
+  test("returns the same frozen model each time", () => {
     const model = getModel("anthropic", "claude-sonnet-4-5");
     expect(getModel("anthropic", "claude-sonnet-4-5")).toBe(model);
     expect(() => (model.cost.input = 0)).toThrow(TypeError);
     expect(() => (model.baseUrl = "http://elsewhere")).toThrow(TypeError);
   });
 
-  test("prefers a registered model to a built-in one, until it is unregistered", () => {
+  test("prefers a registered model to a built-in one until it is unregistered", () => {
     const before = getModels("anthropic");
     registerModels("anthropic", [{ ...getModel("anthropic", "claude-sonnet-4-5"), maxTokens: 7 }, mine]);
     expect(getModel("anthropic", "claude-sonnet-4-5").maxTokens).toBe(7);
@@ -139,24 +139,24 @@ describe("getModel", () => {
     expect(getModels("anthropic")).toEqual(before);
   });
 
-  test("finds registered models of a new provider, copied and with its name", () => {
-    const given = structuredClone(mine);
-    registerModels("mine", [given]);
-    given.cost.input = 99;
+  test("returns copies of registered models with the provider's name", () => {
+    const definition = structuredClone(mine);
+    registerModels("mine", [definition]);
+    definition.cost.input = 99;
     expect(getModel("mine", "mine")).toEqual({ ...mine, provider: "mine" });
     expect(getProviders()).toContain("mine");
     registerModels("mine", [{ ...mine, id: "second" }]);
     expect(getModels("mine").map(({ id }) => id)).toEqual(["mine", "second"]);
   });
 
-  test("refuses to register a model without an id or an API, and then registers none of the call", () => {
+  test("rejects a model without an id or an API, and then registers none of the call", () => {
     const broken = { ...mine, id: "" };
     expect(() => registerModels("mine", [mine, broken])).toThrow(/without id/);
     expect(() => registerModels("mine", [{ ...mine, api: undefined as never }])).toThrow(/without api/);
     expect(getModels("mine")).toEqual([]);
   });
 
-  test("has every model of a local server, and lists those that were registered", () => {
+  test("returns a model for every id of a local server, and lists only the registered ones", () => {
     const model = getModel("ollama", "any-model:7b");
     expect(model).toMatchObject({
       id: "any-model:7b",

@@ -1,16 +1,16 @@
 /**
- * Which models there are: the built-in catalogue, one file a provider, read when first asked for; local servers, where
- * any id is a model; and what was registered. The one place where it is kept.
+ * All models: the built-in catalogue (one file per provider, read on first use), registered models, and local servers,
+ * for which every id is a model.
  *
- * Models are shared and deeply frozen: the same question gives the same object, and nobody can change another's
- * prices. Who needs another base URL or other limits spreads: `{ ...model, baseUrl }`.
+ * Models are shared and deeply frozen: the same provider and id give the same object. To change a field, copy the
+ * model: `{ ...model, baseUrl }`.
  */
 import { platform } from "#platform";
 import { AiError } from "../errors.ts";
 import type { Api, Model } from "../model.ts";
 import type { CatalogModel } from "../platform/platform.ts";
 import { providers } from "../providers/index.ts";
-import { assumedLimits, isLocalProvider, localModel, type LocalProvider } from "../providers/local-servers.ts";
+import { assumedLimits, isLocalProvider, createLocalModel, type LocalProvider } from "../providers/local-servers.ts";
 import type { CatalogModels } from "./models.generated.ts";
 
 /** A provider whose models are built in. */
@@ -22,7 +22,7 @@ export type KnownProvider = CatalogProvider | LocalProvider;
 export type CatalogModelId<TProvider extends CatalogProvider> =
   CatalogModels[TProvider][keyof CatalogModels[TProvider]] & string;
 
-/** The API in which a built-in model is spoken to. */
+/** The API of a built-in model. */
 export type ModelApi<TProvider extends CatalogProvider, TModelId> = Extract<
   {
     [TApi in keyof CatalogModels[TProvider]]: TModelId extends CatalogModels[TProvider][TApi] ? TApi : never;
@@ -30,19 +30,19 @@ export type ModelApi<TProvider extends CatalogProvider, TModelId> = Extract<
   Api
 >;
 
-/** A model to be registered: the provider is known from the call. */
+/** A model to be registered. The provider comes from the call of `registerModels`. */
 export type ModelDefinition<TApi extends Api = Api> = Omit<Model<TApi>, "provider"> & { provider?: string };
 
-/** What the catalogue's files said. A model is made and frozen when first asked for: most are never. */
-const catalogue = new Map<string, { entries: ReadonlyMap<string, CatalogModel>; made: Map<string, Model> }>();
+/** The catalogue files read so far. A model is created and frozen on first use, because most are never used. */
+const catalogue = new Map<string, { entries: ReadonlyMap<string, CatalogModel>; models: Map<string, Model> }>();
 
 const registered = new Map<string, Map<string, Model>>();
 
 /**
- * A model by provider and id; undefined when there is none. A registered model comes before a built-in one with the
- * same id. A local server has every model: see `localModel` for what is assumed of it.
+ * A model by provider and id; undefined if there is none. A registered model replaces a built-in one with the same id.
+ * For a local server every id gives a model; see `createLocalModel` for its assumed properties.
  *
- * In a browser there is no catalogue: there also a built-in id is undefined until `registerModels` has named it.
+ * In a browser there is no catalogue: a built-in id is undefined until it is registered with `registerModels`.
  */
 export function getModel<TProvider extends CatalogProvider, TModelId extends CatalogModelId<TProvider>>(
   provider: TProvider,
@@ -51,71 +51,71 @@ export function getModel<TProvider extends CatalogProvider, TModelId extends Cat
 export function getModel(provider: LocalProvider, modelId: string): Model;
 export function getModel(provider: string, modelId: string): Model | undefined;
 export function getModel(provider: string, modelId: string): Model | undefined {
-  const known = registered.get(provider)?.get(modelId) ?? builtin(provider, modelId);
-  if (known || !isLocalProvider(provider)) return known;
-  return freeze(localModel(provider, modelId));
+  const model = registered.get(provider)?.get(modelId) ?? getBuiltinModel(provider, modelId);
+  if (model || !isLocalProvider(provider)) return model;
+  return freeze(createLocalModel(provider, modelId));
 }
 
-/** All models of a provider. Of a local server only those that were registered: `listLocalModels` asks it. */
+/** All models of a provider. For a local server only the registered ones; `listLocalModels` asks the server. */
 export function getModels<TProvider extends CatalogProvider>(
   provider: TProvider,
 ): Model<Extract<keyof CatalogModels[TProvider], Api>>[];
 export function getModels(provider: string): Model[];
 export function getModels(provider: string): Model[] {
-  const own = registered.get(provider) ?? new Map<string, Model>();
-  const ids = new Set([...(readCatalogue(provider)?.entries.keys() ?? []), ...own.keys()]);
-  return [...ids].map((id) => (own.get(id) ?? builtin(provider, id))!);
+  const registeredModels = registered.get(provider) ?? new Map<string, Model>();
+  const ids = new Set([...(readCatalogue(provider)?.entries.keys() ?? []), ...registeredModels.keys()]);
+  return [...ids].map((id) => (registeredModels.get(id) ?? getBuiltinModel(provider, id))!);
 }
 
-/** Every provider that has models, built-in ones first. Local servers are listed once models were registered for them. */
+/** Every provider with models, built-in ones first. A local server is included once models are registered for it. */
 export function getProviders(): string[] {
   const builtins = Object.keys(providers).filter((name) => !isLocalProvider(name));
   return [...new Set([...builtins, ...registered.keys()])];
 }
 
-/** Adds models, or replaces those with the same id. They are copied: changing what was passed changes nothing. */
+/** Adds models, or replaces those with the same id. The models are copied. */
 export function registerModels(provider: string, models: readonly ModelDefinition[]): void {
-  const checked = models.map((model) => checkedModel(provider, model));
-  const known = registered.get(provider) ?? new Map<string, Model>();
-  for (const model of checked) known.set(model.id, model);
-  registered.set(provider, known);
+  const newModels = models.map((model) => toModel(provider, model));
+  const registeredModels = registered.get(provider) ?? new Map<string, Model>();
+  for (const model of newModels) registeredModels.set(model.id, model);
+  registered.set(provider, registeredModels);
 }
 
-/** Removes what was registered for a provider; built-in models that were replaced are back. */
+/** Removes the registered models of a provider. Built-in models that they replaced become available again. */
 export function unregisterModels(provider: string): void {
   registered.delete(provider);
 }
 
-function builtin(provider: string, modelId: string): Model | undefined {
-  const known = readCatalogue(provider);
-  const entry = known?.entries.get(modelId);
-  if (!known || !entry) return undefined;
-  const model = known.made.get(modelId) ?? freeze({ ...entry, provider });
-  known.made.set(modelId, model);
+function getBuiltinModel(provider: string, modelId: string): Model | undefined {
+  const section = readCatalogue(provider);
+  const entry = section?.entries.get(modelId);
+  if (!section || !entry) return undefined;
+  const model = section.models.get(modelId) ?? freeze({ ...entry, provider });
+  section.models.set(modelId, model);
   return model;
 }
 
 function readCatalogue(provider: string) {
-  const known = catalogue.get(provider);
-  // Only names we know are looked for on disk.
-  if (known || !Object.hasOwn(providers, provider)) return known;
+  const cached = catalogue.get(provider);
+  // The name becomes part of a file name, so only known providers are read from disk.
+  if (cached || !Object.hasOwn(providers, provider)) return cached;
   const file = platform.readCatalog(provider);
   if (!file) return undefined;
-  const read = { entries: new Map(file.map((entry) => [entry.id, entry])), made: new Map<string, Model>() };
-  catalogue.set(provider, read);
-  return read;
+  const section = { entries: new Map(file.map((entry) => [entry.id, entry])), models: new Map<string, Model>() };
+  catalogue.set(provider, section);
+  return section;
 }
 
-function checkedModel(provider: string, model: ModelDefinition): Model {
+function toModel(provider: string, model: ModelDefinition): Model {
   for (const field of ["id", "api"] as const) {
     if (typeof model[field] === "string" && model[field] !== "") continue;
     throw new AiError("invalid_provider", `A model of ${JSON.stringify(provider)} was registered without ${field}.`);
   }
-  return freeze({ ...unsaid, ...structuredClone(model), name: model.name || model.id, provider });
+  return freeze({ ...defaults, ...structuredClone(model), name: model.name || model.id, provider });
 }
 
-/** What a model that says nothing about itself is taken to be: silence must not fail the first request. */
-const unsaid = {
+/** The defaults for a registered model, so that a definition with only an id and an API works. */
+const defaults = {
   baseUrl: "",
   reasoning: false,
   input: ["text" as const],
@@ -123,7 +123,7 @@ const unsaid = {
   ...assumedLimits,
 };
 
-/** Also what is inside: models are plain data, a few levels deep. */
+/** Freezes a value deeply. Models are plain data, a few levels deep. */
 function freeze<T extends object>(value: T): T {
   for (const inner of Object.values(value)) if (typeof inner === "object" && inner !== null) freeze(inner as object);
   return Object.freeze(value);

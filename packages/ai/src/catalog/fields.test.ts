@@ -10,17 +10,17 @@ const models = getProviders().flatMap((provider) => getModels(provider));
 const getFamily = (api: string): CompatFamily | undefined =>
   (compatFamilies as Record<string, CompatFamily | undefined>)[api];
 
-describe("every field and flag in the catalogue", () => {
-  test("is listed, and what is listed occurs", () => {
+describe("the list of catalogue fields", () => {
+  test("contains exactly the fields that occur", () => {
     const fields = new Set<string>();
-    for (const { provider: _added, ...model } of models) {
+    for (const { provider: _provider, ...model } of models) {
       for (const field of Object.keys(model)) fields.add(field);
       for (const field of Object.keys(model.cost)) fields.add(`cost.${field}`);
     }
     expect([...fields].sort()).toEqual(Object.keys(modelFields).sort());
   });
 
-  test("as a compat flag is listed for its API, and what is listed occurs", () => {
+  test("contains exactly the compat flags that occur", () => {
     const flags = new Set<string>();
     for (const { api, compat = {} } of models) {
       for (const flag of Object.keys(compat)) flags.add(`${getFamily(api) ?? api}: ${flag}`);
@@ -31,22 +31,22 @@ describe("every field and flag in the catalogue", () => {
     expect([...flags].sort()).toEqual(listed.sort());
   });
 
-  test("that is ignored has a reason, and what is used has a place", () => {
+  test("has a text for every entry", () => {
     const uses: FieldUse[] = [modelFields, ...Object.values(compatFlags)].flatMap((rows) => Object.values(rows));
     expect(uses.filter((use) => ("used" in use ? use.used : use.ignored).length < 5)).toEqual([]);
   });
 
   for (const [family, rows] of Object.entries(compatFlags)) {
-    test.runIf(family in protocols)(`that ${family} uses is read in its sources`, () => {
-      const source = createSource(family);
+    test.runIf(family in protocols)(`marks as used only flags that occur in the sources of ${family}`, () => {
+      const source = readSource(family);
       const used = Object.entries(rows).filter(([, use]) => "used" in use);
       expect(used.map(([flag]) => flag).filter((flag) => !source.includes(flag))).toEqual([]);
     });
   }
 });
 
-/** A protocol's own files and those that all share, but for the table that fills in defaults: naming is not reading. */
-function createSource(family: string): string {
+/** The sources of a protocol and of all protocols, without `compat.ts`, which lists flags but does not use them. */
+function readSource(family: string): string {
   const folder = join(import.meta.dirname, "../protocols");
   const isSource = (name: string) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "compat.ts";
   const read = (path: string) =>

@@ -1,6 +1,6 @@
 /**
- * What this package does with every field and compat flag that occurs in the catalogue. A test walks all models and
- * fails on one that is missing here, and on one that no longer occurs; so nothing in the data is overlooked.
+ * How this package uses every field and compat flag of the catalogue. A test over all models fails if a field is missing
+ * here or no longer occurs, so that no field of the data is overlooked.
  */
 import type {
   AnthropicMessagesCompat,
@@ -12,19 +12,19 @@ import type {
   OpenAIResponsesCompat,
 } from "../model.ts";
 
-/** `used` says where; `ignored` says why. */
+/** `used`: where or for what. `ignored`: why. */
 export type FieldUse = { used: string } | { ignored: string };
 
 /** The fields of a model, by their path. */
 export const modelFields: Readonly<
   Partial<Record<Exclude<keyof Model, "provider">, FieldUse>> & Record<`cost.${keyof ModelCost}`, FieldUse>
 > = {
-  id: { used: "every protocol sends it as the model's name" },
-  name: { used: "shown to people" },
-  api: { used: "the registry picks the protocol by it" },
-  baseUrl: { used: "where requests go; protocols/base-url.ts fills its placeholders" },
-  reasoning: { used: "thinking.ts: a model without it has only the level off" },
-  thinkingLevelMap: { used: "thinking.ts: the provider's words for the levels" },
+  id: { used: "sent by every protocol as the model's name" },
+  name: { used: "shown to the user" },
+  api: { used: "selects the protocol in the registry" },
+  baseUrl: { used: "the URL for requests; protocols/base-url.ts fills its placeholders" },
+  reasoning: { used: "thinking.ts: a model without it supports only the level off" },
+  thinkingLevelMap: { used: "thinking.ts: the provider's values for the levels" },
   input: { used: "handoff.ts: images become a note for a model without vision" },
   cost: { used: "usage.ts" },
   "cost.input": { used: "usage.ts" },
@@ -32,12 +32,12 @@ export const modelFields: Readonly<
   "cost.cacheRead": { used: "usage.ts" },
   "cost.cacheWrite": { used: "usage.ts" },
   "cost.tiers": { used: "usage.ts" },
-  contextWindow: { used: "protocols/silent-limits.ts and overflow.ts find overflows by it" },
-  maxTokens: { used: "protocols that have to send a limit start from it" },
+  contextWindow: { used: "protocols/silent-limits.ts and overflow.ts detect overflows with it" },
+  maxTokens: { used: "the limit of protocols that require one" },
   compat: { used: "see compatFlags" },
 };
 
-/** Whose compat flags an API reads. APIs that are not named have none in the catalogue. */
+/** The API whose compat flags an API shares. APIs that are not listed have no flags in the catalogue. */
 export const compatFamilies = {
   "anthropic-messages": "anthropic-messages",
   "openai-completions": "openai-completions",
@@ -49,12 +49,12 @@ export const compatFamilies = {
 
 export type CompatFamily = (typeof compatFamilies)[keyof typeof compatFamilies];
 
-const oneSystemPrompt = "a context has one system prompt, so there is none to change in mid-conversation";
-const oneToolList = "a context has one list of tools, sent whole with every request";
-const oneEffort = "a request has one thinking level; it is not changed between messages";
-const noSuchTools = "tools are functions with a JSON Schema; there is no such kind of tool yet";
+const oneSystemPrompt = "a context has one system prompt, which cannot change within a conversation";
+const oneToolList = "a context has one list of tools, which is sent with every request";
+const oneEffort = "a request has one thinking level, which cannot change between messages";
+const noSuchTools = "all tools are functions with a JSON Schema; other kinds of tools are not supported";
 
-/** The compat flags, by whose they are. */
+/** The compat flags by family. */
 export const compatFlags: {
   readonly "openai-completions": Partial<Record<keyof OpenAICompletionsCompat, FieldUse>>;
   readonly "openai-responses": Partial<Record<keyof OpenAIResponsesCompat, FieldUse>>;
@@ -66,12 +66,12 @@ export const compatFlags: {
     supportsDeveloperRole: { used: "the role of the system prompt" },
     supportsReasoningEffort: { used: "whether `reasoning_effort` is sent" },
     supportsUsageInStreaming: { used: "whether `stream_options` is sent" },
-    supportsStrictMode: { used: "whether tools carry `strict`" },
-    supportsLongCacheRetention: { used: "whether a long cache is asked for" },
-    maxTokensField: { used: "the name of the limit" },
-    thinkingFormat: { used: "how the model is told to think" },
+    supportsStrictMode: { used: "whether tools have `strict`" },
+    supportsLongCacheRetention: { used: "whether a long cache retention is requested" },
+    maxTokensField: { used: "the name of the field for the limit" },
+    thinkingFormat: { used: "which fields control thinking" },
     chatTemplateArgs: { used: "arguments of the chat template" },
-    requiresReasoningContentOnAssistantMessages: { used: "whether replayed answers carry `reasoning_content`" },
+    requiresReasoningContentOnAssistantMessages: { used: "whether replayed answers have `reasoning_content`" },
     cacheControlFormat: { used: "whether cacheable prefixes are marked" },
     sendSessionAffinityHeaders: { used: "whether session headers are sent" },
     zaiToolStream: { used: "whether `tool_stream` is sent" },
@@ -80,9 +80,9 @@ export const compatFlags: {
   },
   "openai-responses": {
     supportsReasoningEffort: { used: "whether `reasoning.effort` is sent" },
-    supportsStrictMode: { used: "whether tools carry `strict`" },
-    supportsLongCacheRetention: { used: "whether a long cache is asked for" },
-    supportsExplicitPromptCacheMode: { used: "how caching is asked for" },
+    supportsStrictMode: { used: "whether tools have `strict`" },
+    supportsLongCacheRetention: { used: "whether a long cache retention is requested" },
+    supportsExplicitPromptCacheMode: { used: "which fields control caching" },
     sessionAffinityFormat: { used: "which session headers are sent" },
     supportsOpenAIGrammarTools: { ignored: noSuchTools },
     supportsAdditionalTools: { ignored: noSuchTools },
@@ -90,19 +90,19 @@ export const compatFlags: {
     supportsMidConvoSystemMessages: { ignored: oneSystemPrompt },
   },
   "anthropic-messages": {
-    supportsEagerToolInputStreaming: { used: "how tool arguments are asked to stream" },
-    supportsLongCacheRetention: { used: "whether a long cache is asked for" },
+    supportsEagerToolInputStreaming: { used: "how streaming of tool arguments is requested" },
+    supportsLongCacheRetention: { used: "whether a long cache retention is requested" },
     supportsCacheControlOnTools: { used: "whether tools are marked as cacheable" },
     supportsTemperature: { used: "whether `temperature` is sent" },
     forceAdaptiveThinking: { used: "thinking by effort instead of budget" },
     allowEmptySignature: { used: "whether unsigned thinking is replayed" },
-    supportsStrictTools: { used: "whether tools carry `strict`" },
+    supportsStrictTools: { used: "whether tools have `strict`" },
     sendSessionAffinityHeaders: { used: "whether session headers are sent" },
     supportsMidConvoEffort: { ignored: oneEffort },
     supportsMidConvoSystemMessages: { ignored: oneSystemPrompt },
     supportsMidConvoToolChanges: { ignored: oneToolList },
   },
   "bedrock-converse-stream": {
-    supportsStrictMode: { used: "whether tools carry `strict`" },
+    supportsStrictMode: { used: "whether tools have `strict`" },
   },
 };

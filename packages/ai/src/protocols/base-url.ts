@@ -2,7 +2,7 @@ import type { Model } from "../model.ts";
 import type { Env } from "../platform/platform.ts";
 import { MissingCredentials } from "./protocol.ts";
 
-/** Fills the `{NAME}` placeholders of a model's base URL from the environment; no slash at the end. */
+/** The model's base URL with its `{NAME}` placeholders filled from the environment, without a trailing slash. */
 export function resolveBaseUrl(model: Model, env: Env): string {
   const url = model.baseUrl.replace(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_placeholder, name: string) => {
     const value = env(name);

@@ -42,16 +42,16 @@ test.each([
     /image/,
   ],
   ["tools.1.custom.input_schema: JSON schema is invalid", "tools.1", /tool/],
-])("%s gives up only what it names", (complaint, path, what) => {
+])("%s removes only the part it names", (errorMessage, path, description) => {
   const payload = anthropic();
-  const degraded = degrade(payload, complaint);
+  const degraded = degrade(payload, errorMessage);
   expect(degraded?.path.startsWith(path)).toBe(true);
-  expect(degraded?.what).toMatch(what);
+  expect(degraded?.description).toMatch(description);
   expect(payload).toEqual(anthropic());
   expect(JSON.stringify(degraded?.payload)).not.toBe(JSON.stringify(payload));
 });
 
-test("an image becomes a note in its API's own words", () => {
+test("an image becomes a text block in the format of its API", () => {
   const chat = { messages: [{ role: "user", content: [{ type: "image_url", image_url: {} }] }] };
   expect(degrade(chat, "Invalid 'messages[0].content[0].image_url.url'.")?.payload).toMatchObject({
     messages: [{ content: [{ type: "text", text: expect.stringContaining("image") }] }],
@@ -68,7 +68,7 @@ test("an image becomes a note in its API's own words", () => {
   });
 });
 
-test("a tool deep inside Gemini's list is found although prose spells it otherwise", () => {
+test("a tool in Gemini's nested list is found although the error message uses snake case", () => {
   const payload = { tools: [{ functionDeclarations: [{ name: "a" }, { name: "b" }] }] };
   const degraded = degrade(payload, "GenerateContentRequest.tools[0].function_declarations[1].parameters: bad");
   expect(degraded?.payload).toEqual({ tools: [{ functionDeclarations: [{ name: "a" }] }] });
@@ -78,25 +78,25 @@ test.each([
   "Something is wrong",
   "messages.0.content.0: text is bad",
   "messages.7.content.0: there is no such message",
-  "messages.1.content.1: a tool_use is not given up",
+  "messages.1.content.1: a tool_use cannot be removed",
   "messages: at least one message is required",
-])("%s is not degraded: nothing may be given up", (complaint) => {
-  expect(degrade(anthropic(), complaint)).toBeUndefined();
+])("%s removes nothing", (errorMessage) => {
+  expect(degrade(anthropic(), errorMessage)).toBeUndefined();
 });
 
-test("the only tool goes together with the demand to call one", () => {
+test("with the only tool, the tool choice is removed too", () => {
   const payload = { tools: [{ name: "a" }], tool_choice: { type: "any" }, messages: [] };
   expect(degrade(payload, "tools.0.custom.input_schema: bad")?.payload).toEqual({ messages: [] });
 });
 
-test("an answer that is only thinking leaves a word behind", () => {
+test("a message with only thinking keeps a text block", () => {
   const payload = { messages: [{ role: "assistant", content: [{ type: "thinking", signature: "stale" }] }] };
   expect(degrade(payload, "messages.0.content.0: Invalid signature")?.payload).toMatchObject({
     messages: [{ content: [{ type: "text" }] }],
   });
 });
 
-test("where everything of a kind is to go, everything goes, at any depth", () => {
+test("all blocks of a kind are removed at any depth if requested", () => {
   const degraded = degrade(anthropic(), "messages.0.content.1.image.source: bad", (kind) => kind === "image");
   expect(degraded?.kind).toBe("image");
   expect(JSON.stringify(degraded?.payload)).not.toContain('"image"');

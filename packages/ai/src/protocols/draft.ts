@@ -2,10 +2,11 @@ import type { AssistantMessageEvent } from "../event.ts";
 import type { Failure } from "../failure.ts";
 import type { AssistantMessage, StopReason, TextContent, ThinkingContent, ToolCall } from "../message.ts";
 import type { Model } from "../model.ts";
-import { applyUsage, emptyUsage, type UsageReport } from "../usage.ts";
+import { createAssistantMessage } from "../assistant-message.ts";
+import { applyUsage, type UsageReport } from "../usage.ts";
 import { StreamingJson } from "./streaming-json.ts";
 
-/** Names a block while it is open: the provider's index, item id, or whatever else it uses. */
+/** Identifies a block while it is open: the provider's index, item id or similar. */
 type BlockKey = string | number;
 
 type OpenBlock =
@@ -13,13 +14,13 @@ type OpenBlock =
   | { kind: "thinking"; index: number; block: ThinkingContent }
   | { kind: "toolCall"; index: number; block: ToolCall; json: StreamingJson };
 
-/** More calls than this in one answer is a runaway model, not work. */
+/** An answer with more calls than this fails: the model is repeating itself. */
 const maxToolCalls = 1_000;
 
 /**
- * The answer while it is being written. It owns the one live message and turns what a protocol reads into events, so
- * that every protocol opens, grows and closes blocks by the same rules: a delta opens its block if nothing did, a block
- * ends exactly once, and `start` comes before everything.
+ * The answer while it is being received. It owns the live message and creates the events, so that blocks follow the same
+ * rules in every protocol: a delta opens its block if it is not open, a block ends exactly once, and `start` comes
+ * first.
  */
 export class Draft {
   readonly message: AssistantMessage;
@@ -32,26 +33,17 @@ export class Draft {
 
   constructor(model: Model, nowMs: number) {
     this.model = model;
-    this.message = {
-      role: "assistant",
-      content: [],
-      api: model.api,
-      provider: model.provider,
-      model: model.id,
-      usage: emptyUsage(),
-      stopReason: "stop",
-      timestamp: nowMs,
-    };
+    this.message = createAssistantMessage(model, nowMs);
   }
 
-  /** `open` until the provider said why it stopped; `ended` once nothing more can come. */
+  /** `open` until the provider sends a stop reason, then `stopped`; `ended` after the end of the response. */
   get state(): DraftState {
     return this.#state;
   }
 
-  /** What has happened since the last call. */
+  /** The events since the last call. */
   take(): AssistantMessageEvent[] {
-    if (this.#events.length === 0) return none;
+    if (this.#events.length === 0) return noEvents;
     const events = this.#events;
     this.#events = [];
     return events;
@@ -71,7 +63,7 @@ export class Draft {
     this.#events.push({ type: "thinking_delta", contentIndex: open.index, delta, partial: this.message });
   }
 
-  /** A thinking block that cannot be read: `payload` goes back to the provider as it came. */
+  /** Adds an encrypted thinking block. `payload` must be sent back to the provider unchanged. */
   redactedThinking(key: BlockKey, payload: string, placeholder = ""): void {
     this.#openBlock(key, { type: "thinking", thinking: placeholder, thinkingSignature: payload, redacted: true });
   }
@@ -80,7 +72,7 @@ export class Draft {
     this.#openBlock(key, { type: "toolCall", ...call, arguments: {} });
   }
 
-  /** A piece of a tool call's arguments, as JSON text. Ignored when no tool call is open under `key`. */
+  /** Appends a piece of JSON text to a tool call's arguments. Ignored if no tool call is open under `key`. */
   argumentsDelta(key: BlockKey, delta: string): void {
     const open = this.#open.get(key);
     if (open?.kind !== "toolCall" || delta === "") return;
@@ -88,7 +80,7 @@ export class Draft {
     this.#events.push({ type: "toolcall_delta", contentIndex: open.index, delta, partial: this.message });
   }
 
-  /** The block open under `key`, for signatures and late ids. */
+  /** The block open under `key`, so that signatures and late ids can be set. */
   block(key: BlockKey): OpenBlock["block"] | undefined {
     return this.#open.get(key)?.block;
   }
@@ -101,17 +93,17 @@ export class Draft {
     const open = this.#open.get(key);
     if (!open) return;
     this.#open.delete(key);
-    const at = { contentIndex: open.index, partial: this.message };
+    const shared = { contentIndex: open.index, partial: this.message };
     switch (open.kind) {
       case "text":
-        this.#events.push({ type: "text_end", content: open.block.text, ...at });
+        this.#events.push({ type: "text_end", content: open.block.text, ...shared });
         return;
       case "thinking":
-        this.#events.push({ type: "thinking_end", content: open.block.thinking, ...at });
+        this.#events.push({ type: "thinking_end", content: open.block.thinking, ...shared });
         return;
       case "toolCall":
         finishArguments(open.block, open.json);
-        this.#events.push({ type: "toolcall_end", toolCall: open.block, ...at });
+        this.#events.push({ type: "toolcall_end", toolCall: open.block, ...shared });
     }
   }
 
@@ -119,7 +111,7 @@ export class Draft {
     for (const key of this.#open.keys()) this.close(key);
   }
 
-  /** Closes what is open because nothing more will come. A call that was still arriving can never be executed. */
+  /** Closes all blocks after a failure. An incomplete tool call gets an `argumentsError`, so it is never executed. */
   abandon(): void {
     for (const open of this.#open.values()) if (open.kind === "toolCall") open.json.cut();
     this.closeAll();
@@ -129,7 +121,7 @@ export class Draft {
     applyUsage(this.message.usage, report, this.model);
   }
 
-  /** Facts about who answered. Empty and repeated values change nothing. */
+  /** Sets the response's id and model. Empty values, and a model equal to the requested one, are ignored. */
   identify(facts: { responseId?: unknown; responseModel?: unknown }): void {
     if (typeof facts.responseId === "string" && facts.responseId) this.message.responseId = facts.responseId;
     if (typeof facts.responseModel === "string" && facts.responseModel && facts.responseModel !== this.model.id) {
@@ -137,21 +129,21 @@ export class Draft {
     }
   }
 
-  /** The provider said why it stopped. Usage and other facts may still follow. */
+  /** Records the provider's stop reason. Usage and other data may still follow. */
   stop(reason: Extract<StopReason, "stop" | "length" | "toolUse">, raw: string): void {
     if (this.#isDecided()) return;
     this.#state = { kind: "stopped", reason };
     this.message.rawStopReason = raw;
   }
 
-  /** The provider stopped because of what was said. Usage and other facts may still follow; then it is a failure. */
+  /** Records a refusal. Usage and other data may still follow; then the request fails. */
   refuse(message: string, raw: string): void {
     if (this.#isDecided()) return;
     this.#state = { kind: "stopped", reason: "stop", refusal: { kind: "refused", message } };
     this.message.rawStopReason = raw;
   }
 
-  /** Nothing that is said later changes a failure, an end or a refusal. */
+  /** A failure, an end and a refusal are final. */
   #isDecided(): boolean {
     const state = this.#state;
     return (
@@ -159,25 +151,26 @@ export class Draft {
     );
   }
 
-  /** The provider said that this is all. */
+  /** Records that the response is complete. */
   end(): void {
     if (this.#state.kind === "stopped") this.#state = { ...this.#state, kind: "ended" };
   }
 
-  /** The provider reported a failure. The first one counts. */
+  /** Records a failure reported by the provider. Later failures are ignored. */
   fail(failure: Failure, raw?: string): void {
     if (this.#state.kind === "failed" || this.#state.kind === "ended") return;
     if (raw !== undefined) this.message.rawStopReason = raw;
     this.#state = { kind: "failed", failure };
   }
 
-  /** Announces the answer, if nothing has. An answer without content is an answer too. */
+  /** Emits the `start` event if it was not emitted yet. An answer without content also has one. */
   begin(): void {
     if (this.#started) return;
     this.#started = true;
     this.#events.push({ type: "start", partial: this.message });
   }
 
+  /** The open block if it is of this kind. A block of another kind is closed. */
   #expect(key: BlockKey, kind: OpenBlock["kind"]): OpenBlock | undefined {
     const open = this.#open.get(key);
     if (open && open.kind !== kind) this.close(key);
@@ -188,13 +181,13 @@ export class Draft {
     this.close(key);
     this.begin();
     const index = this.message.content.push(block) - 1;
-    const at = { contentIndex: index, partial: this.message };
-    const open = openBlock(block, index);
+    const shared = { contentIndex: index, partial: this.message };
+    const open = toOpenBlock(block, index);
     this.#open.set(key, open);
-    if (open.kind === "text") this.#events.push({ type: "text_start", ...at });
-    else if (open.kind === "thinking") this.#events.push({ type: "thinking_start", ...at });
+    if (open.kind === "text") this.#events.push({ type: "text_start", ...shared });
+    else if (open.kind === "thinking") this.#events.push({ type: "thinking_start", ...shared });
     else {
-      this.#events.push({ type: "toolcall_start", ...at });
+      this.#events.push({ type: "toolcall_start", ...shared });
       if (++this.#toolCalls > maxToolCalls) {
         this.fail({ kind: "unknown", message: `The model asked for more than ${maxToolCalls} tool calls at once.` });
       }
@@ -208,9 +201,9 @@ export type DraftState =
   | { kind: "stopped" | "ended"; reason: Extract<StopReason, "stop" | "length" | "toolUse">; refusal?: Failure }
   | { kind: "failed"; failure: Failure };
 
-const none: AssistantMessageEvent[] = [];
+const noEvents: AssistantMessageEvent[] = [];
 
-function openBlock(block: TextContent | ThinkingContent | ToolCall, index: number): OpenBlock {
+function toOpenBlock(block: TextContent | ThinkingContent | ToolCall, index: number): OpenBlock {
   if (block.type === "text") return { kind: "text", index, block };
   if (block.type === "thinking") return { kind: "thinking", index, block };
   return { kind: "toolCall", index, block, json: new StreamingJson(block.arguments) };

@@ -1,4 +1,4 @@
-/** From a response's body to a protocol's frames. */
+/** Splits a response body into a protocol's frames. */
 import { classifyError, type Failure, parseErrorBody } from "../failure.ts";
 import { AwsEventStreamFramer } from "../transport/aws-event-stream.ts";
 import { type HttpResponse, maxErrorBytes, maxResponseBytes, readText } from "../transport/http.ts";
@@ -6,8 +6,8 @@ import { SseFramer } from "../transport/sse.ts";
 import type { Frame, Framing } from "./protocol.ts";
 
 /**
- * Reads frames until `take` says that it has enough, or the body ends. Returns a failure when the body was not the
- * stream that was asked for, or was damaged.
+ * Passes frames to `take` until it returns true or the body ends. Returns a failure if the body is not the expected
+ * stream or is damaged.
  */
 export async function readFrames(
   response: HttpResponse,
@@ -16,14 +16,14 @@ export async function readFrames(
 ): Promise<Failure | undefined> {
   const framer = createFramer(framing);
   let size = 0;
-  let first = true;
+  let isEmpty = true;
   for await (const chunk of response.body) {
-    const start = first ? chunk.find(isVisible) : undefined;
-    if (start !== undefined) {
-      first = false;
-      if (isDocumentStart(start)) {
-        if (framing !== "text") return documentFailure(await rest(chunk, response.body, maxErrorBytes));
-        take({ event: "document", data: await rest(chunk, response.body, maxResponseBytes) });
+    const firstByte = isEmpty ? chunk.find(isNotWhitespace) : undefined;
+    if (firstByte !== undefined) {
+      isEmpty = false;
+      if (isDocumentStart(firstByte)) {
+        if (framing !== "text") return classifyDocument(await readDocument(chunk, response.body, maxErrorBytes));
+        take({ event: "document", data: await readDocument(chunk, response.body, maxResponseBytes) });
         return undefined;
       }
     }
@@ -34,25 +34,29 @@ export async function readFrames(
     for (const frame of framer.push(chunk)) if (take(frame)) return undefined;
     if (framer.damage) return { kind: "network", message: framer.damage };
   }
-  if (first) return { kind: "network", message: "The server answered with an empty body." };
+  if (isEmpty) return { kind: "network", message: "The server answered with an empty body." };
   for (const frame of framer.end()) if (take(frame)) return undefined;
   return framer.damage ? { kind: "network", message: framer.damage } : undefined;
 }
 
-const isVisible = (byte: number) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09;
+const isNotWhitespace = (byte: number) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09;
 
-/** A stream starts with a field name, a comment or a binary length; JSON and HTML start with one of these. */
+/** JSON and HTML start with `{`, `[` or `<`; a stream starts with a field name, a comment or a binary length. */
 const isDocumentStart = (byte: number) => byte === 0x7b || byte === 0x5b || byte === 0x3c;
 
-async function rest(first: Uint8Array, body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
-  async function* all() {
-    yield first;
-    yield* body;
+async function readDocument(
+  firstChunk: Uint8Array,
+  remaining: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<string> {
+  async function* readChunks() {
+    yield firstChunk;
+    yield* remaining;
   }
-  return await readText(all(), limit);
+  return await readText(readChunks(), maxBytes);
 }
 
-function documentFailure(body: string): Failure {
+function classifyDocument(body: string): Failure {
   const error = parseErrorBody(body);
   const failure = classifyError(error);
   if (failure.kind !== "unknown") return failure;
@@ -62,7 +66,7 @@ function documentFailure(body: string): Failure {
 interface Framer {
   push(chunk: Uint8Array): Frame[];
   end(): Frame[];
-  /** Why nothing more can be read, if that is so. */
+  /** Why the rest of the stream cannot be read, if it is damaged. */
   readonly damage: string | undefined;
 }
 
@@ -77,7 +81,7 @@ function createFramer(framing: Framing): Framer {
   }
 }
 
-/** Server-sent events whose data is anything. Their names are dropped, so that none can pass for a document. */
+/** Server-sent events with any data. Their names are dropped, so that none is mistaken for a `document`. */
 class TextFrames implements Framer {
   readonly #framer = new SseFramer();
 
@@ -94,7 +98,7 @@ class TextFrames implements Framer {
   }
 }
 
-/** Server-sent events whose data is JSON. */
+/** Server-sent events with JSON data. */
 class SseFrames implements Framer {
   readonly #framer = new SseFramer();
   #damage: string | undefined;

@@ -4,14 +4,14 @@ import { toJsonSchema } from "../schema/adapt.ts";
 import { toStrictSchema } from "../schema/openai-strict.ts";
 import type { EncodeNote } from "./protocol.ts";
 
-/** A tool as chat completions take it, held to its schema where it asks for that and both sides can. */
+/** Encodes a tool for chat completions. It is strict if the tool asks for it and both server and schema allow it. */
 export function encodeFunctionTool(
   model: Model,
   tool: Tool,
-  { takesStrict, notes }: { takesStrict: boolean; notes: EncodeNote[] },
+  { supportsStrict, notes }: { supportsStrict: boolean; notes: EncodeNote[] },
 ): Record<string, unknown> {
-  const strict = tool.strict && takesStrict ? toStrictSchema(tool.parameters) : undefined;
-  if (tool.strict === "require" && !strict) notes.push(strictNote(model, tool));
+  const strict = tool.strict && supportsStrict ? toStrictSchema(tool.parameters) : undefined;
+  if (tool.strict === "require" && !strict) notes.push(createStrictNote(model, tool));
   return {
     type: "function",
     function: {
@@ -23,8 +23,8 @@ export function encodeFunctionTool(
   };
 }
 
-/** Says that a tool could not have what it requires. */
-export const strictNote = (model: Model, tool: Tool): EncodeNote => ({
+/** The note for a tool that requires strict mode but cannot have it. */
+export const createStrictNote = (model: Model, tool: Tool): EncodeNote => ({
   type: "strict_not_supported",
-  message: `${model.id} cannot be held to the schema of ${tool.name}.`,
+  message: `${model.id} does not support strict mode for the schema of ${tool.name}.`,
 });

@@ -2,22 +2,23 @@ import type { KnownApi } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
 import type { Protocol } from "./protocol.ts";
 
-/** Every wire protocol, loaded when first asked for. */
+/** Every wire protocol, loaded on first use. */
 export const protocols: Readonly<Record<KnownApi, () => Promise<Protocol>>> = {
-  "anthropic-messages": async () => general((await import("./anthropic-messages/index.ts")).anthropicMessages),
-  "openai-completions": async () => general((await import("./openai-completions/index.ts")).openaiCompletions),
-  "openai-responses": async () => general((await import("./openai-responses/index.ts")).openaiResponses),
+  "anthropic-messages": async () => eraseTypes((await import("./anthropic-messages/index.ts")).anthropicMessages),
+  "openai-completions": async () => eraseTypes((await import("./openai-completions/index.ts")).openaiCompletions),
+  "openai-responses": async () => eraseTypes((await import("./openai-responses/index.ts")).openaiResponses),
   "azure-openai-responses": async () =>
-    general((await import("./azure-openai-responses/index.ts")).azureOpenAIResponses),
+    eraseTypes((await import("./azure-openai-responses/index.ts")).azureOpenAIResponses),
   "openai-codex-responses": async () =>
-    general((await import("./openai-codex-responses/index.ts")).openaiCodexResponses),
-  "google-generative-ai": async () => general((await import("./google-generative-ai/index.ts")).googleGenerativeAi),
-  "google-vertex": async () => general((await import("./google-vertex/index.ts")).googleVertex),
-  "mistral-conversations": async () => general((await import("./mistral-conversations/index.ts")).mistralConversations),
+    eraseTypes((await import("./openai-codex-responses/index.ts")).openaiCodexResponses),
+  "google-generative-ai": async () => eraseTypes((await import("./google-generative-ai/index.ts")).googleGenerativeAi),
+  "google-vertex": async () => eraseTypes((await import("./google-vertex/index.ts")).googleVertex),
+  "mistral-conversations": async () =>
+    eraseTypes((await import("./mistral-conversations/index.ts")).mistralConversations),
   "bedrock-converse-stream": async () =>
-    general((await import("./bedrock-converse-stream/index.ts")).bedrockConverseStream),
+    eraseTypes((await import("./bedrock-converse-stream/index.ts")).bedrockConverseStream),
 };
 
-/** A protocol reads its own options from what callers pass; to the registry they are all alike. */
-const general = <TOptions extends StreamOptions, TState>(protocol: Protocol<TOptions, TState>) =>
+/** Removes a protocol's own types of options and state. It reads its options from whatever callers pass. */
+const eraseTypes = <TOptions extends StreamOptions, TState>(protocol: Protocol<TOptions, TState>) =>
   protocol as unknown as Protocol;

@@ -8,86 +8,86 @@ import type { Env } from "../platform/platform.ts";
 import type { HttpRequest } from "../transport/http.ts";
 import type { Draft } from "./draft.ts";
 
-/** One message of a provider's stream. `data` is parsed JSON; `event` is the name it came under, if any. */
+/** One message of a provider's stream. `data` is parsed JSON; `event` is the event name, if there is one. */
 export interface Frame {
   event?: string;
   data: unknown;
 }
 
 /**
- * How a body is cut into frames. With `text` nothing is parsed: a frame is the data of a server-sent event, without a
- * name, or a whole body that is no stream, named `document`.
+ * How a response body is split into frames. With `text` nothing is parsed: a frame is the data of a server-sent event,
+ * without an event name, or, if the body is not a stream, the whole body as event `document`.
  */
 export type Framing = "sse" | "aws-event-stream" | "text";
 
-/** A request before credentials: what `encode` decides, and nothing that has to be looked up. */
+/** A request without credentials and base URL. */
 export interface EncodedRequest {
   /** Appended to the model's base URL. Starts with `/`, or is empty. */
   path: string;
   /** Names in lower case. */
   headers: Record<string, string>;
   payload: Record<string, unknown>;
-  /** What could not be expressed and was left out. */
+  /** One note for each thing that could not be expressed and was left out. */
   notes: EncodeNote[];
 }
 
-/** Becomes a diagnostic of the answer. */
+/** A note that becomes a diagnostic of the answer. */
 export interface EncodeNote {
   type: string;
   message: string;
   details?: Record<string, unknown>;
 }
 
-/** What `authorize` may look up. */
+/** The data that `authorize` may use. */
 export interface AuthContext<TOptions extends StreamOptions = StreamOptions> {
   model: Model;
   options: TOptions;
-  /** From the options or the provider's environment variable. */
+  /** The key from the options or the provider's environment variable. */
   apiKey: string | undefined;
-  /** One environment variable: the request's own `env` first, then the process's. */
+  /** Looks up an environment variable: first in the request's `env`, then in the process's environment. */
   env: Env;
   clock: Clock;
 }
 
 /**
- * A wire protocol. `encode` and `step` are pure in the sense that matters: no I/O, no clock, no hidden state; the same
- * inputs give the same outputs. `step` writes into the state's draft, which owns the one live message.
+ * A wire protocol. `encode` and `step` use no I/O, no clock and no hidden state: the same inputs give the same outputs.
+ * `step` writes into the draft of its state, which owns the live message.
  */
 export interface Protocol<TOptions extends StreamOptions = StreamOptions, TState = unknown> {
   readonly api: Api;
   readonly framing: Framing;
-  /** The options that every provider understands, in this protocol's own terms. Decides how the model thinks. */
+  /** Turns the shared options into this protocol's options. Resolves the thinking level. */
   resolveOptions(model: Model, options: SimpleStreamOptions): TOptions;
   encode(model: Model, context: Context, options: TOptions): EncodedRequest;
-  /** Where requests go, without a slash at the end. Default: the model's base URL, filled from the environment. */
+  /** The base URL, without a trailing slash. Default: the model's base URL, filled from the environment. */
   baseUrl?(model: Model, options: TOptions, env: Env): string;
-  /** Adds credentials; may change the URL where they decide it. Throws `MissingCredentials` when there are none. */
+  /** Adds credentials; may change the URL if it depends on them. Throws `MissingCredentials` if there are none. */
   authorize(request: HttpRequest, auth: AuthContext<TOptions>): HttpRequest | Promise<HttpRequest>;
-  /** A fresh state for one response. */
+  /** Creates the state for one response. */
   start(draft: Draft): TState;
-  /** Takes in one frame and returns what it means. Unknown frames mean nothing. Never throws on what a server sends. */
+  /** Processes one frame and returns its events. Unknown frames give no events. Never throws, whatever the frame. */
   step(state: TState, frame: Frame): AssistantMessageEvent[];
-  /** What a person should read of a failure, where the protocol knows better words; its kind stays. */
+  /** A better message for a failure, shown to the user. Undefined keeps the message. */
   explain?(failure: Failure): string | undefined;
 }
 
-/** What is asked of a protocol. */
+/** One request to a protocol. */
 export interface ProtocolRequest {
   model: Model;
   context: Context;
-  /** In the protocol's own terms, which may only be known once it is loaded. */
+  /** Returns the protocol's options. A function, because resolving them may need the loaded protocol. */
   options: (protocol: Protocol) => StreamOptions;
   clock: Clock | undefined;
 }
 
-/** Keeps a protocol's own types inside while callers see the general ones. */
+/** Checks the types of a protocol's options and state. */
 export function defineProtocol<TOptions extends StreamOptions, TState>(
   protocol: Protocol<TOptions, TState>,
 ): Protocol<TOptions, TState> {
   return protocol;
 }
 
-/** No key was given or found. The text tells the person where to put one. */
+/** Thrown if credentials are missing or unusable. The message tells the user what to set. */
 export class MissingCredentials extends Error {
   override readonly name = "MissingCredentials";
 }

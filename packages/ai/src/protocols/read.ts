@@ -1,8 +1,8 @@
-/** Reading what a server sent: whatever is not of the expected type counts as absent. */
+/** Helpers to read untrusted JSON: a value of another type than expected counts as empty. */
+import { isRecord } from "../is-record.ts";
 
-export const record = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+export const asRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 
-export const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+export const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-export const text = (value: unknown): string => (typeof value === "string" ? value : "");
+export const asString = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -1,6 +1,6 @@
 /**
- * One request, from context to events. Everything a protocol must not know about is here, once: credentials, sending,
- * framing, time limits, retries and the wall that turns whatever goes wrong into the stream's last event.
+ * Runs one request, from context to events. Everything that protocols do not handle is here: credentials, sending,
+ * framing, time limits, retries, and turning every error into the stream's last event.
  */
 import { platform } from "#platform";
 import { type Clock, type Random, sleep, systemClock, systemRandom } from "../clock.ts";
@@ -11,13 +11,13 @@ import type { AssistantMessage, AssistantMessageDiagnostic } from "../message.ts
 import type { Model } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
 import type { Env } from "../platform/platform.ts";
-import { envApiKey } from "../auth/env-keys.ts";
+import { getEnvApiKey } from "../auth/env-keys.ts";
 import { Deadline } from "../transport/deadline.ts";
 import { type HttpRequest, type HttpResponse, maxErrorBytes, readText } from "../transport/http.ts";
-import { retryDelay } from "../transport/retry.ts";
+import { getRetryDelay } from "../transport/retry.ts";
 import { version } from "../version.ts";
 import { resolveBaseUrl } from "./base-url.ts";
-import { degrade } from "./degrade.ts";
+import { degrade, type DegradedKind } from "./degrade.ts";
 import { Draft } from "./draft.ts";
 import { readFrames } from "./frames.ts";
 import {
@@ -28,28 +28,28 @@ import {
   type Protocol,
   type ProtocolRequest,
 } from "./protocol.ts";
-import { providerHeaders } from "./provider-headers.ts";
-import { record } from "./read.ts";
+import { getProviderHeaders } from "./provider-headers.ts";
+import { asRecord } from "./read.ts";
 import { checkUsage } from "./silent-limits.ts";
 
-/** Everything one request shares. Built once. */
+/** The state of one request over all its attempts. */
 interface Run {
   readonly protocol: Protocol;
   readonly model: Model;
   readonly context: Context;
   readonly options: StreamOptions;
-  /** What to send. Its payload is replaced when a provider refuses a part of it. */
+  /** Its payload is replaced if the provider rejects a part of it. */
   encoded: EncodedRequest;
-  /** What was sent last: the payload, or what `onPayload` made of it. */
+  /** The payload that was sent last, after `onPayload`. */
   sent: unknown;
-  /** What was given up so far, by kind; the second of a kind takes all of them along. */
-  readonly givenUp: Map<string, number>;
+  /** The kinds of content that were left out of the payload because the provider rejected them. */
+  readonly degradedKinds: Set<DegradedKind>;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly random: Random;
   readonly env: Env;
   readonly stream: AssistantMessageEventStream;
-  /** Grows over the attempts; ends up in the message. */
+  /** Collected over all attempts and added to the message at the end. */
   readonly diagnostics: AssistantMessageDiagnostic[];
 }
 
@@ -58,6 +58,7 @@ interface Limits {
   maxDelayMs: number;
   totalMs: number;
   idleMs: number;
+  /** Time limit for the first content. */
   firstMs: number;
 }
 
@@ -72,7 +73,7 @@ function resolveLimits(model: Model, options: StreamOptions): Limits {
   };
 }
 
-/** Runs a request into `stream`. Whatever happens, the stream ends in `done` or `error`. */
+/** Runs a request and writes its events to `stream`, which always ends with `done` or `error`. */
 export async function runRequest(
   load: () => Promise<Protocol>,
   request: ProtocolRequest,
@@ -90,18 +91,18 @@ export async function runRequest(
       options,
       encoded,
       sent: encoded.payload,
-      givenUp: new Map(),
+      degradedKinds: new Set(),
       limits: resolveLimits(model, options),
       clock,
       random: options.random ?? systemRandom,
       env: (name) => options.env?.[name] ?? platform.env(name),
       stream,
-      diagnostics: encoded.notes.map((note) => diagnostic(note, clock)),
+      diagnostics: encoded.notes.map((note) => toDiagnostic(note, clock)),
     });
   } catch (error) {
     const { message } = new Draft(model, clock.now());
-    const failure = error instanceof MissingCredentials ? authFailure(error) : classifyThrown(error);
-    stream.push({ type: "error", reason: "error", error: failed(message, failure) });
+    const failure = error instanceof MissingCredentials ? toAuthFailure(error) : classifyThrown(error);
+    stream.push({ type: "error", reason: "error", error: markFailed(message, failure) });
   }
 }
 
@@ -117,23 +118,19 @@ async function attemptUntilDone(run: Run): Promise<void> {
       finish(run, draft);
       return;
     }
-    const failure = withoutSecrets(run, outcome.failure);
-    if (!outcome.shown && repairs < maxRepairs && repair(run, failure)) {
+    const failure = removeSecrets(run, outcome.failure);
+    if (!outcome.hasEmitted && repairs < maxRepairs && repairPayload(run, failure)) {
       repairs++;
       attempt--;
       continue;
     }
-    const afterMs = outcome.shown ? undefined : retryDelay(failure, attempt, limits, run.random);
+    const afterMs = outcome.hasEmitted ? undefined : getRetryDelay(failure, attempt, limits, run.random);
     if (afterMs === undefined) {
       finishWithFailure(run, draft, failure);
       return;
     }
-    run.diagnostics.push(
-      diagnostic(
-        { type: "retried", message: failure.message, details: { kind: failure.kind, attempt, afterMs } },
-        clock,
-      ),
-    );
+    const note = { type: "retried", message: failure.message, details: { kind: failure.kind, attempt, afterMs } };
+    run.diagnostics.push(toDiagnostic(note, clock));
     if ((await sleep(clock, afterMs, signal)) === "aborted") {
       finishWithFailure(run, draft, abortedFailure);
       return;
@@ -142,59 +139,60 @@ async function attemptUntilDone(run: Run): Promise<void> {
   }
 }
 
-/** Each repair gives up something that the provider named; more than this is not a request with a few bad parts. */
+/** Each repair removes one part and costs one request, so the number of repairs is limited. */
 const maxRepairs = 16;
 
-/** Gives up the part that the provider named, if it named one; the second time, everything of its kind. */
-function repair(run: Run, failure: Failure): boolean {
+/** Removes the part of the payload that the provider rejected, if its error names one. The second time, removes all parts of that kind. */
+function repairPayload(run: Run, failure: Failure): boolean {
   if (failure.kind !== "invalid_request") return false;
-  const degraded = degrade(record(run.sent), failure.message, (kind) => (run.givenUp.get(kind) ?? 0) > 0);
+  const degraded = degrade(asRecord(run.sent), failure.message, (kind) => run.degradedKinds.has(kind));
   if (!degraded) return false;
-  run.givenUp.set(degraded.kind, (run.givenUp.get(degraded.kind) ?? 0) + 1);
+  run.degradedKinds.add(degraded.kind);
   run.encoded = { ...run.encoded, payload: degraded.payload };
-  const message = `${degraded.what} at ${degraded.path}: ${failure.message}`;
-  run.diagnostics.push(diagnostic({ type: "degraded", message, details: { path: degraded.path } }, run.clock));
+  const message = `${degraded.description} at ${degraded.path}: ${failure.message}`;
+  run.diagnostics.push(toDiagnostic({ type: "degraded", message, details: { path: degraded.path } }, run.clock));
   return true;
 }
 
-type AttemptOutcome = { kind: "done" } | { kind: "failed"; failure: Failure; shown: boolean };
+/** `hasEmitted`: whether the attempt emitted an event. If so, it cannot be repeated. */
+type AttemptOutcome = { kind: "done" } | { kind: "failed"; failure: Failure; hasEmitted: boolean };
 
-/** One attempt. The wall: whatever is thrown on the way becomes a failure. */
+/** Makes one attempt. Whatever is thrown becomes a failure. */
 async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
   const { signal } = run.options;
   const abort = new AbortController();
   const onAbort = () => abort.abort(signal?.reason);
-  if (signal?.aborted) return { kind: "failed", failure: abortedFailure, shown: false };
+  if (signal?.aborted) return { kind: "failed", failure: abortedFailure, hasEmitted: false };
   signal?.addEventListener("abort", onAbort, { once: true });
   let expired: Failure | undefined;
   const deadline = new Deadline(run.clock, run.limits, (expiry) => {
-    expired = expiry === "idle" ? idleFailure(run.limits.idleMs) : totalFailure(run.limits.totalMs);
+    expired = expiry === "idle" ? createIdleFailure(run.limits.idleMs) : createTotalFailure(run.limits.totalMs);
     abort.abort(expired);
   });
   const progress: Progress = {
-    shown: false,
+    hasEmitted: false,
     onContent: () => deadline.content(),
     onStopped: () => deadline.closing(closingMs),
   };
   try {
-    const failure = await orAbort(() => exchange(run, draft, abort.signal, progress), abort.signal);
-    return failure ? { kind: "failed", failure, shown: progress.shown } : { kind: "done" };
+    const failure = await withAbort(() => exchange(run, draft, abort.signal, progress), abort.signal);
+    return failure ? { kind: "failed", failure, hasEmitted: progress.hasEmitted } : { kind: "done" };
   } catch (error) {
     abort.abort();
-    // A server that said why it stopped has answered, whether it then left the line open or dropped it.
+    // After a stop reason the answer is complete, even if the server then drops the connection or leaves it open.
     const failure =
       draft.state.kind === "stopped" && !signal?.aborted ? draft.state.refusal : toFailure(error, signal, expired);
-    return failure ? { kind: "failed", failure, shown: progress.shown } : { kind: "done" };
+    return failure ? { kind: "failed", failure, hasEmitted: progress.hasEmitted } : { kind: "done" };
   } finally {
     deadline.close();
     signal?.removeEventListener("abort", onAbort);
   }
 }
 
-/** Settles with the work, or as soon as `signal` aborts: a hook that hangs cannot hold a request that was given up. */
-function orAbort<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/** Settles with `start()`, or rejects as soon as `signal` aborts, so that a hook that hangs cannot block an abort. */
+function withAbort<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    // Before the work starts, since its first hook may already be the one that aborts.
+    // Added before `start()`, whose first hook may abort the signal.
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     start().then(resolve, reject);
   });
@@ -203,51 +201,50 @@ function orAbort<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
 function toFailure(error: unknown, signal: AbortSignal | undefined, expired: Failure | undefined): Failure {
   if (signal?.aborted) return abortedFailure;
   if (expired) return expired;
-  if (error instanceof MissingCredentials) return authFailure(error);
+  if (error instanceof MissingCredentials) return toAuthFailure(error);
   return classifyThrown(error);
 }
 
 interface Progress {
-  /** Whether the reader has seen anything of this attempt; then it cannot be repeated. */
-  shown: boolean;
+  hasEmitted: boolean;
   onContent: () => void;
-  /** The provider has said why it stopped. */
+  /** Called when the provider has sent its stop reason. */
   onStopped: () => void;
 }
 
-/** How long a server may take to close the connection after it said why it stopped. */
+/** How long a server may take to close the connection after it has sent its stop reason. */
 const closingMs = 5_000;
 
-/** Sends the request and reads the answer into the draft. Returns why it failed, if it did. */
+/** Sends the request and reads the answer into the draft. Returns the failure, if there is one. */
 async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: Progress): Promise<Failure | undefined> {
   const request = await buildRequest(run);
   const response = await platform.send(request, { signal, env: run.env });
   await run.options.onResponse?.({ status: response.status, headers: response.headers }, run.model);
   if (response.status < 200 || response.status >= 300) {
-    const failure = await responseFailure(run, response);
+    const failure = await readFailure(run, response);
     response.discard();
     return failure;
   }
 
   const { protocol, stream } = run;
   const state = protocol.start(draft);
-  const take = (frame: Frame) => {
+  const processFrame = (frame: Frame) => {
     const events = protocol.step(state, frame);
     for (const event of events) stream.push(event);
     if (events.length > 0) {
-      progress.shown = true;
+      progress.hasEmitted = true;
       progress.onContent();
     }
     if (draft.state.kind === "stopped") progress.onStopped();
   };
   const damage = await readFrames(response, protocol.framing, (frame) => {
-    // What arrives after the request was given up must not change a message that has been delivered.
+    // After an abort the message has been delivered and must not change.
     if (signal.aborted) return true;
-    take(frame);
+    processFrame(frame);
     return draft.state.kind === "ended" || draft.state.kind === "failed";
   });
   if (damage) response.cut();
-  // Nothing of interest is left to read, and the connection may serve the next request.
+  // Reading the body to its end lets the connection be reused.
   else response.discard();
   if (draft.state.kind === "failed") return draft.state.failure;
   if (draft.state.kind !== "open") return draft.state.refusal;
@@ -256,9 +253,9 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
 
 async function buildRequest(run: Run): Promise<HttpRequest> {
   const { encoded, model, options } = run;
-  // A payload that was repaired has been through the hook before.
-  const replaced = run.givenUp.size > 0 ? undefined : await options.onPayload?.(encoded.payload, model);
-  run.sent = replaced === undefined ? encoded.payload : replaced;
+  // A repaired payload has already been through the hook.
+  const replacement = run.degradedKinds.size > 0 ? undefined : await options.onPayload?.(encoded.payload, model);
+  run.sent = replacement === undefined ? encoded.payload : replacement;
   const request: HttpRequest = {
     method: "POST",
     url: (run.protocol.baseUrl?.(model, options, run.env) ?? resolveBaseUrl(model, run.env)) + encoded.path,
@@ -267,12 +264,12 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
       accept: "text/event-stream",
       "user-agent": `tau/${version}`,
       ...encoded.headers,
-      ...providerHeaders(model, run.context),
-      ...lowerCase(model.headers),
+      ...getProviderHeaders(model, run.context),
+      ...toLowerCaseNames(model.headers),
     },
     body: JSON.stringify(run.sent),
   };
-  const apiKey = options.apiKey ?? envApiKey(model.provider, run.env);
+  const apiKey = options.apiKey ?? getEnvApiKey(model.provider, run.env);
   const authorized = await run.protocol.authorize(request, { model, options, apiKey, env: run.env, clock: run.clock });
   const headers = { ...authorized.headers };
   for (const [name, value] of Object.entries(options.headers ?? {})) {
@@ -282,26 +279,26 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
   return { ...authorized, headers };
 }
 
-const lowerCase = (headers: Record<string, string> = {}) =>
+const toLowerCaseNames = (headers: Record<string, string> = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-async function responseFailure(run: Run, response: HttpResponse): Promise<Failure> {
+async function readFailure(run: Run, response: HttpResponse): Promise<Failure> {
   const body = await readText(response.body, maxErrorBytes);
   const { location } = response.headers;
   if (response.status >= 300 && response.status < 400) {
     return {
       kind: "invalid_request",
       status: response.status,
-      message: `The server redirects to ${location ?? "nowhere"}. That was not followed, because the request carries a key; set the base URL to the right address instead.`,
+      message: `The server redirects to ${location ?? "an unknown URL"}. Redirects are not followed, because the request carries a key. Set the base URL to the right address.`,
     };
   }
   return classifyResponse({ status: response.status, headers: response.headers, body }, run.clock.now());
 }
 
-/** Some servers repeat the key that they refuse; whoever shows or stores the failure must not have to know that. */
-function withoutSecrets({ options, model, env }: Run, failure: Failure): Failure {
+/** Removes keys from the failure's message: some servers repeat a key that they reject. */
+function removeSecrets({ options, model, env }: Run, failure: Failure): Failure {
   const headers = [...Object.values(options.headers ?? {}), ...Object.values(model.headers ?? {})];
-  const secrets = [options.apiKey ?? envApiKey(model.provider, env), ...headers].filter(
+  const secrets = [options.apiKey ?? getEnvApiKey(model.provider, env), ...headers].filter(
     (value) => typeof value === "string" && value.length >= 8,
   );
   const message = (secrets as string[]).reduce((text, secret) => text.replaceAll(secret, "…"), failure.message);
@@ -314,10 +311,10 @@ function finish(run: Run, draft: Draft): void {
   draft.closeAll();
   flush(run, draft);
   const reason = draft.state.kind === "stopped" || draft.state.kind === "ended" ? draft.state.reason : "stop";
-  // Some servers report an ordinary stop although they asked for tools, some the reverse; the content decides.
+  // Some servers report a normal stop although there are tool calls, some the reverse, so the content decides.
   const hasCalls = message.content.some((block) => block.type === "toolCall");
   message.stopReason = reason === "length" ? "length" : hasCalls ? "toolUse" : "stop";
-  for (const note of checkUsage(message, run.model, run.sent)) run.diagnostics.push(diagnostic(note, run.clock));
+  for (const note of checkUsage(message, run.model, run.sent)) run.diagnostics.push(toDiagnostic(note, run.clock));
   attachDiagnostics(message, run.diagnostics);
   run.stream.push({ type: "done", reason: message.stopReason, message });
 }
@@ -327,7 +324,7 @@ function finishWithFailure(run: Run, draft: Draft, failure: Failure): void {
   flush(run, draft);
   attachDiagnostics(draft.message, run.diagnostics);
   const message = run.protocol.explain?.(failure) ?? failure.message;
-  const error = failed(draft.message, { ...failure, message });
+  const error = markFailed(draft.message, { ...failure, message });
   run.stream.push({ type: "error", reason: error.stopReason === "aborted" ? "aborted" : "error", error });
 }
 
@@ -335,7 +332,8 @@ function flush(run: Run, draft: Draft): void {
   for (const event of draft.take()) run.stream.push(event);
 }
 
-function failed(message: AssistantMessage, failure: Failure): AssistantMessage {
+/** Changes `message` in place and returns it. */
+function markFailed(message: AssistantMessage, failure: Failure): AssistantMessage {
   message.stopReason = failure.kind === "aborted" ? "aborted" : "error";
   message.errorMessage = failure.message;
   message.failure = failure;
@@ -346,7 +344,7 @@ function attachDiagnostics(message: AssistantMessage, diagnostics: AssistantMess
   if (diagnostics.length > 0) message.diagnostics = diagnostics;
 }
 
-const diagnostic = (note: EncodeNote, clock: Clock): AssistantMessageDiagnostic => ({
+const toDiagnostic = (note: EncodeNote, clock: Clock): AssistantMessageDiagnostic => ({
   type: note.type,
   timestamp: clock.now(),
   error: { message: note.message },
@@ -357,19 +355,19 @@ function noteTransport(run: Run): void {
   const { transport } = run.options;
   if (transport !== "websocket" && transport !== "websocket-cached") return;
   const message = `The transport ${transport} is not available; the request used server-sent events.`;
-  run.diagnostics.push(diagnostic({ type: "transport_fallback", message, details: { transport } }, run.clock));
+  run.diagnostics.push(toDiagnostic({ type: "transport_fallback", message, details: { transport } }, run.clock));
 }
 
 const abortedFailure: Failure = { kind: "aborted", message: "The request was aborted." };
 
-const authFailure = (error: MissingCredentials): Failure => ({ kind: "auth", message: error.message });
+const toAuthFailure = (error: MissingCredentials): Failure => ({ kind: "auth", message: error.message });
 
-const idleFailure = (idleMs: number): Failure => ({
+const createIdleFailure = (idleMs: number): Failure => ({
   kind: "idle_timeout",
   message: `The provider sent no content for ${Math.round(idleMs / 1_000)} s.`,
 });
 
-const totalFailure = (totalMs: number): Failure => ({
+const createTotalFailure = (totalMs: number): Failure => ({
   kind: "idle_timeout",
   message: `The answer was not complete after ${Math.round(totalMs / 1_000)} s.`,
 });

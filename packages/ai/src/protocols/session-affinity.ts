@@ -1,8 +1,8 @@
 import type { SessionAffinityFormat } from "../model.ts";
 import type { StreamOptions } from "../options.ts";
 
-/** Headers that send the requests of one session to the same prompt cache. None when caching is off. */
-export function sessionAffinityHeaders(
+/** Headers that route the requests of one session to the same prompt cache. Empty if caching is off. */
+export function getSessionAffinityHeaders(
   options: Pick<StreamOptions, "sessionId" | "cacheRetention">,
   format: SessionAffinityFormat = "openai",
 ): Record<string, string> {

@@ -1,12 +1,12 @@
-/** Finds what a provider did not say: that the prompt was too long, or that part of it was dropped. Pure. */
+/** Detects from token counts that a prompt was too long or truncated, although the provider reported no error. Pure. */
 import type { AssistantMessage } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { EncodeNote } from "./protocol.ts";
 
-/** No tokenizer needs fewer tokens than this for text that is not padding. */
+/** No tokenizer averages more characters per token for text without padding. */
 const maxCharactersPerToken = 6;
 
-/** Below this a wrong guess is likelier than a truncation. */
+/** For shorter prompts the estimate is too inaccurate. */
 const minCharacters = 12_000;
 
 export function checkUsage(message: AssistantMessage, model: Model, payload: unknown): EncodeNote[] {
@@ -31,12 +31,12 @@ export function checkUsage(message: AssistantMessage, model: Model, payload: unk
   return notes;
 }
 
-/** Characters a model has to read: texts without padding, and neither images nor opaque signatures. */
+/** The number of characters in all strings, without padding, images and signatures. */
 function countCharacters(value: unknown, depth = 0): number {
   if (typeof value === "string") return isOpaque(value) ? 0 : value.replace(/\s+/g, " ").length;
   if (typeof value !== "object" || value === null || depth > 32) return 0;
   return Object.values(value).reduce<number>((sum, inner) => sum + countCharacters(inner, depth + 1), 0);
 }
 
-/** Base64 and the like: long, and nothing but printable ASCII without a space. */
+/** Whether a string looks like base64 or similar: long printable ASCII without a space. */
 const isOpaque = (text: string) => text.length > 200 && /^[!-~]+$/.test(text);

@@ -2,8 +2,8 @@ import { AssistantMessageEventStream } from "../event-stream.ts";
 import type { Protocol, ProtocolRequest } from "./protocol.ts";
 
 /**
- * Starts a request and returns its stream at once. The protocol and the code that runs it are loaded behind it, with
- * the first request: a program that only looks up models never needs them.
+ * Starts a request and returns its stream immediately. The protocol and `run.ts` are loaded with the first request,
+ * because a program that only looks up models does not need them.
  */
 export function startRequest(load: () => Promise<Protocol>, request: ProtocolRequest): AssistantMessageEventStream {
   const stream = new AssistantMessageEventStream();

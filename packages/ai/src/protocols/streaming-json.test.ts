@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { deepestJson, isTooDeep, parseStreamingJson, StreamingJson } from "./streaming-json.ts";
+import { maxJsonDepth, isTooDeep, parseStreamingJson, StreamingJson } from "./streaming-json.ts";
 
 const objects = fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue({ maxDepth: 5 }));
 
-/** Cuts a text at the given places. */
-const cut = (text: string, places: number[]): string[] => {
-  const sorted = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
+/** Splits a text at the given offsets. */
+const split = (text: string, offsets: number[]): string[] => {
+  const sorted = [...new Set(offsets.map((offset) => offset % (text.length + 1)))].sort((a, b) => a - b);
   return [...sorted, text.length].map((end, index) => text.slice(index === 0 ? 0 : sorted[index - 1], end));
 };
 
@@ -16,17 +16,17 @@ const read = (pieces: string[]) => {
   return { problem: parser.end(), value: parser.value };
 };
 
-test("any object, written by JSON.stringify and cut anywhere, is read as JSON.parse reads it", () => {
+test("any output of JSON.stringify, split anywhere, is parsed like JSON.parse does", () => {
   fc.assert(
     fc.property(
       objects,
       fc.array(fc.nat(), { maxLength: 20 }),
       fc.constantFrom(undefined, 2),
-      (object, places, indent) => {
+      (object, offsets, indent) => {
         const text = JSON.stringify(object, undefined, indent);
-        const { problem, value } = read(cut(text, places));
+        const { problem, value } = read(split(text, offsets));
         expect(problem).toBeUndefined();
-        // The round trip compares __proto__ keys too, and reads -0 as JSON.stringify writes it.
+        // Comparing the JSON text also compares __proto__ keys, and treats -0 as 0.
         expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
       },
     ),
@@ -34,15 +34,15 @@ test("any object, written by JSON.stringify and cut anywhere, is read as JSON.pa
   );
 });
 
-test("where a text is cut makes no difference, also when it is not JSON", () => {
+test("it makes no difference where a text is split, even if it is not JSON", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom(...'{}[]":,\\ntrue-1.5eu00 \n') }),
       fc.array(fc.nat()),
-      (noise, places) => {
+      (noise, offsets) => {
         const text = `{"a":${noise}`;
         const whole = read([text]);
-        const pieces = read(cut(text, places));
+        const pieces = read(split(text, offsets));
         expect(JSON.stringify(pieces)).toBe(JSON.stringify(whole));
       },
     ),
@@ -50,7 +50,7 @@ test("where a text is cut makes no difference, also when it is not JSON", () => 
   );
 });
 
-test("what JSON.parse accepts as an object is never refused", () => {
+test("every object that JSON.parse accepts is accepted", () => {
   fc.assert(
     fc.property(objects, (object) => {
       expect(read([` \n${JSON.stringify(object)} `]).problem).toBeUndefined();
@@ -58,7 +58,7 @@ test("what JSON.parse accepts as an object is never refused", () => {
   );
 });
 
-test("strings grow while they arrive", () => {
+test("strings are available while they arrive", () => {
   const parser = new StreamingJson();
   parser.push('{"path":"a.txt","content":"Hel');
   expect(parser.value).toEqual({ path: "a.txt", content: "Hel" });
@@ -69,7 +69,7 @@ test("strings grow while they arrive", () => {
   expect(parser.end()).toBeUndefined();
 });
 
-test("the object is the one that was given, filled in place", () => {
+test("the target object is filled in place", () => {
   const target = {};
   const parser = new StreamingJson(target);
   parser.push('{"list":[1,{"a":"b');
@@ -101,32 +101,32 @@ test.each([
   else expect(result.problem).toBeUndefined();
 });
 
-test("unknown escapes are kept as they were written", () => {
+test("unknown escapes are kept as text", () => {
   expect(read(['{"a":"C:\\Users\\q\\u12G4"}']).value).toEqual({ a: "C:\\Users\\q\\u12G4" });
 });
 
-test.each(["__proto__", "constructor", "prototype"])("a key named %s is data", (key) => {
+test.each(["__proto__", "constructor", "prototype"])("a key named %s is an ordinary property", (key) => {
   const { value } = read([`{"${key}":{"polluted":true}}`]);
   expect(Object.hasOwn(value, key)).toBe(true);
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
-test("nesting is refused beyond its limit, and no depth overflows the stack", () => {
+test("nesting beyond the limit is rejected, and no depth overflows the stack", () => {
   const nested = (levels: number) => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
-  expect(read([nested(deepestJson)]).problem).toBeUndefined();
-  expect(read([nested(deepestJson + 1)]).problem).toMatch(/deeper than 64/);
+  expect(read([nested(maxJsonDepth)]).problem).toBeUndefined();
+  expect(read([nested(maxJsonDepth + 1)]).problem).toMatch(/deeper than 64/);
   expect(read([nested(10_000)]).problem).toMatch(/deeper than 64/);
 });
 
-test("depth of a parsed value is judged by the same limit", () => {
+test("the depth of a parsed value has the same limit", () => {
   const parse = (levels: number) => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
-  expect(isTooDeep(parse(deepestJson))).toBe(false);
-  expect(isTooDeep(parse(deepestJson + 1))).toBe(true);
+  expect(isTooDeep(parse(maxJsonDepth))).toBe(false);
+  expect(isTooDeep(parse(maxJsonDepth + 1))).toBe(true);
   expect(isTooDeep(parse(10_000))).toBe(true);
 });
 
-test("reading a partial text always gives an object", () => {
+test("parsing a partial text always gives an object", () => {
   expect(parseStreamingJson('{"a":[1,2,{"b":"c')).toEqual({ a: [1, 2, { b: "c" }] });
   expect(parseStreamingJson("")).toEqual({});
   expect(parseStreamingJson(undefined)).toEqual({});

@@ -1,19 +1,19 @@
 /**
- * Reads a JSON object that arrives in pieces, and keeps the object read so far up to date in place. Each character is
- * looked at once, however many pieces there are, so the total work is linear in the input.
+ * Parses a JSON object that arrives in pieces and updates the resulting object in place. Each character is read once,
+ * however many pieces there are, so the total work is linear in the input.
  *
- * It is lenient where models are sloppy and nothing can be lost by it: raw control characters in strings, unknown
- * escapes, text after the object. It is strict where guessing would change what is meant: anything else is an error.
+ * Mistakes of models that do not change the meaning are accepted: raw control characters in strings, unknown escapes,
+ * text after the object. Anything else that is not JSON is an error.
  */
 
-/** Deeper arguments are refused: nothing real is that deep, and recursion over them would overflow the stack. */
-export const deepestJson = 64;
+/** Deeper arguments are rejected: real arguments are not that deep, and recursion over them could overflow the stack. */
+export const maxJsonDepth = 64;
 
 type Container = { kind: "object"; value: Record<string, unknown>; key: string } | { kind: "array"; value: unknown[] };
 
 type Expect = "value" | "value-or-end" | "key-or-end" | "key" | "colon" | "comma-or-end" | "done";
 
-/** What is being read right now, if a token is unfinished. */
+/** The token that is being read, if it is not complete. */
 type Token =
   | { kind: "none" }
   | { kind: "string"; isKey: boolean; text: string; escape: string }
@@ -30,17 +30,17 @@ export class StreamingJson {
   #error: string | undefined;
   #length = 0;
 
-  /** `target` is filled in place as the text arrives. */
+  /** `target` is filled in place while the text arrives. */
   constructor(target: Record<string, unknown> = {}) {
     this.#root = target;
   }
 
-  /** The object as far as it is known. Strings that are still arriving are there with what has come. */
+  /** The object parsed so far. It includes incomplete strings. */
   get value(): Record<string, unknown> {
     return this.#root;
   }
 
-  /** Why the text so far cannot become a JSON object, if it cannot. */
+  /** Why the text is not the beginning of a JSON object, if it is not. */
   get error(): string | undefined {
     return this.#error;
   }
@@ -48,16 +48,16 @@ export class StreamingJson {
   push(text: string): void {
     this.#length += text.length;
     if (this.#error !== undefined) return;
-    let at = 0;
-    while (at < text.length && this.#error === undefined) {
-      if (this.#token.kind === "string") at = this.#readString(text, at, this.#token);
-      else if (this.#token.kind === "scalar") at = this.#readScalar(text, at, this.#token);
-      else at = this.#readStructure(text, at);
+    let index = 0;
+    while (index < text.length && this.#error === undefined) {
+      if (this.#token.kind === "string") index = this.#readString(text, index, this.#token);
+      else if (this.#token.kind === "scalar") index = this.#readScalar(text, index, this.#token);
+      else index = this.#readStructure(text, index);
     }
-    if (this.#token.kind === "string" && !this.#token.isKey) this.#place(this.#token.text, "partial");
+    if (this.#token.kind === "string" && !this.#token.isKey) this.#setValue(this.#token.text, "partial");
   }
 
-  /** Call when no more text will come. Returns why the text is not a JSON object, or nothing if it is one. */
+  /** Call after the last piece. Returns why the text is not a JSON object, or undefined if it is one. */
   end(): string | undefined {
     if (this.#error === undefined && this.#expect !== "done" && this.#length > 0 && !this.#isBlank()) {
       this.#error = "the JSON ends in the middle";
@@ -65,7 +65,7 @@ export class StreamingJson {
     return this.#error;
   }
 
-  /** Says that more should have come, whatever the text looks like. */
+  /** Marks the text as incomplete, even if it looks complete. */
   cut(): void {
     this.#fail("the stream ended before they were complete");
   }
@@ -80,7 +80,7 @@ export class StreamingJson {
     if (char === " " || char === "\n" || char === "\r" || char === "\t") return next;
     switch (this.#expect) {
       case "done":
-        // Whatever a model adds after its object says nothing about the arguments.
+        // Text after the object is ignored.
         return text.length;
       case "colon":
         if (char === ":") this.#expect = "value";
@@ -114,18 +114,18 @@ export class StreamingJson {
       return start + 1;
     }
     if (char === "{" || char === "[") {
-      if (this.#stack.length >= deepestJson) {
-        this.#fail(`the JSON is nested deeper than ${deepestJson} levels`);
+      if (this.#stack.length >= maxJsonDepth) {
+        this.#fail(`the JSON is nested deeper than ${maxJsonDepth} levels`);
         return start + 1;
       }
       const container: Container = char === "{" ? { kind: "object", value: {}, key: "" } : { kind: "array", value: [] };
-      this.#place(container.value, "whole");
+      this.#setValue(container.value, "whole");
       this.#push(container, char === "{" ? "key-or-end" : "value-or-end");
       return start + 1;
     }
     if (char === '"') {
       this.#token = { kind: "string", isKey: false, text: "", escape: "" };
-      this.#open("");
+      this.#setValue("", "whole");
       return start + 1;
     }
     if (!/[-\dtfn]/.test(char)) {
@@ -137,17 +137,17 @@ export class StreamingJson {
   }
 
   #readString(text: string, start: number, token: Token & { kind: "string" }): number {
-    let at = start;
-    while (at < text.length) {
+    let index = start;
+    while (index < text.length) {
       if (token.escape) {
-        at = this.#readEscape(text, at, token);
+        index = this.#readEscape(text, index, token);
         continue;
       }
-      let end = at;
+      let end = index;
       while (end < text.length && text[end] !== '"' && text[end] !== "\\") end++;
-      if (end > at) token.text += text.slice(at, end);
+      if (end > index) token.text += text.slice(index, end);
       if (end === text.length) return end;
-      at = end + 1;
+      index = end + 1;
       if (text[end] === "\\") {
         token.escape = "\\";
         continue;
@@ -157,25 +157,25 @@ export class StreamingJson {
         (this.#stack.at(-1) as Container & { kind: "object" }).key = token.text;
         this.#expect = "colon";
       } else {
-        this.#place(token.text, "partial");
+        this.#setValue(token.text, "partial");
         this.#expect = "comma-or-end";
       }
-      return at;
+      return index;
     }
-    return at;
+    return index;
   }
 
-  #readEscape(text: string, at: number, token: Token & { kind: "string" }): number {
-    token.escape += text[at];
+  #readEscape(text: string, index: number, token: Token & { kind: "string" }): number {
+    token.escape += text[index];
     if (token.escape[1] === "u") {
       if (token.escape.length < 6) {
-        // A broken \u escape is kept as it was written, so that nothing is lost.
+        // An invalid \u escape is kept as text, so that nothing is lost.
         if (token.escape.length > 2 && !/[0-9a-fA-F]/.test(token.escape.at(-1)!)) {
           token.text += token.escape.slice(0, -1);
           token.escape = "";
-          return at;
+          return index;
         }
-        return at + 1;
+        return index + 1;
       }
       token.text += /^[0-9a-fA-F]{4}$/.test(token.escape.slice(2))
         ? String.fromCharCode(Number.parseInt(token.escape.slice(2), 16))
@@ -185,7 +185,7 @@ export class StreamingJson {
       token.text += simpleEscapes[char] ?? (char === '"' || char === "\\" || char === "/" ? char : token.escape);
     }
     token.escape = "";
-    return at + 1;
+    return index + 1;
   }
 
   #readScalar(text: string, start: number, token: Token & { kind: "scalar" }): number {
@@ -197,7 +197,7 @@ export class StreamingJson {
     this.#token = { kind: "none" };
     if (!scalarPattern.test(token.text)) this.#fail(`${JSON.stringify(token.text.slice(0, 40))} is not a JSON value`);
     else {
-      this.#place(JSON.parse(token.text), "whole");
+      this.#setValue(JSON.parse(token.text), "whole");
       this.#expect = "comma-or-end";
     }
     return end;
@@ -218,16 +218,11 @@ export class StreamingJson {
     this.#expect = this.#stack.length === 0 ? "done" : "comma-or-end";
   }
 
-  /** Makes room for a string that is about to arrive. */
-  #open(text: string): void {
-    this.#place(text, "whole");
-  }
-
-  /** Puts a value where the reader stands. `partial` replaces the string that was opened there. */
-  #place(value: unknown, how: "whole" | "partial"): void {
+  /** Sets the value at the current position. `partial` replaces the beginning of a string that is already there. */
+  #setValue(value: unknown, mode: "whole" | "partial"): void {
     const container = this.#stack.at(-1)!;
-    if (container.kind === "object") setOwn(container.value, container.key, value);
-    else if (how === "whole") container.value.push(value);
+    if (container.kind === "object") setOwnProperty(container.value, container.key, value);
+    else if (mode === "whole") container.value.push(value);
     else container.value[container.value.length - 1] = value;
   }
 
@@ -236,22 +231,22 @@ export class StreamingJson {
   }
 }
 
-/** Sets a property as data. Plain assignment to `__proto__` would change the prototype instead. */
-function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
+/** Sets an own property. A plain assignment to `__proto__` would change the prototype instead. */
+function setOwnProperty(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
   } else target[key] = value;
 }
 
-/** Reads what there is of a JSON object. Always returns an object; an unreadable text gives an empty one. */
+/** Parses the beginning of a JSON object. Always returns an object; text that is not JSON gives an empty one. */
 export function parseStreamingJson<T = Record<string, unknown>>(text: string | undefined): T {
   const parser = new StreamingJson();
   parser.push(text ?? "");
   return parser.value as T;
 }
 
-/** Whether a value that did not come through `StreamingJson` is too deep to be handled safely. */
-export function isTooDeep(value: unknown, levels = deepestJson): boolean {
+/** Whether a parsed value is nested deeper than `levels`. */
+export function isTooDeep(value: unknown, levels = maxJsonDepth): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
   return Object.values(value).some((inner) => isTooDeep(inner, levels - 1));

@@ -1,33 +1,32 @@
 import type { Tool } from "../context.ts";
 import type { ToolChoice } from "../options.ts";
 import type { EncodeNote } from "./protocol.ts";
-import { ignoredOption } from "./tools.ts";
+import { createIgnoredNote } from "./tools.ts";
 
-/** A tool choice in one spelling. */
+/** A normalised tool choice. */
 export type ResolvedToolChoice = { kind: "auto" | "any" | "none" } | { kind: "tool"; name: string };
 
 /**
- * Understands all spellings of a tool choice; undefined stays undefined. A choice of a tool that is not offered is no
- * choice: it is noted and left out.
+ * Normalises a tool choice; undefined stays undefined. If it names a tool that is not sent, it is left out with a note.
  */
 export function resolveToolChoice(
   choice: ToolChoice | undefined,
-  offered: readonly Tool[],
+  tools: readonly Tool[],
   notes: EncodeNote[],
 ): ResolvedToolChoice | undefined {
-  const resolved = choice === undefined ? undefined : readChoice(choice);
-  if (resolved?.kind !== "tool" || offered.some(({ name }) => name === resolved.name)) return resolved;
-  notes.push(ignoredOption("toolChoice", `there is no tool ${resolved.name} to choose`));
+  const resolved = choice === undefined ? undefined : normalizeChoice(choice);
+  if (resolved?.kind !== "tool" || tools.some(({ name }) => name === resolved.name)) return resolved;
+  notes.push(createIgnoredNote("toolChoice", `the request has no tool ${resolved.name}`));
   return undefined;
 }
 
-function readChoice(choice: ToolChoice): ResolvedToolChoice {
+function normalizeChoice(choice: ToolChoice): ResolvedToolChoice {
   if (typeof choice === "string") return { kind: choice === "required" ? "any" : choice };
   if ("function" in choice) return { kind: "tool", name: choice.function.name };
   if ("name" in choice) return { kind: "tool", name: choice.name };
   return { kind: choice.type === "required" ? "any" : choice.type };
 }
 
-/** Whether the model is left no choice but to call a tool. */
+/** Whether the model must call a tool. */
 export const isForced = (choice: ResolvedToolChoice | undefined): boolean =>
   choice?.kind === "any" || choice?.kind === "tool";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { hostDefaults } from "./host-defaults.ts";
+import { getHostDefaults } from "./host-defaults.ts";
 
-describe("a host that is known implies flags", () => {
+describe("a known host has default flags", () => {
   test.each([
     ["https://api.openai.com/v1", { supportsPromptCacheKey: true }],
     ["https://api.deepseek.com", { thinkingFormat: "deepseek", maxTokensField: "max_tokens" }],
@@ -22,7 +22,7 @@ describe("a host that is known implies flags", () => {
     ["https://api.cloudflare.com/client/v4/accounts/{ACCOUNT}/ai/v1", { sendSessionAffinityHeaders: true }],
     ["https://gateway.ai.cloudflare.com/v1/{A}/{B}/compat", { supportsReasoningEffort: false }],
   ])("%s", (baseUrl, expected) => {
-    expect(hostDefaults(baseUrl)).toMatchObject(expected);
+    expect(getHostDefaults(baseUrl)).toMatchObject(expected);
   });
 });
 
@@ -37,8 +37,8 @@ test.each([
   "http://ollama:11434/v1",
   "http://box.local/v1",
   "http://gpu.example.com:11434/v1",
-])("%s is a server at home", (baseUrl) => {
-  expect(hostDefaults(baseUrl)).toMatchObject(local);
+])("%s is a local server", (baseUrl) => {
+  expect(getHostDefaults(baseUrl)).toMatchObject(local);
 });
 
 test.each([
@@ -51,6 +51,6 @@ test.each([
   "https://{HOST}/v1",
   "not a URL",
   "",
-])("%j implies nothing", (baseUrl) => {
-  expect(hostDefaults(baseUrl)).toEqual({});
+])("%j has no default flags", (baseUrl) => {
+  expect(getHostDefaults(baseUrl)).toEqual({});
 });

@@ -1,29 +1,30 @@
 /**
- * What is known about servers that speak OpenAI's chat completions, by host. The catalogue's own flags win; this table
- * is for what they leave open, and for base URLs that the catalogue has never heard of.
+ * Default compat flags of servers with OpenAI's chat completions API, by host. Flags of the model take precedence. The
+ * table also covers base URLs that are not in the catalogue.
  */
 import type { OpenAICompletionsCompat } from "../model.ts";
+import { localServerCompat } from "./local-servers.ts";
 
 interface HostRow {
-  /** Each matches itself and everything below it. */
+  /** Each domain matches itself and its subdomains. */
   domains: readonly string[];
   compat: OpenAICompletionsCompat;
 }
 
-/** What nobody but OpenAI is sure to take. Leaving it out costs nothing; some servers reject it. */
-const modest: OpenAICompletionsCompat = {
+/** Only OpenAI is certain to accept these fields. Some servers reject them, and they are not needed. */
+const basic: OpenAICompletionsCompat = {
   supportsStore: false,
   supportsDeveloperRole: false,
   supportsLongCacheRetention: false,
 };
 
-/** The first row that matches counts, so the narrower domain stands above the wider one. */
+/** The first match is used, so a subdomain must come before its domain. */
 const rows: readonly HostRow[] = [
   { domains: ["api.openai.com"], compat: { supportsPromptCacheKey: true } },
   {
     domains: ["deepseek.com"],
     compat: {
-      ...modest,
+      ...basic,
       maxTokensField: "max_tokens",
       thinkingFormat: "deepseek",
       requiresReasoningContentOnAssistantMessages: true,
@@ -31,12 +32,12 @@ const rows: readonly HostRow[] = [
   },
   {
     domains: ["xiaomimimo.com"],
-    compat: { ...modest, thinkingFormat: "deepseek", requiresReasoningContentOnAssistantMessages: true },
+    compat: { ...basic, thinkingFormat: "deepseek", requiresReasoningContentOnAssistantMessages: true },
   },
   {
     domains: ["moonshot.ai", "moonshot.cn"],
     compat: {
-      ...modest,
+      ...basic,
       maxTokensField: "max_tokens",
       thinkingFormat: "deepseek",
       supportsReasoningEffort: false,
@@ -45,15 +46,15 @@ const rows: readonly HostRow[] = [
   },
   {
     domains: ["volces.com"],
-    compat: { ...modest, maxTokensField: "max_tokens", thinkingFormat: "deepseek", supportsReasoningEffort: false },
+    compat: { ...basic, maxTokensField: "max_tokens", thinkingFormat: "deepseek", supportsReasoningEffort: false },
   },
   {
     domains: ["z.ai", "bigmodel.cn"],
-    compat: { ...modest, maxTokensField: "max_tokens", thinkingFormat: "zai", supportsReasoningEffort: false },
+    compat: { ...basic, maxTokensField: "max_tokens", thinkingFormat: "zai", supportsReasoningEffort: false },
   },
   {
     domains: ["aliyuncs.com"],
-    compat: { ...modest, maxTokensField: "max_tokens", thinkingFormat: "qwen", supportsReasoningEffort: false },
+    compat: { ...basic, maxTokensField: "max_tokens", thinkingFormat: "qwen", supportsReasoningEffort: false },
   },
   {
     domains: ["openrouter.ai"],
@@ -65,11 +66,11 @@ const rows: readonly HostRow[] = [
       sessionAffinityFormat: "openrouter",
     },
   },
-  { domains: ["ai-gateway.vercel.sh"], compat: { ...modest, thinkingFormat: "openrouter" } },
+  { domains: ["ai-gateway.vercel.sh"], compat: { ...basic, thinkingFormat: "openrouter" } },
   {
     domains: ["together.ai", "together.xyz"],
     compat: {
-      ...modest,
+      ...basic,
       maxTokensField: "max_tokens",
       thinkingFormat: "together",
       supportsReasoningEffort: false,
@@ -78,14 +79,14 @@ const rows: readonly HostRow[] = [
   },
   {
     domains: ["ant-ling.com"],
-    compat: { ...modest, maxTokensField: "max_tokens", thinkingFormat: "ant-ling", supportsReasoningEffort: false },
+    compat: { ...basic, maxTokensField: "max_tokens", thinkingFormat: "ant-ling", supportsReasoningEffort: false },
   },
-  { domains: ["x.ai"], compat: { ...modest, supportsReasoningEffort: false } },
+  { domains: ["x.ai"], compat: { ...basic, supportsReasoningEffort: false } },
   {
-    // Rejects whatever it does not know, in messages too.
+    // Rejects unknown fields, also in messages.
     domains: ["mistral.ai"],
     compat: {
-      ...modest,
+      ...basic,
       maxTokensField: "max_tokens",
       supportsReasoningEffort: false,
       requiresToolResultName: true,
@@ -93,38 +94,38 @@ const rows: readonly HostRow[] = [
       toolCallIdFormat: "mistral",
     },
   },
-  { domains: ["groq.com"], compat: modest },
-  // Takes strict tools only when all of them are.
-  { domains: ["cerebras.ai"], compat: { ...modest, supportsStrictMode: false } },
-  { domains: ["fireworks.ai"], compat: { ...modest, sendSessionAffinityHeaders: true } },
+  { domains: ["groq.com"], compat: basic },
+  // Accepts strict tools only if all tools are strict.
+  { domains: ["cerebras.ai"], compat: { ...basic, supportsStrictMode: false } },
+  { domains: ["fireworks.ai"], compat: { ...basic, sendSessionAffinityHeaders: true } },
   {
     domains: ["baseten.co"],
-    compat: { ...modest, maxTokensField: "max_tokens", sendSessionAffinityHeaders: true },
+    compat: { ...basic, maxTokensField: "max_tokens", sendSessionAffinityHeaders: true },
   },
   {
     domains: ["gateway.ai.cloudflare.com"],
     compat: {
-      ...modest,
+      ...basic,
       maxTokensField: "max_tokens",
       supportsReasoningEffort: false,
       supportsStrictMode: false,
       sendSessionAffinityHeaders: true,
     },
   },
-  { domains: ["api.cloudflare.com"], compat: { ...modest, sendSessionAffinityHeaders: true } },
+  { domains: ["api.cloudflare.com"], compat: { ...basic, sendSessionAffinityHeaders: true } },
   {
     domains: ["nvidia.com"],
-    compat: { ...modest, maxTokensField: "max_tokens", supportsReasoningEffort: false, supportsStrictMode: false },
+    compat: { ...basic, maxTokensField: "max_tokens", supportsReasoningEffort: false, supportsStrictMode: false },
   },
-  { domains: ["huggingface.co"], compat: modest },
-  { domains: ["githubcopilot.com"], compat: { ...modest, supportsReasoningEffort: false } },
-  { domains: ["googleapis.com"], compat: { ...modest, maxTokensField: "max_tokens", supportsStrictMode: false } },
+  { domains: ["huggingface.co"], compat: basic },
+  { domains: ["githubcopilot.com"], compat: { ...basic, supportsReasoningEffort: false } },
+  { domains: ["googleapis.com"], compat: { ...basic, maxTokensField: "max_tokens", supportsStrictMode: false } },
   {
     domains: ["opencode.ai"],
     compat: { supportsStore: false, supportsDeveloperRole: false, maxTokensField: "max_tokens" },
   },
   {
-    // Hosts of open models, which are all alike in this.
+    // Hosts of open models.
     domains: [
       "chutes.ai",
       "deepinfra.com",
@@ -139,35 +140,27 @@ const rows: readonly HostRow[] = [
       "siliconflow.com",
       "stepfun.com",
     ],
-    compat: { ...modest, maxTokensField: "max_tokens" },
+    compat: { ...basic, maxTokensField: "max_tokens" },
   },
 ];
 
-/** Ollama, LM Studio, llama.cpp, vLLM and whatever else runs at home: all take `max_tokens`, none is OpenAI. */
-const local: OpenAICompletionsCompat = {
-  ...modest,
-  maxTokensField: "max_tokens",
-  supportsStrictMode: false,
-  toolCallIdFormat: "any",
-};
-
-/** Ports that are as good as a name: Ollama's and LM Studio's. */
+/** The default ports of Ollama and LM Studio, which identify them on any host. */
 const localPorts: readonly string[] = ["11434", "1234"];
 
-/** The flags that a base URL implies. Pure; looks at the host and its port only. Unknown hosts imply nothing. */
-export function hostDefaults(baseUrl: string): OpenAICompletionsCompat {
-  // Placeholders are filled in when a request is made; until then they match no row.
-  const plain = baseUrl.replace(/\{[^}]*\}/g, "placeholder.invalid");
-  if (!URL.canParse(plain)) return {};
-  const { hostname, port } = new URL(plain);
+/** The default flags for a base URL, by its host and port. Empty for an unknown host. Pure. */
+export function getHostDefaults(baseUrl: string): OpenAICompletionsCompat {
+  // Placeholders are filled in later, when a request is made; here they must not match any row.
+  const parseable = baseUrl.replace(/\{[^}]*\}/g, "placeholder.invalid");
+  if (!URL.canParse(parseable)) return {};
+  const { hostname, port } = new URL(parseable);
   const row = rows.find(({ domains }) => domains.some((domain) => isWithin(hostname, domain)));
   if (row) return row.compat;
-  return localPorts.includes(port) || isLocal(hostname) ? local : {};
+  return localPorts.includes(port) || isLocal(hostname) ? localServerCompat : {};
 }
 
 const isWithin = (hostname: string, domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);
 
-/** A name or address that cannot be reached from elsewhere. */
+/** Whether a host is this machine or in the local network. */
 const isLocal = (hostname: string) =>
   !/[.:]/.test(hostname) ||
   /\.(localhost|local|lan|internal|home\.arpa)$/.test(hostname) ||

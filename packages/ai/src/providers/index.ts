@@ -1,22 +1,22 @@
-/** Where a key goes: a header, and what stands before the key in it. */
+/** The header that carries a key, and the prefix before the key. */
 export interface KeyHeader {
   name: string;
   prefix: string;
 }
 
-/** Who serves models, as data. Their models are in the catalogue; here is only what the catalogue does not say. */
+/** A provider, as data. Its models are in the catalogue. */
 export interface ProviderInfo {
-  /** For people. */
+  /** Shown to the user. */
   name: string;
   /** Environment variables that may hold the key, most specific first. */
   keys: readonly string[];
   /** The server may be used without a key. */
   keyless?: boolean;
-  /** Which header carries the key, where it is not the protocol's own. */
+  /** The header for the key. Default: the protocol's. */
   keyHeader?: KeyHeader;
   /** Sent with every request. Names in lower case. */
   headers?: Readonly<Record<string, string>>;
-  /** Wants to know whether a person or the agent speaks, and whether there are images to see. */
+  /** Requests need headers that say whether the user or the agent caused them and whether they have images. */
   tellsInitiator?: boolean;
 }
 
@@ -41,7 +41,7 @@ const table: Record<string, ProviderInfo> = {
     name: "GitHub Copilot",
     keys: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
     keyHeader: bearer,
-    // It serves the editors it knows.
+    // It only accepts requests from known editors.
     headers: {
       "user-agent": "GitHubCopilotChat/0.35.0",
       "editor-version": "vscode/1.107.0",
@@ -86,7 +86,7 @@ const table: Record<string, ProviderInfo> = {
   vllm: { name: "vLLM", keys: ["VLLM_API_KEY"], keyless: true },
 };
 
-/** Every built-in provider and local server. Without a prototype: a provider called `constructor` is not in it. */
+/** Every built-in provider and local server. It has no prototype, so that `providers["constructor"]` is undefined. */
 export const providers: Readonly<Record<string, ProviderInfo>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, ProviderInfo>, table),
 );

@@ -2,7 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeClock } from "../testing/fake-clock.ts";
-import { assumedLimits, listLocalModels, localBaseUrl, localModel, type LocalProvider } from "./local-servers.ts";
+import {
+  assumedLimits,
+  listLocalModels,
+  resolveLocalBaseUrl,
+  createLocalModel,
+  type LocalProvider,
+} from "./local-servers.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -12,7 +18,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A server on loopback; answers its base URL. */
+/** Starts a server on loopback and returns its base URL. */
 async function serve(handle: Handler): Promise<string> {
   const server = createServer(handle);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -33,13 +39,13 @@ const json = (body: unknown): Handler => {
   };
 };
 
-const windows = async (provider: LocalProvider, baseUrl: string) => {
+const listWindows = async (provider: LocalProvider, baseUrl: string) => {
   const { models } = await listLocalModels(provider, { baseUrl });
   return models.map(({ id, contextWindow }) => [id, contextWindow]);
 };
 
 describe("listLocalModels", () => {
-  test("asks for /models without a key and answers models that can be used", async () => {
+  test("requests /models without a key and returns usable models", async () => {
     const seen: (string | undefined)[] = [];
     const baseUrl = await serve((request, response) => {
       seen.push(request.method, request.url, request.headers.authorization);
@@ -55,12 +61,12 @@ describe("listLocalModels", () => {
     expect(failure).toBeUndefined();
     expect(seen).toEqual(["GET", "/v1/models", undefined]);
     expect(models).toEqual([
-      localModel("ollama", "qwen3:8b", { baseUrl }),
-      localModel("ollama", "llama3.2:latest", { baseUrl }),
+      createLocalModel("ollama", "qwen3:8b", { baseUrl }),
+      createLocalModel("ollama", "llama3.2:latest", { baseUrl }),
     ]);
   });
 
-  test("sends a key that was given, since such servers can be told to want one", async () => {
+  test("sends the key that was passed, because local servers can be configured to require one", async () => {
     let sent: string | undefined;
     const baseUrl = await serve((request, response) => {
       sent = request.headers.authorization;
@@ -70,7 +76,7 @@ describe("listLocalModels", () => {
     expect(sent).toBe("Bearer k");
   });
 
-  test("believes a server that says how long a prompt it takes, and is careful with one that does not", async () => {
+  test("uses the context window that the server reports, and assumes a small one otherwise", async () => {
     const vllm = await serve(
       json({
         data: [
@@ -79,30 +85,30 @@ describe("listLocalModels", () => {
         ],
       }),
     );
-    expect(await windows("vllm", vllm)).toEqual([
+    expect(await listWindows("vllm", vllm)).toEqual([
       ["a", 131_072],
       ["b", 4_096],
     ]);
     const trained = (tokens: unknown) => ({ id: `${tokens}`, meta: { n_ctx_train: tokens } });
     const llamacpp = await serve(json({ data: [trained(2_048), trained(1_000_000), trained(-1), { id: "x" }] }));
-    expect(await windows("llamacpp", llamacpp)).toEqual([
+    expect(await listWindows("llamacpp", llamacpp)).toEqual([
       ["2048", 2_048],
       ["1000000", assumedLimits.contextWindow],
       ["-1", assumedLimits.contextWindow],
       ["x", assumedLimits.contextWindow],
     ]);
-    const small = localModel("vllm", "b", { contextWindow: 4_096 });
+    const small = createLocalModel("vllm", "b", { contextWindow: 4_096 });
     expect(small.maxTokens).toBe(4_096);
   });
 
-  test("leaves out what has no id, and what comes twice", async () => {
+  test("leaves out entries without an id and duplicates", async () => {
     const baseUrl = await serve(json({ data: [null, 1, {}, { id: 5 }, { id: "a" }, { id: "a" }, "x"] }));
-    expect(await windows("lmstudio", baseUrl)).toEqual([["a", assumedLimits.contextWindow]]);
-    const odd = await serve(json([1, 2]));
-    expect(await listLocalModels("lmstudio", { baseUrl: odd })).toEqual({ models: [] });
+    expect(await listWindows("lmstudio", baseUrl)).toEqual([["a", assumedLimits.contextWindow]]);
+    const invalid = await serve(json([1, 2]));
+    expect(await listLocalModels("lmstudio", { baseUrl: invalid })).toEqual({ models: [] });
   });
 
-  test("answers an empty list and the reason when nobody is there", async () => {
+  test("returns an empty list and the failure if no server is running", async () => {
     const baseUrl = await serve(json({}));
     await closing.pop()!();
     const { models, failure } = await listLocalModels("lmstudio", { baseUrl });
@@ -113,49 +119,50 @@ describe("listLocalModels", () => {
     );
   });
 
-  for (const [what, handle, kind] of [
+  for (const [condition, handle, kind] of [
     [
       "is still loading",
       ((_request, response) => response.writeHead(503).end("Loading model")) as Handler,
       "overloaded",
     ],
-    ["wants a key", ((_request, response) => response.writeHead(401).end()) as Handler, "auth"],
-    ["is no such server", ((_request, response) => response.end("<html></html>")) as Handler, "unknown"],
-    ["hangs up", ((request) => request.socket.destroy()) as Handler, "network"],
+    ["requires a key", ((_request, response) => response.writeHead(401).end()) as Handler, "auth"],
+    ["answers with HTML", ((_request, response) => response.end("<html></html>")) as Handler, "unknown"],
+    ["closes the connection", ((request) => request.socket.destroy()) as Handler, "network"],
   ] as const) {
-    test(`answers an empty list and the reason when the server ${what}`, async () => {
+    test(`returns an empty list and the failure if the server ${condition}`, async () => {
       const { models, failure } = await listLocalModels("llamacpp", { baseUrl: await serve(handle) });
       expect(models).toEqual([]);
       expect(failure?.kind).toBe(kind);
     });
   }
 
-  test("does not wait for a server that says nothing", async () => {
+  test("times out if the server does not answer", async () => {
     const clock = createFakeClock();
-    let asked!: () => void;
-    const arrived = new Promise<void>((resolve) => (asked = resolve));
-    const baseUrl = await serve(() => asked());
+    let onRequest!: () => void;
+    const requested = new Promise<void>((resolve) => (onRequest = resolve));
+    const baseUrl = await serve(() => onRequest());
     const listing = listLocalModels("ollama", { baseUrl, clock });
-    await arrived;
+    await requested;
     await clock.advance(5_000);
     expect((await listing).failure).toMatchObject({ kind: "idle_timeout", message: /within 5000 ms/ });
     expect(clock.waiting).toBe(0);
   });
 
-  test("stops when it is told to", async () => {
+  test("stops when the signal aborts", async () => {
     const abort = new AbortController();
     const baseUrl = await serve(() => abort.abort());
     expect((await listLocalModels("ollama", { baseUrl, signal: abort.signal })).failure?.kind).toBe("aborted");
     expect((await listLocalModels("ollama", { baseUrl, signal: abort.signal })).failure?.kind).toBe("aborted");
   });
 
-  test("refuses a provider that is not a local server", async () => {
+  test("rejects a provider that is not a local server", async () => {
     await expect(listLocalModels("openai" as LocalProvider)).rejects.toMatchObject({ code: "unknown_provider" });
   });
 });
 
-describe("localBaseUrl", () => {
-  const at = (host: string) => localBaseUrl("ollama", (name) => (name === "OLLAMA_HOST" ? host : undefined));
+describe("resolveLocalBaseUrl", () => {
+  const resolveHost = (host: string) =>
+    resolveLocalBaseUrl("ollama", (name) => (name === "OLLAMA_HOST" ? host : undefined));
 
   for (const [host, url] of [
     ["box", "http://box:11434/v1"],
@@ -170,12 +177,14 @@ describe("localBaseUrl", () => {
     ["https://box.example/ollama/v1/", "https://box.example/ollama/v1"],
     ["not a host", "http://127.0.0.1:11434/v1"],
   ] as const) {
-    test(`reads OLLAMA_HOST=${host} as ${url}`, () => expect(at(host)).toBe(url));
+    test(`reads OLLAMA_HOST=${host} as ${url}`, () => expect(resolveHost(host)).toBe(url));
   }
 
-  test("is the usual port where nothing is set", () => {
+  test("is the default port if no variable is set", () => {
     const unset = () => undefined;
-    expect((["ollama", "lmstudio", "llamacpp", "vllm"] as const).map((name) => localBaseUrl(name, unset))).toEqual([
+    expect(
+      (["ollama", "lmstudio", "llamacpp", "vllm"] as const).map((name) => resolveLocalBaseUrl(name, unset)),
+    ).toEqual([
       "http://127.0.0.1:11434/v1",
       "http://127.0.0.1:1234/v1",
       "http://127.0.0.1:8080/v1",

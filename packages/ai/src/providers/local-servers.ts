@@ -1,23 +1,22 @@
 /**
- * Servers on the person's own machine. They need no key, and they serve whatever was loaded into them, so any model id
- * is a model. They all speak OpenAI's chat completions.
+ * Model servers on the user's own machine. They need no key, and any model may be loaded into them, so every id is
+ * accepted. All of them have OpenAI's chat completions API.
  */
 import { platform } from "#platform";
-import { envApiKey } from "../auth/env-keys.ts";
+import { getEnvApiKey } from "../auth/env-keys.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { AiError } from "../errors.ts";
 import { classifyResponse, classifyThrown, type Failure } from "../failure.ts";
 import type { Model, OpenAICompletionsCompat } from "../model.ts";
 import type { Env } from "../platform/platform.ts";
-import { list, record, text } from "../protocols/read.ts";
+import { asArray, asRecord, asString } from "../protocols/read.ts";
 import { readText } from "../transport/http.ts";
 import { withoutUserinfo } from "../userinfo.ts";
 import { bearer, providers } from "./index.ts";
 
-/** One kind of local server, as data. */
 export interface LocalServer {
   baseUrl: string;
-  /** The variable in which the server's own tools look for its address. */
+  /** The environment variable that the server's own tools read the address from. */
   hostVariable?: string;
 }
 
@@ -33,13 +32,13 @@ export type LocalProvider = keyof typeof localServers;
 export const isLocalProvider = (provider: string): provider is LocalProvider => Object.hasOwn(localServers, provider);
 
 /**
- * What is assumed of a model that says nothing about itself. Enough for an agent to work in, and little enough that
- * most servers were started with as much; a server with less drops part of the prompt, which the answer then reports.
+ * The limits of a model whose limits are unknown. Enough for an agent, and low enough for the settings of most servers.
+ * A server with less truncates the prompt, which a diagnostic of the answer reports.
  */
 export const assumedLimits = { contextWindow: 32_768, maxTokens: 8_192 } as const;
 
-/** None of the four takes OpenAI's newer fields reliably; all take the older ones. */
-const compat: OpenAICompletionsCompat = {
+/** The flags of local servers. None of them accepts OpenAI's newer fields reliably; all accept the older ones. */
+export const localServerCompat: OpenAICompletionsCompat = {
   supportsStore: false,
   supportsDeveloperRole: false,
   supportsStrictMode: false,
@@ -48,51 +47,51 @@ const compat: OpenAICompletionsCompat = {
   toolCallIdFormat: "any",
 };
 
-/** Reading a long prompt without a fast GPU takes minutes, and nothing is sent meanwhile. */
+/** Without a fast GPU, a long prompt takes minutes before the first token is sent. */
 const firstTokenTimeoutMs = 1_800_000;
 
 /**
- * A model of a local server, known by its id alone: text only, without thinking, free, with `assumedLimits`. Spread it
- * to say more: `{ ...model, input: ["text", "image"] }`.
+ * A model of a local server: text only, without thinking, free, with `assumedLimits`. Copy it to change a property:
+ * `{ ...model, input: ["text", "image"] }`.
  */
-export function localModel(
+export function createLocalModel(
   provider: LocalProvider,
   id: string,
-  known: { baseUrl?: string; contextWindow?: number } = {},
+  options: { baseUrl?: string; contextWindow?: number } = {},
 ): Model<"openai-completions"> {
-  const contextWindow = known.contextWindow ?? assumedLimits.contextWindow;
+  const contextWindow = options.contextWindow ?? assumedLimits.contextWindow;
   return {
     id,
     name: id,
     api: "openai-completions",
     provider,
-    baseUrl: known.baseUrl ?? localBaseUrl(provider),
+    baseUrl: options.baseUrl ?? resolveLocalBaseUrl(provider),
     reasoning: false,
     input: ["text"],
     cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
     contextWindow,
     maxTokens: Math.min(assumedLimits.maxTokens, contextWindow),
     firstTokenTimeoutMs,
-    compat: { ...compat },
+    compat: { ...localServerCompat },
   };
 }
 
-/** Where the server is: its own variable if that is set and readable, else its usual port on this machine. */
-export function localBaseUrl(provider: LocalProvider, env: Env = platform.env): string {
+/** The base URL from the server's environment variable if it is set and valid, else the default port on this machine. */
+export function resolveLocalBaseUrl(provider: LocalProvider, env: Env = platform.env): string {
   const server: LocalServer = localServers[provider];
   const host = server.hostVariable === undefined ? undefined : env(server.hostVariable);
   return (host === undefined ? undefined : parseHost(host, new URL(server.baseUrl).port)) ?? server.baseUrl;
 }
 
-/** `host`, `host:port`, `:port` or a URL, as Ollama reads its variable. Undefined when it is none of these. */
+/** Parses `host`, `host:port`, `:port` or a URL, like Ollama does. Undefined if it is none of these. */
 function parseHost(host: string, defaultPort: string): string | undefined {
   const trimmed = host.trim();
   const hasScheme = /^https?:\/\//i.test(trimmed);
   const address = trimmed.startsWith(":") ? `127.0.0.1${trimmed}` : trimmed;
-  const written = hasScheme ? trimmed : `http://${address}`;
-  if (!URL.canParse(written)) return undefined;
-  const url = new URL(written);
-  // The same variable tells the server on which interfaces to listen; a client cannot connect to "all of them".
+  const fullUrl = hasScheme ? trimmed : `http://${address}`;
+  if (!URL.canParse(fullUrl)) return undefined;
+  const url = new URL(fullUrl);
+  // The server reads the same variable as the address to listen on. A client cannot connect to "all interfaces".
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (url.hostname === "[::]") url.hostname = "[::1]";
   if (!hasScheme && url.port === "" && !/:\d+$/.test(trimmed)) url.port = defaultPort;
@@ -102,34 +101,37 @@ function parseHost(host: string, defaultPort: string): string | undefined {
 
 export interface ListLocalModelsOptions {
   signal?: AbortSignal;
-  /** Where the server is, with `/v1`. Default: the server's usual place. */
+  /** The base URL, including `/v1`. Default: from the server's environment variable, else its default port. */
   baseUrl?: string;
   apiKey?: string;
-  /** Default 5,000: a server that is there answers at once. */
+  /** Default 5,000. */
   timeoutMs?: number;
   /** Default: the system's. */
   clock?: Clock;
 }
 
-/** What a local server serves. With `failure`, it could not be asked, and `models` is empty. */
+/** The models of a local server. If the request failed, `failure` is set and `models` is empty. */
 export interface LocalModels {
   models: Model<"openai-completions">[];
   failure?: Failure;
 }
 
-/** Asks a local server what it serves. A server that is not running is an answer, not an error. */
+/** Asks a local server for its models. A server that is not running is an expected failure: the promise resolves. */
 export async function listLocalModels(
   provider: LocalProvider,
   options: ListLocalModelsOptions = {},
 ): Promise<LocalModels> {
   if (!isLocalProvider(provider)) {
     const known = Object.keys(localServers).join(", ");
-    throw new AiError("unknown_provider", `${JSON.stringify(provider)} is not a local server; there are ${known}.`);
+    throw new AiError(
+      "unknown_provider",
+      `${JSON.stringify(provider)} is not a local server. The local servers are ${known}.`,
+    );
   }
-  const baseUrl = (options.baseUrl ?? localBaseUrl(provider)).replace(/\/+$/, "");
-  const asked = await askForModels(provider, baseUrl, options);
-  if (!("failure" in asked)) return { models: parseModels(provider, baseUrl, asked.body) };
-  const { failure } = asked;
+  const baseUrl = (options.baseUrl ?? resolveLocalBaseUrl(provider)).replace(/\/+$/, "");
+  const outcome = await requestModels(provider, baseUrl, options);
+  if (!("failure" in outcome)) return { models: parseModels(provider, baseUrl, outcome.body) };
+  const { failure } = outcome;
   const name = providers[provider]?.name ?? provider;
   return {
     models: [],
@@ -140,10 +142,10 @@ export async function listLocalModels(
   };
 }
 
-/** More than any list of models; a server that sends more is not one of ours. */
+/** Larger than any list of models. */
 const maxListBytes = 4 * 1024 * 1024;
 
-async function askForModels(
+async function requestModels(
   provider: LocalProvider,
   baseUrl: string,
   options: ListLocalModelsOptions,
@@ -155,7 +157,7 @@ async function askForModels(
   signal?.addEventListener("abort", onAbort, { once: true });
   const cancelTimer = clock.setTimer(timeoutMs, onAbort);
   try {
-    const key = options.apiKey ?? envApiKey(provider, platform.env);
+    const key = options.apiKey ?? getEnvApiKey(provider, platform.env);
     const headers = { accept: "application/json", ...(key && { [bearer.name]: bearer.prefix + key }) };
     const response = await platform.send(
       { method: "GET", url: `${baseUrl}/models`, headers, body: "" },
@@ -167,39 +169,46 @@ async function askForModels(
     }
     return { body: JSON.parse(body) as unknown };
   } catch (error) {
-    return { failure: whyNot(error, signal, abort.signal, timeoutMs) };
+    return { failure: toFailure(error, signal, abort.signal, timeoutMs) };
   } finally {
     cancelTimer();
     signal?.removeEventListener("abort", onAbort);
   }
 }
 
-function whyNot(error: unknown, signal: AbortSignal | undefined, limit: AbortSignal, timeoutMs: number): Failure {
+function toFailure(
+  error: unknown,
+  signal: AbortSignal | undefined,
+  timeoutSignal: AbortSignal,
+  timeoutMs: number,
+): Failure {
   if (signal?.aborted) return { kind: "aborted", message: "The request was aborted." };
-  if (limit.aborted) return { kind: "idle_timeout", message: `There was no answer within ${timeoutMs} ms.` };
+  if (timeoutSignal.aborted) return { kind: "idle_timeout", message: `There was no answer within ${timeoutMs} ms.` };
   if (error instanceof SyntaxError) return { kind: "unknown", message: "The answer was not JSON." };
   return classifyThrown(error);
 }
 
 function parseModels(provider: LocalProvider, baseUrl: string, body: unknown): Model<"openai-completions">[] {
-  const entries = new Map(list(record(body)["data"]).map((entry) => [text(record(entry)["id"]), record(entry)]));
+  const entries = new Map(
+    asArray(asRecord(body)["data"]).map((entry) => [asString(asRecord(entry)["id"]), asRecord(entry)]),
+  );
   entries.delete("");
   return [...entries].map(([id, entry]) => {
-    const contextWindow = parseWindow(entry);
-    return localModel(provider, id, { baseUrl, ...(contextWindow !== undefined && { contextWindow }) });
+    const contextWindow = parseContextWindow(entry);
+    return createLocalModel(provider, id, { baseUrl, ...(contextWindow !== undefined && { contextWindow }) });
   });
 }
 
 /**
- * vLLM says how long a prompt it serves. llama.cpp says only how long a prompt the model was trained on, which is more
- * than most servers are started with: a bound, not a window.
+ * vLLM reports the context window that it serves. llama.cpp reports only the window that the model was trained with,
+ * which is larger than most servers are configured for, so it is only an upper bound.
  */
-function parseWindow(entry: Record<string, unknown>): number | undefined {
-  const served = tokens(entry["max_model_len"]);
+function parseContextWindow(entry: Record<string, unknown>): number | undefined {
+  const served = parseCount(entry["max_model_len"]);
   if (served !== undefined) return served;
-  const trained = tokens(record(entry["meta"])["n_ctx_train"]);
+  const trained = parseCount(asRecord(entry["meta"])["n_ctx_train"]);
   return trained === undefined ? undefined : Math.min(trained, assumedLimits.contextWindow);
 }
 
-const tokens = (value: unknown): number | undefined =>
+const parseCount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : undefined;

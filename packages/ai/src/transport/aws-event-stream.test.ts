@@ -12,7 +12,7 @@ const codec = new EventStreamCodec(
 
 const string = (value: string) => ({ type: "string" as const, value });
 
-/** A message as AWS's own codec writes it. */
+/** A message encoded by AWS's own codec. */
 const encode = (headers: Parameters<typeof codec.encode>[0]["headers"], payload: string) =>
   codec.encode({ headers, body: new TextEncoder().encode(payload) });
 
@@ -32,20 +32,20 @@ function read(chunks: Iterable<Uint8Array>): { frames: Frame[]; damage: string |
 
 const concat = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
 
-const spoken: Frame[] = [
+const expectedFrames: Frame[] = [
   { event: "messageStart", data: { role: "assistant" } },
   { event: "contentBlockDelta", data: { contentBlockIndex: 0, delta: { text: "Grüße 🌍" } } },
   { event: "messageStop", data: { stopReason: "end_turn" } },
 ];
-const bytes = concat(...spoken.map(({ event: type, data }) => event(type!, data)));
+const bytes = concat(...expectedFrames.map(({ event: type, data }) => event(type!, data)));
 
-describe("frames are what AWS's own codec says they are", () => {
-  test("messages of the codec are read", () => {
-    expect(read([bytes])).toEqual({ frames: spoken, damage: undefined });
+describe("compatibility with AWS's own codec", () => {
+  test("messages encoded by the codec are read", () => {
+    expect(read([bytes])).toEqual({ frames: expectedFrames, damage: undefined });
   });
 
-  test("messages of the wire server are read by the codec, byte for byte the same", () => {
-    for (const { event: type, data } of spoken) {
+  test("messages of the test server equal those of the codec, byte for byte", () => {
+    for (const { event: type, data } of expectedFrames) {
       expect(new Uint8Array(awsEvent(type!, data as object))).toEqual(event(type!, data));
       const { headers, body } = codec.decode(awsEvent(type!, data as object));
       expect(headers[":event-type"]).toEqual(string(type!));
@@ -53,7 +53,7 @@ describe("frames are what AWS's own codec says they are", () => {
     }
   });
 
-  test("headers of every type are stepped over", () => {
+  test("headers of every type are skipped", () => {
     const message = encode(
       {
         yes: { type: "boolean", value: true },
@@ -72,29 +72,32 @@ describe("frames are what AWS's own codec says they are", () => {
   });
 });
 
-describe("a stream means the same however it is cut", () => {
+describe("it makes no difference how a stream is split", () => {
   test("at every byte", () => {
-    for (let at = 0; at <= bytes.length; at++) {
-      expect(read([bytes.subarray(0, at), bytes.subarray(at)])).toEqual({ frames: spoken, damage: undefined });
+    for (let offset = 0; offset <= bytes.length; offset++) {
+      expect(read([bytes.subarray(0, offset), bytes.subarray(offset)])).toEqual({
+        frames: expectedFrames,
+        damage: undefined,
+      });
     }
   });
 
   test("into single bytes", () => {
-    expect(read([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual({ frames: spoken, damage: undefined });
+    expect(read([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual({ frames: expectedFrames, damage: undefined });
   });
 
-  test("a stream that ends inside a message is damaged, and what came before is kept", () => {
-    const whole = event("messageStart", spoken[0]!.data).length;
-    for (let at = whole + 1; at < whole + 30; at++) {
-      const { frames, damage } = read([bytes.subarray(0, at)]);
-      expect(frames).toEqual(spoken.slice(0, 1));
+  test("a stream that ends inside a message is damaged, and the messages before it are kept", () => {
+    const firstLength = event("messageStart", expectedFrames[0]!.data).length;
+    for (let end = firstLength + 1; end < firstLength + 30; end++) {
+      const { frames, damage } = read([bytes.subarray(0, end)]);
+      expect(frames).toEqual(expectedFrames.slice(0, 1));
       expect(damage).toMatch(/ends in the middle/);
     }
   });
 });
 
-describe("what is wrong is said and never thrown", () => {
-  test("exceptions and errors carry their type and their words", () => {
+describe("errors and invalid input", () => {
+  test("exceptions and errors have their type and message", () => {
     const exception = encode(
       { ":message-type": string("exception"), ":exception-type": string("throttlingException") },
       '{"message":"slow down"}',
@@ -115,31 +118,31 @@ describe("what is wrong is said and never thrown", () => {
     ]);
   });
 
-  test("a flipped bit anywhere is damage, and nothing after it is read", () => {
-    const message = event("contentBlockDelta", spoken[1]!.data);
-    for (let at = 0; at < message.length; at++) {
+  test("a flipped bit anywhere is detected, and nothing after it is read", () => {
+    const message = event("contentBlockDelta", expectedFrames[1]!.data);
+    for (let index = 0; index < message.length; index++) {
       const broken = Uint8Array.from(message);
-      broken[at]! ^= 0x10;
+      broken[index]! ^= 0x10;
       const { frames, damage } = read([broken, message]);
       expect(frames).toEqual([]);
       expect(damage).toBeDefined();
     }
   });
 
-  test("header blocks that are cut, with checksums that match, are damage", () => {
+  test("truncated header blocks with matching checksums are detected", () => {
     const [head] = headerBlock({ ":event-type": "contentBlockDelta", ":message-type": "event" });
-    for (let at = 1; at < head.length; at++) {
-      const { frames, damage } = read([sealed(head.subarray(0, at), "{}")]);
+    for (let length = 1; length < head.length; length++) {
+      const { frames, damage } = read([createMessage(head.subarray(0, length), "{}")]);
       if (damage === undefined) expect(frames).toEqual([{ event: "contentBlockDelta", data: {} }]);
       else expect(damage).toMatch(/headers/);
     }
   });
 
-  test("a header of an unknown type is damage", () => {
-    expect(read([sealed(Uint8Array.of(1, 65, 99), "{}")]).damage).toMatch(/headers/);
+  test("a header of an unknown type is detected", () => {
+    expect(read([createMessage(Uint8Array.of(1, 65, 99), "{}")]).damage).toMatch(/headers/);
   });
 
-  test("lengths that cannot be are damage at once, not a wait for gigabytes", () => {
+  test("impossible lengths are detected at once, without waiting for gigabytes", () => {
     for (const [total, headers] of [
       [0, 0],
       [15, 0],
@@ -158,14 +161,14 @@ describe("what is wrong is said and never thrown", () => {
     }
   });
 
-  test("a payload that is not JSON is damage; an empty one and other content are not", () => {
+  test("an invalid JSON payload is detected; an empty payload and other content types are accepted", () => {
     expect(read([awsMessage({ ":event-type": "x" }, "{")]).damage).toMatch(/not JSON/);
     expect(read([awsMessage({ ":event-type": "x" }, "")]).frames).toEqual([{ event: "x", data: "" }]);
     const plain = awsMessage({ ":event-type": "x", ":content-type": "text/plain" }, "hello");
     expect(read([plain]).frames).toEqual([{ event: "x", data: "hello" }]);
   });
 
-  test("100,000 levels of JSON and `__proto__` keys do no harm", () => {
+  test("100,000 levels of JSON and `__proto__` keys are harmless", () => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     expect(() => read([awsMessage({ ":event-type": "x" }, deep)])).not.toThrow();
     const { frames } = read([awsMessage({ ":event-type": "__proto__", __proto__x: "y" }, '{"__proto__":{"bad":1}}')]);
@@ -173,7 +176,7 @@ describe("what is wrong is said and never thrown", () => {
     expect(({} as { bad?: number }).bad).toBeUndefined();
   });
 
-  test("random bytes, and random bytes with right checksums", () => {
+  test("random bytes, with and without valid checksums, never throw", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 60 })), (chunks) => {
         read(chunks);
@@ -181,19 +184,21 @@ describe("what is wrong is said and never thrown", () => {
     );
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.string(), (head, payload) => {
-        read([sealed(head, payload)]);
+        read([createMessage(head, payload)]);
       }),
     );
   });
 });
 
-test("the work is linear in the bytes, however small the chunks", () => {
+test("the work is linear in the number of bytes, however small the chunks", () => {
   const measureCpu = (size: number): number => {
     const message = event("contentBlockDelta", { delta: { text: "x".repeat(size) } });
     const framer = new AwsEventStreamFramer();
     const before = process.cpuUsage();
     let frames = 0;
-    for (let at = 0; at < message.length; at += 16) frames += framer.push(message.subarray(at, at + 16)).length;
+    for (let start = 0; start < message.length; start += 16) {
+      frames += framer.push(message.subarray(start, start + 16)).length;
+    }
     expect(frames).toBe(1);
     const spent = process.cpuUsage(before);
     return spent.user + spent.system;
@@ -201,12 +206,12 @@ test("the work is linear in the bytes, however small the chunks", () => {
   measureCpu(1_000_000);
   const small = Math.min(measureCpu(1_000_000), measureCpu(1_000_000));
   const large = Math.min(measureCpu(8_000_000), measureCpu(8_000_000));
-  // Eight times the bytes; copying all that waits at every chunk would be sixty-four times the work.
+  // Eight times the bytes. Copying the whole buffer for every chunk would be sixty-four times the work.
   expect(large).toBeLessThan(small * 24);
 });
 
-/** A message around any header block, with checksums that match. */
-function sealed(head: Uint8Array, payload: string): Uint8Array {
+/** A message with the given header block and matching checksums. */
+function createMessage(head: Uint8Array, payload: string): Uint8Array {
   const body = new TextEncoder().encode(payload);
   const message = new Uint8Array(16 + head.length + body.length);
   const view = new DataView(message.buffer);
@@ -219,13 +224,13 @@ function sealed(head: Uint8Array, payload: string): Uint8Array {
   return message;
 }
 
-/** A header block of string headers, taken out of a message of AWS's codec. */
+/** A block of string headers, extracted from a message of AWS's codec. */
 function headerBlock(headers: Record<string, string>): [Uint8Array] {
   const message = encode(Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, string(value)])), "");
   return [message.subarray(12, -4)];
 }
 
-/** CRC-32 by its definition, so that it shares nothing with the code under test. */
+/** CRC-32 by its definition, independent of the code under test. */
 function getCrc(data: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of data) {

@@ -1,26 +1,26 @@
 /**
- * AWS's binary event stream: lengths, headers and a payload, each message guarded by two checksums.
+ * Parses AWS's binary event stream. A message has lengths, headers, a payload and two checksums.
  * https://smithy.io/2.0/aws/amazon-eventstream.html describes the layout.
  */
 import { getErrorMessage } from "../errors.ts";
 import type { Frame } from "../protocols/protocol.ts";
-import { record, text } from "../protocols/read.ts";
+import { asRecord, asString } from "../protocols/read.ts";
 
 /** Total length, header length, and the checksum of these two. */
 const preludeBytes = 12;
 const checksumBytes = 4;
-/** The longest message that AWS allows; more is damage. */
+/** AWS's limit; a longer message means that the stream is damaged. */
 const maxMessageLength = 24 * 1024 * 1024;
 
 /**
- * Cuts bytes into frames. An event's frame carries its type and its parsed payload; an exception or an error becomes
- * `{ event: "exception", data: { type, message } }`. Never throws on what a server sends: `damage` says what is wrong,
- * and from then on nothing more is read.
+ * Splits bytes into frames. The frame of an event has its type and its parsed payload; an exception or an error becomes
+ * `{ event: "exception", data: { type, message } }`. Never throws on invalid input: `damage` then says what is wrong,
+ * and all further input is ignored.
  */
 export class AwsEventStreamFramer {
   readonly #pending = new ByteQueue();
-  /** How many bytes the next message, or at first its prelude, still needs before there is something to read. */
-  #wanted = preludeBytes;
+  /** The number of bytes needed for the next prelude or, once that is read, for the whole message. */
+  #neededBytes = preludeBytes;
   #damage: string | undefined;
 
   get damage(): string | undefined {
@@ -31,16 +31,16 @@ export class AwsEventStreamFramer {
     const frames: Frame[] = [];
     if (this.#damage !== undefined) return frames;
     this.#pending.push(chunk);
-    while (this.#damage === undefined && this.#pending.length >= this.#wanted) {
-      if (this.#wanted === preludeBytes) {
+    while (this.#damage === undefined && this.#pending.length >= this.#neededBytes) {
+      if (this.#neededBytes === preludeBytes) {
         this.#readPrelude(this.#pending.peek(preludeBytes));
         continue;
       }
-      const message = this.#pending.take(this.#wanted);
-      this.#wanted = preludeBytes;
-      const read = readMessage(message);
-      if (typeof read === "string") this.#damage = `The event stream is damaged: ${read}.`;
-      else frames.push(read);
+      const message = this.#pending.take(this.#neededBytes);
+      this.#neededBytes = preludeBytes;
+      const frame = readMessage(message);
+      if (typeof frame === "string") this.#damage = `The event stream is damaged: ${frame}.`;
+      else frames.push(frame);
     }
     return frames;
   }
@@ -55,12 +55,12 @@ export class AwsEventStreamFramer {
     const total = view.getUint32(0);
     const headers = view.getUint32(4);
     const fits = total <= maxMessageLength && headers <= total - preludeBytes - checksumBytes;
-    if (fits && crc32(prelude.subarray(0, 8)) === view.getUint32(8)) this.#wanted = total;
+    if (fits && crc32(prelude.subarray(0, 8)) === view.getUint32(8)) this.#neededBytes = total;
     else this.#damage = "The event stream is damaged: the head of a message does not match its checksum.";
   }
 }
 
-/** One whole message whose prelude is known to be right, or what is wrong with the rest. */
+/** Reads a complete message whose prelude was already checked. Returns its frame, or what is wrong with it. */
 function readMessage(message: Uint8Array): Frame | string {
   const view = createView(message);
   const payloadStart = preludeBytes + view.getUint32(4);
@@ -71,7 +71,7 @@ function readMessage(message: Uint8Array): Frame | string {
   const payload = decoder.decode(message.subarray(payloadStart, end));
   const failure = headers.get(":exception-type") ?? headers.get(":error-code");
   if (failure !== undefined || headers.get(":message-type") === "error") {
-    return { event: "exception", data: { type: failure ?? "", message: explain(headers, payload) } };
+    return { event: "exception", data: { type: failure ?? "", message: describeError(headers, payload) } };
   }
   const event = headers.get(":event-type") ?? "";
   if (payload === "" || !isJson(headers)) return { event, data: payload };
@@ -84,32 +84,33 @@ function readMessage(message: Uint8Array): Frame | string {
 const isJson = (headers: ReadonlyMap<string, string>): boolean =>
   (headers.get(":content-type") ?? "application/json").startsWith("application/json");
 
-function explain(headers: ReadonlyMap<string, string>, payload: string): string {
+function describeError(headers: ReadonlyMap<string, string>, payload: string): string {
   const json = parseJson(payload);
-  const said = "problem" in json ? payload : text(record(json.data)["message"]) || text(record(json.data)["Message"]);
-  return headers.get(":error-message") ?? (said || payload).slice(0, 2_000);
+  const error = "problem" in json ? {} : asRecord(json.data);
+  const message = asString(error["message"]) || asString(error["Message"]) || payload;
+  return headers.get(":error-message") ?? message.slice(0, 2_000);
 }
 
 function parseJson(source: string): { data: unknown } | { problem: string } {
   try {
     return { data: JSON.parse(source) as unknown };
   } catch (error) {
-    // Not only a SyntaxError: nesting that overflows the stack is no better.
+    // Besides a SyntaxError, deep nesting may overflow the stack.
     return { problem: getErrorMessage(error) };
   }
 }
 
-/** Bytes of a header's value by its type, where the type fixes them. Type 6 is bytes and 7 a string, with a length. */
+/** The sizes of header values by type. Types 6 (bytes) and 7 (string) have a length prefix instead. */
 const fixedSizes: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 };
 const stringType = 7;
 
-/** The headers that are strings; undefined where the block is cut or of a kind that nobody knows. */
+/** The string headers; undefined if the header block is truncated or has an unknown type. */
 function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> | undefined {
   const view = createView(bytes);
   const headers = new Map<string, string>();
-  let at = 0;
-  while (at < bytes.length) {
-    const nameEnd = at + 1 + view.getUint8(at);
+  let offset = 0;
+  while (offset < bytes.length) {
+    const nameEnd = offset + 1 + view.getUint8(offset);
     if (nameEnd + 1 > bytes.length) return undefined;
     const type = view.getUint8(nameEnd);
     let valueStart = nameEnd + 1;
@@ -121,10 +122,10 @@ function readHeaders(bytes: Uint8Array): ReadonlyMap<string, string> | undefined
     }
     if (size === undefined || valueStart + size > bytes.length) return undefined;
     if (type === stringType) {
-      const name = decoder.decode(bytes.subarray(at + 1, nameEnd));
+      const name = decoder.decode(bytes.subarray(offset + 1, nameEnd));
       headers.set(name, decoder.decode(bytes.subarray(valueStart, valueStart + size)));
     }
-    at = valueStart + size;
+    offset = valueStart + size;
   }
   return headers;
 }
@@ -133,7 +134,7 @@ const decoder = new TextDecoder();
 
 const createView = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Bytes that wait for the rest of their message. Each is copied a fixed number of times, however small the chunks. */
+/** A byte buffer for incomplete messages. The work is linear in the bytes, however small the chunks. */
 class ByteQueue {
   #bytes: Uint8Array = new Uint8Array(0);
   #start = 0;
@@ -144,29 +145,30 @@ class ByteQueue {
   }
 
   push(chunk: Uint8Array): void {
-    if (this.#end + chunk.length > this.#bytes.length) this.#makeRoom(chunk.length);
+    if (this.#end + chunk.length > this.#bytes.length) this.#reserve(chunk.length);
     this.#bytes.set(chunk, this.#end);
     this.#end += chunk.length;
   }
 
-  /** The first bytes, which stay. Valid until the next call. */
+  /** The first bytes, without removing them. Valid until the next call. */
   peek(count: number): Uint8Array {
     return this.#bytes.subarray(this.#start, this.#start + count);
   }
 
-  /** The first bytes, which go. Valid until the next call. */
+  /** Removes and returns the first bytes. Valid until the next call. */
   take(count: number): Uint8Array {
     const taken = this.peek(count);
     this.#start += count;
     return taken;
   }
 
-  #makeRoom(more: number): void {
+  #reserve(additionalBytes: number): void {
     const { length } = this;
-    // Moving to the front is cheap only while what waits is a small part of the room.
-    const room = (length + more) * 2 <= this.#bytes.length ? this.#bytes : new Uint8Array((length + more) * 2);
-    room.set(this.#bytes.subarray(this.#start, this.#end));
-    this.#bytes = room;
+    const capacity = (length + additionalBytes) * 2;
+    // The buffer is reused only if it is at most half full, so that bytes are not moved again and again.
+    const target = capacity <= this.#bytes.length ? this.#bytes : new Uint8Array(capacity);
+    target.set(this.#bytes.subarray(this.#start, this.#end));
+    this.#bytes = target;
     this.#start = 0;
     this.#end = length;
   }
@@ -174,7 +176,7 @@ class ByteQueue {
 
 let table: Uint32Array | undefined;
 
-/** CRC-32 as zlib computes it. Node has it natively only from 20.15 on, and a browser not at all. */
+/** CRC-32 as in zlib. `zlib.crc32` exists since Node 20.15, but not in browsers. */
 function crc32(bytes: Uint8Array): number {
   table ??= Uint32Array.from({ length: 256 }, (_unused, index) => {
     let value = index;

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, SendOptions } from "./http.ts";
 
-/** The transport of a page. Proxies and certificates are the browser's business. */
+/** The transport for browsers, which handle proxies and certificates themselves. */
 export async function send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
   const response = await fetch(request.url, {
     method: request.method,
@@ -14,14 +14,14 @@ export async function send(request: HttpRequest, options: SendOptions): Promise<
   return {
     status: response.status,
     headers: Object.fromEntries(response.headers.entries()),
-    body: read(reader),
+    body: readChunks(reader),
     discard: () => void reader?.cancel(),
     cut: () => void reader?.cancel(),
   };
 }
 
-// Not every browser can iterate a stream directly.
-async function* read(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): AsyncIterable<Uint8Array> {
+// Not every browser can iterate over a stream directly.
+async function* readChunks(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): AsyncIterable<Uint8Array> {
   for (;;) {
     const next = await reader?.read();
     if (!next || next.done) return;

@@ -29,7 +29,7 @@ test("the first content may take longer than the next", async () => {
   expect(expired).toEqual(["idle"]);
 });
 
-test("the total limit holds whatever arrives", async () => {
+test("content does not extend the total limit", async () => {
   const { clock, expired, deadline } = start({ totalMs: 250, firstMs: 100, idleMs: 100 });
   for (let turn = 0; turn < 5; turn++) {
     await clock.advance(50);
@@ -38,14 +38,14 @@ test("the total limit holds whatever arrives", async () => {
   expect(expired).toEqual(["total"]);
 });
 
-test("no limit means no timer, and a closed deadline leaves none behind", () => {
+test("without limits there is no timer, and close cancels all timers", () => {
   expect(start({ totalMs: 0, firstMs: 0, idleMs: 0 }).clock.waiting).toBe(0);
   const { clock, deadline } = start({ totalMs: 10, firstMs: 10, idleMs: 10 });
   deadline.close();
   expect(clock.waiting).toBe(0);
 });
 
-test("a complete answer waits for the connection's end only a short while, limit or no limit", async () => {
+test("after a complete answer the connection must be closed soon, with or without an idle limit", async () => {
   for (const idleMs of [0, 300_000]) {
     const { clock, expired, deadline } = start({ totalMs: 0, firstMs: idleMs, idleMs });
     deadline.content();

@@ -12,8 +12,8 @@ export interface DeadlineLimits {
 export type Expiry = "total" | "idle";
 
 /**
- * The one owner of a request's time limits. `content()` restarts the idle limit; pings and comments do not call it, so
- * a server that only keeps the line open is found out.
+ * Owns the time limits of a request. `content()` restarts the idle limit. It is not called for pings and comments, so a
+ * server that only keeps the connection open still runs into the limit.
  */
 export class Deadline {
   readonly #clock: Clock;
@@ -43,7 +43,7 @@ export class Deadline {
     this.#cancelIdle = this.#arm(this.#limits.idleMs);
   }
 
-  /** The answer is complete, and only the connection's end is still to come: it gets at most `afterMs`. */
+  /** Call when the answer is complete. The server then has at most `afterMs` to close the connection. */
   closing(afterMs: number): void {
     if (this.#closing) return;
     this.#closing = true;
@@ -58,12 +58,12 @@ export class Deadline {
     this.#cancelIdle();
   }
 
-  /** One timer serves many deltas: when it fires early, it waits for what is left. */
+  /** A timer is not reset for each delta. If content arrived since it was set, it is set again for the remaining time. */
   #arm(afterMs: number): () => void {
     if (afterMs <= 0) return noop;
     return this.#clock.setTimer(afterMs, () => {
-      const leftMs = this.#lastContent + this.#limitMs - this.#clock.monotonic();
-      if (leftMs > 0) this.#cancelIdle = this.#arm(leftMs);
+      const remainingMs = this.#lastContent + this.#limitMs - this.#clock.monotonic();
+      if (remainingMs > 0) this.#cancelIdle = this.#arm(remainingMs);
       else this.#expire("idle");
     });
   }

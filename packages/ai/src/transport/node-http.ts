@@ -1,4 +1,4 @@
-/** The transport under Node, on `node:http` and `node:https`: `fetch` would cost 30 to 50 ms at the first request. */
+/** The transport for Node. It uses `node:http` and `node:https`, because the first `fetch` costs 30 to 50 ms. */
 import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import * as https from "node:https";
@@ -6,7 +6,7 @@ import type { Duplex, Readable } from "node:stream";
 import * as tls from "node:tls";
 import type { Env } from "../platform/platform.ts";
 import type { HttpRequest, HttpResponse, SendOptions } from "./http.ts";
-import { proxyAuthorization, proxyFor } from "./proxy.ts";
+import { getProxyAuthorization, findProxy } from "./proxy.ts";
 import type { TunnelOptions } from "./tunnel-agent.ts";
 
 const maxRedirects = 3;
@@ -15,7 +15,7 @@ export async function send(request: HttpRequest, options: SendOptions): Promise<
   let url = new URL(request.url);
   for (let hops = 0; ; hops++) {
     const response = await sendOnce(request, url, options);
-    const target = redirectTarget(response, url);
+    const target = findRedirectTarget(response, url);
     if (!target) return toHttpResponse(response);
     response.destroy();
     if (hops >= maxRedirects) throw new Error(`The server redirected more than ${maxRedirects} times.`);
@@ -24,25 +24,26 @@ export async function send(request: HttpRequest, options: SendOptions): Promise<
 }
 
 /**
- * Where to go instead, if anywhere. Only 307 and 308 keep a POST a POST; other redirects are left to be reported.
- * The host must stay the same, since the request carries a key.
+ * The target of a redirect that can be followed. Only 307 and 308 keep the method; other redirects are reported to the
+ * caller. The host must stay the same, because the request carries a key.
  */
-function redirectTarget(response: http.IncomingMessage, from: URL): URL | undefined {
+function findRedirectTarget(response: http.IncomingMessage, from: URL): URL | undefined {
   const { location } = response.headers;
   if ((response.statusCode !== 307 && response.statusCode !== 308) || !location) return undefined;
   if (!URL.canParse(location, from)) return undefined;
   const to = new URL(location, from);
-  const staysHome = to.host === from.host && to.protocol === from.protocol;
-  return staysHome || isUpgrade(from, to) ? to : undefined;
+  const isSameOrigin = to.host === from.host && to.protocol === from.protocol;
+  return isSameOrigin || isUpgrade(from, to) ? to : undefined;
 }
 
+/** From HTTP to HTTPS on the same host. */
 const isUpgrade = (from: URL, to: URL) =>
   from.protocol === "http:" && to.protocol === "https:" && from.hostname === to.hostname && !from.port && !to.port;
 
 async function sendOnce(request: HttpRequest, url: URL, options: SendOptions): Promise<http.IncomingMessage> {
-  const proxy = proxyFor(url, options.env);
+  const proxy = findProxy(url, options.env);
   const secure = url.protocol === "https:";
-  const agent = await agentFor(secure, proxy, options.env);
+  const agent = await getAgent(secure, proxy, options.env);
   return await new Promise((resolve, reject) => {
     const settings: TunnelOptions = {
       method: request.method,
@@ -57,40 +58,41 @@ async function sendOnce(request: HttpRequest, url: URL, options: SendOptions): P
     };
     const outgoing =
       proxy && !secure
-        ? // A proxy for plain HTTP takes the whole URL as the path.
+        ? // For plain HTTP, the path of a proxy request is the whole URL.
           http.request(proxy, { ...settings, path: url.href, headers: withProxyAuth(settings.headers, proxy, url) })
         : (secure ? https : http).request(url, settings);
     outgoing.on("response", resolve);
-    outgoing.on("socket", hearErrors);
+    outgoing.on("socket", ignoreSocketErrors);
     outgoing.on("error", (error) => {
-      // A pooled connection may have been closed by the server meanwhile: that says nothing about the request.
-      if (outgoing.reusedSocket && isReset(error) && !options.signal.aborted) resolve(sendOnce(request, url, options));
+      // The server may have closed a pooled connection while it was idle, so the request is sent again.
+      if (outgoing.reusedSocket && isConnectionReset(error) && !options.signal.aborted)
+        resolve(sendOnce(request, url, options));
       else reject(error);
     });
     outgoing.end(request.body);
   });
 }
 
-/** An abort after the whole answer has come destroys a socket that nobody listens to: that would end the process. */
-function hearErrors(socket: Duplex): void {
+/** An abort after the complete response destroys the socket. Without a listener, its error would end the process. */
+function ignoreSocketErrors(socket: Duplex): void {
   if (!socket.listeners("error").includes(ignore)) socket.on("error", ignore);
 }
 
 const ignore = () => undefined;
 
-const isReset = (error: NodeJS.ErrnoException) => error.code === "ECONNRESET" || error.code === "EPIPE";
+const isConnectionReset = (error: NodeJS.ErrnoException) => error.code === "ECONNRESET" || error.code === "EPIPE";
 
 const withProxyAuth = (headers: http.OutgoingHttpHeaders | readonly string[] | undefined, proxy: URL, url: URL) => ({
   ...(headers as http.OutgoingHttpHeaders),
   host: url.host,
-  ...proxyAuthorization(proxy),
+  ...getProxyAuthorization(proxy),
 });
 
-/** Connections are kept and shared by everyone with the same route and certificates. */
+/** Agents keep connections open; requests with the same proxy and certificates share one. */
 const agents = new Map<string, Promise<http.Agent>>();
 
-function agentFor(secure: boolean, proxy: URL | undefined, env: Env): Promise<http.Agent> {
-  // Node reads NODE_EXTRA_CA_CERTS itself, but only where no other list is given.
+function getAgent(secure: boolean, proxy: URL | undefined, env: Env): Promise<http.Agent> {
+  // Node reads NODE_EXTRA_CA_CERTS itself, but ignores it if a list of certificates is passed.
   const caFiles = secure && env("SSL_CERT_FILE") ? [env("SSL_CERT_FILE"), env("NODE_EXTRA_CA_CERTS")] : [];
   const key = [secure, proxy?.href, ...caFiles].join(" ");
   let agent = agents.get(key);
@@ -101,7 +103,7 @@ function agentFor(secure: boolean, proxy: URL | undefined, env: Env): Promise<ht
       caFiles.filter((file) => file !== undefined),
     );
     agents.set(key, agent);
-    // A list of certificates that cannot be read may be there the next time.
+    // A certificate file that cannot be read now may be readable later.
     agent.catch(() => agents.delete(key));
   }
   return agent;
@@ -111,10 +113,10 @@ async function createAgent(secure: boolean, proxy: URL | undefined, caFiles: str
   const settings = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 32 };
   if (!secure) return new http.Agent(settings);
   const ca = caFiles.length > 0 && [...tls.rootCertificates, ...caFiles.map((file) => readFileSync(file, "utf8"))];
-  const secured = { ...settings, ...(ca && { ca }) };
-  if (!proxy) return new https.Agent(secured);
+  const secureSettings = { ...settings, ...(ca && { ca }) };
+  if (!proxy) return new https.Agent(secureSettings);
   const { TunnelAgent } = await import("./tunnel-agent.ts");
-  return new TunnelAgent(proxy, secured);
+  return new TunnelAgent(proxy, secureSettings);
 }
 
 async function toHttpResponse(response: http.IncomingMessage): Promise<HttpResponse> {
@@ -122,8 +124,8 @@ async function toHttpResponse(response: http.IncomingMessage): Promise<HttpRespo
   for (const [name, value] of Object.entries(response.headers)) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
   }
-  const body = await decoded(response, headers["content-encoding"]);
-  // Who reads the body hears of its errors. When nobody does any more, an error without a listener ends the process.
+  const body = await decodeBody(response, headers["content-encoding"]);
+  // Readers of the body get its errors. After they stop reading, an error without a listener would end the process.
   body.on("error", ignore);
   return {
     status: response.statusCode ?? 0,
@@ -134,7 +136,7 @@ async function toHttpResponse(response: http.IncomingMessage): Promise<HttpRespo
   };
 }
 
-/** How long the end of a response that nobody reads any more is waited for. */
+/** How long to wait for the end of a discarded response before the connection is closed. */
 const discardMs = 1_000;
 
 function discard(body: Readable): void {
@@ -145,8 +147,8 @@ function discard(body: Readable): void {
   body.resume();
 }
 
-/** We ask for no compression; a server that compresses all the same is still understood. */
-async function decoded(response: http.IncomingMessage, encoding: string | undefined): Promise<Readable> {
+/** Requests do not ask for compression, but some servers compress anyway. */
+async function decodeBody(response: http.IncomingMessage, encoding: string | undefined): Promise<Readable> {
   if (!encoding || encoding === "identity") return response;
   const zlib = await import("node:zlib");
   const decoder =

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { proxyFor } from "./proxy.ts";
+import { findProxy } from "./proxy.ts";
 
-const getProxy = (url: string, env: Record<string, string>) => proxyFor(new URL(url), (name) => env[name])?.host;
+const getProxy = (url: string, env: Record<string, string>) => findProxy(new URL(url), (name) => env[name])?.host;
 
 test.each([
   ["https://api.example.com/v1", { HTTPS_PROXY: "http://proxy:3128" }, "proxy:3128"],

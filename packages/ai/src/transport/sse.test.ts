@@ -6,10 +6,10 @@ const encoder = new TextEncoder();
 
 const frame = (bytes: Uint8Array, cuts: number[]): ServerSentEvent[] => {
   const framer = new SseFramer();
-  const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+  const offsets = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   const events: ServerSentEvent[] = [];
   let from = 0;
-  for (const to of [...places, bytes.length]) {
+  for (const to of [...offsets, bytes.length]) {
     events.push(...framer.push(bytes.subarray(from, to)));
     from = to;
   }
@@ -34,17 +34,17 @@ test("data over several lines keeps its line breaks", () => {
   expect(frameText("data: a\ndata: b\n\n")).toEqual([{ data: "a\nb" }]);
 });
 
-test("law 4: a body cut at any byte gives the same events, also inside a character", () => {
+test("a body split at any byte gives the same events, even inside a character", () => {
   const body = encoder.encode('event: delta\ndata: {"t":"Zürich 🌍"}\n\n: ping\r\n\r\ndata: x\r\rdata: [DONE]\n\n');
   const whole = frame(body, []);
-  for (let at = 0; at <= body.length; at++) expect(frame(body, [at])).toEqual(whole);
+  for (let offset = 0; offset <= body.length; offset++) expect(frame(body, [offset])).toEqual(whole);
   for (let size = 1; size < 9; size++) {
     const cuts = Array.from({ length: Math.ceil(body.length / size) }, (_unused, index) => index * size);
     expect(frame(body, cuts)).toEqual(whole);
   }
 });
 
-test("law 4 holds for any bytes at all, and none of them throws", () => {
+test("arbitrary bytes, split anywhere, give the same events and never throw", () => {
   const noise = fc.array(
     fc.constantFrom("data: ", "event: x", "\n", "\r", "\r\n", ":", "é", "🌍", "{}", " ", "\u0000", "id: 1"),
   );
@@ -63,11 +63,11 @@ test("law 4 holds for any bytes at all, and none of them throws", () => {
   );
 });
 
-test("a line of ten megabytes that arrives in small pieces is read in linear time", () => {
+test("a line of ten megabytes that arrives in small pieces is read completely", () => {
   const framer = new SseFramer();
   const piece = encoder.encode("x".repeat(1_000));
   framer.push(encoder.encode("data: "));
-  for (let at = 0; at < 10_000; at++) framer.push(piece);
+  for (let count = 0; count < 10_000; count++) framer.push(piece);
   const [event] = framer.push(encoder.encode("\n\n"));
   expect(event?.data.length).toBe(10_000_000);
 });

@@ -6,12 +6,12 @@ export interface ServerSentEvent {
   data: string;
 }
 
-/** The longest line we hold in memory while waiting for its end. */
+/** Maximum length of a line that is held in memory until its end arrives. */
 export const maxLineBytes = 64 * 1024 * 1024;
 
 /**
- * Cuts bytes into server-sent events. Where the bytes are split makes no difference, also inside a UTF-8 character.
- * An event whose closing blank line never came is delivered by `end`, as servers that omit it mean it to be.
+ * Splits bytes into server-sent events. It makes no difference how the bytes are split into chunks, even inside a UTF-8
+ * character. `end` also delivers a last event without a closing blank line, because some servers omit it.
  */
 export class SseFramer {
   readonly #decoder = new TextDecoder();
@@ -29,7 +29,7 @@ export class SseFramer {
     });
   }
 
-  /** Why nothing more can be read, if that is so. */
+  /** Why the rest of the stream cannot be read, if it is damaged. */
   get damage(): string | undefined {
     return this.#damage;
   }

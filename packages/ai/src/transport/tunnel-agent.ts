@@ -1,16 +1,15 @@
-/** The way to an HTTPS server through a proxy. */
 import * as http from "node:http";
 import * as https from "node:https";
 import type { Duplex } from "node:stream";
 import * as tls from "node:tls";
-import { proxyAuthorization } from "./proxy.ts";
+import { getProxyAuthorization } from "./proxy.ts";
 
-/** Node takes `signal` away before it asks an agent for a connection, so it travels under a second name. */
+/** Node removes `signal` before it calls `createConnection`, so it is also passed as `tunnelSignal`. */
 export interface TunnelOptions extends https.RequestOptions {
   tunnelSignal?: AbortSignal;
 }
 
-/** Reaches an HTTPS server through a proxy's CONNECT. */
+/** Connects to an HTTPS server through a proxy with CONNECT. */
 export class TunnelAgent extends https.Agent {
   readonly #proxy: URL;
 
@@ -23,16 +22,16 @@ export class TunnelAgent extends https.Agent {
     options: TunnelOptions,
     callback: (error: Error | null, socket: Duplex) => void = () => undefined,
   ): undefined {
-    // Node's own callers read the socket only where there is no error.
+    // Node calls back with only an error; the type requires a socket.
     const fail = (error: Error) => (callback as (error: Error) => void)(error);
     const host = options.host ?? options.hostname ?? "";
     const authority = `${host.includes(":") ? `[${host}]` : host}:${options.port ?? 443}`;
     const connect = (this.#proxy.protocol === "https:" ? https : http).request(this.#proxy, {
       method: "CONNECT",
       path: authority,
-      headers: { host: authority, ...proxyAuthorization(this.#proxy) },
+      headers: { host: authority, ...getProxyAuthorization(this.#proxy) },
       agent: false,
-      // The tunnel is part of the request: whoever gives that up gives up both.
+      // Aborting the request also aborts the tunnel.
       ...(options.tunnelSignal && { signal: options.tunnelSignal }),
     });
     connect.once("connect", (response, socket) => {
@@ -41,11 +40,11 @@ export class TunnelAgent extends https.Agent {
         fail(new Error(`The proxy ${this.#proxy.host} refused the connection with HTTP ${response.statusCode}.`));
         return;
       }
-      const secured = tls.connect({ ...(options as tls.ConnectionOptions), socket, servername: host });
-      secured.once("error", fail);
-      secured.once("secureConnect", () => {
-        secured.off("error", fail);
-        callback(null, secured);
+      const tlsSocket = tls.connect({ ...(options as tls.ConnectionOptions), socket, servername: host });
+      tlsSocket.once("error", fail);
+      tlsSocket.once("secureConnect", () => {
+        tlsSocket.off("error", fail);
+        callback(null, tlsSocket);
       });
     });
     connect.once("error", fail);

@@ -220,7 +220,7 @@ describe("the address comes from the options, then the environment, then the mod
 
   test.each([
     ["no address at all", {}, /AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME/],
-    ["what is no address", { azureBaseUrl: "mine" }, /"mine" is not an address.*AZURE_OPENAI_BASE_URL/],
+    ["what is no address", { azureBaseUrl: "mine" }, /"mine" is not a valid base URL.*AZURE_OPENAI_BASE_URL/],
     ["a resource that is no name", { azureResourceName: "my resource" }, /AZURE_OPENAI_RESOURCE_NAME/],
   ] as const)("%s is said to be missing, with what to set", (_name, options, message) => {
     expect(() => authorize(options, {})).toThrow(MissingCredentials);

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ToolCall } from "../../src/message.ts";
 import type { Model } from "../../src/model.ts";
 import type { GoogleVertexOptions } from "../../src/protocols/google-vertex/endpoint.ts";
-import { vertexBaseUrl } from "../../src/protocols/google-vertex/endpoint.ts";
+import { resolveVertexBaseUrl } from "../../src/protocols/google-vertex/endpoint.ts";
 import { googleVertex } from "../../src/protocols/google-vertex/index.ts";
 import type { Protocol } from "../../src/protocols/protocol.ts";
 import { getProvider } from "../../src/registry.ts";
@@ -228,7 +228,7 @@ test("the vendor's SDK passes on the streamed calls of the dialect, and we read 
 describe("where a request goes", () => {
   const cloud = "https://{location}-aiplatform.googleapis.com";
   const place = (baseUrl: string, options: GoogleVertexOptions) =>
-    vertexBaseUrl(gemini(baseUrl), options, (name) => options.env?.[name]);
+    resolveVertexBaseUrl(gemini(baseUrl), options, (name) => options.env?.[name]);
 
   test.each([
     ["the region's host", cloud, { location: "europe-west4" }, "https://europe-west4-aiplatform.googleapis.com"],

@@ -1,14 +1,14 @@
 import type { Context, Tool } from "../../context.ts";
-import { commonImageTypes, handOff, type HandoffRules, plainId, plainName } from "../../handoff.ts";
+import { commonImageTypes, handOff, type HandoffRules, toPlainId, toPlainName } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toJsonSchema } from "../../schema/adapt.ts";
-import { defaultMaxTokens } from "../claude-thinking.ts";
-import { strictNote } from "../function-tool.ts";
-import { sessionAffinityHeaders } from "../session-affinity.ts";
+import { getDefaultMaxTokens, thinkingLeftOutNote } from "../claude-thinking.ts";
+import { createStrictNote } from "../function-tool.ts";
+import { getSessionAffinityHeaders } from "../session-affinity.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, ignoredOption, offeredTools } from "../tools.ts";
+import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
 import { type AnthropicOptions, isAdaptive } from "./options.ts";
 
 type AnthropicModel = Model<"anthropic-messages">;
@@ -16,40 +16,40 @@ type Block = Record<string, unknown>;
 type CacheControl = { type: "ephemeral"; ttl?: "1h" };
 
 const rules: HandoffRules = {
-  toolCallId: plainId(64),
+  toolCallId: (id) => toPlainId(id, 64),
   imageTypes: commonImageTypes,
   // 5 MB, counted in base64.
   maxImageCharacters: 5 * 1024 * 1024,
   userFirst: true,
-  // Newer models refuse to go on with an answer of their own.
+  // Newer models reject a history that ends with an assistant message.
   userLast: true,
-  toolName: plainName(128),
+  toolName: (name) => toPlainName(name, 128),
 };
 
-/** What a tool may be called. */
-const toolNames = /^[a-zA-Z0-9_-]{1,128}$/;
+/** The tool names that the API accepts. */
+const toolNamePattern = /^[a-zA-Z0-9_-]{1,128}$/;
 
 export function encode(anyModel: Model, context: Context, options: AnthropicOptions): EncodedRequest {
   const model = anyModel as AnthropicModel;
   const notes: EncodeNote[] = [];
-  const offered = offeredTools(model, context.tools, notes, toolNames);
-  const asked = resolveToolChoice(options.toolChoice, offered, notes);
-  const thinking = encodeThinking(model, options, asked, notes);
-  const choice = thinking.on && isForced(asked) ? undefined : asked;
-  const cache = cacheControl(model, options);
-  const tools = encodeTools(offered, (tool) => encodeTool(model, tool, notes), notes);
+  const selected = selectTools(model, context.tools, notes, toolNamePattern);
+  const requestedChoice = resolveToolChoice(options.toolChoice, selected, notes);
+  const thinking = encodeThinking(model, options, requestedChoice, notes);
+  const choice = thinking.on && isForced(requestedChoice) ? undefined : requestedChoice;
+  const cache = createCacheControl(model, options);
+  const tools = encodeTools(selected, (tool) => encodeTool(model, tool, notes), notes);
   const lastTool = tools.at(-1);
   if (cache && lastTool && model.compat?.supportsCacheControlOnTools !== false) lastTool["cache_control"] = cache;
   const userId = options.metadata?.["user_id"];
   const payload: Record<string, unknown> = {
     model: model.id,
-    max_tokens: options.maxTokens ?? defaultMaxTokens(model),
+    max_tokens: options.maxTokens ?? getDefaultMaxTokens(model),
     ...(context.systemPrompt?.trim() && { system: encodeSystem(context.systemPrompt, cache) }),
     messages: encodeMessages(model, context, cache),
     ...(tools.length > 0 && { tools }),
     ...(tools.length > 0 && choice && { tool_choice: encodeToolChoice(choice) }),
     ...thinking.fields,
-    ...(takesTemperature(model, options, thinking.on, notes) && { temperature: options.temperature }),
+    ...(acceptsTemperature(model, options, thinking.on, notes) && { temperature: options.temperature }),
     ...(typeof userId === "string" && { metadata: { user_id: userId } }),
     stream: true,
   };
@@ -61,7 +61,7 @@ export function encode(anyModel: Model, context: Context, options: AnthropicOpti
   };
 }
 
-function takesTemperature(
+function acceptsTemperature(
   model: AnthropicModel,
   options: AnthropicOptions,
   thinks: boolean,
@@ -69,7 +69,7 @@ function takesTemperature(
 ): boolean {
   if (options.temperature === undefined) return false;
   if (model.compat?.supportsTemperature !== false && !thinks) return true;
-  notes.push(ignoredOption("temperature", thinks ? "the model is to think" : `${model.id} does not take it`));
+  notes.push(createIgnoredNote("temperature", thinks ? "thinking is on" : `${model.id} does not accept it`));
   return false;
 }
 
@@ -89,7 +89,7 @@ function encodeHeaders(
     "anthropic-version": "2023-06-01",
     ...(betas.length > 0 && { "anthropic-beta": betas.join(",") }),
     ...(model.compat?.sendSessionAffinityHeaders &&
-      sessionAffinityHeaders(options, model.compat.sessionAffinityFormat)),
+      getSessionAffinityHeaders(options, model.compat.sessionAffinityFormat)),
   };
 }
 
@@ -102,14 +102,13 @@ function encodeThinking(
   if (!model.reasoning || options.thinkingEnabled === undefined) return { on: false, fields: {} };
   const canBeOff = model.thinkingLevelMap?.off !== null;
   if (options.thinkingEnabled && canBeOff && isForced(choice)) {
-    notes.push({
-      type: "thinking_left_out",
-      message: "A tool call was demanded, and this model cannot think before a demanded call.",
-    });
+    notes.push(thinkingLeftOutNote);
     return { on: false, fields: { thinking: { type: "disabled" } } };
   }
   if (!canBeOff && isForced(choice)) {
-    notes.push(ignoredOption("toolChoice", "this model always thinks, and cannot think before a demanded call"));
+    notes.push(
+      createIgnoredNote("toolChoice", "this model always thinks, and it cannot think before a forced tool call"),
+    );
   }
   if (!options.thinkingEnabled) return { on: false, fields: canBeOff ? { thinking: { type: "disabled" } } : {} };
   const display = options.thinkingDisplay && { display: options.thinkingDisplay };
@@ -128,11 +127,11 @@ function encodeThinking(
   };
 }
 
-function cacheControl(model: AnthropicModel, options: AnthropicOptions): CacheControl | undefined {
+function createCacheControl(model: AnthropicModel, options: AnthropicOptions): CacheControl | undefined {
   const retention = options.cacheRetention ?? "short";
   if (retention === "none") return undefined;
-  const hour = retention === "long" && model.compat?.supportsLongCacheRetention !== false;
-  return hour ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
+  const keepsHour = retention === "long" && model.compat?.supportsLongCacheRetention !== false;
+  return keepsHour ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
 }
 
 const encodeSystem = (prompt: string, cache: CacheControl | undefined): Block[] => [
@@ -141,7 +140,7 @@ const encodeSystem = (prompt: string, cache: CacheControl | undefined): Block[] 
 
 function encodeTool(model: AnthropicModel, tool: Tool, notes: EncodeNote[]): Block {
   const strict = tool.strict !== undefined && model.compat?.supportsStrictTools === true;
-  if (tool.strict === "require" && !strict) notes.push(strictNote(model, tool));
+  if (tool.strict === "require" && !strict) notes.push(createStrictNote(model, tool));
   return {
     name: tool.name,
     description: tool.description,
@@ -158,20 +157,20 @@ function encodeMessages(model: AnthropicModel, context: Context, cache: CacheCon
   const encoded: { role: "user" | "assistant"; content: Block[] }[] = [];
   const add = (role: "user" | "assistant", content: Block[]) => {
     const last = encoded.at(-1);
-    // Results of one turn belong into one message, and a person's words may follow them there.
+    // All results of one turn must be in one user message. The user's text may follow in the same message.
     if (last?.role === role) last.content.push(...content);
     else if (content.length > 0) encoded.push({ role, content });
   };
-  let aside: Block[] = [];
+  let pendingImages: Block[] = [];
   for (const message of handOff(context.messages, model, rules)) {
     if (message.role === "toolResult") {
       const { result, images } = encodeResult(message);
       add("user", [result]);
-      aside.push(...images);
+      pendingImages.push(...images);
       continue;
     }
-    add("user", aside);
-    aside = [];
+    add("user", pendingImages);
+    pendingImages = [];
     if (message.role === "user") add("user", message.content.map(encodeContent));
     else
       add(
@@ -179,17 +178,17 @@ function encodeMessages(model: AnthropicModel, context: Context, cache: CacheCon
         message.content.flatMap((block) => encodeAssistantBlock(model, block)),
       );
   }
-  add("user", aside);
+  add("user", pendingImages);
   const lastBlock = encoded.findLast(({ role }) => role === "user")?.content.at(-1);
   if (cache && lastBlock) lastBlock["cache_control"] = cache;
   return encoded;
 }
 
-/** The result of a failed call may hold only text; its images follow when all results of the turn are there. */
+/** The result of a failed call may contain only text, so its images follow after all results of the turn. */
 function encodeResult(message: ToolResultMessage): { result: Block; images: Block[] } {
   const images = message.isError ? message.content.filter((block) => block.type === "image") : [];
-  const kept = images.length > 0 ? message.content.filter((block) => block.type === "text") : message.content;
-  const content = kept.length > 0 ? kept.map(encodeContent) : [{ type: "text", text: "(The images follow.)" }];
+  const blocks = images.length > 0 ? message.content.filter((block) => block.type === "text") : message.content;
+  const content = blocks.length > 0 ? blocks.map(encodeContent) : [{ type: "text", text: "(The images follow.)" }];
   return {
     result: {
       type: "tool_result",

@@ -5,8 +5,8 @@ import { encode } from "./encode.ts";
 import { type AnthropicOptions, resolveOptions } from "./options.ts";
 import { start, type AnthropicState, step } from "./step.ts";
 
-/** How a subscription's token starts; it is not a key and travels differently. */
-const subscriptionToken = "sk-ant-oat";
+/** The prefix of a subscription's OAuth token, which is sent in another header than an API key. */
+const oauthTokenPrefix = "sk-ant-oat";
 
 export const anthropicMessages = defineProtocol<AnthropicOptions, AnthropicState>({
   api: "anthropic-messages",
@@ -14,8 +14,7 @@ export const anthropicMessages = defineProtocol<AnthropicOptions, AnthropicState
   resolveOptions,
   encode,
   authorize(request, auth) {
-    if (!auth.apiKey?.startsWith(subscriptionToken))
-      return withApiKey(request, auth, { name: "x-api-key", prefix: "" });
+    if (!auth.apiKey?.startsWith(oauthTokenPrefix)) return withApiKey(request, auth, { name: "x-api-key", prefix: "" });
     const betas = [request.headers["anthropic-beta"], "oauth-2025-04-20"].filter(Boolean).join(",");
     return withHeader(withApiKey(request, auth, bearer), "anthropic-beta", betas);
   },

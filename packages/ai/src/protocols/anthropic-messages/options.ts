@@ -6,15 +6,15 @@ export type AnthropicEffort = "low" | "medium" | "high" | "xhigh" | "max" | (str
 export type AnthropicThinkingDisplay = "summarized" | "omitted";
 
 export interface AnthropicOptions extends StreamOptions {
-  /** Unset leaves the decision to the provider. */
+  /** Default: the provider's. */
   thinkingEnabled?: boolean;
-  /** For models that think by budget; must stay below `maxTokens`. Default 1,024. */
+  /** For models that think by budget. Must be less than `maxTokens`. Default 1,024. */
   thinkingBudgetTokens?: number;
-  /** For models that think adaptively. */
+  /** For models with adaptive thinking. */
   effort?: AnthropicEffort;
-  /** What of the thinking is shown. Default `summarized` for adaptive models, the provider's default for others. */
+  /** Whether thinking is returned. Default: `summarized` for models with adaptive thinking, else the provider's. */
   thinkingDisplay?: AnthropicThinkingDisplay;
-  /** Thinking between tool calls, for models that think by budget. Default true. */
+  /** Allows thinking between tool calls, for models that think by budget. Default true. */
   interleavedThinking?: boolean;
 }
 

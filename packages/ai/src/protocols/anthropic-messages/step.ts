@@ -3,7 +3,7 @@ import { classifyError, describeError } from "../../failure.ts";
 import type { UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { record, text } from "../read.ts";
+import { asRecord, asString } from "../read.ts";
 
 export interface AnthropicState {
   readonly draft: Draft;
@@ -12,27 +12,27 @@ export interface AnthropicState {
 export const start = (draft: Draft): AnthropicState => ({ draft });
 
 export function step({ draft }: AnthropicState, frame: Frame): AssistantMessageEvent[] {
-  const data = record(frame.data);
+  const data = asRecord(frame.data);
   const index = typeof data["index"] === "number" ? data["index"] : 0;
   switch (data["type"] ?? frame.event) {
     case "message_start": {
-      const message = record(data["message"]);
+      const message = asRecord(data["message"]);
       draft.identify({ responseId: message["id"], responseModel: message["model"] });
       draft.usage(readUsage(message["usage"]));
       break;
     }
     case "content_block_start":
-      openBlock(draft, index, record(data["content_block"]));
+      openBlock(draft, index, asRecord(data["content_block"]));
       break;
     case "content_block_delta":
-      growBlock(draft, index, record(data["delta"]));
+      extendBlock(draft, index, asRecord(data["delta"]));
       break;
     case "content_block_stop":
       draft.close(index);
       break;
     case "message_delta":
       draft.usage(readUsage(data["usage"]));
-      readStop(draft, record(data["delta"]));
+      readStop(draft, asRecord(data["delta"]));
       break;
     case "message_stop":
       if (draft.state.kind === "open") draft.stop("stop", "message_stop");
@@ -49,45 +49,45 @@ function openBlock(draft: Draft, index: number, block: Record<string, unknown>):
   switch (block["type"]) {
     case "text":
       draft.close(index);
-      draft.text(index, text(block["text"]));
+      draft.text(index, asString(block["text"]));
       return;
     case "thinking":
       draft.close(index);
-      draft.thinking(index, text(block["thinking"]));
+      draft.thinking(index, asString(block["thinking"]));
       addSignature(draft, index, block["signature"]);
       return;
     case "redacted_thinking":
-      draft.redactedThinking(index, text(block["data"]));
+      draft.redactedThinking(index, asString(block["data"]));
       return;
     case "tool_use": {
-      draft.toolCall(index, { id: text(block["id"]), name: text(block["name"]) });
-      // Some compatible servers send the whole input here and no deltas.
-      const input = record(block["input"]);
+      draft.toolCall(index, { id: asString(block["id"]), name: asString(block["name"]) });
+      // Some compatible servers send the complete input here instead of deltas.
+      const input = asRecord(block["input"]);
       if (Object.keys(input).length > 0) draft.argumentsDelta(index, JSON.stringify(input));
     }
   }
 }
 
-function growBlock(draft: Draft, index: number, delta: Record<string, unknown>): void {
+function extendBlock(draft: Draft, index: number, delta: Record<string, unknown>): void {
   switch (delta["type"]) {
     case "text_delta":
-      draft.text(index, text(delta["text"]));
+      draft.text(index, asString(delta["text"]));
       return;
     case "thinking_delta":
-      draft.thinking(index, text(delta["thinking"]));
+      draft.thinking(index, asString(delta["thinking"]));
       return;
     case "signature_delta":
       addSignature(draft, index, delta["signature"]);
       return;
     case "input_json_delta":
-      draft.argumentsDelta(index, text(delta["partial_json"]));
+      draft.argumentsDelta(index, asString(delta["partial_json"]));
   }
 }
 
 function addSignature(draft: Draft, index: number, signature: unknown): void {
   const block = draft.block(index);
-  if (block?.type !== "thinking" || !text(signature)) return;
-  block.thinkingSignature = (block.thinkingSignature ?? "") + text(signature);
+  if (block?.type !== "thinking" || !asString(signature)) return;
+  block.thinkingSignature = (block.thinkingSignature ?? "") + asString(signature);
 }
 
 const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
@@ -100,21 +100,21 @@ const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
 ]);
 
 function readStop(draft: Draft, delta: Record<string, unknown>): void {
-  const raw = text(delta["stop_reason"]);
+  const raw = asString(delta["stop_reason"]);
   if (!raw) return;
   if (raw === "refusal" || raw === "sensitive") {
-    const explanation = text(record(delta["stop_details"])["explanation"]);
+    const explanation = asString(asRecord(delta["stop_details"])["explanation"]);
     draft.refuse(explanation || `The provider refused to answer (${raw}).`, raw);
   } else draft.stop(stopReasons.get(raw) ?? "stop", raw);
 }
 
 function readUsage(value: unknown): UsageReport {
-  const usage = record(value);
+  const usage = asRecord(value);
   return {
     input: usage["input_tokens"],
     output: usage["output_tokens"],
     cacheRead: usage["cache_read_input_tokens"],
     cacheWrite: usage["cache_creation_input_tokens"],
-    cacheWrite1h: record(usage["cache_creation"])["ephemeral_1h_input_tokens"],
+    cacheWrite1h: asRecord(usage["cache_creation"])["ephemeral_1h_input_tokens"],
   };
 }

@@ -4,8 +4,8 @@ import { encodeRequest, type ResponsesModel, type ResponsesVariant } from "../op
 import { resolveOptions } from "../openai-responses/options.ts";
 import { type ResponsesState, start, step } from "../openai-responses/step.ts";
 import { defineProtocol } from "../protocol.ts";
-import { record } from "../read.ts";
-import { type AzureOptions, deploymentName, responsesUrl } from "./endpoint.ts";
+import { asRecord } from "../read.ts";
+import { type AzureOptions, resolveDeploymentName, resolveResponsesUrl } from "./endpoint.ts";
 
 const azure: ResponsesVariant = {
   path: "/responses",
@@ -15,7 +15,7 @@ const azure: ResponsesVariant = {
   headers: () => ({}),
 };
 
-/** The Responses protocol, on a resource of one's own: its address and its name for the model are configuration. */
+/** The Responses protocol on Azure, where the URL and the name of the model's deployment are configured by the user. */
 export const azureOpenAIResponses = defineProtocol<AzureOptions, ResponsesState>({
   api: "azure-openai-responses",
   framing: "sse",
@@ -23,15 +23,15 @@ export const azureOpenAIResponses = defineProtocol<AzureOptions, ResponsesState>
   encode: (model, context, options) => encodeRequest(azure, model as ResponsesModel, context, options),
   authorize(request, auth) {
     const keyed = withApiKey(request, auth, { name: "api-key", prefix: "" });
-    return { ...withDeployment(keyed, auth.model.id, deploymentName(auth)), url: responsesUrl(auth) };
+    return { ...withDeployment(keyed, auth.model.id, resolveDeploymentName(auth)), url: resolveResponsesUrl(auth) };
   },
   start,
   step,
 });
 
-/** Asks for the deployment, unless a hook has put something else in the model's place. */
+/** Replaces the model id by the deployment name, unless an `onPayload` hook has already replaced it. */
 function withDeployment(request: HttpRequest, model: string, deployment: string): HttpRequest {
   if (deployment === model) return request;
-  const payload = record(JSON.parse(request.body));
+  const payload = asRecord(JSON.parse(request.body));
   return payload["model"] === model ? { ...request, body: JSON.stringify({ ...payload, model: deployment }) } : request;
 }

@@ -1,25 +1,25 @@
 /**
- * Joins pieces that were each encoded on their own into the encoding of the whole. Only the end of a piece can need
- * changing, so the work is linear in what arrives. What is not base64 is kept as it came.
+ * Joins separately encoded pieces of base64 into the encoding of the joined bytes. Only the end of a piece is encoded
+ * again, so the work is linear. Pieces that are not base64 are joined unchanged.
  */
 export class Base64Joiner {
-  #whole = "";
-  /** The last group of four where it is padded, and so not whole yet. */
-  #rest = "";
+  #joined = "";
+  /** The last group of four characters if it ends in padding. */
+  #padded = "";
 
   push(piece: string): void {
-    const text = this.#rest === "" ? piece : rejoin(this.#rest, piece);
-    this.#rest = text.endsWith("=") ? text.slice(-4) : "";
-    this.#whole += this.#rest === "" ? text : text.slice(0, -4);
+    const text = this.#padded === "" ? piece : join(this.#padded, piece);
+    this.#padded = text.endsWith("=") ? text.slice(-4) : "";
+    this.#joined += this.#padded === "" ? text : text.slice(0, -4);
   }
 
-  joined(): string {
-    return this.#whole + this.#rest;
+  getJoined(): string {
+    return this.#joined + this.#padded;
   }
 }
 
-function rejoin(rest: string, piece: string): string {
+function join(padded: string, piece: string): string {
   const pattern = /^[A-Za-z0-9+/]*={0,2}$/;
-  const valid = [rest, piece].every((text) => text.length % 4 === 0 && pattern.test(text));
-  return valid ? btoa(atob(rest) + atob(piece)) : rest + piece;
+  const areValid = [padded, piece].every((text) => text.length % 4 === 0 && pattern.test(text));
+  return areValid ? btoa(atob(padded) + atob(piece)) : padded + piece;
 }

@@ -1,4 +1,4 @@
-import { commonImageTypes, handOff, type HandoffRules, plainId, type PreparedMessage } from "../../handoff.ts";
+import { commonImageTypes, handOff, type HandoffRules, toPlainId, type PreparedMessage } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import type { Family } from "./families.ts";
@@ -12,21 +12,21 @@ export interface EncodedMessage {
 }
 
 const rules: HandoffRules = {
-  toolCallId: plainId(64),
+  toolCallId: (id) => toPlainId(id, 64),
   imageTypes: commonImageTypes,
   // 3.75 MB, counted in base64.
   maxImageCharacters: 5 * 1024 * 1024,
   userFirst: true,
-  // Newer models refuse to go on with an answer of their own.
+  // Newer models reject a history that ends with an assistant message.
   userLast: true,
 };
 
-/** The history in turns: one message for each change of speaker. */
+/** The history with consecutive messages of one role merged. */
 export function encodeMessages(history: readonly Message[], model: Model, family: Family): EncodedMessage[] {
   const turns = new Turns(family);
   for (const message of handOff(history, model, rules)) {
     if (message.role === "toolResult") turns.addResult(message);
-    else turns.add(message.role, encodeWords(message, family));
+    else turns.add(message.role, encodeBlocks(message, family));
   }
   return turns.end();
 }
@@ -34,8 +34,8 @@ export function encodeMessages(history: readonly Message[], model: Model, family
 class Turns {
   readonly #family: Family;
   readonly #turns: EncodedMessage[] = [];
-  /** Images of failed calls, which follow all results of their turn. */
-  #aside: Block[] = [];
+  /** Images of failed calls. They are added after all results of their turn. */
+  #pendingImages: Block[] = [];
 
   constructor(family: Family) {
     this.#family = family;
@@ -43,12 +43,13 @@ class Turns {
 
   addResult(message: ToolResultMessage): void {
     const images = message.isError && !this.#family.imagesInErrors ? message.content.filter(isImage) : [];
-    const words = images.length > 0 ? message.content.filter((block) => !isImage(block)) : message.content;
-    const content = words.length > 0 ? words.map(encodeContent) : [{ text: "(The images follow.)" }];
+    const blocks = images.length > 0 ? message.content.filter((block) => !isImage(block)) : message.content;
+    const content = blocks.length > 0 ? blocks.map(encodeContent) : [{ text: "(The images follow.)" }];
     const status = message.isError && { status: "error" };
     this.#push("user", [{ toolResult: { toolUseId: message.toolCallId, content, ...status } }]);
     if (images.length === 0) return;
-    this.#aside.push({ text: `Images of the failed call of ${message.toolName}:` }, ...images.map(encodeContent));
+    const caption = { text: `Images of the failed call of ${message.toolName}:` };
+    this.#pendingImages.push(caption, ...images.map(encodeContent));
   }
 
   add(role: EncodedMessage["role"], content: Block[]): void {
@@ -57,9 +58,9 @@ class Turns {
       this.#push(role, content);
       return;
     }
-    // Results follow their calls directly, so the calls come last.
+    // Results must directly follow their calls, so the calls come last.
     const calls = content.filter(isToolBlock);
-    for (const block of [...content.filter((one) => !isToolBlock(one)), ...calls]) {
+    for (const block of [...content.filter((item) => !isToolBlock(item)), ...calls]) {
       const last = this.#turns.at(-1);
       if (last?.role === role && isToolBlock(last.content.at(-1)) !== isToolBlock(block)) {
         this.#push(role === "user" ? "assistant" : "user", [{ text: "(continued)" }]);
@@ -74,8 +75,8 @@ class Turns {
   }
 
   #flush(): void {
-    this.#push("user", this.#aside);
-    this.#aside = [];
+    this.#push("user", this.#pendingImages);
+    this.#pendingImages = [];
   }
 
   #push(role: EncodedMessage["role"], content: Block[]): void {
@@ -91,7 +92,7 @@ const isToolBlock = (block: Block | undefined): boolean =>
 
 const isImage = (block: TextContent | ImageContent): block is ImageContent => block.type === "image";
 
-const encodeWords = (message: Exclude<PreparedMessage, ToolResultMessage>, family: Family): Block[] =>
+const encodeBlocks = (message: Exclude<PreparedMessage, ToolResultMessage>, family: Family): Block[] =>
   message.role === "user"
     ? message.content.map(encodeContent)
     : message.content.flatMap((block) => encodeAssistantBlock(block, family));
@@ -104,7 +105,7 @@ const encodeContent = (block: TextContent | ImageContent): Block =>
 function encodeAssistantBlock(block: AssistantMessage["content"][number], family: Family): Block[] {
   switch (block.type) {
     case "text":
-      return textBlock(block.text);
+      return encodeText(block.text);
     case "toolCall":
       return [{ toolUse: { toolUseId: block.id, name: block.name, input: withoutEmptyKeys(block.arguments) } }];
     case "thinking": {
@@ -112,15 +113,17 @@ function encodeAssistantBlock(block: AssistantMessage["content"][number], family
       if (redacted) return signature ? [{ reasoningContent: { redactedContent: signature } }] : [];
       if (thinking.trim() === "" && !(family.signsThinking && signature)) return [];
       if (!family.signsThinking) return [{ reasoningContent: { reasoningText: { text: thinking } } }];
-      return signature ? [{ reasoningContent: { reasoningText: { text: thinking, signature } } }] : textBlock(thinking);
+      return signature
+        ? [{ reasoningContent: { reasoningText: { text: thinking, signature } } }]
+        : encodeText(thinking);
     }
   }
 }
 
-/** Blank text is rejected. */
-const textBlock = (text: string): Block[] => (text.trim() === "" ? [] : [{ text }]);
+/** The API rejects blank text. */
+const encodeText = (text: string): Block[] => (text.trim() === "" ? [] : [{ text }]);
 
-/** Arguments as Bedrock's documents allow them: a property without a name is rejected. */
+/** The API rejects arguments with an empty property name. */
 function withoutEmptyKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmptyKeys);
   if (typeof value !== "object" || value === null) return value;

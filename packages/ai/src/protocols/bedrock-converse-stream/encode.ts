@@ -1,12 +1,12 @@
 import type { Context } from "../../context.ts";
 import type { Model } from "../../model.ts";
-import { defaultMaxTokens } from "../claude-thinking.ts";
+import { getDefaultMaxTokens, thinkingLeftOutNote } from "../claude-thinking.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { ignoredOption, offeredTools } from "../tools.ts";
+import { createIgnoredNote, selectTools } from "../tools.ts";
 import { type CachePoint, encodeMessages, type EncodedMessage } from "./encode-messages.ts";
 import { encodeToolConfig } from "./encode-tools.ts";
-import { arnRegion } from "./endpoint.ts";
+import { parseArnRegion } from "./endpoint.ts";
 import { type Family, getFamily } from "./families.ts";
 import type { BedrockOptions } from "./options.ts";
 
@@ -15,14 +15,14 @@ type Fields = Record<string, unknown>;
 export function encode(model: Model, context: Context, options: BedrockOptions): EncodedRequest {
   const notes: EncodeNote[] = [];
   const family = getFamily(model);
-  const offered = offeredTools(model, context.tools, notes);
-  const choice = resolveToolChoice(options.toolChoice, offered, notes);
+  const tools = selectTools(model, context.tools, notes);
+  const choice = resolveToolChoice(options.toolChoice, tools, notes);
   const thinking = encodeThinking(model, options, choice, notes);
-  const cache = cachePoint(family, options);
+  const cache = createCachePoint(family, options);
   const messages = encodeMessages(context.messages, model, family);
   const toolConfig = encodeToolConfig({
     model: model as Model<"bedrock-converse-stream">,
-    offered,
+    tools,
     choice,
     messages,
     notes,
@@ -60,23 +60,20 @@ function encodeThinking(
   const style = family.thinking;
   if (!model.reasoning || style === "none" || options.thinkingEnabled === undefined) return { on: false };
   const isClaude = style === "claude-adaptive" || style === "claude-budget";
-  // Models that think by budget are off unless asked; adaptive ones may think of their own accord.
+  // Adaptive models think by default, so thinking must be disabled explicitly; others think only on request.
   const off: Thinking =
     style === "claude-adaptive" && model.thinkingLevelMap?.off !== null
       ? { on: false, fields: { thinking: { type: "disabled" } } }
       : { on: false };
   if (!options.thinkingEnabled) return off;
   if (isClaude && model.thinkingLevelMap?.off !== null && isForced(choice)) {
-    notes.push({
-      type: "thinking_left_out",
-      message: "A tool call was demanded, and this model cannot think before a demanded call.",
-    });
+    notes.push(thinkingLeftOutNote);
     return off;
   }
   const effort = options.effort ?? "medium";
   switch (style) {
     case "claude-adaptive":
-      return { on: true, fields: adaptiveFields(model, family, options) };
+      return { on: true, fields: encodeAdaptiveThinking(model, family, options) };
     case "claude-budget":
       return {
         on: true,
@@ -99,8 +96,8 @@ function encodeThinking(
   }
 }
 
-function adaptiveFields(model: Model, family: Family, options: BedrockOptions): Fields {
-  // GovCloud does not know these two fields yet.
+function encodeAdaptiveThinking(model: Model, family: Family, options: BedrockOptions): Fields {
+  // GovCloud does not support `display` and `block_binding` yet.
   const isGov = isGovCloud(model, options);
   const binds = family.bindsThinking && !isGov;
   return {
@@ -116,32 +113,34 @@ function adaptiveFields(model: Model, family: Family, options: BedrockOptions): 
 
 const isGovCloud = (model: Model, options: BedrockOptions): boolean =>
   model.id.startsWith("us-gov.") ||
-  [arnRegion(model.id), options.region, options.env?.["AWS_REGION"]].some((region) => region?.startsWith("us-gov-"));
+  [parseArnRegion(model.id), options.region, options.env?.["AWS_REGION"]].some((region) =>
+    region?.startsWith("us-gov-"),
+  );
 
 function encodeInference(model: Model, options: BedrockOptions, thinking: Thinking, notes: EncodeNote[]): Fields {
   const family = getFamily(model);
-  const ignore = (option: "maxTokens" | "temperature", why: string) => {
-    if (options[option] !== undefined) notes.push(ignoredOption(option, why));
+  const ignore = (option: "maxTokens" | "temperature", reason: string) => {
+    if (options[option] !== undefined) notes.push(createIgnoredNote(option, reason));
   };
   if (family.thinking === "nova" && thinking.on && options.effort === "high") {
     for (const option of ["maxTokens", "temperature"] as const)
-      ignore(option, "at its highest effort the model decides");
+      ignore(option, "the model does not accept it at its highest effort");
     return {};
   }
-  const maxTokens = options.maxTokens ?? (family.needsMaxTokens ? defaultMaxTokens(model) : undefined);
-  const takesTemperature = family.temperature && !(thinking.on && family.signsThinking);
-  if (!takesTemperature) ignore("temperature", thinking.on ? "the model is to think" : `${model.id} does not take it`);
+  const maxTokens = options.maxTokens ?? (family.needsMaxTokens ? getDefaultMaxTokens(model) : undefined);
+  const acceptsTemperature = family.temperature && !(thinking.on && family.signsThinking);
+  if (!acceptsTemperature) ignore("temperature", thinking.on ? "thinking is on" : `${model.id} does not accept it`);
   return {
     ...(maxTokens !== undefined && { maxTokens }),
-    ...(options.temperature !== undefined && takesTemperature && { temperature: options.temperature }),
+    ...(options.temperature !== undefined && acceptsTemperature && { temperature: options.temperature }),
   };
 }
 
-function cachePoint(family: Family, options: BedrockOptions): CachePoint | undefined {
+function createCachePoint(family: Family, options: BedrockOptions): CachePoint | undefined {
   const retention = options.cacheRetention ?? "short";
   if (retention === "none" || !family.cachePoints) return undefined;
-  const hour = retention === "long" && family.cachePoints === "1h";
-  return { cachePoint: { type: "default", ...(hour && { ttl: "1h" }) } };
+  const keepsHour = retention === "long" && family.cachePoints === "1h";
+  return { cachePoint: { type: "default", ...(keepsHour && { ttl: "1h" }) } };
 }
 
 const encodeSystem = (prompt: string, cache: CachePoint | undefined): Fields[] => [
@@ -149,7 +148,7 @@ const encodeSystem = (prompt: string, cache: CachePoint | undefined): Fields[] =
   ...(cache ? [cache] : []),
 ];
 
-/** Marks the end of the last turn of the user's that may carry a mark. */
+/** Adds a cache point to the last user turn that may have one. */
 function markLastTurn(messages: EncodedMessage[], family: Family, cache: CachePoint): void {
   const turn = messages.findLast(
     ({ role, content }) =>

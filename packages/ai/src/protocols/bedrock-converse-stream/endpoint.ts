@@ -1,20 +1,20 @@
 import { AiError } from "../../errors.ts";
 
-/** AWS's own hosts; what stands between the first and the last dots is the region. */
+/** AWS's own hosts; the second group is the region. */
 const awsHost = /^bedrock-runtime(-fips)?\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$/;
 /** The region in the host of a private endpoint. */
 const anyHost = /(?:^|\.)bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./;
 
-/** The region that an ARN names, where the model's id is one. */
-export const arnRegion = (modelId: string): string | undefined =>
+/** The region in the model id if the id is an ARN. */
+export const parseArnRegion = (modelId: string): string | undefined =>
   /^arn:aws[a-z0-9-]*:bedrock:([a-z0-9-]+):/.exec(modelId)?.[1];
 
 /**
- * Where a request goes and which region signs it. An AWS host follows the region that was asked for; every other base
- * URL is kept as it is. Where nobody names a region, the host does, and at last `us-east-1`.
+ * The URL of the request and the region to sign for. For an AWS host, the requested region replaces the one in the
+ * host; any other URL is kept. Without a requested region, the region of the host is used, else `us-east-1`.
  */
 export function resolveEndpoint(url: string, region: string | undefined): { url: string; region: string } {
-  // The region becomes part of a host name, and the host gets the credentials.
+  // The region becomes part of the host name, and the host receives the credentials, so it must not contain a dot.
   if (region !== undefined && !/^[a-z0-9-]+$/.test(region)) {
     throw new AiError("invalid_provider", `${JSON.stringify(region)} is not the name of an AWS region.`);
   }

@@ -39,14 +39,14 @@ test.each([
   expect(getFamily(model(id))).toMatchObject({ thinking, cachePoints });
 });
 
-test("temperature and bound thinking change with Claude 4.7", () => {
+test("Claude 4.7 and later do not accept a temperature and bind thinking", () => {
   const facts = (id: string) => [getFamily(model(id)).temperature, getFamily(model(id)).bindsThinking];
   expect(facts("anthropic.claude-opus-4-6-v1")).toEqual([true, false]);
   expect(facts("anthropic.claude-opus-4-7")).toEqual([false, true]);
   expect(facts("anthropic.claude-sonnet-5")).toEqual([false, true]);
 });
 
-test("an id that says nothing leaves it to the name", () => {
+test("if the id matches no family, the name decides", () => {
   const arn = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc";
   expect(getFamily(model(arn, "Claude Sonnet 4.6 (EU)"))).toEqual(getFamily(model("anthropic.claude-sonnet-4-6")));
   expect(getFamily(model(arn, "Nova Pro"))).toEqual(getFamily(model("amazon.nova-pro-v1:0")));

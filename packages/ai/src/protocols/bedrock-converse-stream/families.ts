@@ -1,35 +1,35 @@
 /**
- * What Bedrock's models differ in beyond the Converse API, as AWS documents it for each family. Converse hides which
- * vendor a model is from, but not what the vendor's model accepts.
+ * How Bedrock's model families differ, according to AWS's documentation. The Converse API is the same for all vendors,
+ * but each model accepts only some of it.
  */
 import type { Model } from "../../model.ts";
 
-/** How a family is told to think, in `additionalModelRequestFields`. */
+/** Which `additionalModelRequestFields` control thinking. */
 export type ThinkingStyle = "claude-budget" | "claude-adaptive" | "nova" | "gpt" | "gpt-oss" | "none";
 
 export interface Family {
   thinking: ThinkingStyle;
-  /** The longest a cache point may be asked to live; undefined where cache points are rejected. */
+  /** The maximum time to live of a cache point; undefined if cache points are rejected. */
   cachePoints: "5m" | "1h" | undefined;
-  /** A cache point may stand right behind a tool result. */
+  /** Accepts a cache point directly after a tool result. */
   cachesToolResults: boolean;
-  /** Takes thinking back with its signature; the others reject the field. */
+  /** Accepts thinking back with its signature; other families reject the signature field. */
   signsThinking: boolean;
-  /** Takes images in the result of a failed call. */
+  /** Accepts images in the result of a failed call. */
   imagesInErrors: boolean;
   /** Accepts `temperature`. */
   temperature: boolean;
-  /** Thinks between tool calls when the beta is named. */
+  /** Supports thinking between tool calls with a beta flag. */
   interleaves: boolean;
-  /** Rejects signed thinking after the system prompt or the tools changed, unless told to drop it. */
+  /** Rejects signed thinking after the system prompt or the tools have changed, unless the request says to drop it. */
   bindsThinking: boolean;
-  /** Rejects words next to tool calls or tool results in one message. */
+  /** Rejects text next to tool calls or tool results in one message. */
   separatesTools: boolean;
-  /** Answers are short unless a limit is named. */
+  /** The default limit for answers is too low, so a limit is always sent. */
   needsMaxTokens: boolean;
 }
 
-const plain: Family = {
+const defaults: Family = {
   thinking: "none",
   cachePoints: undefined,
   cachesToolResults: false,
@@ -43,7 +43,7 @@ const plain: Family = {
 };
 
 const claude: Family = {
-  ...plain,
+  ...defaults,
   cachesToolResults: true,
   signsThinking: true,
   imagesInErrors: false,
@@ -53,7 +53,7 @@ const claude: Family = {
 const claudeBudget: Family = { ...claude, thinking: "claude-budget", cachePoints: "5m", interleaves: true };
 const claudeAdaptive: Family = { ...claude, thinking: "claude-adaptive", cachePoints: "1h" };
 
-/** The first row that matches counts. */
+/** The first match is used. */
 const families: readonly [RegExp, Family][] = [
   [/claude-[a-z]+-(4-[789]|[5-9])(?!\d)/, { ...claudeAdaptive, temperature: false, bindsThinking: true }],
   [/claude-[a-z]+-4-6(?!\d)/, claudeAdaptive],
@@ -62,22 +62,22 @@ const families: readonly [RegExp, Family][] = [
   [/claude-3-7-sonnet/, { ...claudeBudget, interleaves: false }],
   [/claude-3-5-haiku/, { ...claude, cachePoints: "5m" }],
   [/claude/, claude],
-  [/nova-2-/, { ...plain, thinking: "nova", cachePoints: "5m" }],
-  [/amazon-nova|^nova-(micro|lite|pro|premier)/, { ...plain, cachePoints: "5m" }],
-  [/gpt-oss/, { ...plain, thinking: "gpt-oss" }],
-  [/gpt-\d/, { ...plain, thinking: "gpt" }],
-  [/llama/, { ...plain, separatesTools: true }],
+  [/nova-2-/, { ...defaults, thinking: "nova", cachePoints: "5m" }],
+  [/amazon-nova|^nova-(micro|lite|pro|premier)/, { ...defaults, cachePoints: "5m" }],
+  [/gpt-oss/, { ...defaults, thinking: "gpt-oss" }],
+  [/gpt-\d/, { ...defaults, thinking: "gpt" }],
+  [/llama/, { ...defaults, separatesTools: true }],
 ];
 
 /**
- * The family of a model, by its id. The id of an application inference profile says nothing about the model behind it;
- * then the model's name decides.
+ * The family of a model, by its id. If the id does not match any family, as with application inference profiles, the
+ * model's name is used.
  */
 export function getFamily(model: Model): Family {
-  for (const word of [model.id, model.name]) {
-    const spelled = word.toLowerCase().replace(/[\s_.:/]+/g, "-");
-    const row = families.find(([pattern]) => pattern.test(spelled));
-    if (row) return row[1];
+  for (const text of [model.id, model.name]) {
+    const normalized = text.toLowerCase().replace(/[\s_.:/]+/g, "-");
+    const match = families.find(([pattern]) => pattern.test(normalized));
+    if (match) return match[1];
   }
-  return plain;
+  return defaults;
 }

@@ -5,23 +5,23 @@ import { resolveClaudeThinking } from "../claude-thinking.ts";
 import { getFamily } from "./families.ts";
 
 export interface BedrockOptions extends StreamOptions {
-  /** Default: `AWS_REGION`, `AWS_DEFAULT_REGION`, then the base URL's. A model id that is an ARN carries its own. */
+  /** Default: `AWS_REGION`, `AWS_DEFAULT_REGION`, then the base URL's. If the model id is an ARN, its region is used. */
   region?: string;
   /** A profile of AWS's shared files. Default `AWS_PROFILE`, then `default`. */
   profile?: string;
-  /** A Bedrock API key; `apiKey` means the same. Default `AWS_BEARER_TOKEN_BEDROCK`. */
+  /** A Bedrock API key, like `apiKey`. Default `AWS_BEARER_TOKEN_BEDROCK`. */
   bearerToken?: string;
-  /** Sign with these instead of looking for any. */
+  /** Credentials to sign with. Default: from the environment, the profile or the container. */
   credentials?: AwsCredentials;
-  /** Unset leaves the decision to the provider. */
+  /** Default: the provider's. */
   thinkingEnabled?: boolean;
-  /** For models that think by budget; must stay below `maxTokens`. Default 1,024. */
+  /** For models that think by budget. Must be less than `maxTokens`. Default 1,024. */
   thinkingBudgetTokens?: number;
   /** For models that think by effort. */
   effort?: "low" | "medium" | "high" | "xhigh" | "max" | (string & {});
-  /** What of a Claude model's thinking is shown. Default `summarized` for adaptive models, the provider's for others. */
+  /** Whether Claude models return thinking. Default: `summarized` for adaptive thinking, else the provider's. */
   thinkingDisplay?: "summarized" | "omitted";
-  /** Thinking between tool calls, for Claude models that think by budget. Default true. */
+  /** Allows thinking between tool calls, for Claude models that think by budget. Default true. */
   interleavedThinking?: boolean;
   /** Labels for AWS's invocation logs. */
   requestMetadata?: Record<string, string>;

@@ -3,14 +3,14 @@ import { classifyError, describeError } from "../../failure.ts";
 import type { UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { list, record, text } from "../read.ts";
+import { asArray, asRecord, asString } from "../read.ts";
 import { Base64Joiner } from "./base64.ts";
 
 export interface BedrockState {
   readonly draft: Draft;
-  /** Encrypted thinking that is still arriving, by block. */
+  /** Incomplete encrypted thinking, by block index. */
   readonly redacted: Map<number, Base64Joiner>;
-  /** Usage comes before or after the reason for stopping; with both nothing is left to come. */
+  /** Metadata comes before or after the stop reason; the response is complete when both have arrived. */
   metadataSeen: boolean;
 }
 
@@ -22,17 +22,17 @@ export function step(state: BedrockState, frame: Frame): AssistantMessageEvent[]
   const index = typeof data["contentBlockIndex"] === "number" ? data["contentBlockIndex"] : 0;
   switch (kind) {
     case "contentBlockStart":
-      openBlock(state, index, record(data["start"]));
+      openBlock(state, index, asRecord(data["start"]));
       break;
     case "contentBlockDelta":
-      growBlock(state, index, record(data["delta"]));
+      extendBlock(state, index, asRecord(data["delta"]));
       break;
     case "contentBlockStop":
       closeBlock(state, index);
       break;
     case "messageStop":
       for (const open of state.redacted.keys()) closeBlock(state, open);
-      readStop(draft, text(data["stopReason"]));
+      readStop(draft, asString(data["stopReason"]));
       if (state.metadataSeen) draft.end();
       break;
     case "metadata":
@@ -41,46 +41,47 @@ export function step(state: BedrockState, frame: Frame): AssistantMessageEvent[]
       draft.end();
       break;
     case "exception":
-      draft.fail(classifyError(describeError({ type: data["type"], message: explain(data) })));
+      draft.fail(classifyError(describeError({ type: data["type"], message: describeException(data) })));
       break;
   }
   return draft.take();
 }
 
 /**
- * A frame's name and what is in it. The binary framing names an event in a header; as JSON it is wrapped in an object
- * under its name, and an exception is told by its name.
+ * The name and data of a frame. In the binary framing the name is in a header; in JSON the data is wrapped in an object
+ * with the name as key. A name that ends in `Exception` is an exception.
  */
 function unwrap(frame: Frame): { kind: string; data: Record<string, unknown> } {
-  const data = record(frame.data);
+  const data = asRecord(frame.data);
   const name = frame.event ?? Object.keys(data)[0] ?? "";
-  const inner = data[name] === undefined ? data : record(data[name]);
+  const inner = data[name] === undefined ? data : asRecord(data[name]);
   return name.endsWith("Exception")
     ? { kind: "exception", data: { ...inner, type: name } }
     : { kind: name, data: inner };
 }
 
-const explain = (data: Record<string, unknown>): string => {
-  const words = text(data["message"]) || text(data["originalMessage"]);
-  return words || `The provider reported ${text(data["type"]) || "an error"} and no explanation.`;
+const describeException = (data: Record<string, unknown>): string => {
+  const message = asString(data["message"]) || asString(data["originalMessage"]);
+  return message || `The provider reported ${asString(data["type"]) || "an error"} and no explanation.`;
 };
 
 function openBlock({ draft }: BedrockState, index: number, block: Record<string, unknown>): void {
-  const call = record(block["toolUse"]);
-  // Text and thinking need no opening: their first delta opens them.
-  if (block["toolUse"] !== undefined) draft.toolCall(index, { id: text(call["toolUseId"]), name: text(call["name"]) });
+  const call = asRecord(block["toolUse"]);
+  // Text and thinking blocks are opened by their first delta.
+  if (block["toolUse"] !== undefined)
+    draft.toolCall(index, { id: asString(call["toolUseId"]), name: asString(call["name"]) });
 }
 
-function growBlock(state: BedrockState, index: number, delta: Record<string, unknown>): void {
+function extendBlock(state: BedrockState, index: number, delta: Record<string, unknown>): void {
   const { draft } = state;
   if (typeof delta["text"] === "string") draft.text(index, delta["text"]);
-  if (delta["toolUse"] !== undefined) draft.argumentsDelta(index, text(record(delta["toolUse"])["input"]));
-  if (delta["reasoningContent"] !== undefined) growThinking(state, index, record(delta["reasoningContent"]));
+  if (delta["toolUse"] !== undefined) draft.argumentsDelta(index, asString(asRecord(delta["toolUse"])["input"]));
+  if (delta["reasoningContent"] !== undefined) extendThinking(state, index, asRecord(delta["reasoningContent"]));
 }
 
-function growThinking(state: BedrockState, index: number, delta: Record<string, unknown>): void {
+function extendThinking(state: BedrockState, index: number, delta: Record<string, unknown>): void {
   const { draft, redacted } = state;
-  const payload = text(delta["redactedContent"]);
+  const payload = asString(delta["redactedContent"]);
   if (payload) {
     let joiner = redacted.get(index);
     if (!joiner) {
@@ -91,9 +92,9 @@ function growThinking(state: BedrockState, index: number, delta: Record<string, 
     return;
   }
   if (redacted.has(index)) return;
-  draft.thinking(index, text(delta["text"]));
+  draft.thinking(index, asString(delta["text"]));
   const block = draft.block(index);
-  const signature = text(delta["signature"]);
+  const signature = asString(delta["signature"]);
   if (block?.type === "thinking" && signature) {
     block.thinkingSignature = (block.thinkingSignature ?? "") + signature;
   }
@@ -101,7 +102,7 @@ function growThinking(state: BedrockState, index: number, delta: Record<string, 
 
 function closeBlock({ draft, redacted }: BedrockState, index: number): void {
   const block = draft.block(index);
-  const payload = redacted.get(index)?.joined();
+  const payload = redacted.get(index)?.getJoined();
   if (block?.type === "thinking" && payload) block.thinkingSignature = payload;
   redacted.delete(index);
   draft.close(index);
@@ -123,7 +124,7 @@ function readStop(draft: Draft, raw: string): void {
       return;
     case "malformed_model_output":
     case "malformed_tool_use":
-      draft.fail({ kind: "unknown", message: `The model's answer could not be read by the provider (${raw}).` }, raw);
+      draft.fail({ kind: "unknown", message: `The provider could not read the model's answer (${raw}).` }, raw);
       return;
     default:
       draft.stop(stopReasons.get(raw) ?? "stop", raw || "messageStop");
@@ -131,15 +132,15 @@ function readStop(draft: Draft, raw: string): void {
 }
 
 function readUsage(value: unknown): UsageReport {
-  const usage = record(value);
-  const hourly = list(usage["cacheDetails"])
-    .map(record)
+  const usage = asRecord(value);
+  const oneHour = asArray(usage["cacheDetails"])
+    .map(asRecord)
     .find((detail) => detail["ttl"] === "1h");
   return {
     input: usage["inputTokens"],
     output: usage["outputTokens"],
     cacheRead: usage["cacheReadInputTokens"],
     cacheWrite: usage["cacheWriteInputTokens"],
-    cacheWrite1h: hourly?.["inputTokens"],
+    cacheWrite1h: oneHour?.["inputTokens"],
   };
 }

@@ -1,8 +1,8 @@
 import { isRecord } from "../../is-record.ts";
 import type { JsonSchema } from "../../context.ts";
 
-/** The keywords that Bedrock's constrained sampling understands; a schema with any other is rejected as a whole. */
-const understood = new Set([
+/** The keywords that Bedrock's strict mode supports; a schema with any other keyword is rejected. */
+const supportedKeywords = new Set([
   "type",
   "properties",
   "required",
@@ -16,27 +16,29 @@ const understood = new Set([
   "default",
 ]);
 
-/** What one request may hold at most, over all its strict tools. */
+/** The maximum numbers per request, over all strict tools. */
 export const strictLimits = { tools: 20, looseParameters: 16 };
 
 export interface StrictSchema {
   schema: JsonSchema;
-  /** Properties that are optional or of more than one type: what the provider counts. */
+  /** The number of properties that are optional or have several types. The provider limits their total. */
   looseParameters: number;
 }
 
 /**
- * The schema with its objects closed, as strict tools must have it; undefined where it says more than constrained
- * sampling understands. Arguments that fit the result fit the tool's own schema.
+ * The schema with `additionalProperties: false` on all objects, as strict mode requires; undefined if it uses keywords
+ * that strict mode does not support. Arguments that are valid for the result are valid for the tool's own schema.
  */
 export function closeSchema(root: JsonSchema): StrictSchema | undefined {
   let looseParameters = 0;
   const close = (schema: unknown, depth: number): JsonSchema | undefined => {
     if (!isRecord(schema) || depth > 32) return undefined;
-    if (!Object.keys(schema).every((key) => understood.has(key))) return undefined;
+    if (!Object.keys(schema).every((key) => supportedKeywords.has(key))) return undefined;
     const closed: JsonSchema = { ...schema };
     if (schema["anyOf"] !== undefined) {
-      const variants = Array.isArray(schema["anyOf"]) ? schema["anyOf"].map((one) => close(one, depth + 1)) : [];
+      const variants = Array.isArray(schema["anyOf"])
+        ? schema["anyOf"].map((variant) => close(variant, depth + 1))
+        : [];
       if (variants.length === 0 || !variants.every(isRecord)) return undefined;
       closed["anyOf"] = variants;
     }

@@ -1,40 +1,40 @@
 import type { Context, Tool } from "../../context.ts";
-import { handOff, type HandoffRules, plainId, plainName, type PreparedMessage } from "../../handoff.ts";
+import { handOff, type HandoffRules, toPlainId, toPlainName, type PreparedMessage } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toGeminiJsonSchema, toGeminiSchema } from "../../schema/gemini.ts";
-import { strictNote } from "../function-tool.ts";
+import { createStrictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, offeredTools } from "../tools.ts";
+import { encodeTools, selectTools } from "../tools.ts";
 import { getFamily, type GoogleFamily } from "./families.ts";
-import { type GoogleOptions, thinkingConfig } from "./options.ts";
+import { encodeThinking, type GoogleOptions } from "./options.ts";
 
 type Part = Record<string, unknown>;
 
-/** What a tool may be called. */
-const toolNames = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
+/** The tool names that the API accepts. */
+const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
 
 const rules: HandoffRules = {
-  toolCallId: plainId(64),
+  toolCallId: (id) => toPlainId(id, 64),
   imageTypes: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
   // 7 MB of data, counted in base64.
   maxImageCharacters: Math.ceil((7 * 1024 * 1024) / 3) * 4,
   userFirst: true,
-  toolName: (name) => (toolNames.test(name) ? name : `tool_${plainName(64)(name)}`),
+  toolName: (name) => (toolNamePattern.test(name) ? name : `tool_${toPlainName(name, 64)}`),
 };
 
 export const encode = (model: Model, context: Context, options: GoogleOptions): EncodedRequest => ({
-  path: `/${modelPath(model.id)}:streamGenerateContent?alt=sse`,
+  path: `/${getModelPath(model.id)}:streamGenerateContent?alt=sse`,
   headers: {},
   ...encodePayload(model, context, options),
 });
 
-/** Tuned models bring their own collection along. */
-const modelPath = (id: string): string =>
+/** The id of a tuned model already contains its collection. */
+const getModelPath = (id: string): string =>
   (/^(models|tunedModels)\//.test(id) ? id : `models/${id}`).split("/").map(encodeURIComponent).join("/");
 
-/** What both of Google's fronts are sent. */
+/** The payload for both the Gemini API and Vertex AI. */
 export function encodePayload(
   model: Model,
   context: Context,
@@ -42,10 +42,10 @@ export function encodePayload(
 ): Pick<EncodedRequest, "payload" | "notes"> {
   const notes: EncodeNote[] = [];
   const family = getFamily(model);
-  const tools = offeredTools(model, context.tools, notes, toolNames);
-  const declared = encodeTools(tools, (tool) => encodeTool(model, tool, family, notes), notes);
+  const tools = selectTools(model, context.tools, notes, toolNamePattern);
+  const declarations = encodeTools(tools, (tool) => encodeTool(model, tool, family, notes), notes);
   const calling = encodeCalling(resolveToolChoice(options.toolChoice, tools, notes), tools, family);
-  const thinking = thinkingConfig(model, options);
+  const thinking = encodeThinking(model, options);
   const config = {
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...(options.maxTokens !== undefined && { maxOutputTokens: options.maxTokens }),
@@ -56,8 +56,8 @@ export function encodePayload(
     ...(context.systemPrompt?.trim() && {
       systemInstruction: { parts: [{ text: context.systemPrompt.toWellFormed() }] },
     }),
-    ...(declared.length > 0 && { tools: [{ functionDeclarations: declared }] }),
-    ...(declared.length > 0 && calling && { toolConfig: { functionCallingConfig: calling } }),
+    ...(declarations.length > 0 && { tools: [{ functionDeclarations: declarations }] }),
+    ...(declarations.length > 0 && calling && { toolConfig: { functionCallingConfig: calling } }),
     ...(Object.keys(config).length > 0 && { generationConfig: config }),
   };
   return { payload, notes };
@@ -65,12 +65,12 @@ export function encodePayload(
 
 function encodeTool(model: Model, tool: Tool, family: GoogleFamily, notes: EncodeNote[]): Part {
   if (tool.strict === "require" && !family.validatedCalls) {
-    notes.push(strictNote(model, tool));
+    notes.push(createStrictNote(model, tool));
   }
   const { name, description } = tool;
   if (family.jsonSchema) return { name, description, parametersJsonSchema: toGeminiJsonSchema(tool.parameters) };
   const parameters = toGeminiSchema(tool.parameters);
-  // An object without properties is refused there; a tool without parameters is not.
+  // The API rejects an object without properties, but accepts a tool without parameters.
   const isEmpty = Object.keys(parameters["properties"] ?? {}).length === 0;
   return { name, description, ...(!isEmpty && { parameters }) };
 }
@@ -100,7 +100,7 @@ function encodeContents(model: Model, context: Context, family: GoogleFamily): C
     if (!result && parts.length === 0) continue;
     let last = contents.at(-1);
     if (last?.role !== role) contents.push((last = { role, parts: [], results: 0 }));
-    // The results of one turn stand together, before whatever else a person or a tool has to show.
+    // All results of one turn come first, before images and the user's text.
     if (result) last.parts.splice(last.results++, 0, result);
     last.parts.push(...parts);
   }
@@ -108,12 +108,12 @@ function encodeContents(model: Model, context: Context, family: GoogleFamily): C
   return contents.map(({ role, parts }) => ({ role, parts }));
 }
 
-/** What Google documents for calls that another model made: the signature is not checked. */
+/** Google's documented signature for calls of another model: it is not validated. */
 const foreignSignature = "skip_thought_signature_validator";
 
 function signFirstCall({ parts }: Content): void {
-  const first = parts.find((part) => "functionCall" in part);
-  if (first) first["thoughtSignature"] ??= foreignSignature;
+  const call = parts.find((part) => "functionCall" in part);
+  if (call) call["thoughtSignature"] ??= foreignSignature;
 }
 
 function encodeMessage(message: PreparedMessage, family: GoogleFamily): { result?: Part; parts: Part[] } {
@@ -133,36 +133,36 @@ const encodeBlock = (block: TextContent | ImageContent): Part =>
 function encodeAssistantBlock(block: AssistantMessage["content"][number], family: GoogleFamily): Part[] {
   switch (block.type) {
     case "text":
-      return [{ text: block.text, ...signature(block.textSignature) }];
+      return [{ text: block.text, ...encodeSignature(block.textSignature) }];
     case "thinking": {
-      const signed = signature(block.thinkingSignature);
-      if (block.thinking.trim() === "" && !signed) return [];
-      return [{ text: block.thinking, thought: true, ...signed }];
+      const signature = encodeSignature(block.thinkingSignature);
+      if (block.thinking.trim() === "" && !signature) return [];
+      return [{ text: block.thinking, thought: true, ...signature }];
     }
     case "toolCall": {
       const call = { name: block.name, args: block.arguments, ...(family.callIds && { id: block.id }) };
-      return [{ functionCall: call, ...signature(block.thoughtSignature) }];
+      return [{ functionCall: call, ...encodeSignature(block.thoughtSignature) }];
     }
   }
 }
 
-/** Signatures are bytes: what is not base64 would make the whole request invalid. */
-const signature = (value: string | undefined): { thoughtSignature: string } | undefined =>
+/** A signature must be base64; any other value would make the request invalid and is left out. */
+const encodeSignature = (value: string | undefined): { thoughtSignature: string } | undefined =>
   value !== undefined && /^[A-Za-z0-9+/_-]+={0,2}$/.test(value) ? { thoughtSignature: value } : undefined;
 
 function encodeResult(message: ToolResultMessage, family: GoogleFamily): { result: Part; parts: Part[] } {
   const images = message.content.filter((block) => block.type === "image").map(encodeBlock);
-  const words = message.content.filter((block) => block.type === "text").map((block) => block.text);
-  const said = words.join("\n") || "(The result is an image.)";
-  const inside = images.length > 0 && family.imagesInResults;
+  const texts = message.content.filter((block) => block.type === "text").map((block) => block.text);
+  const output = texts.join("\n") || "(The result is an image.)";
+  const hasImages = images.length > 0;
   const result = {
     functionResponse: {
       name: message.toolName,
-      response: message.isError ? { error: said } : { output: said },
+      response: message.isError ? { error: output } : { output },
       ...(family.callIds && { id: message.toolCallId }),
-      ...(inside && { parts: images }),
+      ...(hasImages && family.imagesInResults && { parts: images }),
     },
   };
-  const beside = images.length > 0 && !inside;
-  return { result, parts: beside ? [{ text: `Images from ${message.toolName}:` }, ...images] : [] };
+  if (!hasImages || family.imagesInResults) return { result, parts: [] };
+  return { result, parts: [{ text: `Images from ${message.toolName}:` }, ...images] };
 }

@@ -1,46 +1,46 @@
-/** What Google documents about its model families. It is keyed by model id, because no response says it. */
+/** How Google's model families differ, according to its documentation. The family is derived from the model id. */
 import type { Model } from "../../model.ts";
 
 export interface GoogleFamily {
-  /** Whether thinking is set by a level or by a number of tokens. */
+  /** Whether thinking is controlled by a level or by a number of tokens. */
   thinksBy: "level" | "budget";
-  /** What a budget may be, where it is documented. `canBeOff`: zero turns thinking off. */
-  budget?: { least: number; most: number; canBeOff: boolean };
-  /** Calls and results carry ids. */
+  /** The limits of the thinking budget, if documented. `canBeOff`: a budget of 0 turns thinking off. */
+  budget?: { min: number; max: number; canBeOff: boolean };
+  /** Calls and results have ids. */
   callIds: boolean;
-  /** The first call of each turn must carry a signature. */
+  /** The first call of each turn must have a signature. */
   callSignatures: boolean;
-  /** Results may hold images. */
+  /** Results may contain images. */
   imagesInResults: boolean;
-  /** Can be held to the schemas of its tools. */
+  /** Supports the calling mode `VALIDATED`, which enforces the schemas of the tools. */
   validatedCalls: boolean;
-  /** Tools may be described in JSON Schema, not only in OpenAPI's. */
+  /** Accepts JSON Schema for tools, not only OpenAPI schemas. */
   jsonSchema: boolean;
 }
 
 const budgets: readonly [RegExp, NonNullable<GoogleFamily["budget"]>][] = [
-  [/2\.5-pro/, { least: 128, most: 32_768, canBeOff: false }],
-  [/2\.5-flash-lite/, { least: 512, most: 24_576, canBeOff: true }],
-  [/2\.5-flash/, { least: 1, most: 24_576, canBeOff: true }],
+  [/2\.5-pro/, { min: 128, max: 32_768, canBeOff: false }],
+  [/2\.5-flash-lite/, { min: 512, max: 24_576, canBeOff: true }],
+  [/2\.5-flash/, { min: 1, max: 24_576, canBeOff: true }],
 ];
 
 export function getFamily(model: Model): GoogleFamily {
   const generation = getGeneration(model.id);
-  const third = generation >= 3;
-  const hasLevels = Object.values(model.thinkingLevelMap ?? {}).some((word) => typeof word === "string");
+  const isThird = generation >= 3;
+  const hasLevels = Object.values(model.thinkingLevelMap ?? {}).some((value) => typeof value === "string");
   const budget = budgets.find(([pattern]) => pattern.test(model.id))?.[1];
   return {
-    thinksBy: hasLevels || third ? "level" : "budget",
+    thinksBy: hasLevels || isThird ? "level" : "budget",
     ...(budget && { budget }),
-    callIds: third,
-    callSignatures: third,
-    imagesInResults: third,
-    validatedCalls: third,
+    callIds: isThird,
+    callSignatures: isThird,
+    imagesInResults: isThird,
+    validatedCalls: isThird,
     jsonSchema: generation >= 2.5 || generation === 0,
   };
 }
 
-/** 2.5 for `gemini-2.5-pro`; the newest for `gemini-flash-latest`; 0 for what is no Gemini. */
+/** 2.5 for `gemini-2.5-pro`, infinity for `gemini-flash-latest`, and 0 if the model is not a Gemini. */
 function getGeneration(id: string): number {
   const [, name, version] = /(gemini)-(?:live-)?(\d+(?:\.\d+)?)?/i.exec(id) ?? [];
   if (!name) return 0;

@@ -4,7 +4,7 @@ import { encode } from "./encode.ts";
 import { type GoogleOptions, resolveOptions } from "./options.ts";
 import { type GoogleState, start, step } from "./step.ts";
 
-/** Google's header for keys, on both of its fronts. */
+/** The header for API keys, for both the Gemini API and Vertex AI. */
 export const googleKeyHeader = { name: "x-goog-api-key", prefix: "" };
 
 export const googleGenerativeAi = defineProtocol<GoogleOptions, GoogleState>({

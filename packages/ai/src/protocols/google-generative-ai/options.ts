@@ -1,19 +1,19 @@
 import type { Model } from "../../model.ts";
 import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
-import { clampThinkingLevel, thinkingBudget, thinkingWord } from "../../thinking.ts";
+import { clampThinkingLevel, getThinkingBudget, toProviderLevel } from "../../thinking.ts";
 import { getFamily } from "./families.ts";
 
-/** Which of the two limits applies is the model's choice: `level` since Gemini 3, `budgetTokens` before. */
+/** Models since Gemini 3 use `level`, older ones `budgetTokens`. */
 export interface GoogleThinking {
   enabled: boolean;
   /** -1 lets the model decide. */
   budgetTokens?: number;
-  /** `minimal`, `low`, `medium` or `high`, in either case. */
+  /** `minimal`, `low`, `medium` or `high`, in upper or lower case. */
   level?: string;
 }
 
 export interface GoogleOptions extends StreamOptions {
-  /** Unset leaves the decision to the provider. */
+  /** Default: the provider's. */
   thinking?: GoogleThinking;
 }
 
@@ -24,25 +24,25 @@ export function resolveOptions(model: Model, options: SimpleStreamOptions): Goog
   const { reasoning, thinkingBudgets, ...shared } = options;
   if (!model.reasoning) return shared;
   const level = clampThinkingLevel(model, reasoning ?? "off");
-  // A model that cannot be told to stop thinking has a lowest level instead; nobody asked to see those thoughts.
+  // If thinking cannot be turned off, the lowest level is used, but the thoughts are not requested.
   if (level === "off" || reasoning === undefined) return { ...shared, thinking: { enabled: false } };
   const family = getFamily(model);
   if (family.thinksBy === "level") {
-    return { ...shared, thinking: { enabled: true, level: thinkingWord(model, level) } };
+    return { ...shared, thinking: { enabled: true, level: toProviderLevel(model, level) } };
   }
-  const wanted = thinkingBudget(level, thinkingBudgets);
-  const known = family.budget;
-  // Outside of what a model allows the request is refused; where that is unknown only a person's own number is sent.
-  const unclamped = thinkingBudgets ? wanted : dynamicBudget;
-  const budgetTokens = known ? Math.min(Math.max(wanted, known.least), known.most) : unclamped;
+  const requested = getThinkingBudget(level, thinkingBudgets);
+  const limits = family.budget;
+  // The API rejects a budget outside the limits. If they are unknown, only a budget set by the user is sent.
+  const unclamped = thinkingBudgets ? requested : dynamicBudget;
+  const budgetTokens = limits ? Math.min(Math.max(requested, limits.min), limits.max) : unclamped;
   return { ...shared, thinking: { enabled: true, budgetTokens } };
 }
 
-/** The `thinkingConfig` of a request; undefined where nothing should be said. */
-export function thinkingConfig(model: Model, options: GoogleOptions): Record<string, unknown> | undefined {
+/** The `thinkingConfig` of a request; undefined if it should be left out. */
+export function encodeThinking(model: Model, options: GoogleOptions): Record<string, unknown> | undefined {
   const { thinking } = options;
   if (!model.reasoning || !thinking) return undefined;
-  if (!thinking.enabled) return minThinking(model);
+  if (!thinking.enabled) return encodeMinimalThinking(model);
   return {
     includeThoughts: true,
     ...(thinking.level !== undefined
@@ -51,14 +51,14 @@ export function thinkingConfig(model: Model, options: GoogleOptions): Record<str
   };
 }
 
-/** Off where the model can be off, else as little as it can. */
-function minThinking(model: Model): Record<string, unknown> | undefined {
+/** Turns thinking off, or sets the minimum if the model cannot turn it off. */
+function encodeMinimalThinking(model: Model): Record<string, unknown> | undefined {
   const { thinksBy, budget } = getFamily(model);
-  if (thinksBy === "budget") return budget && { thinkingBudget: budget.canBeOff ? 0 : budget.least };
+  if (thinksBy === "budget") return budget && { thinkingBudget: budget.canBeOff ? 0 : budget.min };
   const level = clampThinkingLevel(model, "off");
-  const word = level === "off" ? (model.thinkingLevelMap?.off ?? lowestLevel) : thinkingWord(model, level);
-  return { thinkingLevel: word.toUpperCase() };
+  const thinkingLevel = level === "off" ? (model.thinkingLevelMap?.off ?? lowestLevel) : toProviderLevel(model, level);
+  return { thinkingLevel: thinkingLevel.toUpperCase() };
 }
 
-/** Every model that thinks by level has this one. */
+/** The lowest level that every model with levels supports. */
 const lowestLevel = "low";

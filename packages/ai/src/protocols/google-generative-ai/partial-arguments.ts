@@ -1,98 +1,99 @@
 /**
- * Turns arguments that arrive as paths and values into the JSON text that they spell, piece by piece. The server sends
- * them in the order of the document, so each piece only adds to the text.
+ * Converts arguments that arrive as paths and values into JSON text, piece by piece. The server sends them in document
+ * order, so each piece only appends text.
  */
-import { list, record, text } from "../read.ts";
+import { asArray, asRecord, asString } from "../read.ts";
 
-type Step = string | number;
+type Key = string | number;
 
-/** An object or list that is being written. `step` is its place in the one around it; `keys` are its members so far. */
+/** An object or array that is being written. `key` is its key in its parent; `keys` are the keys written so far. */
 interface Container {
-  step: Step;
-  isList: boolean;
-  keys: Set<Step>;
+  key: Key;
+  isArray: boolean;
+  keys: Set<Key>;
 }
 
 export class PartialArguments {
   readonly #open: Container[] = [];
-  /** The path of a text that goes on. */
-  #string: string | undefined;
+  /** The path of the string that is not complete yet. */
+  #openString: string | undefined;
   #problem: string | undefined;
 
-  /** Why the pieces do not spell an object, if they do not. */
+  /** Why the pieces are not a valid object, if they are not. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Takes one `partialArgs` list and returns the JSON text it adds. */
+  /** Adds one `partialArgs` list and returns the JSON text to append. */
   write(partialArgs: unknown): string {
     let json = "";
-    for (const item of list(partialArgs)) {
+    for (const item of asArray(partialArgs)) {
       if (this.#problem !== undefined) break;
-      json += this.#writeOne(record(item));
+      json += this.#writeItem(asRecord(item));
     }
     return json;
   }
 
-  /** Closes what is open. */
+  /** Returns the JSON text that closes the open string and containers. */
   end(): string {
     return this.#closeString() + this.#closeTo(0);
   }
 
-  #writeOne(item: Record<string, unknown>): string {
-    const path = text(item["jsonPath"]);
-    const goesOn = item["willContinue"] === true;
-    const continues = this.#string !== undefined && this.#string === path;
+  #writeItem(item: Record<string, unknown>): string {
+    const path = asString(item["jsonPath"]);
+    const willContinue = item["willContinue"] === true;
+    const isContinuation = this.#openString !== undefined && this.#openString === path;
     if (typeof item["stringValue"] === "string") {
-      const piece = escaped(item["stringValue"]);
-      const opening = continues ? "" : this.#member(path, '"');
-      this.#string = this.#problem === undefined ? path : undefined;
-      return opening + piece + (goesOn ? "" : this.#closeString());
+      const piece = escapeString(item["stringValue"]);
+      const opening = isContinuation ? "" : this.#writeMember(path, '"');
+      this.#openString = this.#problem === undefined ? path : undefined;
+      return opening + piece + (willContinue ? "" : this.#closeString());
     }
-    const value = scalar(item);
-    if (value !== undefined) return this.#member(path, value);
-    return continues && !goesOn ? this.#closeString() : "";
+    const value = encodeScalar(item);
+    if (value !== undefined) return this.#writeMember(path, value);
+    return isContinuation && !willContinue ? this.#closeString() : "";
   }
 
-  /** Everything that has to stand before a value at `path`, and then `value`. */
-  #member(path: string, value: string): string {
-    const steps = parsePath(path);
-    if (!steps) return this.#fail(`${JSON.stringify(path.slice(0, 100))} is not a path`);
+  /** Closes and opens containers until the parent of `path` is open, then writes the key and `value`. */
+  #writeMember(path: string, value: string): string {
+    const keys = parsePath(path);
+    if (!keys) return this.#fail(`${JSON.stringify(path.slice(0, 100))} is not a path`);
     let json = this.#closeString();
-    if (this.#open.length === 0) json += this.#enter("", steps[0]);
+    if (this.#open.length === 0) json += this.#openContainer("", keys[0]);
     let depth = 1;
-    while (depth < steps.length && this.#open[depth]?.step === steps[depth - 1]) depth++;
+    while (depth < keys.length && this.#open[depth]?.key === keys[depth - 1]) depth++;
     json += this.#closeTo(depth);
-    for (; depth < steps.length; depth++)
-      json += this.#name(steps[depth - 1]!) + this.#enter(steps[depth - 1]!, steps[depth]);
-    json += this.#name(steps.at(-1)!) + value;
+    for (; depth < keys.length; depth++)
+      json += this.#writeKey(keys[depth - 1]!) + this.#openContainer(keys[depth - 1]!, keys[depth]);
+    json += this.#writeKey(keys.at(-1)!) + value;
     return this.#problem === undefined ? json : "";
   }
 
-  #enter(step: Step, firstMember: Step | undefined): string {
-    const isList = typeof firstMember === "number";
-    this.#open.push({ step, isList, keys: new Set() });
-    return isList ? "[" : "{";
+  /** The type of the first key decides whether the container is an object or an array. */
+  #openContainer(key: Key, firstKey: Key | undefined): string {
+    const isArray = typeof firstKey === "number";
+    this.#open.push({ key, isArray, keys: new Set() });
+    return isArray ? "[" : "{";
   }
 
-  #name(step: Step): string {
-    const { isList, keys } = this.#open.at(-1)!;
-    const inOrder = isList ? step === keys.size : typeof step === "string" && !keys.has(step);
-    if (!inOrder) return this.#fail("the pieces came out of order");
+  #writeKey(key: Key): string {
+    const { isArray, keys } = this.#open.at(-1)!;
+    const isInOrder = isArray ? key === keys.size : typeof key === "string" && !keys.has(key);
+    if (!isInOrder) return this.#fail("the pieces came out of order");
     const comma = keys.size > 0 ? "," : "";
-    keys.add(step);
-    return isList ? comma : `${comma}${JSON.stringify(step)}:`;
+    keys.add(key);
+    return isArray ? comma : `${comma}${JSON.stringify(key)}:`;
   }
 
   #closeString(): string {
-    if (this.#string === undefined) return "";
-    this.#string = undefined;
+    if (this.#openString === undefined) return "";
+    this.#openString = undefined;
     return '"';
   }
 
   #closeTo(depth: number): string {
     let json = "";
-    while (this.#open.length > depth) json += this.#open.pop()!.isList ? "]" : "}";
+    while (this.#open.length > depth) json += this.#open.pop()!.isArray ? "]" : "}";
     return json;
   }
 
@@ -102,27 +103,27 @@ export class PartialArguments {
   }
 }
 
-const escaped = (value: string): string => JSON.stringify(value).slice(1, -1);
+const escapeString = (value: string): string => JSON.stringify(value).slice(1, -1);
 
-function scalar(item: Record<string, unknown>): string | undefined {
+function encodeScalar(item: Record<string, unknown>): string | undefined {
   if (typeof item["numberValue"] === "number") return JSON.stringify(item["numberValue"]);
   if (typeof item["boolValue"] === "boolean") return String(item["boolValue"]);
   return "nullValue" in item ? "null" : undefined;
 }
 
-/** `$.a.b[0]['c d']` as its steps; undefined for anything else. */
-function parsePath(path: string): Step[] | undefined {
-  const steps: Step[] = [];
+/** The keys of a path such as `$.a.b[0]['c d']`; undefined if it is not a path. */
+function parsePath(path: string): Key[] | undefined {
+  const keys: Key[] = [];
   const pattern = /\.([^.[\]'"]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/gy;
   pattern.lastIndex = 1;
   let end = 1;
   for (const match of path.matchAll(pattern)) {
     const [whole, name, index, single, double] = match;
-    steps.push(index !== undefined ? Number(index) : (name ?? unescape(single ?? double ?? "")));
+    keys.push(index !== undefined ? Number(index) : (name ?? unescape(single ?? double ?? "")));
     end = match.index + whole.length;
   }
-  const complete = path.startsWith("$") && end === path.length;
-  return complete && typeof steps[0] === "string" ? steps : undefined;
+  const isComplete = path.startsWith("$") && end === path.length;
+  return isComplete && typeof keys[0] === "string" ? keys : undefined;
 }
 
 const unescape = (quoted: string): string => quoted.replace(/\\(.)/g, "$1");

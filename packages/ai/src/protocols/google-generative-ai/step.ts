@@ -1,41 +1,46 @@
 import type { AssistantMessageEvent } from "../../event.ts";
 import { classifyError, describeError } from "../../failure.ts";
-import { shortHash } from "../../hash.ts";
-import { tokenCount, type UsageReport } from "../../usage.ts";
+import { toShortHash } from "../../hash.ts";
+import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { list, record, text } from "../read.ts";
-import { deepestJson, isTooDeep } from "../streaming-json.ts";
+import { asArray, asRecord, asString } from "../read.ts";
+import { maxJsonDepth, isTooDeep } from "../streaming-json.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 
 export interface GoogleState {
   readonly draft: Draft;
-  /** Names the blocks: each part that does not continue the one before it has the next number. */
-  parts: number;
-  /** The text or thought that the next part may continue. */
-  spoken: { key: number; kind: "text" | "thinking" } | undefined;
-  /** The call whose arguments are still arriving. */
+  /** The key of the next block. A part that does not continue the previous one starts a new block. */
+  nextKey: number;
+  /** The text or thinking block that the next part may continue. */
+  openText: { key: number; kind: "text" | "thinking" } | undefined;
+  /** The call whose arguments are not complete yet. */
   call: { key: number; arguments: PartialArguments } | undefined;
 }
 
-export const start = (draft: Draft): GoogleState => ({ draft, parts: 0, spoken: undefined, call: undefined });
+export const start = (draft: Draft): GoogleState => ({
+  draft,
+  nextKey: 0,
+  openText: undefined,
+  call: undefined,
+});
 
 export function step(state: GoogleState, frame: Frame): AssistantMessageEvent[] {
   const { draft } = state;
-  const data = record(frame.data);
+  const data = asRecord(frame.data);
   if (data["error"] !== undefined) draft.fail(classifyError(describeError(data)));
   draft.identify({ responseId: data["responseId"], responseModel: data["modelVersion"] });
   draft.usage(readUsage(data["usageMetadata"]));
-  readFeedback(draft, record(data["promptFeedback"]));
-  const candidate = record(list(data["candidates"])[0]);
-  for (const part of list(record(candidate["content"])["parts"])) readPart(state, record(part));
+  readFeedback(draft, asRecord(data["promptFeedback"]));
+  const candidate = asRecord(asArray(data["candidates"])[0]);
+  for (const part of asArray(asRecord(candidate["content"])["parts"])) readPart(state, asRecord(part));
   readFinish(state, candidate);
   return draft.take();
 }
 
 function readPart(state: GoogleState, part: Record<string, unknown>): void {
-  const signature = text(part["thoughtSignature"]);
-  if (part["functionCall"] !== undefined) readCall(state, record(part["functionCall"]), signature);
+  const signature = asString(part["thoughtSignature"]);
+  if (part["functionCall"] !== undefined) readCall(state, asRecord(part["functionCall"]), signature);
   else if (typeof part["text"] === "string") readText(state, part["text"], part["thought"] === true, signature);
 }
 
@@ -43,46 +48,46 @@ function readText(state: GoogleState, delta: string, isThought: boolean, signatu
   if (delta === "" && !signature) return;
   const { draft } = state;
   const kind = isThought ? "thinking" : "text";
-  if (state.spoken?.kind !== kind) {
-    closeSpoken(state);
-    state.spoken = { key: state.parts++, kind };
+  if (state.openText?.kind !== kind) {
+    closeText(state);
+    state.openText = { key: state.nextKey++, kind };
   }
-  const { key } = state.spoken;
+  const { key } = state.openText;
   draft[kind](key, delta);
   if (!signature) return;
   const block = draft.block(key);
   if (block?.type === "text") block.textSignature = signature;
   if (block?.type === "thinking") block.thinkingSignature = signature;
-  // A signature ends its part: what follows must not be mixed with what was signed.
-  closeSpoken(state);
+  // A signature covers the whole block, so later text starts a new block.
+  closeText(state);
 }
 
-function closeSpoken(state: GoogleState): void {
-  if (state.spoken) state.draft.close(state.spoken.key);
-  state.spoken = undefined;
+function closeText(state: GoogleState): void {
+  if (state.openText) state.draft.close(state.openText.key);
+  state.openText = undefined;
 }
 
-/** A call comes whole, or starts with a name and goes on in parts without one until a part says that it is over. */
+/** A call arrives complete, or as a part with a name followed by parts without one until `willContinue` is not set. */
 function readCall(state: GoogleState, call: Record<string, unknown>, signature: string): void {
   const { draft } = state;
-  const name = text(call["name"]);
-  const goesOn = call["willContinue"] === true;
+  const name = asString(call["name"]);
+  const willContinue = call["willContinue"] === true;
   if (name) {
-    closeSpoken(state);
+    closeText(state);
     closeCall(state);
-    const key = state.parts++;
+    const key = state.nextKey++;
     const thoughtSignature = signature ? { thoughtSignature: signature } : {};
-    draft.toolCall(key, { id: callId(draft, text(call["id"]), name), name, ...thoughtSignature });
+    draft.toolCall(key, { id: toUniqueId(draft, asString(call["id"]), name), name, ...thoughtSignature });
     state.call = { key, arguments: new PartialArguments() };
-    if (call["args"] !== undefined && !goesOn) readArguments(draft, key, call["args"]);
+    if (call["args"] !== undefined && !willContinue) readArguments(draft, key, call["args"]);
   }
   if (!state.call) return;
   draft.argumentsDelta(state.call.key, state.call.arguments.write(call["partialArgs"]));
-  if (!goesOn) closeCall(state);
+  if (!willContinue) closeCall(state);
 }
 
 function readArguments(draft: Draft, key: number, value: unknown): void {
-  if (isTooDeep(value)) refuse(draft, key, `the JSON is nested deeper than ${deepestJson} levels`);
+  if (isTooDeep(value)) rejectArguments(draft, key, `the JSON is nested deeper than ${maxJsonDepth} levels`);
   else if (value !== null) draft.argumentsDelta(key, JSON.stringify(value));
 }
 
@@ -91,23 +96,23 @@ function closeCall(state: GoogleState): void {
   if (!call) return;
   state.call = undefined;
   draft.argumentsDelta(call.key, call.arguments.end());
-  if (call.arguments.problem !== undefined) refuse(draft, call.key, call.arguments.problem);
+  if (call.arguments.problem !== undefined) rejectArguments(draft, call.key, call.arguments.problem);
   draft.close(call.key);
 }
 
-/** Marks the call, so that it is answered and never executed. */
-function refuse(draft: Draft, key: number, reason: string): void {
+/** Marks the call as malformed, so that it is never executed. */
+function rejectArguments(draft: Draft, key: number, reason: string): void {
   const block = draft.block(key);
   if (block?.type !== "toolCall") return;
   block.arguments = {};
   block.argumentsError = `The arguments of ${block.name} could not be read: ${reason}.`;
 }
 
-/** The server's own id, or one made of what is known: the answer's id, the name and how many blocks came before. */
-function callId(draft: Draft, given: string, name: string): string {
+/** The server's id, or a generated one if the server's is empty or not unique. */
+function toUniqueId(draft: Draft, id: string, name: string): string {
   const { content, responseId = "" } = draft.message;
-  const taken = content.some((block) => block.type === "toolCall" && block.id === given);
-  return given && !taken ? given : `call_${shortHash(`${responseId}/${name}/${content.length}`)}`;
+  const isUsed = content.some((block) => block.type === "toolCall" && block.id === id);
+  return id && !isUsed ? id : `call_${toShortHash(`${responseId}/${name}/${content.length}`)}`;
 }
 
 const stopReasons = new Map<string, "stop" | "length">([
@@ -115,7 +120,7 @@ const stopReasons = new Map<string, "stop" | "length">([
   ["MAX_TOKENS", "length"],
 ]);
 
-/** The answer was withheld for what it says. */
+/** Finish reasons that mean a refusal. */
 const refusals = new Set([
   "SAFETY",
   "RECITATION",
@@ -129,52 +134,52 @@ const refusals = new Set([
   "IMAGE_RECITATION",
 ]);
 
-/** The model, or the server, could not go on. */
-const breakdowns = new Map<string, string>([
+/** Finish reasons that mean a failure of the model or the server. */
+const failures = new Map<string, string>([
   ["MALFORMED_FUNCTION_CALL", "The model wrote a tool call that could not be read"],
-  ["UNEXPECTED_TOOL_CALL", "The model called a tool although none was offered"],
+  ["UNEXPECTED_TOOL_CALL", "The model called a tool although the request had none"],
   ["TOO_MANY_TOOL_CALLS", "The model called too many tools in a row"],
   ["MISSING_THOUGHT_SIGNATURE", "The history lacks a thought signature"],
   ["MALFORMED_RESPONSE", "The model's answer could not be read"],
-  ["NO_IMAGE", "The model was to draw and did not"],
-  ["IMAGE_OTHER", "The model was to draw and could not"],
-  ["OTHER", "The provider stopped the answer and does not say why"],
+  ["NO_IMAGE", "The model did not generate the requested image"],
+  ["IMAGE_OTHER", "The model could not generate the requested image"],
+  ["OTHER", "The provider stopped the answer without a reason"],
 ]);
 
 function readFinish(state: GoogleState, candidate: Record<string, unknown>): void {
-  const raw = text(candidate["finishReason"]);
+  const raw = asString(candidate["finishReason"]);
   if (!raw) return;
   const { draft } = state;
-  // Nothing can complete a call any more.
-  if (state.call) refuse(draft, state.call.key, "the answer ended before they were complete");
+  // An incomplete call cannot be completed any more.
+  if (state.call) rejectArguments(draft, state.call.key, "the answer ended before they were complete");
   closeCall(state);
-  closeSpoken(state);
-  const explanation = text(candidate["finishMessage"]);
-  const breakdown = breakdowns.get(raw);
+  closeText(state);
+  const explanation = asString(candidate["finishMessage"]);
+  const failure = failures.get(raw);
   if (refusals.has(raw)) {
     draft.refuse(explanation || `The provider refused to answer (${raw}).`, raw);
-  } else if (breakdown !== undefined) {
-    draft.fail({ kind: "unknown", message: `${breakdown} (${raw}).${explanation && ` ${explanation}`}` }, raw);
+  } else if (failure !== undefined) {
+    draft.fail({ kind: "unknown", message: `${failure} (${raw}).${explanation && ` ${explanation}`}` }, raw);
   } else draft.stop(stopReasons.get(raw) ?? "stop", raw);
 }
 
 function readFeedback(draft: Draft, feedback: Record<string, unknown>): void {
-  const raw = text(feedback["blockReason"]);
+  const raw = asString(feedback["blockReason"]);
   if (!raw) return;
-  const message = text(feedback["blockReasonMessage"]) || `The provider refused the prompt (${raw}).`;
+  const message = asString(feedback["blockReasonMessage"]) || `The provider refused the prompt (${raw}).`;
   draft.refuse(message, raw);
 }
 
 function readUsage(value: unknown): UsageReport {
-  const usage = record(value);
-  const prompt = tokenCount(usage["promptTokenCount"]);
-  const cached = tokenCount(usage["cachedContentTokenCount"]);
-  const answer = tokenCount(usage["candidatesTokenCount"]);
-  const thoughts = tokenCount(usage["thoughtsTokenCount"]);
-  // What server-side tools read counts as prompt, but is not in the prompt's count.
-  const tools = tokenCount(usage["toolUsePromptTokenCount"]) ?? 0;
+  const usage = asRecord(value);
+  const promptTokens = parseTokenCount(usage["promptTokenCount"]);
+  const cached = parseTokenCount(usage["cachedContentTokenCount"]);
+  const answer = parseTokenCount(usage["candidatesTokenCount"]);
+  const thoughts = parseTokenCount(usage["thoughtsTokenCount"]);
+  // The results of server-side tools are billed as prompt tokens but not included in `promptTokenCount`.
+  const toolTokens = parseTokenCount(usage["toolUsePromptTokenCount"]) ?? 0;
   return {
-    ...(prompt !== undefined && { input: Math.max(0, prompt - (cached ?? 0)) + tools }),
+    ...(promptTokens !== undefined && { input: Math.max(0, promptTokens - (cached ?? 0)) + toolTokens }),
     ...(cached !== undefined && { cacheRead: cached }),
     ...((answer !== undefined || thoughts !== undefined) && { output: (answer ?? 0) + (thoughts ?? 0) }),
     ...(thoughts !== undefined && { reasoning: thoughts }),

@@ -1,4 +1,4 @@
-import { envApiKey } from "../../auth/env-keys.ts";
+import { getEnvApiKey } from "../../auth/env-keys.ts";
 import type { Model } from "../../model.ts";
 import type { Env } from "../../platform/platform.ts";
 import { resolveBaseUrl } from "../base-url.ts";
@@ -12,7 +12,7 @@ export interface GoogleVertexOptions extends GoogleOptions {
   location?: string;
 }
 
-/** What a project and a location are looked up in. */
+/** Where the project and the location are looked up. */
 interface Settings {
   model: Model;
   options: GoogleVertexOptions;
@@ -21,28 +21,32 @@ interface Settings {
 
 const globalHost = "https://aiplatform.googleapis.com";
 
-/** Locations that span several regions have hosts of their own. */
+/** Locations that span several regions have their own hosts. */
 const multiRegions = new Set(["us", "eu"]);
 
-/** Where a request goes. A key alone names no place, so it goes to the global host; a base URL of one's own stays. */
-export function vertexBaseUrl(model: Model, options: GoogleVertexOptions, env: Env): string {
+/**
+ * The base URL of a request. A custom base URL is kept. With an API key no location is needed, so the global host is
+ * used.
+ */
+export function resolveVertexBaseUrl(model: Model, options: GoogleVertexOptions, env: Env): string {
   if (!model.baseUrl.includes("{location}")) return resolveBaseUrl(model, env);
-  if (options.apiKey ?? envApiKey(model.provider, env)) return globalHost;
-  const location = vertexLocation({ model, options, env });
+  if (options.apiKey ?? getEnvApiKey(model.provider, env)) return globalHost;
+  const location = requireLocation({ model, options, env });
   if (location === "global") return globalHost;
   if (multiRegions.has(location)) return `https://aiplatform.${location}.rep.googleapis.com`;
   return resolveBaseUrl(model, (name) => (name === "location" ? location : env(name)));
 }
 
-/** The same URL inside a project. One that names a project already is left as it is. */
-export function inProject(url: string, settings: Settings): string {
+/** The URL with project and location in its path. A URL that already has a project is returned unchanged. */
+export function addProject(url: string, settings: Settings): string {
   if (url.includes("/projects/")) return url;
-  const at = url.lastIndexOf("/publishers/");
-  const place = `/projects/${encodeURIComponent(vertexProject(settings))}/locations/${encodeURIComponent(vertexLocation(settings))}`;
-  return url.slice(0, at) + place + url.slice(at);
+  const index = url.lastIndexOf("/publishers/");
+  const project = encodeURIComponent(requireProject(settings));
+  const location = encodeURIComponent(requireLocation(settings));
+  return `${url.slice(0, index)}/projects/${project}/locations/${location}${url.slice(index)}`;
 }
 
-function vertexProject({ options, env, model }: Settings): string {
+function requireProject({ options, env, model }: Settings): string {
   const project = options.project ?? env("GOOGLE_CLOUD_PROJECT") ?? env("GCLOUD_PROJECT");
   if (project) return project;
   throw new MissingCredentials(
@@ -50,7 +54,7 @@ function vertexProject({ options, env, model }: Settings): string {
   );
 }
 
-function vertexLocation({ options, env, model }: Settings): string {
+function requireLocation({ options, env, model }: Settings): string {
   const location = options.location ?? env("GOOGLE_CLOUD_LOCATION");
   if (location) return location;
   throw new MissingCredentials(

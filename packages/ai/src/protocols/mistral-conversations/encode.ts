@@ -3,17 +3,21 @@ import type { Model } from "../../model.ts";
 import { encodeFunctionTool } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, ignoredOption, offeredTools } from "../tools.ts";
+import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
 import { encodeMessages, type Wire } from "./messages.ts";
 import type { MistralOptions } from "./options.ts";
 
 export function encode(model: Model, context: Context, options: MistralOptions): EncodedRequest {
   const notes: EncodeNote[] = [];
   if (Object.keys(options.metadata ?? {}).length > 0)
-    notes.push(ignoredOption("metadata", "this protocol does not carry it"));
-  const offered = offeredTools(model, context.tools, notes);
-  const tools = encodeTools(offered, (tool) => encodeFunctionTool(model, tool, { takesStrict: true, notes }), notes);
-  const choice = resolveToolChoice(options.toolChoice, offered, notes);
+    notes.push(createIgnoredNote("metadata", "the API does not accept it"));
+  const selected = selectTools(model, context.tools, notes);
+  const tools = encodeTools(
+    selected,
+    (tool) => encodeFunctionTool(model, tool, { supportsStrict: true, notes }),
+    notes,
+  );
+  const choice = resolveToolChoice(options.toolChoice, selected, notes);
   const cacheKey = options.cacheRetention === "none" ? undefined : options.sessionId;
   const payload: Record<string, unknown> = {
     model: model.id,

@@ -1,14 +1,13 @@
 import type { Context } from "../../context.ts";
 import { commonImageTypes, handOff, type HandoffRules } from "../../handoff.ts";
-import { shortHash } from "../../hash.ts";
 import type { AssistantMessage, ImageContent, TextContent, ThinkingContent, ToolCall } from "../../message.ts";
 import type { Model } from "../../model.ts";
+import { toMistralId } from "../mistral-id.ts";
 
 export type Wire = Record<string, unknown>;
 
 const rules: HandoffRules = {
-  // Ids are exactly nine letters and digits.
-  toolCallId: (id) => (/^[a-zA-Z0-9]{9}$/.test(id) ? id : shortHash(id).slice(0, 9)),
+  toolCallId: toMistralId,
   imageTypes: commonImageTypes,
   // 10 MB, counted in base64.
   maxImageCharacters: Math.floor((10 * 1024 * 1024) / 3) * 4,
@@ -21,8 +20,8 @@ export function encodeMessages(model: Model, context: Context): Wire[] {
   for (const message of handOff(context.messages, model, rules)) {
     switch (message.role) {
       case "user":
-        // Words of a person right behind a result are refused: only the model may speak there.
-        if (encoded.at(-1)?.["role"] === "tool") encoded.push(assistant("I have read the results."));
+        // The API rejects a user message right after a tool result.
+        if (encoded.at(-1)?.["role"] === "tool") encoded.push(createAssistant("I have read the results."));
         encoded.push({ role: "user", content: encodeContent(message.content) });
         break;
       case "assistant":
@@ -38,18 +37,18 @@ export function encodeMessages(model: Model, context: Context): Wire[] {
     }
   }
   const last = encoded.at(-1);
-  // A conversation may only end with the model's own words if they are the beginning of its answer.
+  // The last message may only be from the assistant if it is marked as the prefix of the answer.
   if (last?.["role"] === "assistant") last["prefix"] = true;
   return encoded;
 }
 
-const assistant = (content: string | Wire[] | undefined): Wire => ({
+const createAssistant = (content: string | Wire[] | undefined): Wire => ({
   role: "assistant",
   ...(content !== undefined && { content }),
   prefix: false,
 });
 
-/** A single text stays a plain string. */
+/** A single text block is sent as a string. */
 function encodeContent(content: readonly (TextContent | ImageContent)[]): string | Wire[] {
   const [first] = content;
   if (content.length === 1 && first?.type === "text") return first.text;
@@ -63,24 +62,24 @@ function encodeContent(content: readonly (TextContent | ImageContent)[]): string
 function encodeAssistant(message: AssistantMessage): Wire[] {
   const texts = message.content.filter((block) => block.type === "text");
   const calls = message.content.filter((block) => block.type === "toolCall");
-  // Thinking alone is not an answer.
+  // The API rejects an assistant message with only thinking.
   if (texts.length === 0 && calls.length === 0) return [];
-  const thoughts = encodeThoughts(message.content.filter((block) => block.type === "thinking"));
-  const words = texts.length > 0 ? encodeContent(texts) : [];
-  const content = thoughts.length === 0 && words.length > 0 ? words : [...thoughts, ...asChunks(words)];
+  const thinking = encodeThinking(message.content.filter((block) => block.type === "thinking"));
+  const text = texts.length > 0 ? encodeContent(texts) : [];
+  const content = thinking.length === 0 && text.length > 0 ? text : [...thinking, ...toChunks(text)];
   return [
     {
-      ...assistant(content.length > 0 ? content : undefined),
+      ...createAssistant(content.length > 0 ? content : undefined),
       ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
     },
   ];
 }
 
-const asChunks = (content: string | Wire[]): Wire[] =>
+const toChunks = (content: string | Wire[]): Wire[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : content;
 
-/** All thinking of an answer, as one chunk before its words: several are refused. */
-function encodeThoughts(blocks: readonly ThinkingContent[]): Wire[] {
+/** All thinking of an answer as one chunk before its text: the API rejects several. */
+function encodeThinking(blocks: readonly ThinkingContent[]): Wire[] {
   const thinking = blocks.filter((block) => block.thinking.trim() !== "").map((block) => block.thinking);
   const signature = blocks.findLast((block) => block.thinkingSignature)?.thinkingSignature;
   if (thinking.length === 0 && signature === undefined) return [];

@@ -5,13 +5,13 @@ import { clampThinkingLevel } from "../../thinking.ts";
 export type MistralReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | (string & {});
 
 export interface MistralOptions extends StreamOptions {
-  /** For models that always think when their system prompt tells them to. */
+  /** For models whose thinking is turned on by a system prompt. */
   promptMode?: "reasoning";
-  /** For models whose thinking can be adjusted. Unset leaves the decision to the provider. */
+  /** For models with adjustable thinking. Default: the provider's. */
   reasoningEffort?: MistralReasoningEffort;
 }
 
-/** Magistral models think by their prompt; a model whose levels have words is told one of them. */
+/** Magistral models are switched by `promptMode`, unless the model maps its thinking levels to values. */
 const thinksByPrompt = (model: Model): boolean =>
   model.thinkingLevelMap === undefined && /\bmagistral\b/i.test(model.id);
 
@@ -20,8 +20,8 @@ export function resolveOptions(model: Model, options: SimpleStreamOptions): Mist
   if (!model.reasoning) return shared;
   const level = clampThinkingLevel(model, reasoning ?? "off");
   if (thinksByPrompt(model)) return level === "off" ? shared : { ...shared, promptMode: "reasoning" };
-  const word = model.thinkingLevelMap?.[level];
-  if (level === "off") return word ? { ...shared, reasoningEffort: word } : shared;
-  // Where nothing else is known, a model thinks fully or not at all.
-  return { ...shared, reasoningEffort: word ?? "high" };
+  const effort = model.thinkingLevelMap?.[level];
+  if (level === "off") return effort ? { ...shared, reasoningEffort: effort } : shared;
+  // `high` is the one effort that every model supports.
+  return { ...shared, reasoningEffort: effort ?? "high" };
 }

@@ -1,11 +1,11 @@
 import type { AssistantMessageEvent } from "../../event.ts";
 import { classifyError, describeError } from "../../failure.ts";
-import { tokenCount, type UsageReport } from "../../usage.ts";
+import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import { ToolCalls } from "../openai-completions/calls.ts";
 import { getChoice, toDelta } from "../openai-completions/choice.ts";
 import type { Frame } from "../protocol.ts";
-import { list, record, text } from "../read.ts";
+import { asArray, asRecord, asString } from "../read.ts";
 
 export interface MistralState {
   readonly draft: Draft;
@@ -22,54 +22,54 @@ export function step(state: MistralState, frame: Frame): AssistantMessageEvent[]
     draft.end();
     return draft.take();
   }
-  const chunk = record(frame.data);
+  const chunk = asRecord(frame.data);
   const choice = getChoice(chunk);
   draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
-  if (chunk["usage"]) draft.usage(readUsage(record(chunk["usage"])));
+  if (chunk["usage"]) draft.usage(readUsage(asRecord(chunk["usage"])));
   readDelta(state, toDelta(choice, draft));
   if (chunk["error"]) draft.fail(classifyError(describeError(chunk["error"])));
   else if (frame.event === "error" || chunk["object"] === "error") draft.fail(classifyError(describeError(chunk)));
-  readStop(state, text(choice["finish_reason"]));
+  readStop(state, asString(choice["finish_reason"]));
   return draft.take();
 }
 
 function readDelta(state: MistralState, delta: Record<string, unknown>): void {
   const { content } = delta;
   if (typeof content === "string") addText(state.draft, content);
-  else for (const part of list(content)) addPart(state.draft, record(part));
-  const calls = list(delta["tool_calls"]).map(record).filter(isFunctionCall).map(withoutNullId);
-  state.calls.take(calls, () => closeWords(state.draft));
+  else for (const part of asArray(content)) addPart(state.draft, asRecord(part));
+  const calls = asArray(delta["tool_calls"]).map(asRecord).filter(isFunctionCall).map(removeNullId);
+  state.calls.take(calls, () => closeTextAndThinking(state.draft));
 }
 
 const isFunctionCall = (call: Record<string, unknown>): boolean => typeof call["function"] === "object";
 
-/** Mistral's word for no id is `null`, as a text. */
-const withoutNullId = (call: Record<string, unknown>): Record<string, unknown> =>
+/** Mistral sends the string `"null"` if a call has no id. */
+const removeNullId = (call: Record<string, unknown>): Record<string, unknown> =>
   call["id"] === "null" ? { ...call, id: "" } : call;
 
-/** A part of the content; references and other kinds are not part of the answer's words. */
+/** Adds a text or thinking part. References and other kinds of parts are ignored. */
 function addPart(draft: Draft, part: Record<string, unknown>): void {
-  if (part["type"] === "text") addText(draft, text(part["text"]));
+  if (part["type"] === "text") addText(draft, asString(part["text"]));
   if (part["type"] !== "thinking") return;
-  const thought = list(part["thinking"])
-    .map((inner) => text(record(inner)["text"]))
+  const thinking = asArray(part["thinking"])
+    .map((inner) => asString(asRecord(inner)["text"]))
     .join("");
-  const signature = text(part["signature"]);
-  if (thought === "" && signature === "") return;
+  const signature = asString(part["signature"]);
+  if (thinking === "" && signature === "") return;
   draft.close("text");
-  draft.thinking("thinking", thought);
+  draft.thinking("thinking", thinking);
   const block = draft.block("thinking");
   if (block?.type === "thinking" && signature !== "") block.thinkingSignature = signature;
 }
 
-/** Empty texts come between pieces of thinking and must not cut it in two. */
+/** Empty text deltas come between pieces of thinking and must not end the thinking block. */
 function addText(draft: Draft, delta: string): void {
   if (delta === "") return;
   draft.close("thinking");
   draft.text("text", delta);
 }
 
-function closeWords(draft: Draft): void {
+function closeTextAndThinking(draft: Draft): void {
   draft.close("thinking");
   draft.close("text");
 }
@@ -83,19 +83,18 @@ const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
 function readStop({ draft, calls }: MistralState, raw: string): void {
   if (raw === "") return;
   calls.settle();
-  if (raw === "error")
-    draft.fail({ kind: "overloaded", message: "The provider stopped with an error of its own." }, raw);
+  if (raw === "error") draft.fail({ kind: "overloaded", message: "The provider stopped with an internal error." }, raw);
   else if (raw === "content_filter") draft.refuse("The provider's content filter stopped the answer.", raw);
   else draft.stop(stopReasons.get(raw) ?? "stop", raw);
 }
 
 function readUsage(usage: Record<string, unknown>): UsageReport {
-  const details = record(usage["prompt_tokens_details"] ?? usage["prompt_token_details"]);
-  const prompt = tokenCount(usage["prompt_tokens"]);
-  const cached = tokenCount(details["cached_tokens"] ?? usage["num_cached_tokens"]);
-  const cacheRead = cached === undefined || prompt === undefined ? cached : Math.min(cached, prompt);
+  const details = asRecord(usage["prompt_tokens_details"] ?? usage["prompt_token_details"]);
+  const promptTokens = parseTokenCount(usage["prompt_tokens"]);
+  const cached = parseTokenCount(details["cached_tokens"] ?? usage["num_cached_tokens"]);
+  const cacheRead = cached === undefined || promptTokens === undefined ? cached : Math.min(cached, promptTokens);
   return {
-    input: prompt === undefined ? undefined : prompt - (cacheRead ?? 0),
+    input: promptTokens === undefined ? undefined : promptTokens - (cacheRead ?? 0),
     output: usage["completion_tokens"],
     cacheRead,
   };

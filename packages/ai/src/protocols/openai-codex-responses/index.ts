@@ -1,7 +1,7 @@
 import { requireApiKey } from "../../auth/api-key.ts";
 import {
   encodeRequest,
-  promptCacheKey,
+  getPromptCacheKey,
   type ResponsesModel,
   type ResponsesVariant,
 } from "../openai-responses/encode.ts";
@@ -17,7 +17,7 @@ const codex: ResponsesVariant = {
   cacheRetention: false,
   fields: { text: { verbosity: "low" }, tool_choice: "auto", parallel_tool_calls: true },
   headers(_model, options) {
-    const session = promptCacheKey(options);
+    const session = getPromptCacheKey(options);
     return {
       "openai-beta": "responses=experimental",
       originator: "tau",
@@ -26,7 +26,7 @@ const codex: ResponsesVariant = {
   },
 };
 
-/** The Responses protocol as a ChatGPT subscription gets it: the key is the account's token. */
+/** The Responses protocol for ChatGPT subscriptions. The API key is the access token of the ChatGPT account. */
 export const openaiCodexResponses = defineProtocol<OpenAIResponsesOptions, ResponsesState>({
   api: "openai-codex-responses",
   framing: "sse",

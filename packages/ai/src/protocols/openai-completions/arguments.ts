@@ -1,18 +1,18 @@
 /**
- * A call's arguments as they arrive: tells when they are complete, so that what follows can be another call's, and holds
- * back `null`, which some servers say for none. Each character is looked at once. Whether the text is right is not
- * judged here.
+ * Tracks the arguments of one tool call while they arrive. Detects when they are complete, because the next piece may
+ * then belong to another call, and drops `null`, which some servers send for empty arguments. Reads each character
+ * once. Does not validate the JSON.
  */
 export class CallArguments {
   #received = "";
-  /** Nothing has come yet but blanks, or what may become `null`. */
+  /** True while only whitespace or a prefix of `null` has been received. */
   #held = true;
   #complete = false;
   #depth = 0;
   #quoted = false;
   #escaped = false;
 
-  /** Whether anything has come. */
+  /** Whether any text has been received. */
   get begun(): boolean {
     return this.#received !== "";
   }
@@ -21,12 +21,12 @@ export class CallArguments {
     return this.#complete;
   }
 
-  /** Whether this is, once more, all that came. */
+  /** Whether `piece` repeats everything received so far. */
   isRepeat(piece: string): boolean {
     return piece === this.#received;
   }
 
-  /** Takes in a piece and returns what there is to read as JSON now. Text behind complete arguments says nothing. */
+  /** Adds a piece and returns the JSON text that can be parsed now. Text after complete arguments is ignored. */
   push(piece: string): string {
     if (this.#complete) return "";
     this.#received += piece;
@@ -43,8 +43,8 @@ export class CallArguments {
   }
 
   #scan(text: string): void {
-    for (let at = 0; at < text.length && !this.#complete; at++) {
-      const char = text[at]!;
+    for (let index = 0; index < text.length && !this.#complete; index++) {
+      const char = text[index]!;
       if (this.#escaped) this.#escaped = false;
       else if (this.#quoted) {
         if (char === "\\") this.#escaped = true;
@@ -56,5 +56,5 @@ export class CallArguments {
   }
 }
 
-/** Whether a piece can be the beginning of a call's arguments. */
-export const opensArguments = (piece: string): boolean => /^\s*(?:\{|null\s*$)/.test(piece);
+/** Whether a piece can be the start of a call's arguments. */
+export const startsArguments = (piece: string): boolean => /^\s*(?:\{|null\s*$)/.test(piece);

@@ -1,12 +1,12 @@
-/** What a request says about caching: OpenAI's fields, or markers in Anthropic's way. */
+/** The cache settings of a request: OpenAI's fields or Anthropic's `cache_control` markers. */
 import type { OpenAICompletionsOptions } from "./options.ts";
 import type { CompletionsModel } from "./compat.ts";
 import type { Wire } from "./messages.ts";
 
-/** The longest key that OpenAI takes, in characters. */
+/** Maximum length of OpenAI's `prompt_cache_key`, in characters. */
 const maxKeyLength = 64;
 
-/** OpenAI's way: a key that brings a conversation's requests together, and how long its prefix is kept. */
+/** OpenAI's fields: a key shared by the requests of one session, and how long the prefix is cached. */
 export function encodeCacheFields({ compat }: CompletionsModel, options: OpenAICompletionsOptions): Wire {
   const retention = options.cacheRetention ?? "short";
   if (retention === "none" || compat.cacheControlFormat) return {};
@@ -18,7 +18,7 @@ export function encodeCacheFields({ compat }: CompletionsModel, options: OpenAIC
   };
 }
 
-/** Anthropic's way: marks where the system prompt, the tools and the conversation so far end. Changes them in place. */
+/** Adds Anthropic's markers at the end of the system prompt, the tools and the history. Changes them in place. */
 export function markCacheable(
   { compat }: CompletionsModel,
   options: OpenAICompletionsOptions,
@@ -26,15 +26,15 @@ export function markCacheable(
 ): void {
   const retention = options.cacheRetention ?? "short";
   if (compat.cacheControlFormat !== "anthropic" || retention === "none") return;
-  const hour = retention === "long" && compat.supportsLongCacheRetention;
-  const marker = { cache_control: { type: "ephemeral", ...(hour && { ttl: "1h" }) } };
+  const keepsHour = retention === "long" && compat.supportsLongCacheRetention;
+  const marker = { cache_control: { type: "ephemeral", ...(keepsHour && { ttl: "1h" }) } };
   if (request.system) markText(request.system, marker);
   const lastTool = request.tools.at(-1);
   if (lastTool) Object.assign(lastTool, marker);
   request.history.findLast((message) => markText(message, marker));
 }
 
-/** Marks the last text of a message. False when it has none. */
+/** Marks the last text of a message. Returns false if the message has no text. */
 function markText(message: Wire, marker: Wire): boolean {
   const content = message["content"];
   if (typeof content === "string" && content !== "") {

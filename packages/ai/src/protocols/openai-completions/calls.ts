@@ -1,31 +1,31 @@
-import { shortHash } from "../../hash.ts";
+import { toShortHash } from "../../hash.ts";
 import type { ToolCall } from "../../message.ts";
 import type { Draft } from "../draft.ts";
-import { record, text } from "../read.ts";
+import { asRecord, asString } from "../read.ts";
 import { isTooDeep } from "../streaming-json.ts";
-import { CallArguments, opensArguments } from "./arguments.ts";
+import { CallArguments, startsArguments } from "./arguments.ts";
 
 interface OpenCall {
   readonly key: string;
   readonly block: ToolCall;
   readonly args: CallArguments;
-  /** Named once more after its arguments were complete: the arguments that come next are another call's. */
+  /** The name was repeated after the arguments were complete, so the next arguments belong to another call. */
   namedAgain: boolean;
 }
 
-/** One entry of `tool_calls`. What is missing is empty. */
+/** One entry of `tool_calls`. Missing strings are empty. */
 interface Piece {
   index: number | undefined;
   id: string;
   name: string;
   args: string;
-  /** The arguments came as an object, which cannot continue anything. */
+  /** The arguments came as an object instead of a piece of JSON text, so they are complete. */
   whole: boolean;
 }
 
 /**
- * Finds out which call a piece belongs to. Pieces should carry the call's index, and the first one its id and name; in
- * the wild the index is missing or always 0, ids are empty, late or repeated, and names come in pieces or every time.
+ * Assigns each piece to its call. Pieces should carry the index of the call, and the first piece its id and name. Real
+ * servers omit the index or always send 0, send ids empty, late or repeatedly, and split or repeat names.
  */
 export class ToolCalls {
   readonly #draft: Draft;
@@ -36,97 +36,99 @@ export class ToolCalls {
     this.#draft = draft;
   }
 
-  /** Takes in the list `tool_calls` of one chunk. `onOpen` is called before a new call opens. */
+  /** Adds the `tool_calls` list of one chunk. Calls `onOpen` before a new call is opened. */
   take(pieces: readonly unknown[], onOpen: () => void): void {
-    const named = new Set<OpenCall>();
+    const namedInThisList = new Set<OpenCall>();
     for (const value of pieces) {
-      const piece = readPiece(record(value));
-      const known = this.#find(piece);
-      const call = known && !startsAnother(known, piece, named.has(known)) ? known : this.#open(piece, known, onOpen);
+      const piece = readPiece(asRecord(value));
+      const match = this.#find(piece);
+      const isContinued = match && !startsAnother(match, piece, namedInThisList.has(match));
+      const call = isContinued ? match : this.#open(piece, match, onOpen);
       if (!call) continue;
       if (piece.index !== undefined) this.#byIndex.set(piece.index, call);
-      if (piece.name !== "") named.add(call);
-      if (call === known) this.#fill(call, piece);
+      if (piece.name !== "") namedInThisList.add(call);
+      if (call === match) this.#fill(call, piece);
       if (piece.whole && call.args.begun) continue;
       this.#draft.argumentsDelta(call.key, call.args.push(piece.args));
     }
   }
 
-  /** Puts a signature on the call with this id. False when there is none. */
+  /** Stores a signature on the call with this id. Returns false if there is no such call. */
   sign(id: unknown, signature: string): boolean {
     const call = this.#all.findLast(({ block }) => block.id !== "" && block.id === id);
     if (call) call.block.thoughtSignature = signature;
     return call !== undefined;
   }
 
-  /** Calls that got no id get one, so that their results can name them. */
+  /** Generates ids for calls that received none, so that their results can refer to them. */
   settle(): void {
     const { responseId = "" } = this.#draft.message;
-    this.#all.forEach(({ block }, at) => {
-      if (block.id === "") block.id = `call_${shortHash(`${responseId}:${at}:${block.name}`)}`;
+    this.#all.forEach(({ block }, index) => {
+      if (block.id === "") block.id = `call_${toShortHash(`${responseId}:${index}:${block.name}`)}`;
     });
   }
 
   #find({ index, id, name }: Piece): OpenCall | undefined {
     if (index !== undefined && this.#byIndex.has(index)) return this.#byIndex.get(index);
     const sameId = id === "" ? undefined : this.#all.findLast(({ block }) => block.id === id);
-    // A new index with a name is a call of its own, whatever its id.
+    // A new index with a name is a new call, even if its id is known.
     if (index !== undefined) return name === "" ? sameId : undefined;
     return sameId ?? this.#all.at(-1);
   }
 
-  /** `before` is the call that the piece looked like; one that was named again has lent its name. */
-  #open({ id, name, args }: Piece, before: OpenCall | undefined, onOpen: () => void): OpenCall | undefined {
+  /** `previous` is the call that the piece matched. If the piece has no name, the new call takes the name of `previous`. */
+  #open({ id, name, args }: Piece, previous: OpenCall | undefined, onOpen: () => void): OpenCall | undefined {
     if (id === "" && name === "" && args === "") return undefined;
     onOpen();
     const key = `call ${this.#all.length}`;
-    this.#draft.toolCall(key, { id: this.#unlessTaken(id), name: name || (before?.block.name ?? "") });
+    this.#draft.toolCall(key, { id: this.#toUnusedId(id), name: name || (previous?.block.name ?? "") });
     const block = this.#draft.block(key) as ToolCall;
     const call: OpenCall = { key, block, args: new CallArguments(), namedAgain: false };
     this.#all.push(call);
     return call;
   }
 
-  /** An id may come late, and a name late or in pieces. */
+  /** Adds an id that comes late, and a name that comes late or in pieces. */
   #fill(call: OpenCall, { id, name }: Piece): void {
     const { block, args } = call;
-    if (block.id === "") block.id = this.#unlessTaken(id);
+    if (block.id === "") block.id = this.#toUnusedId(id);
     if (block.name === "" || !args.begun) block.name = joinName(block.name, name);
     else if (args.complete && name !== "") call.namedAgain = true;
   }
 
-  #unlessTaken(id: string): string {
+  /** The id, or an empty string if another call has it. */
+  #toUnusedId(id: string): string {
     return this.#all.some(({ block }) => block.id === id) ? "" : id;
   }
 }
 
 function readPiece(entry: Record<string, unknown>): Piece {
   const { index } = entry;
-  const made = record(entry["function"]);
-  const args = made["arguments"];
+  const calledFunction = asRecord(entry["function"]);
+  const args = calledFunction["arguments"];
   return {
     index: typeof index === "number" ? index : undefined,
-    id: text(entry["id"]),
-    name: text(made["name"]),
+    id: asString(entry["id"]),
+    name: asString(calledFunction["name"]),
     args: readArguments(args),
     whole: typeof args === "object",
   };
 }
 
-/** A piece of JSON. A few servers send the arguments as an object instead, and then whole. */
+/** A piece of JSON text. A few servers send the complete arguments as an object instead. */
 function readArguments(value: unknown): string {
-  if (typeof value !== "object" || value === null) return text(value);
+  if (typeof value !== "object" || value === null) return asString(value);
   return isTooDeep(value) ? "(arguments that are nested too deeply)" : JSON.stringify(value);
 }
 
 /**
- * Whether a piece is the next call's, although nothing else says so. A name with new arguments after complete ones is;
- * so is one with a new id, with another name after the arguments, or without an id in the list that named this call.
+ * Whether a piece that matched this call starts another one. It does if new arguments follow complete ones after a name,
+ * if its id is new, if its name differs after arguments began, or if its list already named this call.
  */
 function startsAnother({ block, args, namedAgain }: OpenCall, piece: Piece, namedInThisList: boolean): boolean {
   const { id, name } = piece;
   const isSameId = id !== "" && id === block.id;
-  if ((name !== "" || namedAgain) && args.complete && opensArguments(piece.args)) {
+  if ((name !== "" || namedAgain) && args.complete && startsArguments(piece.args)) {
     return !isSameId || !args.isRepeat(piece.args);
   }
   if (name === "" || isSameId) return false;
@@ -134,8 +136,7 @@ function startsAnother({ block, args, namedAgain }: OpenCall, piece: Piece, name
   return namedInThisList || (args.begun && block.name !== "" && name !== block.name);
 }
 
-/** Names come whole, again and again, or in pieces. */
-function joinName(sofar: string, piece: string): string {
-  if (piece === sofar) return sofar;
-  return piece.startsWith(sofar) ? piece : sofar + piece;
+/** Some servers repeat the whole name, others send it in pieces. */
+function joinName(received: string, piece: string): string {
+  return piece.startsWith(received) ? piece : received + piece;
 }

@@ -1,20 +1,20 @@
 import type { Draft } from "../draft.ts";
-import { list, record } from "../read.ts";
+import { asArray, asRecord } from "../read.ts";
 
 type Fields = Record<string, unknown>;
 
-/** The one choice of a chunk that is read. The others, where a server gives several, are other answers. */
+/** The choice with index 0. Other choices are alternative answers and are ignored. */
 export function getChoice(chunk: Fields): Fields {
-  const choices = list(chunk["choices"]).map(record);
+  const choices = asArray(chunk["choices"]).map(asRecord);
   return choices.find(({ index }) => index === 0) ?? choices.find(({ index }) => typeof index !== "number") ?? {};
 }
 
 /**
- * What a choice adds. Servers that do not stream put all of it into one `message`; where words have come before, a
- * message only repeats them.
+ * The new content of a choice. Servers that do not stream send the whole answer in `message`. After streamed content
+ * `message` only repeats it and is ignored.
  */
 export function toDelta(choice: Fields, draft: Draft): Fields {
-  const delta = record(choice["delta"]);
+  const delta = asRecord(choice["delta"]);
   const isFirst = draft.message.content.length === 0;
-  return isFirst && Object.keys(delta).length === 0 ? record(choice["message"]) : delta;
+  return isFirst && Object.keys(delta).length === 0 ? asRecord(choice["message"]) : delta;
 }

@@ -1,7 +1,7 @@
 import type { Model, OpenAICompletionsCompat } from "../../model.ts";
-import { hostDefaults } from "../../providers/host-defaults.ts";
+import { getHostDefaults } from "../../providers/host-defaults.ts";
 
-/** Flags that are data rather than decisions: unset, they say nothing. */
+/** Flags without a default. */
 type OptionalFlag =
   | "chatTemplateArgs"
   | "chatTemplateKwargs"
@@ -9,14 +9,14 @@ type OptionalFlag =
   | "openRouterRouting"
   | "vercelGatewayRouting";
 
-/** Flags about system messages and tools in mid-conversation, which a `Context` cannot hold. */
+/** Flags about system messages and tools in the middle of a conversation, which a `Context` cannot express. */
 type UnusedFlag = "supportsMidConvoSystemMessages" | "supportsMidConvoToolAdditions";
 
-/** Every flag that is used here, decided. */
+/** The flags used by this protocol, with defaults applied. */
 export type ResolvedCompat = Required<Omit<OpenAICompletionsCompat, OptionalFlag | UnusedFlag>> &
   Pick<OpenAICompletionsCompat, OptionalFlag>;
 
-/** A model whose flags are all decided. */
+/** A model with resolved flags. */
 export type CompletionsModel = Omit<Model<"openai-completions">, "compat"> & { compat: ResolvedCompat };
 
 const defaults: ResolvedCompat = {
@@ -40,11 +40,11 @@ const defaults: ResolvedCompat = {
   sessionAffinityFormat: "openai",
 };
 
-/** Decides every flag once: what the model says, else what its host implies, else the default. */
+/** Resolves every flag: the model's own value, else the default of its host, else the general default. */
 export function resolveCompat(model: Model): CompletionsModel {
   const { compat } = model as Model<"openai-completions">;
   return {
     ...(model as Model<"openai-completions">),
-    compat: { ...defaults, ...hostDefaults(model.baseUrl), ...compat },
+    compat: { ...defaults, ...getHostDefaults(model.baseUrl), ...compat },
   };
 }

@@ -2,9 +2,9 @@ import type { Context } from "../../context.ts";
 import type { Model } from "../../model.ts";
 import { encodeFunctionTool } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
-import { sessionAffinityHeaders } from "../session-affinity.ts";
+import { getSessionAffinityHeaders } from "../session-affinity.ts";
 import { type ResolvedToolChoice, resolveToolChoice } from "../tool-choice.ts";
-import { encodeTools, ignoredOption, offeredTools } from "../tools.ts";
+import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
 import { encodeCacheFields, markCacheable } from "./cache.ts";
 import { type CompletionsModel, resolveCompat } from "./compat.ts";
 import { encodeHistory, type Wire } from "./messages.ts";
@@ -16,13 +16,14 @@ export function encode(anyModel: Model, context: Context, options: OpenAIComplet
   const { compat } = model;
   const notes: EncodeNote[] = [];
   const thinking = encodeThinking(model, options);
-  if (thinking.ignored) notes.push(ignoredOption("reasoningEffort", `${model.id} cannot be told how hard to think`));
-  if (Object.keys(options.metadata ?? {}).length > 0) notes.push(ignoredOption("metadata", "nothing is stored"));
-  const offered = offeredTools(model, context.tools, notes);
-  const choice = resolveToolChoice(options.toolChoice, offered, notes);
+  if (thinking.ignored)
+    notes.push(createIgnoredNote("reasoningEffort", `${model.id} has no setting for the thinking level`));
+  if (Object.keys(options.metadata ?? {}).length > 0) notes.push(createIgnoredNote("metadata", "nothing is stored"));
+  const selected = selectTools(model, context.tools, notes);
+  const choice = resolveToolChoice(options.toolChoice, selected, notes);
   const tools = encodeTools(
-    offered,
-    (tool) => encodeFunctionTool(model, tool, { takesStrict: compat.supportsStrictMode, notes }),
+    selected,
+    (tool) => encodeFunctionTool(model, tool, { supportsStrict: compat.supportsStrictMode, notes }),
     notes,
   );
   const system = encodeSystem(model, context.systemPrompt);
@@ -44,7 +45,7 @@ export function encode(anyModel: Model, context: Context, options: OpenAIComplet
     ...(compat.supportsUsageInStreaming && { stream_options: { include_usage: true } }),
   };
   const headers = compat.sendSessionAffinityHeaders
-    ? sessionAffinityHeaders(options, compat.sessionAffinityFormat)
+    ? getSessionAffinityHeaders(options, compat.sessionAffinityFormat)
     : {};
   return { path: "/chat/completions", headers, payload, notes };
 }
@@ -60,7 +61,7 @@ function encodeToolChoice(choice: ResolvedToolChoice): string | Wire {
   return choice.kind === "any" ? "required" : choice.kind;
 }
 
-/** Preferences of the two gateways that choose among providers. */
+/** Routing preferences of OpenRouter and Vercel AI Gateway. */
 function encodeRouting({ compat: { openRouterRouting, vercelGatewayRouting } }: CompletionsModel): Wire {
   return {
     ...(openRouterRouting && { provider: openRouterRouting }),

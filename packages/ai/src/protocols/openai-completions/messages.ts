@@ -1,13 +1,13 @@
-import { commonImageTypes, handOff, isFrom, plainId, type PreparedMessage } from "../../handoff.ts";
-import { shortHash } from "../../hash.ts";
+import { commonImageTypes, handOff, isWrittenBy, toPlainId, type PreparedMessage } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolResultMessage } from "../../message.ts";
+import { toMistralId } from "../mistral-id.ts";
 import type { CompletionsModel, ResolvedCompat } from "./compat.ts";
 import { parseDetails, type ReasoningDetail, reasoningFields } from "./reasoning.ts";
 
-/** A message or a part of one, as it goes over the wire. */
+/** A JSON object of the request: a message or a part of one. */
 export type Wire = Record<string, unknown>;
 
-/** The history in OpenAI's terms. `thinks` says whether this request has thinking on. */
+/** The history in OpenAI's format. `thinks`: whether thinking is on for this request. */
 export function encodeHistory(model: CompletionsModel, messages: readonly Message[], thinks: boolean): Wire[] {
   const prepared = handOff(messages, model, {
     toolCallId: toolCallIds[model.compat.toolCallIdFormat],
@@ -16,31 +16,29 @@ export function encodeHistory(model: CompletionsModel, messages: readonly Messag
     userFirst: true,
   });
   const encoded: Wire[] = [];
-  prepared.forEach((message, at) => {
+  prepared.forEach((message, index) => {
     if (message.role === "user") pushUser(model, encoded, encodeContent(message.content));
     else if (message.role === "assistant") encoded.push(...encodeAssistant(model, message, thinks));
     else {
       encoded.push(encodeResult(model, message));
-      if (prepared[at + 1]?.role !== "toolResult") pushImages(model, encoded, resultsUntil(prepared, at));
+      if (prepared[index + 1]?.role !== "toolResult") pushImages(model, encoded, getResultsUpTo(prepared, index));
     }
   });
   return encoded;
 }
 
-/** The Responses API stores two ids in one, of which the first is the call's. */
-const callPart = (id: string) => id.split("|", 1)[0]!;
-
-const fortyCharacters = plainId(40);
+/** The Responses API stores ids as `call_id|item_id`. */
+const getCallId = (id: string) => id.split("|", 1)[0]!;
 
 const toolCallIds: Record<ResolvedCompat["toolCallIdFormat"], (id: string) => string> = {
-  openai: (id) => fortyCharacters(callPart(id)),
-  mistral: (id) => (/^[a-zA-Z0-9]{9}$/.test(callPart(id)) ? callPart(id) : shortHash(callPart(id)).slice(0, 9)),
-  any: callPart,
+  openai: (id) => toPlainId(getCallId(id), 40),
+  mistral: (id) => toMistralId(getCallId(id)),
+  any: getCallId,
 };
 
-/** The results of one turn, of which the one at `last` is the last. */
-function resultsUntil(prepared: readonly PreparedMessage[], last: number): ToolResultMessage[] {
-  const before = prepared.findLastIndex(({ role }, at) => at < last && role !== "toolResult");
+/** The consecutive tool results that end at index `last`. */
+function getResultsUpTo(prepared: readonly PreparedMessage[], last: number): ToolResultMessage[] {
+  const before = prepared.findLastIndex(({ role }, index) => index < last && role !== "toolResult");
   return prepared.slice(before + 1, last + 1).filter((message) => message.role === "toolResult");
 }
 
@@ -51,7 +49,7 @@ function pushUser(model: CompletionsModel, encoded: Wire[], content: string | Wi
   encoded.push({ role: "user", content });
 }
 
-/** A tool's message holds text only, so images follow as the user's, once all the results are there. */
+/** `tool` messages can only hold text, so images follow in a user message after all results of the turn. */
 function pushImages(model: CompletionsModel, encoded: Wire[], results: readonly ToolResultMessage[]): void {
   const parts = results.flatMap((result): Wire[] => {
     const images = result.content.filter((block) => block.type === "image");
@@ -61,7 +59,7 @@ function pushImages(model: CompletionsModel, encoded: Wire[], results: readonly 
   if (parts.length > 0) pushUser(model, encoded, parts);
 }
 
-/** A single text stays a plain string: every server understands that. */
+/** A single text block is sent as a string, which every server accepts. */
 function encodeContent(content: readonly (TextContent | ImageContent)[]): string | Wire[] {
   const [first] = content;
   if (content.length === 1 && first?.type === "text") return first.text;
@@ -92,9 +90,9 @@ function encodeAssistant(model: CompletionsModel, message: AssistantMessage, thi
       ? [`${block.thinking}\n\n`]
       : [];
   });
-  // Its own words were one stream; another model's blocks, and thoughts that became text, were not.
-  const content = texts.join(isFrom(message, model) ? "" : "\n\n");
-  // Servers want words or calls; thinking alone is neither.
+  // This model's text was one stream. Blocks of another model, including thinking turned into text, were separate.
+  const content = texts.join(isWrittenBy(message, model) ? "" : "\n\n");
+  // Servers reject an assistant message without text or tool calls.
   if (content.trim() === "" && calls.length === 0) return [];
   return [
     {
@@ -112,11 +110,11 @@ function encodeAssistant(model: CompletionsModel, message: AssistantMessage, thi
   ];
 }
 
-/** Thinking goes back as it came: as details where there are any, else in the field that it came in. */
+/** Thinking is sent back as it was received: as `reasoning_details` if there are any, else in the same text field. */
 function encodeThoughts(model: CompletionsModel, message: AssistantMessage, thinks: boolean): Wire {
   const required = model.compat.requiresReasoningContentOnAssistantMessages;
   const empty = required && thinks ? { reasoning_content: "" } : {};
-  const details = message.content.flatMap(storedDetails);
+  const details = message.content.flatMap(readStoredDetails);
   if (details.length > 0) return { ...empty, reasoning_details: details };
   const thoughts = message.content
     .filter((block) => block.type === "thinking")
@@ -129,14 +127,14 @@ function encodeThoughts(model: CompletionsModel, message: AssistantMessage, thin
   };
 }
 
-function storedDetails(block: AssistantMessage["content"][number]): ReasoningDetail[] {
+function readStoredDetails(block: AssistantMessage["content"][number]): ReasoningDetail[] {
   switch (block.type) {
     case "text":
       return [];
     case "thinking":
       return parseDetails(block.thinkingSignature);
     case "toolCall":
-      // The detail names its call, whose id may have been rewritten since.
+      // The detail holds the id of its call, which may have been rewritten.
       return parseDetails(block.thoughtSignature).map((detail) => ({ ...detail, id: block.id }));
   }
 }

@@ -3,9 +3,9 @@ import type { SimpleStreamOptions, StreamOptions } from "../../options.ts";
 import { clampThinkingLevel } from "../../thinking.ts";
 
 export interface OpenAICompletionsOptions extends StreamOptions {
-  /** How hard to think. A level the model does not have becomes the nearest one. Unset leaves it to the provider. */
+  /** An unsupported level becomes the nearest supported one. Default: the provider's. */
   reasoningEffort?: ModelThinkingLevel;
-  /** Overrides the budgets behind the levels, for servers whose chat template takes one. */
+  /** Overrides the token budgets of the levels, for servers whose chat template takes a budget. */
   thinkingBudgets?: ThinkingBudgets;
 }
 

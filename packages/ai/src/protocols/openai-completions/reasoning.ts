@@ -1,61 +1,57 @@
 /**
- * Where thinking travels. Most servers put its text into one field of a message and take it back in the same. Some add
- * `reasoning_details`, with what a provider needs to take it back: they arrive in pieces and are kept as JSON, in the
- * signature of the block they belong to.
+ * The fields that carry thinking. Most servers send its text in one field of a message and accept it back in the same
+ * field. Some also send `reasoning_details`, which the provider needs to accept the thinking again; the details arrive
+ * in pieces and are stored as JSON in the signature of their block.
  */
-import { list, record, text } from "../read.ts";
+import { tryParseJson } from "../../parse-json.ts";
+import { asArray, asRecord, asString } from "../read.ts";
 import { isTooDeep } from "../streaming-json.ts";
 
-/** Where servers put the text. One that fills two of them says the same twice, so the first counts. */
+/** The fields in which servers send thinking text. If a server fills several, they are equal and the first is used. */
 export const reasoningFields: readonly string[] = ["reasoning_content", "reasoning", "reasoning_text"];
 
 export type ReasoningDetail = Record<string, unknown> & { type: string };
 
-/** The entries of a delta that are details at all, and flat enough to be kept. */
+/** The valid entries of `reasoning_details`. Entries that are nested too deeply are dropped. */
 export const readDetails = (value: unknown): ReasoningDetail[] =>
-  list(value)
-    .map(record)
+  asArray(value)
+    .map(asRecord)
     .filter((detail): detail is ReasoningDetail => typeof detail["type"] === "string" && !isTooDeep(detail));
 
 export const isEncrypted = (detail: ReasoningDetail): boolean => detail.type === "reasoning.encrypted";
 
-/** The readable part of each kind that comes in pieces. */
-const growing = new Map([
+/** The text field of each kind of detail that arrives in pieces. */
+const textFields = new Map([
   ["reasoning.text", "text"],
   ["reasoning.summary", "summary"],
 ]);
 
-/** What a person can read of a piece. */
-export const getReadable = (piece: ReasoningDetail): string => text(piece[growing.get(piece.type) ?? ""]);
+/** The readable text of a piece. */
+export const getReadable = (piece: ReasoningDetail): string => asString(piece[textFields.get(piece.type) ?? ""]);
 
-/** Adds a piece to the entry it continues, or as a new one. Changes `details` in place. */
+/** Appends a piece to the entry it continues, or adds it as a new entry. Changes `details` in place. */
 export function addDetail(details: ReasoningDetail[], piece: ReasoningDetail): void {
-  const field = growing.get(piece.type);
+  const field = textFields.get(piece.type);
   const last = details.at(-1);
   if (field === undefined || last?.type !== piece.type || last["index"] !== piece["index"]) {
     details.push({ ...piece });
     return;
   }
-  const said = Object.entries(piece).filter(([, value]) => value !== null && value !== "");
+  const filledFields = Object.entries(piece).filter(([, value]) => value !== null && value !== "");
   details[details.length - 1] = {
     ...last,
-    ...Object.fromEntries(said),
-    [field]: text(last[field]) + text(piece[field]),
+    ...Object.fromEntries(filledFields),
+    [field]: asString(last[field]) + asString(piece[field]),
   };
 }
 
-/** Whether the details hold more than the text that is kept anyway. */
-export const saysMore = (details: readonly ReasoningDetail[]): boolean =>
-  details.some((detail) => isEncrypted(detail) || text(detail["signature"]) !== "");
+/** Whether the details hold anything besides their text, which the block already stores. */
+export const needsStoring = (details: readonly ReasoningDetail[]): boolean =>
+  details.some((detail) => isEncrypted(detail) || asString(detail["signature"]) !== "");
 
-/** Reads a stored signature back: a list of details, or a single one. Anything else gives none. */
+/** Parses a stored signature: a list of details or a single detail. Any other signature gives an empty list. */
 export function parseDetails(signature: string | undefined): ReasoningDetail[] {
   if (!signature || !/^[[{]/.test(signature)) return [];
-  try {
-    const stored: unknown = JSON.parse(signature);
-    return readDetails(Array.isArray(stored) ? stored : [stored]);
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
+  const stored = tryParseJson(signature);
+  return readDetails(Array.isArray(stored) ? stored : [stored]);
 }

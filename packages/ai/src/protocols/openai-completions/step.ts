@@ -1,10 +1,10 @@
 import type { AssistantMessageEvent } from "../../event.ts";
 import { classifyError, describeError, type Failure } from "../../failure.ts";
 import type { ThinkingContent } from "../../message.ts";
-import { tokenCount, type UsageReport } from "../../usage.ts";
+import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { list, record, text } from "../read.ts";
+import { asArray, asRecord, asString } from "../read.ts";
 import { ToolCalls } from "./calls.ts";
 import { getChoice, toDelta } from "./choice.ts";
 import {
@@ -14,15 +14,15 @@ import {
   readDetails,
   type ReasoningDetail,
   reasoningFields,
-  saysMore,
+  needsStoring,
 } from "./reasoning.ts";
 
 export interface CompletionsState {
   readonly draft: Draft;
   readonly calls: ToolCalls;
-  /** The latest thinking block, and what belongs into its signature. */
+  /** The latest thinking block and the details for its signature. */
   thought: Thought | undefined;
-  /** A refusal in the model's words, as far as it has come, or in ours. */
+  /** The model's refusal text received so far, or our own text for a stop reason that means refusal. */
   refusal: string;
 }
 
@@ -46,38 +46,38 @@ export function step(state: CompletionsState, frame: Frame): AssistantMessageEve
     draft.end();
     return draft.take();
   }
-  const chunk = record(frame.data);
+  const chunk = asRecord(frame.data);
   const choice = getChoice(chunk);
   draft.identify({ responseId: chunk["id"], responseModel: chunk["model"] });
-  const usage = chunk["usage"] ?? choice["usage"] ?? record(chunk["x_groq"])["usage"];
-  if (usage) draft.usage(readUsage(record(usage)));
+  const usage = chunk["usage"] ?? choice["usage"] ?? asRecord(chunk["x_groq"])["usage"];
+  if (usage) draft.usage(readUsage(asRecord(usage)));
   readDelta(state, toDelta(choice, draft));
   const error = chunk["error"] ?? choice["error"];
   if (error) draft.fail(classifyError(describeError({ error })));
   else if (frame.event === "error" || chunk["object"] === "error") draft.fail(classifyError(describeError(chunk)));
-  const raw = text(choice["finish_reason"]);
+  const raw = asString(choice["finish_reason"]);
   if (raw !== "") readStop(state, raw);
   return draft.take();
 }
 
 function readDelta(state: CompletionsState, delta: Record<string, unknown>): void {
-  // Thinking comes first: some gateways put it and the answer into one delta.
-  const field = reasoningFields.find((name) => text(delta[name]) !== "");
+  // Thinking first: some gateways send thinking and text in one delta.
+  const field = reasoningFields.find((name) => asString(delta[name]) !== "");
   const details = readDetails(delta["reasoning_details"]);
-  if (field !== undefined) addThinking(state, field, text(delta[field]));
+  if (field !== undefined) addThinking(state, field, asString(delta[field]));
   else for (const detail of details) addThinking(state, "reasoning", getReadable(detail));
   for (const detail of details) if (!isEncrypted(detail)) keepDetail(state, detail);
   addContent(state, delta["content"]);
-  state.refusal += text(delta["refusal"]);
-  state.calls.take(readCalls(delta), () => closeWords(state));
+  state.refusal += asString(delta["refusal"]);
+  state.calls.take(readCalls(delta), () => closeTextAndThinking(state));
   for (const detail of details) {
     if (isEncrypted(detail) && !state.calls.sign(detail["id"], JSON.stringify(detail))) keepDetail(state, detail);
   }
 }
 
-/** The list of calls. Before there were lists, there was one call, in a field of its own. */
+/** The tool calls of a delta. Old servers send a single call in `function_call`. */
 function readCalls(delta: Record<string, unknown>): unknown[] {
-  const calls = list(delta["tool_calls"]);
+  const calls = asArray(delta["tool_calls"]);
   return calls.length === 0 && delta["function_call"] ? [{ function: delta["function_call"] }] : calls;
 }
 
@@ -86,12 +86,12 @@ function addContent(state: CompletionsState, content: unknown): void {
     addText(state, content);
     return;
   }
-  for (const part of list(content).map(record)) {
-    if (part["type"] === "text") addText(state, text(part["text"]));
+  for (const part of asArray(content).map(asRecord)) {
+    if (part["type"] === "text") addText(state, asString(part["text"]));
     if (part["type"] !== "thinking") continue;
-    // Mistral's way: thinking is a part that has parts of its own.
-    for (const inner of list(part["thinking"]).map(record))
-      addThinking(state, "reasoning_content", text(inner["text"]));
+    // Mistral's format: a thinking part contains a list of parts.
+    for (const inner of asArray(part["thinking"]).map(asRecord))
+      addThinking(state, "reasoning_content", asString(inner["text"]));
   }
 }
 
@@ -117,14 +117,14 @@ function openThinking(state: CompletionsState, field: string): Thought {
   return state.thought;
 }
 
-/** Details often follow their text, after the answer has begun, or come without any. */
+/** Details may arrive after their text, even after the answer has begun, or without any text. */
 function keepDetail(state: CompletionsState, detail: ReasoningDetail): void {
   addDetail((state.thought ?? openThinking(state, "reasoning")).details, detail);
 }
 
-/** Writes what has been collected into the block, before anyone reads it as complete. */
+/** Stores the collected details in the block's signature. Must run before the block is reported as complete. */
 function signThought({ thought }: CompletionsState): void {
-  if (!thought || !saysMore(thought.details)) return;
+  if (!thought || !needsStoring(thought.details)) return;
   thought.block.thinkingSignature = JSON.stringify(thought.details);
   if (thought.block.thinking === "") thought.block.redacted = true;
 }
@@ -135,7 +135,7 @@ function closeThinking(state: CompletionsState): void {
   state.draft.close("thinking");
 }
 
-function closeWords(state: CompletionsState): void {
+function closeTextAndThinking(state: CompletionsState): void {
   closeThinking(state);
   state.draft.close("text");
 }
@@ -152,22 +152,22 @@ const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
   ["function_call", "toolUse"],
 ]);
 
-/** Reasons that refuse the answer. */
+/** Stop reasons that mean a refusal. */
 const refusals = new Map([
   ["content_filter", "The provider's content filter stopped the answer."],
   ["sensitive", "The provider stopped the answer because of its content."],
   ["safety", "The provider stopped the answer because of its content."],
 ]);
 
-/** Reasons that are no end of an answer. */
+/** Stop reasons that mean a failure. */
 const failures = new Map<string, Failure>([
-  ["error", { kind: "overloaded", message: "The provider stopped with an error of its own." }],
+  ["error", { kind: "overloaded", message: "The provider stopped with an internal error." }],
   ["insufficient_system_resource", { kind: "overloaded", message: "The provider ran out of resources." }],
   ["network_error", { kind: "network", message: "The provider lost the connection to its model." }],
-  ["abort", { kind: "network", message: "The server gave the answer up." }],
+  ["abort", { kind: "network", message: "The server aborted the answer." }],
 ]);
 
-/** Some servers repeat the reason, or send words after it: blocks stay open until the stream ends. */
+/** Some servers repeat the reason or send text after it, so blocks stay open until the stream ends. */
 function readStop(state: CompletionsState, raw: string): void {
   const { draft } = state;
   settle(state);
@@ -180,37 +180,39 @@ function readStop(state: CompletionsState, raw: string): void {
   else draft.stop(stopReasons.get(reason) ?? "stop", raw);
 }
 
-/** A stream that is over without a reason has answered, if it said anything. */
+/** A stream that ends without a stop reason is complete if it had any content. */
 function readMissingStop({ draft, refusal }: CompletionsState): void {
   if (refusal !== "") draft.refuse(refusal, "[DONE]");
   else if (draft.message.content.length > 0) draft.stop("stop", "[DONE]");
 }
 
-/** The window is full: with words, the answer was cut; without any, the prompt alone was too long. */
+/** The context window is full. With content, the answer was cut off; without, the prompt alone was too long. */
 function readFullWindow(draft: Draft, raw: string): void {
   if (draft.message.content.length > 0) draft.stop("length", raw);
   else draft.fail({ kind: "context_overflow", message: "The prompt does not fit into the model's window." }, raw);
 }
 
 function readUsage(usage: Record<string, unknown>): UsageReport {
-  const prompt = record(usage["prompt_tokens_details"]);
-  const total = tokenCount(usage["prompt_tokens"]);
-  // DeepSeek and Kimi have names of their own for what came from a cache.
-  const cacheRead = tokenCount(prompt["cached_tokens"] ?? usage["prompt_cache_hit_tokens"] ?? usage["cached_tokens"]);
-  const cacheWrite = tokenCount(prompt["cache_write_tokens"]);
+  const details = asRecord(usage["prompt_tokens_details"]);
+  const promptTokens = parseTokenCount(usage["prompt_tokens"]);
+  // DeepSeek and Kimi use their own names for cached tokens.
+  const cacheRead = parseTokenCount(
+    details["cached_tokens"] ?? usage["prompt_cache_hit_tokens"] ?? usage["cached_tokens"],
+  );
+  const cacheWrite = parseTokenCount(details["cache_write_tokens"]);
   return {
-    input: total === undefined ? undefined : Math.max(0, total - (cacheRead ?? 0) - (cacheWrite ?? 0)),
+    input: promptTokens === undefined ? undefined : Math.max(0, promptTokens - (cacheRead ?? 0) - (cacheWrite ?? 0)),
     cacheRead,
     cacheWrite,
-    ...readOutput(usage, total ?? 0),
+    ...readOutput(usage, promptTokens ?? 0),
   };
 }
 
-/** xAI does not count thinking as completion; its total shows it. */
-function readOutput(usage: Record<string, unknown>, prompt: number): UsageReport {
-  const completion = tokenCount(usage["completion_tokens"]);
-  const reasoning = tokenCount(record(usage["completion_tokens_details"])["reasoning_tokens"]);
+/** xAI does not include thinking in `completion_tokens`; this is detected from its total. */
+function readOutput(usage: Record<string, unknown>, promptTokens: number): UsageReport {
+  const completion = parseTokenCount(usage["completion_tokens"]);
+  const reasoning = parseTokenCount(asRecord(usage["completion_tokens_details"])["reasoning_tokens"]);
   if (completion === undefined || !reasoning) return { output: completion, reasoning };
-  const isApart = usage["total_tokens"] === prompt + completion + reasoning;
-  return { output: isApart ? completion + reasoning : completion, reasoning };
+  const isCountedSeparately = usage["total_tokens"] === promptTokens + completion + reasoning;
+  return { output: isCountedSeparately ? completion + reasoning : completion, reasoning };
 }

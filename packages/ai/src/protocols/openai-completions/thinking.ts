@@ -1,87 +1,87 @@
-/** How each kind of server wants to be told to think, or not to. Pure. */
+/** The request fields that turn thinking on or off, for each kind of server. Pure. */
 import type { ChatTemplateValue, ModelThinkingLevel, ThinkingLevel } from "../../model.ts";
-import { clampThinkingLevel, thinkingBudget, thinkingWord } from "../../thinking.ts";
+import { clampThinkingLevel, getThinkingBudget, toProviderLevel } from "../../thinking.ts";
 import { assertNever } from "../../errors.ts";
 import type { CompletionsModel } from "./compat.ts";
 import type { OpenAICompletionsOptions } from "./options.ts";
 
-/** What was decided about thinking. `fields` go into the payload. */
+/** The thinking settings of a request. `fields` go into the payload. */
 export interface Thinking {
   on: boolean;
   fields: Record<string, unknown>;
-  /** Thinking was asked for, and there is no field to say so. */
+  /** Thinking was requested, but the server has no field for it. */
   ignored: boolean;
 }
 
-/** Facts about the asked level, in the server's words. */
-interface Asked {
+/** The requested thinking level, as the server expects it. */
+interface ServerLevel {
   on: boolean;
-  /** The server's word for the level. Off has one only where the model's map names it. */
-  word: string | undefined;
-  /** Tokens, where thinking is on. */
+  /** The server's value for the level. `off` has one only if the model's map defines it. */
+  effort: string | undefined;
+  /** In tokens; only if thinking is on. */
   budget: number | undefined;
 }
 
-/** What must be left for the answer when a budget is part of it. */
-const minAnswer = 1_024;
+/** The answer's minimum share of `maxTokens`, in tokens, if it shares them with the thinking budget. */
+const minAnswerTokens = 1_024;
 
 export function encodeThinking(model: CompletionsModel, options: OpenAICompletionsOptions): Thinking {
-  const asked = resolveAsked(model, options);
+  const level = resolveServerLevel(model, options);
   const { chatTemplateArgs, chatTemplateKwargs } = model.compat;
-  const args = templateValues(chatTemplateArgs, asked);
-  const kwargs = { ...(asked && templateSwitch(model, asked)), ...templateValues(chatTemplateKwargs, asked) };
+  const args = fillTemplateValues(chatTemplateArgs, level);
+  const kwargs = { ...(level && encodeQwenSwitch(model, level)), ...fillTemplateValues(chatTemplateKwargs, level) };
   const fields = {
-    ...(asked && thinkingFields(model, asked)),
+    ...(level && encodeLevel(model, level)),
     ...(Object.keys(args).length > 0 && { chat_template_args: args }),
     ...(Object.keys(kwargs).length > 0 && { chat_template_kwargs: kwargs }),
   };
   return {
-    on: asked?.on === true,
+    on: level?.on === true,
     fields,
-    ignored: Object.keys(fields).length === 0 && asksForMore(model, options.reasoningEffort),
+    ignored: Object.keys(fields).length === 0 && isAboveOff(model, options.reasoningEffort),
   };
 }
 
-/** The least that a model can do is what it does unasked. */
-const asksForMore = (model: CompletionsModel, level: ModelThinkingLevel = "off"): boolean =>
+/** Whether the level differs from what `off` means for this model, which may be its lowest level. */
+const isAboveOff = (model: CompletionsModel, level: ModelThinkingLevel = "off"): boolean =>
   clampThinkingLevel(model, level) !== clampThinkingLevel(model, "off");
 
-function resolveAsked(model: CompletionsModel, options: OpenAICompletionsOptions): Asked | undefined {
+function resolveServerLevel(model: CompletionsModel, options: OpenAICompletionsOptions): ServerLevel | undefined {
   if (!model.reasoning || options.reasoningEffort === undefined) return undefined;
   const level = clampThinkingLevel(model, options.reasoningEffort);
   if (level === "off") {
     const cannotBeOff = model.thinkingLevelMap?.off === null;
-    return cannotBeOff ? undefined : { on: false, word: model.thinkingLevelMap?.off ?? undefined, budget: undefined };
+    return cannotBeOff ? undefined : { on: false, effort: model.thinkingLevelMap?.off ?? undefined, budget: undefined };
   }
-  return { on: true, word: thinkingWord(model, level), budget: budgetFor(model, level, options) };
+  return { on: true, effort: toProviderLevel(model, level), budget: resolveBudget(model, level, options) };
 }
 
-function budgetFor(model: CompletionsModel, level: ThinkingLevel, options: OpenAICompletionsOptions) {
-  const room = (options.maxTokens ?? model.maxTokens) - minAnswer;
-  const budget = Math.min(thinkingBudget(level, options.thinkingBudgets), room);
+function resolveBudget(model: CompletionsModel, level: ThinkingLevel, options: OpenAICompletionsOptions) {
+  const maxBudget = (options.maxTokens ?? model.maxTokens) - minAnswerTokens;
+  const budget = Math.min(getThinkingBudget(level, options.thinkingBudgets), maxBudget);
   return budget > 0 ? budget : undefined;
 }
 
-function thinkingFields(model: CompletionsModel, asked: Asked): Record<string, unknown> {
+function encodeLevel(model: CompletionsModel, level: ServerLevel): Record<string, unknown> {
   const { thinkingFormat, supportsReasoningEffort } = model.compat;
-  const effort = supportsReasoningEffort && asked.word !== undefined ? { reasoning_effort: asked.word } : {};
+  const effort = supportsReasoningEffort && level.effort !== undefined ? { reasoning_effort: level.effort } : {};
   switch (thinkingFormat) {
     case "openai":
     case "baseten":
       return effort;
     case "openrouter":
-      return { reasoning: { effort: asked.word ?? "none" } };
+      return { reasoning: { effort: level.effort ?? "none" } };
     case "deepseek":
-      return { thinking: { type: asked.on ? "enabled" : "disabled" }, ...effort };
+      return { thinking: { type: level.on ? "enabled" : "disabled" }, ...effort };
     case "zai":
-      // Earlier thinking goes back with the history, so it is not to be cleared.
-      return { thinking: asked.on ? { type: "enabled", clear_thinking: false } : { type: "disabled" }, ...effort };
+      // Earlier thinking is sent back with the history and must not be cleared.
+      return { thinking: level.on ? { type: "enabled", clear_thinking: false } : { type: "disabled" }, ...effort };
     case "qwen":
-      return { enable_thinking: asked.on, ...effort };
+      return { enable_thinking: level.on, ...effort };
     case "together":
-      return { reasoning: { enabled: asked.on }, ...effort };
+      return { reasoning: { enabled: level.on }, ...effort };
     case "ant-ling":
-      return asked.word === undefined ? {} : { reasoning: { effort: asked.word } };
+      return level.effort === undefined ? {} : { reasoning: { effort: level.effort } };
     case "qwen-chat-template":
     case "chat-template":
       return {};
@@ -90,29 +90,29 @@ function thinkingFields(model: CompletionsModel, asked: Asked): Record<string, u
   }
 }
 
-/** The switch in Qwen's own chat template, and the one that keeps earlier thinking in it. */
-const templateSwitch = (model: CompletionsModel, asked: Asked) =>
-  model.compat.thinkingFormat === "qwen-chat-template" && { enable_thinking: asked.on, preserve_thinking: true };
+/** The arguments of Qwen's chat template that turn thinking on and keep earlier thinking in the prompt. */
+const encodeQwenSwitch = (model: CompletionsModel, level: ServerLevel) =>
+  model.compat.thinkingFormat === "qwen-chat-template" && { enable_thinking: level.on, preserve_thinking: true };
 
-/** Constants as they are; what depends on thinking is left out where nothing was asked. */
-function templateValues(
+/** Fills in the values that depend on the thinking level. They are left out if no level was requested. */
+function fillTemplateValues(
   values: Record<string, ChatTemplateValue> | undefined,
-  asked: Asked | undefined,
+  level: ServerLevel | undefined,
 ): Record<string, unknown> {
-  const filled = Object.entries(values ?? {}).map(([key, value]) => [key, templateValue(value, asked)] as const);
+  const filled = Object.entries(values ?? {}).map(([key, value]) => [key, fillTemplateValue(value, level)] as const);
   return Object.fromEntries(filled.filter(([, value]) => value !== undefined));
 }
 
-function templateValue(value: ChatTemplateValue, asked: Asked | undefined): unknown {
+function fillTemplateValue(value: ChatTemplateValue, level: ServerLevel | undefined): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (!asked || (!asked.on && value.omitWhenOff)) return undefined;
+  if (!level || (!level.on && value.omitWhenOff)) return undefined;
   switch (value.$var) {
     case "thinking.enabled":
-      return asked.on;
+      return level.on;
     case "thinking.effort":
-      return asked.word;
+      return level.effort;
     case "thinking.budget":
-      return asked.budget;
+      return level.budget;
     default:
       return undefined;
   }

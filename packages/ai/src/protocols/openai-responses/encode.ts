@@ -3,31 +3,31 @@ import type { Model } from "../../model.ts";
 import type { StreamOptions } from "../../options.ts";
 import { toJsonSchema } from "../../schema/adapt.ts";
 import { toStrictSchema } from "../../schema/openai-strict.ts";
-import { strictNote } from "../function-tool.ts";
+import { createStrictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
-import { encodeTools, ignoredOption, offeredTools } from "../tools.ts";
+import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
 import { encodeInput } from "./input.ts";
-import { offEffort, type OpenAIResponsesOptions } from "./options.ts";
+import { getOffEffort, type OpenAIResponsesOptions } from "./options.ts";
 
 export type ResponsesModel = Model<"openai-responses" | "azure-openai-responses" | "openai-codex-responses">;
 
-/** What distinguishes the servers that speak Responses. */
+/** The differences between the servers with a Responses API. */
 export interface ResponsesVariant {
   /** Appended to the base URL. */
   path: string;
-  /** The field for the system prompt, and what it says without one. Unset: the prompt is the first input item. */
+  /** The system prompt goes into `instructions`, or the fallback if there is none. Default: the first input item. */
   instructions?: { fallback: string };
   /** Accepts `max_output_tokens`. */
   outputLimit: boolean;
   /** Accepts `prompt_cache_retention` and `prompt_cache_options`. */
   cacheRetention: boolean;
-  /** Fields that every request has; what the options say comes on top. */
+  /** Fields of every request. Options override them. */
   fields: Readonly<Record<string, unknown>>;
   headers(model: ResponsesModel, options: OpenAIResponsesOptions): Record<string, string>;
 }
 
-/** Fewer are refused. */
+/** The API rejects smaller limits. */
 const minOutputTokens = 16;
 
 export function encodeRequest(
@@ -36,10 +36,10 @@ export function encodeRequest(
   context: Context,
   options: OpenAIResponsesOptions,
 ): EncodedRequest {
-  const notes = ignoredOptions(variant, model, options);
-  const offered = offeredTools(model, context.tools, notes);
-  const tools = encodeTools(offered, (tool) => encodeTool(model, tool, notes), notes);
-  const choice = resolveToolChoice(options.toolChoice, offered, notes);
+  const notes = findIgnoredOptions(variant, model, options);
+  const selected = selectTools(model, context.tools, notes);
+  const tools = encodeTools(selected, (tool) => encodeTool(model, tool, notes), notes);
+  const choice = resolveToolChoice(options.toolChoice, selected, notes);
   const reasoning = encodeReasoning(model, options);
   const prompt = context.systemPrompt?.trim() ? context.systemPrompt.toWellFormed() : undefined;
   const { instructions } = variant;
@@ -47,11 +47,11 @@ export function encodeRequest(
     ...variant.fields,
     model: model.id,
     ...(instructions && { instructions: prompt ?? instructions.fallback }),
-    input: [...(prompt && !instructions ? [systemItem(model, prompt)] : []), ...encodeInput(model, context.messages)],
+    input: [...(prompt && !instructions ? [encodeSystem(model, prompt)] : []), ...encodeInput(model, context.messages)],
     ...(tools.length > 0 && { tools }),
     ...(tools.length > 0 && choice && { tool_choice: encodeToolChoice(choice) }),
     ...(reasoning && { reasoning }),
-    // Nothing is stored, so the reasoning has to travel with the history, encrypted.
+    // With `store: false`, encrypted reasoning must be returned with the history.
     ...(model.reasoning && { include: ["reasoning.encrypted_content"] }),
     ...(variant.outputLimit &&
       options.maxTokens !== undefined && { max_output_tokens: Math.max(options.maxTokens, minOutputTokens) }),
@@ -65,29 +65,29 @@ export function encodeRequest(
   return { path: variant.path, headers: variant.headers(model, options), payload, notes };
 }
 
-function ignoredOptions(
+function findIgnoredOptions(
   variant: ResponsesVariant,
   model: ResponsesModel,
   { maxTokens, metadata, reasoningEffort, reasoningSummary }: OpenAIResponsesOptions,
 ): EncodeNote[] {
   const notes: EncodeNote[] = [];
-  if (Object.keys(metadata ?? {}).length > 0) notes.push(ignoredOption("metadata", "nothing is stored"));
+  if (Object.keys(metadata ?? {}).length > 0) notes.push(createIgnoredNote("metadata", "nothing is stored"));
   if (!variant.outputLimit && maxTokens !== undefined) {
-    notes.push(ignoredOption("maxTokens", "this server takes no limit"));
+    notes.push(createIgnoredNote("maxTokens", "this server does not accept a limit"));
   }
-  if (!takesEffort(model) && reasoningEffort !== undefined && reasoningEffort !== offEffort(model)) {
-    notes.push(ignoredOption("reasoningEffort", `${model.id} cannot be told how hard to think`));
+  if (!supportsEffort(model) && reasoningEffort !== undefined && reasoningEffort !== getOffEffort(model)) {
+    notes.push(createIgnoredNote("reasoningEffort", `${model.id} has no setting for the thinking level`));
   }
   if (!model.reasoning && reasoningSummary !== undefined) {
-    notes.push(ignoredOption("reasoningSummary", `${model.id} does not think`));
+    notes.push(createIgnoredNote("reasoningSummary", `${model.id} does not think`));
   }
   return notes;
 }
 
-const takesEffort = (model: ResponsesModel): boolean =>
+const supportsEffort = (model: ResponsesModel): boolean =>
   model.reasoning && model.compat?.supportsReasoningEffort !== false;
 
-function systemItem(model: ResponsesModel, content: string): Record<string, unknown> {
+function encodeSystem(model: ResponsesModel, content: string): Record<string, unknown> {
   const developer = model.reasoning && model.compat?.supportsDeveloperRole !== false;
   return { role: developer ? "developer" : "system", content };
 }
@@ -97,9 +97,9 @@ function encodeReasoning(
   options: OpenAIResponsesOptions,
 ): { effort?: string; summary?: string } | undefined {
   if (!model.reasoning) return undefined;
-  const effort = takesEffort(model) ? options.reasoningEffort : undefined;
-  const reasons = effort !== undefined && effort !== offEffort(model);
-  const summary = options.reasoningSummary ?? (reasons ? "auto" : undefined);
+  const effort = supportsEffort(model) ? options.reasoningEffort : undefined;
+  const isReasoning = effort !== undefined && effort !== getOffEffort(model);
+  const summary = options.reasoningSummary ?? (isReasoning ? "auto" : undefined);
   if (effort === undefined && summary === undefined) return undefined;
   return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) };
 }
@@ -109,18 +109,18 @@ function encodeCache(
   model: ResponsesModel,
   options: OpenAIResponsesOptions,
 ): Record<string, unknown> {
-  const key = promptCacheKey(options);
+  const key = getPromptCacheKey(options);
   return {
     ...(key && { prompt_cache_key: key }),
     ...(variant.cacheRetention && encodeRetention(model, options)),
   };
 }
 
-/** The longest `prompt_cache_key`, in characters. */
+/** Maximum length of `prompt_cache_key`, in characters. */
 const maxCacheKeyLength = 64;
 
-/** Names the conversation to the prompt cache. None when caching is off. */
-export function promptCacheKey(options: Pick<StreamOptions, "sessionId" | "cacheRetention">): string | undefined {
+/** The key that groups the requests of a session in the prompt cache. Undefined if caching is off. */
+export function getPromptCacheKey(options: Pick<StreamOptions, "sessionId" | "cacheRetention">): string | undefined {
   const { sessionId } = options;
   if (!sessionId || options.cacheRetention === "none") return undefined;
   return [...sessionId].slice(0, maxCacheKeyLength).join("");
@@ -129,29 +129,29 @@ export function promptCacheKey(options: Pick<StreamOptions, "sessionId" | "cache
 function encodeRetention(model: ResponsesModel, options: OpenAIResponsesOptions): Record<string, unknown> {
   const long = options.cacheRetention === "long" && model.compat?.supportsLongCacheRetention !== false;
   if (!model.compat?.supportsExplicitPromptCacheMode) return long ? { prompt_cache_retention: "24h" } : {};
-  // Explicit mode without a breakpoint means that nothing is cached.
+  // Explicit mode without a breakpoint turns caching off.
   if (options.cacheRetention === "none") return { prompt_cache_options: { mode: "explicit" } };
   return long ? { prompt_cache_options: { ttl: "30m" } } : {};
 }
 
 function encodeTool(model: ResponsesModel, tool: Tool, notes: EncodeNote[]): Record<string, unknown> {
-  const knowsStrict = model.compat?.supportsStrictMode !== false;
-  const strictSchema = tool.strict && knowsStrict ? toStrictSchema(tool.parameters) : undefined;
+  const supportsStrict = model.compat?.supportsStrictMode !== false;
+  const strictSchema = tool.strict && supportsStrict ? toStrictSchema(tool.parameters) : undefined;
   if (tool.strict === "require" && !strictSchema) {
-    notes.push(strictNote(model, tool));
+    notes.push(createStrictNote(model, tool));
   }
   return {
     type: "function",
     name: tool.name,
     description: tool.description,
-    parameters: strictSchema ?? objectSchema(tool),
-    // Left out it would mean true.
-    ...(knowsStrict && { strict: strictSchema !== undefined }),
+    parameters: strictSchema ?? toObjectSchema(tool),
+    // The API's default is true.
+    ...(supportsStrict && { strict: strictSchema !== undefined }),
   };
 }
 
-/** An object schema has to list its properties here, even when there are none. */
-function objectSchema(tool: Tool): Record<string, unknown> {
+/** The API requires `properties` in an object schema, even if it is empty. */
+function toObjectSchema(tool: Tool): Record<string, unknown> {
   const schema = toJsonSchema(tool.parameters);
   return schema["type"] === "object" && schema["properties"] === undefined ? { ...schema, properties: {} } : schema;
 }

@@ -1,6 +1,6 @@
 import { withApiKey } from "../../auth/api-key.ts";
 import { defineProtocol } from "../protocol.ts";
-import { sessionAffinityHeaders } from "../session-affinity.ts";
+import { getSessionAffinityHeaders } from "../session-affinity.ts";
 import { encodeRequest, type ResponsesModel, type ResponsesVariant } from "./encode.ts";
 import { type OpenAIResponsesOptions, resolveOptions } from "./options.ts";
 import { type ResponsesState, start, step } from "./step.ts";
@@ -10,7 +10,7 @@ const openai: ResponsesVariant = {
   outputLimit: true,
   cacheRetention: true,
   fields: {},
-  headers: (model, options) => sessionAffinityHeaders(options, model.compat?.sessionAffinityFormat),
+  headers: (model, options) => getSessionAffinityHeaders(options, model.compat?.sessionAffinityFormat),
 };
 
 export const openaiResponses = defineProtocol<OpenAIResponsesOptions, ResponsesState>({

@@ -1,20 +1,25 @@
-/** A history as Responses takes it: a flat list of items. */
-import { commonImageTypes, handOff, type HandoffRules, isFrom, plainId, type PreparedMessage } from "../../handoff.ts";
-import { shortHash } from "../../hash.ts";
+/** Encodes a history as the flat list of items that the Responses API expects. */
+import {
+  commonImageTypes,
+  handOff,
+  type HandoffRules,
+  isWrittenBy,
+  type PreparedMessage,
+  toPlainId,
+} from "../../handoff.ts";
+import { toShortHash } from "../../hash.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolCall } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { readItemId, readReasoning, readTextSignature } from "./signature.ts";
 
 type Item = Record<string, unknown>;
 
-const plain = plainId(64);
-
 const rules: HandoffRules = {
-  // Both halves of `call_id|item_id` survive if they can; what another provider put behind a bar does not.
+  // Keeps both halves of `call_id|item_id`. If the second half is not a valid item id, it is dropped.
   toolCallId(id) {
     const [call = "", item] = id.split("|");
-    // Codex refuses ids that end in an underscore.
-    const callId = plain(call || id).replace(/_+$/, "");
+    // Codex rejects ids that end in an underscore.
+    const callId = toPlainId(call || id, 64).replace(/_+$/, "");
     const itemId = readItemId("fc", item);
     return callId && itemId ? `${callId}|${itemId}` : callId;
   },
@@ -29,32 +34,32 @@ export function encodeInput(model: Model, messages: readonly Message[]): Item[] 
   return prepared.flatMap((message) => encodeMessage(model, message, ids));
 }
 
-/** What the ids of one request depend on. */
+/** The ids used in one request. */
 interface Ids {
   /** The call id of each call, by its id in the history. */
   readonly calls: ReadonlyMap<string, string>;
-  /** The ids of the items so far. Histories repeat them, providers refuse that. */
+  /** The ids of the items encoded so far. A history may repeat ids, but the provider rejects duplicates. */
   readonly sent: Set<string>;
 }
 
-/** The id, unless there is none or an earlier item has it. */
+/** The id, or undefined if it is missing or already used by an earlier item. */
 function claimId(id: string | undefined, { sent }: Ids): string | undefined {
   if (id === undefined || sent.has(id)) return undefined;
   sent.add(id);
   return id;
 }
 
-/** Ids that differ only behind the bar need call ids that differ too. */
+/** Ids that differ only after the `|` get different call ids. */
 function assignCallIds(messages: readonly PreparedMessage[]): ReadonlyMap<string, string> {
   const assigned = new Map<string, string>();
-  const taken = new Set<string>();
+  const used = new Set<string>();
   for (const message of messages) {
     if (message.role !== "assistant") continue;
     for (const block of message.content) {
       if (block.type !== "toolCall") continue;
-      const wanted = block.id.split("|")[0]!;
-      const callId = taken.has(wanted) ? `call_${shortHash(block.id)}` : wanted;
-      taken.add(callId);
+      const preferred = block.id.split("|")[0]!;
+      const callId = used.has(preferred) ? `call_${toShortHash(block.id)}` : preferred;
+      used.add(callId);
       assigned.set(block.id, callId);
     }
   }
@@ -74,7 +79,7 @@ function encodeMessage(model: Model, message: PreparedMessage, ids: Ids): Item[]
         },
       ];
     case "assistant":
-      return encodeAnswer(message, isFrom(message, model), ids);
+      return encodeAssistant(message, isWrittenBy(message, model), ids);
   }
 }
 
@@ -89,14 +94,14 @@ function encodeOutput(content: readonly (TextContent | ImageContent)[]): string 
 }
 
 /**
- * The provider remembers which item it wrote after which reasoning, by their ids, and refuses one without the other.
- * So reasoning goes out only before the item that followed it, and only once; an item whose reasoning stays behind
- * loses its id.
+ * The provider knows by their ids which item followed which reasoning, and rejects one without the other. So reasoning
+ * is sent only once and only before the item that followed it. If the reasoning of an item is not sent, the item is
+ * sent without its id (`paired` is false).
  */
-function encodeAnswer(message: AssistantMessage, own: boolean, ids: Ids): Item[] {
+function encodeAssistant(message: AssistantMessage, isOwn: boolean, ids: Ids): Item[] {
   const items: Item[] = [];
   let reasoning: Item[] = [];
-  let paired = own && message.stopReason !== "error" && message.stopReason !== "aborted";
+  let paired = isOwn && message.stopReason !== "error" && message.stopReason !== "aborted";
   for (const block of message.content) {
     if (block.type === "thinking") {
       const item = readReasoning(block.thinkingSignature);
@@ -116,16 +121,16 @@ function encodeAnswer(message: AssistantMessage, own: boolean, ids: Ids): Item[]
   return items;
 }
 
-/** Whether no reasoning with the same id went out, or is about to. */
-const isNew = (item: Item, waiting: readonly Item[], { sent }: Ids): boolean =>
-  typeof item["id"] !== "string" || (!sent.has(item["id"]) && waiting.every(({ id }) => id !== item["id"]));
+/** Whether no reasoning with the same id was encoded or is pending. */
+const isNew = (item: Item, pending: readonly Item[], { sent }: Ids): boolean =>
+  typeof item["id"] !== "string" || (!sent.has(item["id"]) && pending.every(({ id }) => id !== item["id"]));
 
 function encodeText(block: TextContent, paired: boolean, ids: Ids): Item | undefined {
-  const { id: written, phase } = readTextSignature(block.textSignature);
-  const id = paired ? claimId(written, ids) : undefined;
-  const labelled = phase === undefined ? {} : { phase };
+  const { id: storedId, phase } = readTextSignature(block.textSignature);
+  const id = paired ? claimId(storedId, ids) : undefined;
+  const phaseField = phase === undefined ? {} : { phase };
   if (id === undefined) {
-    return block.text.trim() ? { role: "assistant", content: block.text, ...labelled } : undefined;
+    return block.text.trim() ? { role: "assistant", content: block.text, ...phaseField } : undefined;
   }
   return {
     type: "message",
@@ -133,7 +138,7 @@ function encodeText(block: TextContent, paired: boolean, ids: Ids): Item | undef
     role: "assistant",
     status: "completed",
     content: [{ type: "output_text", text: block.text, annotations: [] }],
-    ...labelled,
+    ...phaseField,
   };
 }
 

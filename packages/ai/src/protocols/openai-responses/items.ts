@@ -5,31 +5,31 @@ export type ItemKind = "message" | "reasoning" | "function_call" | "custom_tool_
 export const isItemKind = (type: unknown): type is ItemKind =>
   type === "message" || type === "reasoning" || type === "function_call" || type === "custom_tool_call";
 
-/** Where an event says it belongs. Servers leave out either half. */
+/** The item that an event refers to. Servers may omit either field. */
 export interface ItemKey {
   index: number | undefined;
-  /** Empty when unknown. */
+  /** Empty if unknown. */
   id: string;
 }
 
-/** One output item, from the first event that mentions it. */
+/** One output item. It exists from the first event that mentions it. */
 export interface Item {
-  /** Names its block in the draft. */
+  /** The key of its block in the draft. */
   readonly key: number;
   readonly kind: ItemKind;
   readonly id: string;
-  /** A call's arguments or input as far as they have come. */
+  /** The arguments or input of a call received so far. */
   received: string;
-  /** Which part of the reasoning is arriving. */
+  /** The part of the reasoning that is being received. */
   part: string | undefined;
   done: boolean;
-  /** A finished thought, whose encrypted content may come late, and the item it was made from. */
+  /** A finished thinking block and the item it came from. The item's encrypted content may arrive later. */
   thought?: { block: ThinkingContent; item: Record<string, unknown> };
 }
 
 /**
- * Finds the item an event belongs to. The index and the id normally agree. Where they do not, a known id wins, because
- * some servers say the same index every time; an unknown id means nothing, because some make up a new one every time.
+ * Finds the item that an event belongs to. Index and id normally agree. If they do not, a known id wins, because some
+ * servers always send the same index; an unknown id is ignored, because some servers send a new id with every event.
  */
 export class ItemTable {
   readonly #byIndex = new Map<number, Item>();
@@ -53,19 +53,19 @@ export class ItemTable {
     return item;
   }
 
-  /** The item for a piece of content, made if no event announced it. One that is done takes no more. */
-  growing(place: ItemKey, kind: ItemKind): Item | undefined {
-    const found = this.find(place);
-    if (!found || found.kind !== kind || (found.done && place.id !== "" && place.id !== found.id)) {
-      return this.add(place, kind);
+  /** The item for a piece of content; added if no event announced it. Undefined if the item is already done. */
+  findOrAdd(key: ItemKey, kind: ItemKind): Item | undefined {
+    const match = this.find(key);
+    if (!match || match.kind !== kind || (match.done && key.id !== "" && key.id !== match.id)) {
+      return this.add(key, kind);
     }
-    return found.done ? undefined : found;
+    return match.done ? undefined : match;
   }
 
-  /** The item that is announced. One that grew before its announcement is the same. */
-  announced(place: ItemKey, kind: ItemKind): Item {
-    const found = this.find(place);
-    const same = found && !found.done && found.kind === kind && (place.id === "" || place.id === found.id);
-    return same ? found : this.add(place, kind);
+  /** The item of an `added` event. Content may have arrived before it; then the item already exists. */
+  announce(key: ItemKey, kind: ItemKind): Item {
+    const match = this.find(key);
+    const isSame = match && !match.done && match.kind === kind && (key.id === "" || key.id === match.id);
+    return isSame ? match : this.add(key, kind);
   }
 }

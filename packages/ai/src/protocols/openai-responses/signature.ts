@@ -1,61 +1,58 @@
 /**
- * How the facts that Responses wants back are kept in a history. The formats are pi's, since sessions travel between
- * the two: a call's id is `call_id|item_id`, a text's signature names its item and phase, and a thinking block's
- * signature is the whole reasoning item.
+ * How the ids and items that the Responses API expects back are stored in a history. The formats are those of pi, so
+ * that sessions can be exchanged: the id of a call is `call_id|item_id`, the signature of a text holds the id and phase
+ * of its item, and the signature of a thinking block is the whole reasoning item.
  */
-import { record, text } from "../read.ts";
+import { tryParseJson } from "../../parse-json.ts";
+import { isRecord } from "../../is-record.ts";
+import { asString } from "../read.ts";
 import { isTooDeep } from "../streaming-json.ts";
 
 export type TextPhase = "commentary" | "final_answer";
 
-/** An item's id, if it is one that the provider takes back: with the prefix of its kind, and not too long. */
+/** The id of an item if the provider accepts it: it must have the prefix of its kind and at most 64 characters. */
 export function readItemId(kind: "fc" | "msg", id: string | undefined): string | undefined {
   return id !== undefined && id.length <= 64 && id.startsWith(`${kind}_`) && /^[\w-]+$/.test(id) ? id : undefined;
 }
 
 export function writeCallId(item: Record<string, unknown>, fallback: string): string {
-  const id = text(item["id"]);
-  const callId = text(item["call_id"]) || id || fallback;
+  const id = asString(item["id"]);
+  const callId = asString(item["call_id"]) || id || fallback;
   return id ? `${callId}|${id}` : callId;
 }
 
 export function writeTextSignature(item: Record<string, unknown>): string | undefined {
-  const id = text(item["id"]);
+  const id = asString(item["id"]);
   const phase = readPhase(item["phase"]);
   return id ? JSON.stringify({ v: 1, id, ...(phase && { phase }) }) : undefined;
 }
 
-/** Older histories hold the bare id. */
+/** In older histories the signature is the bare id. */
 export function readTextSignature(signature: string | undefined): { id?: string; phase?: TextPhase } {
   if (!signature) return {};
-  const written = parseRecord(signature);
-  const id = readItemId("msg", written ? text(written["id"]) : signature);
-  const phase = written && readPhase(written["phase"]);
+  const stored = parseRecord(signature);
+  const id = readItemId("msg", stored ? asString(stored["id"]) : signature);
+  const phase = stored && readPhase(stored["phase"]);
   return { ...(id && { id }), ...(phase && { phase }) };
 }
 
 const readPhase = (phase: unknown): TextPhase | undefined =>
   phase === "commentary" || phase === "final_answer" ? phase : undefined;
 
-/** Undefined for an item that nothing sensible would send. */
+/** Undefined if the item is nested too deeply. */
 export const writeReasoning = (item: Record<string, unknown>): string | undefined =>
   isTooDeep(item) ? undefined : JSON.stringify(item);
 
-/** The reasoning item, if it can be sent back: without its content, encrypted or open, it means nothing. */
+/** The stored reasoning item; undefined if it has no content, encrypted or plain, and so cannot be sent back. */
 export function readReasoning(signature: string | undefined): Record<string, unknown> | undefined {
   const item = signature === undefined ? undefined : parseRecord(signature);
   if (item?.["type"] !== "reasoning" || isTooDeep(item)) return undefined;
   const { content } = item;
-  const hasContent = text(item["encrypted_content"]) !== "" || (Array.isArray(content) && content.length > 0);
+  const hasContent = asString(item["encrypted_content"]) !== "" || (Array.isArray(content) && content.length > 0);
   return hasContent ? item : undefined;
 }
 
 function parseRecord(json: string): Record<string, unknown> | undefined {
-  if (!json.startsWith("{")) return undefined;
-  try {
-    return record(JSON.parse(json));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = json.startsWith("{") ? tryParseJson(json) : undefined;
+  return isRecord(value) ? value : undefined;
 }

@@ -1,9 +1,9 @@
 import type { AssistantMessageEvent } from "../../event.ts";
 import { classifyError, describeError } from "../../failure.ts";
-import { tokenCount, type UsageReport } from "../../usage.ts";
+import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { list, record, text } from "../read.ts";
+import { asArray, asRecord, asString } from "../read.ts";
 import { StreamingJson } from "../streaming-json.ts";
 import { isItemKind, type Item, type ItemKind, ItemTable, type ItemKey } from "./items.ts";
 import { writeCallId, writeReasoning, writeTextSignature } from "./signature.ts";
@@ -13,66 +13,66 @@ type Fields = Record<string, unknown>;
 export interface ResponsesState {
   readonly draft: Draft;
   readonly items: ItemTable;
-  /** What the model said instead of an answer, if it declined to give one. */
+  /** The refusal text of the model, if it declined to answer. */
   refusal: string;
 }
 
 export const start = (draft: Draft): ResponsesState => ({ draft, items: new ItemTable(), refusal: "" });
 
 export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent[] {
-  const data = record(frame.data);
-  const place = toItemKey(data, data["item_id"]);
+  const data = asRecord(frame.data);
+  const key = toItemKey(data, data["item_id"]);
   switch (data["type"] ?? frame.event) {
     case "response.created":
     case "response.in_progress":
-      identify(state, record(data["response"]));
+      identify(state, asRecord(data["response"]));
       break;
     case "response.output_item.added":
-      openItem(state, data["output_index"], record(data["item"]));
+      openItem(state, data["output_index"], asRecord(data["item"]));
       break;
     case "response.output_item.done":
-      closeItem(state, data["output_index"], record(data["item"]));
+      closeItem(state, data["output_index"], asRecord(data["item"]));
       break;
     case "response.output_text.delta":
-      growText(state, place, text(data["delta"]));
+      appendText(state, key, asString(data["delta"]));
       break;
     case "response.refusal.delta":
-      state.refusal += text(data["delta"]);
-      growText(state, place, text(data["delta"]));
+      state.refusal += asString(data["delta"]);
+      appendText(state, key, asString(data["delta"]));
       break;
     case "response.reasoning_summary_part.added":
-      growThought(state, place, { part: `summary ${String(data["summary_index"])}`, delta: "" });
+      appendThinking(state, key, { part: `summary ${String(data["summary_index"])}`, delta: "" });
       break;
     case "response.reasoning_summary_text.delta":
-      growThought(state, place, { part: `summary ${String(data["summary_index"])}`, delta: text(data["delta"]) });
+      appendThinking(state, key, { part: `summary ${String(data["summary_index"])}`, delta: asString(data["delta"]) });
       break;
     case "response.reasoning_text.delta":
-      growThought(state, place, { part: `content ${String(data["content_index"])}`, delta: text(data["delta"]) });
+      appendThinking(state, key, { part: `content ${String(data["content_index"])}`, delta: asString(data["delta"]) });
       break;
     case "response.function_call_arguments.delta":
-      growCall(state, place, "function_call", text(data["delta"]));
+      appendArguments(state, key, "function_call", asString(data["delta"]));
       break;
     case "response.function_call_arguments.done":
-      completeCall(state, state.items.growing(place, "function_call"), text(data["arguments"]));
+      completeCall(state, state.items.findOrAdd(key, "function_call"), asString(data["arguments"]));
       break;
     case "response.custom_tool_call_input.delta":
-      growCall(state, place, "custom_tool_call", text(data["delta"]));
+      appendArguments(state, key, "custom_tool_call", asString(data["delta"]));
       break;
     case "response.custom_tool_call_input.done":
-      completeCall(state, state.items.growing(place, "custom_tool_call"), text(data["input"]));
+      completeCall(state, state.items.findOrAdd(key, "custom_tool_call"), asString(data["input"]));
       break;
     case "response.completed":
     case "response.done":
-      endResponse(state, record(data["response"]), "completed");
+      endResponse(state, asRecord(data["response"]), "completed");
       break;
     case "response.incomplete":
-      endResponse(state, record(data["response"]), "incomplete");
+      endResponse(state, asRecord(data["response"]), "incomplete");
       break;
     case "response.failed":
-      endResponse(state, record(data["response"]), "failed");
+      endResponse(state, asRecord(data["response"]), "failed");
       break;
     case "response.cancelled":
-      endResponse(state, record(data["response"]), "cancelled");
+      endResponse(state, asRecord(data["response"]), "cancelled");
       break;
     case "error":
       state.draft.fail(classifyError(describeError(data["error"] ?? data)));
@@ -83,7 +83,7 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
 
 const toItemKey = (data: Fields, id: unknown): ItemKey => ({
   index: typeof data["output_index"] === "number" ? data["output_index"] : undefined,
-  id: text(id),
+  id: asString(id),
 });
 
 const identify = ({ draft }: ResponsesState, response: Fields) =>
@@ -92,11 +92,11 @@ const identify = ({ draft }: ResponsesState, response: Fields) =>
 function openItem(state: ResponsesState, index: unknown, raw: Fields): void {
   const kind = raw["type"];
   if (!isItemKind(kind)) return;
-  const item = state.items.announced(toItemKey({ output_index: index }, raw["id"]), kind);
+  const item = state.items.announce(toItemKey({ output_index: index }, raw["id"]), kind);
   openBlock(state.draft, item, raw);
 }
 
-/** Opens an item's block, if it is not open yet. What came of a call before its name was known follows at once. */
+/** Opens the block of an item if it is not open yet, and adds the arguments that arrived before it. */
 function openBlock(draft: Draft, item: Item, raw: Fields): void {
   if (draft.isOpen(item.key)) return;
   switch (item.kind) {
@@ -108,52 +108,53 @@ function openBlock(draft: Draft, item: Item, raw: Fields): void {
       return;
     case "function_call":
     case "custom_tool_call":
-      draft.toolCall(item.key, { id: writeCallId(raw, `call_${item.key}`), name: text(raw["name"]) });
-      // Free text has no JSON of its own; it becomes an object with one string.
+      draft.toolCall(item.key, { id: writeCallId(raw, `call_${item.key}`), name: asString(raw["name"]) });
+      // The input of a custom tool is free text; it becomes a JSON object with one string.
       if (item.kind === "custom_tool_call") draft.argumentsDelta(item.key, '{"input":"');
-      draft.argumentsDelta(item.key, asArguments(item, item.received));
+      draft.argumentsDelta(item.key, toArgumentsJson(item, item.received));
   }
 }
 
-const asArguments = (item: Item, delta: string): string =>
+/** The JSON text for a piece of a call's arguments or free-text input. */
+const toArgumentsJson = (item: Item, delta: string): string =>
   item.kind === "custom_tool_call" ? JSON.stringify(delta).slice(1, -1) : delta;
 
-function growText({ draft, items }: ResponsesState, place: ItemKey, delta: string): void {
-  const item = items.growing(place, "message");
+function appendText({ draft, items }: ResponsesState, key: ItemKey, delta: string): void {
+  const item = items.findOrAdd(key, "message");
   if (item) draft.text(item.key, delta);
 }
 
-function growThought(
+function appendThinking(
   { draft, items }: ResponsesState,
-  place: ItemKey,
+  key: ItemKey,
   { part, delta }: { part: string; delta: string },
 ): void {
-  const item = items.growing(place, "reasoning");
+  const item = items.findOrAdd(key, "reasoning");
   if (!item) return;
   if (item.part !== undefined && item.part !== part) draft.thinking(item.key, "\n\n");
   item.part = part;
   draft.thinking(item.key, delta);
 }
 
-function growCall({ draft, items }: ResponsesState, place: ItemKey, kind: ItemKind, delta: string): void {
-  const item = items.growing(place, kind);
+function appendArguments({ draft, items }: ResponsesState, key: ItemKey, kind: ItemKind, delta: string): void {
+  const item = items.findOrAdd(key, kind);
   if (!item) return;
   item.received += delta;
-  draft.argumentsDelta(item.key, asArguments(item, delta));
+  draft.argumentsDelta(item.key, toArgumentsJson(item, delta));
 }
 
-/** Adds what the deltas lacked. */
+/** Adds the end of the arguments that the deltas did not contain. */
 function completeCall({ draft }: ResponsesState, item: Item | undefined, whole: string): void {
   if (!item || whole.length <= item.received.length || !whole.startsWith(item.received)) return;
-  const rest = whole.slice(item.received.length);
+  const missing = whole.slice(item.received.length);
   item.received = whole;
-  draft.argumentsDelta(item.key, asArguments(item, rest));
+  draft.argumentsDelta(item.key, toArgumentsJson(item, missing));
 }
 
 function closeItem(state: ResponsesState, index: unknown, raw: Fields): void {
   const kind = raw["type"];
   if (!isItemKind(kind)) return;
-  const item = state.items.growing(toItemKey({ output_index: index }, raw["id"]), kind);
+  const item = state.items.findOrAdd(toItemKey({ output_index: index }, raw["id"]), kind);
   if (!item) return;
   openBlock(state.draft, item, raw);
   item.done = true;
@@ -163,17 +164,17 @@ function closeItem(state: ResponsesState, index: unknown, raw: Fields): void {
     case "reasoning":
       return closeReasoning(state, item, raw);
     case "function_call":
-      return closeCall(state, item, text(raw["arguments"]));
+      return closeCall(state, item, asString(raw["arguments"]));
     case "custom_tool_call":
-      return closeCall(state, item, text(raw["input"]));
+      return closeCall(state, item, asString(raw["input"]));
   }
 }
 
 function closeMessage(state: ResponsesState, { key }: Item, raw: Fields): void {
   const { draft } = state;
-  const parts = list(raw["content"]).map(record);
-  if (state.refusal === "") state.refusal = parts.map((part) => text(part["refusal"])).join("");
-  const whole = parts.map((part) => text(part["text"]) || text(part["refusal"])).join("");
+  const parts = asArray(raw["content"]).map(asRecord);
+  if (state.refusal === "") state.refusal = parts.map((part) => asString(part["refusal"])).join("");
+  const whole = parts.map((part) => asString(part["text"]) || asString(part["refusal"])).join("");
   const block = draft.block(key);
   if (block?.type === "text") {
     if (whole.startsWith(block.text)) draft.text(key, whole.slice(block.text.length));
@@ -185,11 +186,11 @@ function closeMessage(state: ResponsesState, { key }: Item, raw: Fields): void {
 }
 
 function closeReasoning({ draft }: ResponsesState, item: Item, raw: Fields): void {
-  const joined = (parts: unknown) =>
-    list(parts)
-      .map((part) => text(record(part)["text"]))
+  const joinText = (parts: unknown) =>
+    asArray(parts)
+      .map((part) => asString(asRecord(part)["text"]))
       .join("\n\n");
-  const whole = joined(raw["summary"]) || joined(raw["content"]);
+  const whole = joinText(raw["summary"]) || joinText(raw["content"]);
   const block = draft.block(item.key);
   if (block?.type === "thinking") {
     if (whole.startsWith(block.thinking)) draft.thinking(item.key, whole.slice(block.thinking.length));
@@ -208,7 +209,7 @@ function closeCall(state: ResponsesState, item: Item, whole: string): void {
   const block = draft.block(item.key);
   draft.close(item.key);
   if (block?.type !== "toolCall" || !whole || whole === item.received) return;
-  // The deltas said something else: the last word counts.
+  // The deltas differ from the final arguments; the final arguments win.
   const json = new StreamingJson();
   json.push(item.kind === "custom_tool_call" ? JSON.stringify({ input: whole }) : whole);
   if (json.end() !== undefined) return;
@@ -216,13 +217,14 @@ function closeCall(state: ResponsesState, item: Item, whole: string): void {
   delete block.argumentsError;
 }
 
-function endResponse(state: ResponsesState, response: Fields, implied: string): void {
+/** `impliedStatus` is used if the response itself has no status. */
+function endResponse(state: ResponsesState, response: Fields, impliedStatus: string): void {
   const { draft } = state;
   identify(state, response);
   draft.usage(readUsage(response["usage"]));
-  readOutput(state, list(response["output"]));
-  const status = text(response["status"]) || implied;
-  const reason = text(record(response["incomplete_details"])["reason"]);
+  readOutput(state, asArray(response["output"]));
+  const status = asString(response["status"]) || impliedStatus;
+  const reason = asString(asRecord(response["incomplete_details"])["reason"]);
   const raw = reason ? `${status}.${reason}` : status;
   if (status === "failed" || status === "cancelled") {
     const error = response["error"] ?? {
@@ -234,20 +236,20 @@ function endResponse(state: ResponsesState, response: Fields, implied: string): 
   } else if (state.refusal) {
     draft.refuse(`The model declined to answer: ${state.refusal}`, raw);
   } else {
-    // Not the end: a gateway may send several responses in one stream, and the server closes it anyway.
+    // The draft is not ended here: a gateway may send several responses in one stream.
     draft.stop(reason === "max_output_tokens" ? "length" : "stop", raw);
   }
 }
 
-/** The output as a whole. It matters where events were missing, and for reasoning whose encrypted content comes last. */
+/** Reads the complete output. Needed if events were missing, and for encrypted reasoning that only comes at the end. */
 function readOutput(state: ResponsesState, output: readonly unknown[]): void {
-  const unannounced = state.items.isEmpty;
+  const hadNoEvents = state.items.isEmpty;
   output.forEach((value, index) => {
-    const raw = record(value);
+    const raw = asRecord(value);
     const item = state.items.find(toItemKey({ output_index: index }, raw["id"]));
-    if (unannounced || (item && !item.done && item.kind === raw["type"])) closeItem(state, index, raw);
+    if (hadNoEvents || (item && !item.done && item.kind === raw["type"])) closeItem(state, index, raw);
     const { thought } = item ?? {};
-    const content = raw["type"] === "reasoning" ? text(raw["encrypted_content"]) : "";
+    const content = raw["type"] === "reasoning" ? asString(raw["encrypted_content"]) : "";
     if (!thought || !content || thought.item["encrypted_content"]) return;
     const signature = writeReasoning({ ...thought.item, encrypted_content: content });
     if (signature) thought.block.thinkingSignature = signature;
@@ -255,17 +257,17 @@ function readOutput(state: ResponsesState, output: readonly unknown[]): void {
 }
 
 function readUsage(value: unknown): UsageReport {
-  const usage = record(value);
-  const cached = record(usage["input_tokens_details"]);
-  const cacheRead = tokenCount(cached["cached_tokens"]);
-  const cacheWrite = tokenCount(cached["cache_write_tokens"]);
-  // The prompt's count includes both.
-  const prompt = tokenCount(usage["input_tokens"]);
+  const usage = asRecord(value);
+  const cached = asRecord(usage["input_tokens_details"]);
+  const cacheRead = parseTokenCount(cached["cached_tokens"]);
+  const cacheWrite = parseTokenCount(cached["cache_write_tokens"]);
+  // `input_tokens` includes cached tokens.
+  const promptTokens = parseTokenCount(usage["input_tokens"]);
   return {
-    input: prompt === undefined ? undefined : Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
+    input: promptTokens === undefined ? undefined : Math.max(0, promptTokens - (cacheRead ?? 0) - (cacheWrite ?? 0)),
     output: usage["output_tokens"],
     cacheRead,
     cacheWrite,
-    reasoning: record(usage["output_tokens_details"])["reasoning_tokens"],
+    reasoning: asRecord(usage["output_tokens_details"])["reasoning_tokens"],
   };
 }

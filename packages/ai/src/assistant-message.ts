@@ -1,0 +1,18 @@
+import type { AssistantMessage } from "./message.ts";
+import type { Model } from "./model.ts";
+import { emptyUsage } from "./usage.ts";
+
+/** An assistant message without content. `timestamp` is in milliseconds since the epoch. */
+export const createAssistantMessage = (
+  model: Pick<Model, "api" | "provider" | "id">,
+  timestamp: number,
+): AssistantMessage => ({
+  role: "assistant",
+  content: [],
+  api: model.api,
+  provider: model.provider,
+  model: model.id,
+  usage: emptyUsage(),
+  stopReason: "stop",
+  timestamp,
+});
