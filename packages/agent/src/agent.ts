@@ -1,5 +1,5 @@
 import { type ImageContent, getErrorMessage, type Model } from "@tau/ai";
-import { isThenable } from "./abort.ts";
+import { isThenable } from "./event-order.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, loopSettings } from "./agent-settings.ts";
 import { type InitialAgentState, LiveAgentState, createView } from "./agent-state.ts";
