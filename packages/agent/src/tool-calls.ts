@@ -7,6 +7,7 @@ import {
   type ToolResultMessage,
   validateToolArguments,
 } from "@tau/ai";
+import { type CallOrder, getCallOrder, toStages } from "./call-order.ts";
 import { addMessage, describeFailure, pollSteering, type Run } from "./run.ts";
 import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";
 
@@ -39,11 +40,13 @@ const skippedText = "Skipped due to queued user message.";
 const abortedText = "The call was aborted.";
 
 export function executeToolCalls(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
-  const isSequential =
-    calls.length <= 1 ||
-    run.config.toolExecution === "sequential" ||
-    calls.some(({ name }) => findTool(run, name)?.executionMode === "sequential");
-  return isSequential ? executeInSequence(run, message, calls) : executeInParallel(run, message, calls);
+  const mode = run.config.toolExecution ?? "parallel";
+  const tools = calls.map(({ name }) => findTool(run, name));
+  if (calls.length <= 1 || mode === "sequential" || tools.some((tool) => tool?.executionMode === "sequential")) {
+    return executeInSequence(run, message, calls);
+  }
+  const orders = tools.map((tool) => getCallOrder(tool, mode));
+  return executeInStages(run, message, calls, orders);
 }
 
 /** If two tools have the same name, the first is used. */
@@ -73,11 +76,21 @@ async function executeInSequence(run: Run, message: AssistantMessage, calls: Age
   return { results, wantsMore: outcomes.some(wantsMore), steering };
 }
 
-async function executeInParallel(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
-  // Guards are called one after the other, so that a person is asked in order; then the tools run together.
-  const prepared: Prepared[] = [];
-  for (const call of calls) prepared.push(await beginCall(run, message, call));
-  const outcomes = await Promise.all(prepared.map((call) => finishCall(run, message, call)));
+async function executeInStages(
+  run: Run,
+  message: AssistantMessage,
+  calls: AgentToolCall[],
+  orders: readonly CallOrder[],
+): Promise<BatchOutcome> {
+  const executing: Promise<Outcome>[] = [];
+  for (const stage of toStages(orders)) {
+    // Guards are called one after the other, so that a person is asked in order; then the tools run together.
+    const prepared = new Map<number, Prepared>();
+    for (const index of stage) prepared.set(index, await beginCall(run, message, calls[index]!));
+    for (const [index, call] of prepared) executing[index] = finishCall(run, message, call);
+    await Promise.all(stage.filter((index) => orders[index] !== "unordered").map((index) => executing[index]));
+  }
+  const outcomes = await Promise.all(executing);
   const results: ToolResultMessage[] = [];
   for (const outcome of outcomes) results.push(await addResult(run, outcome));
   return { results, wantsMore: outcomes.some(wantsMore), steering: [] };
