@@ -1,18 +1,16 @@
-/** The engine: a function of prompts, context, config, sink and signal. It holds no state of its own. */
+/** The agent loop: turns of model answers and tool calls. It keeps no state between runs. */
 import { type AssistantMessage, EventStream, streamSimple } from "@tau/ai";
-import { isPromise } from "./abort.ts";
-import { breathe } from "./breathe.ts";
 import { AgentError } from "./errors.ts";
 import { respond } from "./respond.ts";
 import {
   addMessage,
-  announce,
   callHook,
   copyContext,
   createRun,
   failedMessage,
   pollFollowUps,
   pollSteering,
+  reportMessage,
   type Run,
   type RunParts,
 } from "./run.ts";
@@ -28,6 +26,7 @@ import type {
   StreamFn,
   TurnContext,
 } from "./types.ts";
+import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 /** Starts a run with new messages and returns its events as a stream. The stream always ends in `agent_end`. */
 export function agentLoop(
@@ -40,7 +39,7 @@ export function agentLoop(
   return toEventStream((emit) => runAgentLoop(prompts, context, config, emit, signal, streamFn));
 }
 
-/** Goes on from a context whose last message is the user's or a tool's result. Throws when it is not. */
+/** Continues from a context whose last message is a user's or a tool result. Throws an `AgentError` if it is not. */
 export function agentLoopContinue(
   context: AgentContext,
   config: AgentLoopConfig,
@@ -52,7 +51,7 @@ export function agentLoopContinue(
 }
 
 /**
- * Runs until the agent is idle and returns what it added, prompts included. Never rejects: what goes wrong is an
+ * Runs until the agent is idle and returns the messages it added, prompts included. Never rejects: a failure becomes an
  * assistant message with `stopReason` `error` or `aborted`.
  */
 export function runAgentLoop(
@@ -63,10 +62,10 @@ export function runAgentLoop(
   signal?: AbortSignal,
   streamFn?: StreamFn,
 ): Promise<AgentMessage[]> {
-  return run({ context, prompts, config, sink: emit, signal, streamFn: streamFn ?? streamSimple });
+  return startRun({ context, prompts, config, sink: emit, signal, streamFn: streamFn ?? streamSimple });
 }
 
-/** The same, without new messages. Rejects with an `AgentError` when there is nothing to go on from. */
+/** The same, without new messages. Rejects with an `AgentError` when there is nothing to continue from. */
 export async function runAgentLoopContinue(
   context: AgentContext,
   config: AgentLoopConfig,
@@ -75,7 +74,7 @@ export async function runAgentLoopContinue(
   streamFn?: StreamFn,
 ): Promise<AgentMessage[]> {
   checkContinuable(context);
-  return await run({ context, prompts: [], config, sink: emit, signal, streamFn: streamFn ?? streamSimple });
+  return await startRun({ context, prompts: [], config, sink: emit, signal, streamFn: streamFn ?? streamSimple });
 }
 
 function checkContinuable({ messages }: AgentContext): void {
@@ -97,94 +96,73 @@ function toEventStream(
   return stream;
 }
 
-async function run(parts: RunParts): Promise<AgentMessage[]> {
-  const started = createRun(parts);
+async function startRun(parts: RunParts): Promise<AgentMessage[]> {
+  const run = createRun(parts);
   try {
-    await started.events.emit({ type: "agent_start" });
-    await started.events.emit({ type: "turn_start" });
-    for (const prompt of parts.prompts) await announce(started, prompt);
-    await takeTurns(started);
-    await started.events.emit({ type: "agent_end", messages: started.newMessages });
-    return started.newMessages;
+    await run.events.emit({ type: "agent_start" });
+    await run.events.emit({ type: "turn_start" });
+    for (const prompt of parts.prompts) await reportMessage(run, prompt);
+    await takeTurns(run);
+    await run.events.emit({ type: "agent_end", messages: run.newMessages });
+    return run.newMessages;
   } finally {
-    started.abort.close();
+    run.abort.close();
   }
 }
 
-async function inject(run: Run, messages: readonly AgentMessage[]): Promise<void> {
-  for (const message of messages) await addMessage(run, message);
-}
+/** How many answers in a row may reach the output token limit in the middle of their calls. */
+const maxTruncatedAnswers = 3;
 
-/** How often in a row an answer that was cut off in the middle of its calls may try again. */
-const maxCutAnswers = 3;
-
-const cutText =
+const truncatedText =
   "The call was not executed: the answer reached its output token limit, so its arguments may be incomplete. Send it again, in smaller parts if need be.";
 
-/** Turns until nothing is left to do. The first turn has been announced already. */
+/** Takes turns until nothing is left to do. The first turn has been reported already. */
 async function takeTurns(run: Run): Promise<void> {
-  await breathe();
   let pending = await pollSteering(run);
-  let cutAnswers = 0;
-  let last: TurnContext | undefined;
+  let truncatedAnswers = 0;
   for (;;) {
-    if (last) {
-      const prepared = prepareNextTurn(run, last);
-      if (isPromise(prepared)) await prepared;
-      const taken = run.events.emit({ type: "turn_start" });
-      if (taken) await taken;
-    }
-    if (pending.length > 0) await inject(run, pending);
+    await yieldToEventLoop();
+    for (const queued of pending) await addMessage(run, queued);
     const message = await respond(run);
-    const answered = answerCalls(run, message);
-    const { results: toolResults, wantsMore, steering } = isPromise(answered) ? await answered : answered;
-    last = { message, toolResults, context: run.context, newMessages: run.newMessages };
-    const taken = run.events.emit({ type: "turn_end", message, toolResults });
-    if (taken) await taken;
-    cutAnswers = toolResults.length > 0 && isCut(message) ? cutAnswers + 1 : 0;
-    if (isFailed(message) || cutAnswers > maxCutAnswers) return;
-    const { shouldStopAfterTurn } = run.config;
-    const finished = last;
-    if (shouldStopAfterTurn && (await callHook(run, "shouldStopAfterTurn", () => shouldStopAfterTurn(finished)))) {
-      // What was taken from the queue is said, though nobody answers it now.
-      return await inject(run, steering);
+    const { results: toolResults, wantsMore, steering } = await answerCalls(run, message);
+    await run.events.emit({ type: "turn_end", message, toolResults });
+    truncatedAnswers = toolResults.length > 0 && isTruncated(message) ? truncatedAnswers + 1 : 0;
+    if (isFailed(message) || truncatedAnswers > maxTruncatedAnswers) return;
+    const turn: TurnContext = { message, toolResults, context: run.context, newMessages: run.newMessages };
+    const { shouldStopAfterTurn: shouldStop, prepareNextTurn } = run.config;
+    if (shouldStop && (await callHook(run, "shouldStopAfterTurn", () => shouldStop(turn)))) {
+      // Steering that was taken from its queue must not be lost, even though the model does not answer it in this run.
+      for (const queued of steering) await addMessage(run, queued);
+      return;
     }
-    const polled = steering.length > 0 ? steering : pollSteering(run);
-    pending = isPromise(polled) ? await polled : polled;
+    pending = steering.length > 0 ? steering : await pollSteering(run);
     if (!wantsMore && pending.length === 0) pending = await pollFollowUps(run);
-    if (run.trouble.reason !== undefined) return await endInTrouble(run, pending);
+    if (run.failure) return await endWithFailure(run, pending);
     if (!wantsMore && pending.length === 0) return;
-    const pause = breathe();
-    if (pause) await pause;
+    if (prepareNextTurn) applyUpdate(run, await callHook(run, "prepareNextTurn", () => prepareNextTurn(turn)));
+    await run.events.emit({ type: "turn_start" });
   }
 }
 
-/** A hook broke between two turns: the run ends in a turn that says so. */
-async function endInTrouble(run: Run, pending: readonly AgentMessage[]): Promise<void> {
+/** Ends a run whose hook failed between two turns with a turn that reports the failure. */
+async function endWithFailure(run: Run, pending: readonly AgentMessage[]): Promise<void> {
   await run.events.emit({ type: "turn_start" });
   const message = failedMessage(run);
-  await inject(run, [...pending, message]);
+  for (const added of [...pending, message]) await addMessage(run, added);
   await run.events.emit({ type: "turn_end", message, toolResults: [] });
 }
 
-/** Executes what the answer calls for. Calls of an answer that was cut off are not executed. */
-function answerCalls(run: Run, message: AssistantMessage): BatchOutcome | Promise<BatchOutcome> {
+/** Executes the calls of an answer. Calls of a truncated answer are refused: their arguments may be incomplete. */
+function answerCalls(run: Run, message: AssistantMessage): Promise<BatchOutcome> {
   const calls = isFailed(message) ? [] : message.content.filter((block) => block.type === "toolCall");
-  if (calls.length === 0) return { results: [], wantsMore: false, steering: [] };
-  return isCut(message) ? refuseToolCalls(run, calls, cutText) : executeToolCalls(run, message, calls);
+  return isTruncated(message) ? refuseToolCalls(run, calls, truncatedText) : executeToolCalls(run, message, calls);
 }
 
 const isFailed = ({ stopReason }: AssistantMessage) => stopReason === "error" || stopReason === "aborted";
 
-const isCut = ({ stopReason }: AssistantMessage) => stopReason === "length";
+const isTruncated = ({ stopReason }: AssistantMessage) => stopReason === "length";
 
-function prepareNextTurn(run: Run, last: TurnContext): void | Promise<void> {
-  const { prepareNextTurn: prepare } = run.config;
-  const update = callHook(run, "prepareNextTurn", prepare && (() => prepare(last)));
-  return isPromise(update) ? update.then((given) => change(run, given)) : change(run, update);
-}
-
-function change(run: Run, update: AgentLoopTurnUpdate | undefined): void {
+function applyUpdate(run: Run, update: AgentLoopTurnUpdate | undefined): void {
   if (update?.model) run.current.model = update.model;
   if (update?.thinkingLevel) run.current.reasoning = toThinkingLevel(update.thinkingLevel);
   if (update?.context) Object.assign(run.context, copyContext(update.context));

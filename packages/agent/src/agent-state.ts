@@ -1,13 +1,13 @@
 import type { AssistantMessage, Model } from "@tau/ai";
 import { toThinkingLevel } from "./thinking-level.ts";
-import type { AgentEvent, AgentMessage, AgentState, AgentTool, ThinkingLevel } from "./types.ts";
+import type { AgentEvent, AgentMessage, AgentState } from "./types.ts";
 
-/** What an agent may be started with. */
+/** The parts of its state that an agent may be created with. */
 export type InitialAgentState = Partial<
   Pick<AgentState, "systemPrompt" | "model" | "thinkingLevel" | "tools" | "messages">
 >;
 
-/** Stands in until an application names a model; a request to it fails and says so. */
+/** Used until an application sets a model; a request to it fails with a message that says so. */
 const noModel: Model = {
   id: "unknown",
   name: "unknown",
@@ -21,179 +21,114 @@ const noModel: Model = {
   maxTokens: 0,
 };
 
-/** The one place where an event becomes an agent's state. */
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** An agent's state, and the only code that changes it in response to events. */
 export class LiveAgentState {
-  systemPrompt: string;
-  model: Model;
-  #thinkingLevel: ThinkingLevel;
-  #tools: AgentTool[];
-  #messages: AgentMessage[];
-  #run = runState(false);
+  /** A plain object, so that it can be spread and written as JSON. Applications see its run fields as read-only. */
+  readonly fields: Writable<AgentState>;
+  /** One id for each call that is being executed: two calls may share an id. */
+  #pendingIds: string[] = [];
 
   constructor(initial: InitialAgentState = {}) {
-    this.systemPrompt = initial.systemPrompt ?? "";
-    this.model = initial.model ?? noModel;
-    this.#thinkingLevel = toThinkingLevel(initial.thinkingLevel);
-    this.#tools = initial.tools?.slice() ?? [];
-    this.#messages = initial.messages?.slice() ?? [];
-  }
-
-  get thinkingLevel(): ThinkingLevel {
-    return this.#thinkingLevel;
-  }
-
-  set thinkingLevel(level: ThinkingLevel) {
-    this.#thinkingLevel = toThinkingLevel(level);
-  }
-
-  get tools(): AgentTool[] {
-    return this.#tools;
-  }
-
-  set tools(tools: AgentTool[]) {
-    this.#tools = [...tools];
-  }
-
-  get messages(): AgentMessage[] {
-    return this.#messages;
-  }
-
-  set messages(messages: AgentMessage[]) {
-    this.#messages = [...messages];
-  }
-
-  get isStreaming(): boolean {
-    return this.#run.isStreaming;
-  }
-
-  get streamingMessage(): AgentMessage | undefined {
-    return this.#run.streamingMessage;
-  }
-
-  /** A new set whenever it changed: who holds the old one sees it unchanged. */
-  get pendingToolCalls(): ReadonlySet<string> {
-    this.#run.pendingToolCalls ??= new Set(this.#run.pendingIds);
-    return this.#run.pendingToolCalls;
-  }
-
-  get errorMessage(): string | undefined {
-    return this.#run.errorMessage;
+    this.fields = createFields(initial);
   }
 
   begin(): void {
-    this.#run = runState(true);
+    this.#resetRun();
+    this.fields.isStreaming = true;
+    this.fields.errorMessage = undefined;
   }
 
-  /** The run is over; why it failed, if it did, stays readable. */
+  /** Ends the run. Why it failed, if it did, stays readable. */
   finish(): void {
-    this.#run = runState(false, this.#run.errorMessage);
+    this.#resetRun();
+    this.fields.isStreaming = false;
   }
 
-  /** Forgets the transcript; who is running stays visible. */
+  /** Forgets the transcript and the failure. A run that is still ending stays visible. */
   clear(): void {
-    this.#messages = [];
-    this.#run = runState(this.#run.isStreaming);
+    this.#resetRun();
+    this.fields.messages = [];
+    this.fields.errorMessage = undefined;
   }
 
   apply(event: AgentEvent): void {
     switch (event.type) {
       case "message_start":
       case "message_update":
-        // Assigned in place: a copy for each delta would cost more than the delta.
-        this.#run.streamingMessage = event.message;
+        this.fields.streamingMessage = event.message;
         return;
       case "message_end":
-      case "agent_end":
-        this.#run.streamingMessage = undefined;
-        if (event.type === "message_end") this.#messages.push(event.message);
+        this.fields.streamingMessage = undefined;
+        this.fields.messages.push(event.message);
         return;
       case "tool_execution_start":
-        this.#run.pendingIds = [...this.#run.pendingIds, event.toolCallId];
-        this.#run.pendingToolCalls = undefined;
+        this.#setPending([...this.#pendingIds, event.toolCallId]);
         return;
       case "tool_execution_end":
-        this.#run.pendingIds = this.#run.pendingIds.toSpliced(this.#run.pendingIds.indexOf(event.toolCallId), 1);
-        this.#run.pendingToolCalls = undefined;
+        this.#setPending(this.#pendingIds.toSpliced(this.#pendingIds.indexOf(event.toolCallId), 1));
         return;
       case "turn_end":
-        if (isAssistant(event.message)) this.#run.errorMessage = toFailure(event.message) ?? this.#run.errorMessage;
+        if (isAssistant(event.message))
+          this.fields.errorMessage = toErrorMessage(event.message) ?? this.fields.errorMessage;
+        return;
+      case "agent_end":
+        this.fields.streamingMessage = undefined;
         return;
       case "agent_start":
       case "turn_start":
       case "tool_execution_update":
     }
   }
+
+  #resetRun(): void {
+    this.fields.streamingMessage = undefined;
+    this.#setPending([]);
+  }
+
+  /** Creates a new set, so that code which kept the previous one does not see it change. */
+  #setPending(ids: string[]): void {
+    this.#pendingIds = ids;
+    this.fields.pendingToolCalls = new Set(ids);
+  }
 }
 
-/** The state as others see it: a plain object, so that it can be spread and written as JSON, and nothing but its fields. */
-export function createView(live: LiveAgentState): AgentState {
+/** Assigning `tools` or `messages` copies the list. */
+function createFields(initial: InitialAgentState): Writable<AgentState> {
+  let thinkingLevel = toThinkingLevel(initial.thinkingLevel);
+  let tools = [...(initial.tools ?? [])];
+  let messages = [...(initial.messages ?? [])];
   return {
-    get systemPrompt() {
-      return live.systemPrompt;
-    },
-    set systemPrompt(systemPrompt) {
-      live.systemPrompt = systemPrompt;
-    },
-    get model() {
-      return live.model;
-    },
-    set model(model) {
-      live.model = model;
-    },
+    systemPrompt: initial.systemPrompt ?? "",
+    model: initial.model ?? noModel,
     get thinkingLevel() {
-      return live.thinkingLevel;
+      return thinkingLevel;
     },
     set thinkingLevel(level) {
-      live.thinkingLevel = level;
+      thinkingLevel = toThinkingLevel(level);
     },
     get tools() {
-      return live.tools;
+      return tools;
     },
-    set tools(tools) {
-      live.tools = tools;
+    set tools(list) {
+      tools = [...list];
     },
     get messages() {
-      return live.messages;
+      return messages;
     },
-    set messages(messages) {
-      live.messages = messages;
+    set messages(list) {
+      messages = [...list];
     },
-    get isStreaming() {
-      return live.isStreaming;
-    },
-    get streamingMessage() {
-      return live.streamingMessage;
-    },
-    get pendingToolCalls() {
-      return live.pendingToolCalls;
-    },
-    get errorMessage() {
-      return live.errorMessage;
-    },
+    isStreaming: false,
+    streamingMessage: undefined,
+    pendingToolCalls: new Set(),
+    errorMessage: undefined,
   };
 }
-
-/** What only means something during a run. */
-interface RunState {
-  isStreaming: boolean;
-  streamingMessage: AgentMessage | undefined;
-  /** One for each call: two may share an id. */
-  pendingIds: readonly string[];
-  /** Made of `pendingIds` when somebody looks. */
-  pendingToolCalls: ReadonlySet<string> | undefined;
-  errorMessage: string | undefined;
-}
-
-const runState = (isStreaming: boolean, errorMessage?: string): RunState => ({
-  isStreaming,
-  streamingMessage: undefined,
-  pendingIds: [],
-  pendingToolCalls: undefined,
-  errorMessage,
-});
 
 const isAssistant = (message: AgentMessage): message is AssistantMessage =>
   (message as { role: string }).role === "assistant";
 
-const toFailure = ({ errorMessage, stopReason }: AssistantMessage) =>
+const toErrorMessage = ({ errorMessage, stopReason }: AssistantMessage) =>
   errorMessage || (stopReason === "error" ? "The answer failed, and its provider does not say why." : undefined);

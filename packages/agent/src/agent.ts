@@ -1,8 +1,8 @@
 import { type ImageContent, getErrorMessage, type Model } from "@tau/ai";
-import { isThenable } from "./abort.ts";
+import { isThenable } from "./event-order.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, loopSettings } from "./agent-settings.ts";
-import { type InitialAgentState, LiveAgentState, createView } from "./agent-state.ts";
+import { type InitialAgentState, LiveAgentState } from "./agent-state.ts";
 import { AgentError } from "./errors.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
 import { emptyAnswer } from "./run.ts";
@@ -25,50 +25,47 @@ export interface AgentOptions extends AgentSettingsOptions {
   followUpMode?: QueueMode;
 }
 
-/** Gets every event, in order; the agent waits for its promise. `signal` is the run's. */
+/** Is called with every event, in order; the agent waits for its promise. `signal` is the run's. */
 export type AgentListener = (event: AgentEvent, signal: AbortSignal) => void | Promise<void>;
 
-/** What a run is doing, while there is one. */
+/** The run in progress. */
 interface ActiveRun {
-  abort: AbortController;
-  /** Of `abort`; every event comes with it. */
-  signal: AbortSignal;
-  idle: Promise<void>;
-  /** Steering that interrupts: when this run has ended, the next begins with it. */
+  readonly abort: AbortController;
+  /** Resolves when the agent is idle again. */
+  readonly idle: Promise<void>;
+  /** A steering message interrupted the run: the next run starts with it. */
   isInterrupted: boolean;
-  /** The transcript was reset meanwhile: what this run still says no longer belongs into it. */
+  /** The transcript was reset: the remaining events of this run no longer change the state. */
   isDiscarded: boolean;
 }
 
 /**
- * An agent with a transcript: prompts it, queues what comes meanwhile, and tells its listeners what happens. It throws
- * for misuse only; what goes wrong in a run is a message with `stopReason` `error` or `aborted`.
+ * An agent with a transcript. It runs prompts, queues messages that come meanwhile, and notifies its listeners. It
+ * throws for misuse only: a failure in a run becomes a message with `stopReason` `error` or `aborted`.
  */
 export class Agent extends AgentSettings {
-  readonly #state: LiveAgentState;
-  #view: AgentState | undefined;
+  readonly #live: LiveAgentState;
   readonly #steering: MessageQueue;
   readonly #followUps: MessageQueue;
-  /** Replaced, never changed: an event goes to those who listened when it happened. */
+  /** Replaced, never changed: an event goes to the listeners of the moment when it happened. */
   #listeners: readonly AgentListener[] = [];
   #active: ActiveRun | undefined;
 
   constructor(options: AgentOptions = {}) {
     super(options);
-    this.#state = new LiveAgentState(options.initialState);
+    this.#live = new LiveAgentState(options.initialState);
     this.#steering = new MessageQueue(options.steeringMode ?? "one-at-a-time");
     this.#followUps = new MessageQueue(options.followUpMode ?? "one-at-a-time");
   }
 
-  /** Live. What is assigned to it counts from the next turn on; messages from the next run on. */
+  /** Live. Assigned fields take effect in the next turn; assigned messages in the next run. */
   get state(): AgentState {
-    this.#view ??= createView(this.#state);
-    return this.#view;
+    return this.#live.fields;
   }
 
-  /** The running run's signal. */
+  /** The signal of the run in progress. */
   get signal(): AbortSignal | undefined {
-    return this.#active?.signal;
+    return this.#active?.abort.signal;
   }
 
   /** Returns a function that ends the subscription. */
@@ -79,7 +76,7 @@ export class Agent extends AgentSettings {
     };
   }
 
-  /** Starts a run; resolves when it is over. Throws while another is running: then `steer` or `followUp`. */
+  /** Starts a run; resolves when it has ended. Throws if one is in progress: then use `steer` or `followUp`. */
   async prompt(message: AgentMessage | AgentMessage[]): Promise<void>;
   async prompt(text: string, images?: ImageContent[]): Promise<void>;
   async prompt(input: string | AgentMessage | AgentMessage[], images?: ImageContent[] | null): Promise<void> {
@@ -89,16 +86,16 @@ export class Agent extends AgentSettings {
         "Agent is already processing a prompt. Use steer() or followUp() to queue messages, or wait for completion.",
       );
     }
-    const messages = this.#promptMessages(input, images ?? []);
+    const messages = this.#toMessages(input, images ?? []);
     await this.#whileActive((signal) => this.#runPrompts(messages, signal, { pollsSteering: true }));
   }
 
-  /** Goes on from the transcript, or from what is queued when its last message is the assistant's. */
+  /** Continues from the transcript, or from queued messages if the last message is the assistant's. */
   async continue(): Promise<void> {
     if (this.#active) {
       throw new AgentError("busy", "Agent is already processing. Wait for completion before continuing.");
     }
-    const last = this.#state.messages.at(-1) as { role: string } | undefined;
+    const last = this.state.messages.at(-1) as { role: string } | undefined;
     if (!last) throw new AgentError("nothing_to_continue", "No messages to continue from");
     if (last.role !== "assistant") {
       await this.#whileActive((signal) =>
@@ -111,12 +108,12 @@ export class Agent extends AgentSettings {
     if (queued.length === 0) {
       throw new AgentError("nothing_to_continue", "Cannot continue from message role: assistant");
     }
-    // What was just taken from the queue must not bring the rest of it along.
+    // The rest of the steering queue waits for the next turn: `steeringMode` decides how many messages go at once.
     const pollsSteering = steering.length === 0;
     await this.#whileActive((signal) => this.#runPrompts(queued, signal, { pollsSteering }));
   }
 
-  /** Puts a message in before the next request. With `interrupt`, the running turn is aborted first. */
+  /** Adds a message before the next request. With `interrupt`, the turn in progress is aborted first. */
   steer(message: AgentMessage, { interrupt = false }: { interrupt?: boolean } = {}): void {
     this.#steering.add(message);
     if (!interrupt || !this.#active) return;
@@ -124,7 +121,7 @@ export class Agent extends AgentSettings {
     this.#active.abort.abort(new Error("Interrupted by a steering message."));
   }
 
-  /** Keeps a message until the agent would stop. */
+  /** Queues a message until the agent would stop. */
   followUp(message: AgentMessage): void {
     this.#followUps.add(message);
   }
@@ -162,40 +159,40 @@ export class Agent extends AgentSettings {
     this.#followUps.mode = mode;
   }
 
-  /** Ends the running run, if there is one. What is queued stays queued. */
+  /** Ends the run in progress, if there is one. Queued messages stay queued. */
   abort(): void {
     if (!this.#active) return;
     this.#active.isInterrupted = false;
     this.#active.abort.abort();
   }
 
-  /** Resolves when nothing is running any more and the listeners of the last event have settled. */
+  /** Resolves when no run is in progress and the listeners of the last event have settled. */
   waitForIdle(): Promise<void> {
     return this.#active?.idle ?? Promise.resolve();
   }
 
-  /** Ends the running run and forgets transcript, queues and failure. Model, prompt and tools stay. */
+  /** Ends the run in progress and forgets transcript, queues and failure. Model, system prompt and tools stay. */
   reset(): void {
     this.abort();
     if (this.#active) this.#active.isDiscarded = true;
     this.clearAllQueues();
-    this.#state.clear();
+    this.#live.clear();
   }
 
   setSystemPrompt(systemPrompt: string): void {
-    this.#state.systemPrompt = systemPrompt;
+    this.state.systemPrompt = systemPrompt;
   }
 
   setModel(model: Model): void {
-    this.#state.model = model;
+    this.state.model = model;
   }
 
   setThinkingLevel(level: ThinkingLevel): void {
-    this.#state.thinkingLevel = level;
+    this.state.thinkingLevel = level;
   }
 
   setTools(tools: AgentTool[]): void {
-    this.#state.tools = tools;
+    this.state.tools = tools;
   }
 
   setSteeringMode(mode: QueueMode): void {
@@ -215,24 +212,24 @@ export class Agent extends AgentSettings {
   }
 
   replaceMessages(messages: AgentMessage[]): void {
-    this.#state.messages = messages;
+    this.state.messages = messages;
   }
 
   appendMessage(message: AgentMessage): void {
-    this.#state.messages.push(message);
+    this.state.messages.push(message);
   }
 
   clearMessages(): void {
-    this.#state.messages = [];
+    this.state.messages = [];
   }
 
-  #promptMessages(input: string | AgentMessage | AgentMessage[], images: readonly ImageContent[]): AgentMessage[] {
+  #toMessages(input: string | AgentMessage | AgentMessage[], images: readonly ImageContent[]): AgentMessage[] {
     if (Array.isArray(input)) return input;
     if (typeof input !== "string") return [input];
     return [{ role: "user", content: [{ type: "text", text: input }, ...images], timestamp: this.clock.now() }];
   }
 
-  /** Runs, and runs again for as long as steering interrupts. Busy from the first line to the last. */
+  /** Runs, and runs again as long as steering messages interrupt. The agent is busy until the last run has ended. */
   async #whileActive(run: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     let becomeIdle = () => {};
     const idle = new Promise<void>((resolve) => {
@@ -240,19 +237,18 @@ export class Agent extends AgentSettings {
     });
     let next: ((signal: AbortSignal) => Promise<unknown>) | undefined = run;
     while (next) {
-      const abort = new AbortController();
-      const active: ActiveRun = { abort, signal: abort.signal, idle, isInterrupted: false, isDiscarded: false };
+      const active: ActiveRun = { abort: new AbortController(), idle, isInterrupted: false, isDiscarded: false };
       this.#active = active;
-      this.#state.begin();
+      this.#live.begin();
       try {
-        await next(active.signal);
+        await next(active.abort.signal);
       } catch (error) {
         await this.#reportFailure(error);
       }
       const messages: AgentMessage[] = active.isInterrupted ? this.#steering.drain() : [];
       next = messages.length > 0 ? (signal) => this.#runPrompts(messages, signal, { pollsSteering: false }) : undefined;
     }
-    this.#state.finish();
+    this.#live.finish();
     this.#active = undefined;
     becomeIdle();
   }
@@ -267,20 +263,19 @@ export class Agent extends AgentSettings {
   }
 
   #context() {
-    const { systemPrompt, messages, tools } = this.#state;
+    const { systemPrompt, messages, tools } = this.state;
     return { systemPrompt, messages, tools };
   }
 
-  /** `pollsSteering` false leaves the queue alone until the first turn is over. */
+  /** With `pollsSteering` false, the steering queue is not polled before the first turn. */
   #config(pollsSteering: boolean): AgentLoopConfig {
     let skipsPoll = !pollsSteering;
-    const { model, thinkingLevel } = this.#state;
-    const nextTurn = this.#turnUpdates();
+    const { model, thinkingLevel } = this.state;
     return {
       ...loopSettings(this),
       model,
       ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
-      prepareNextTurn: nextTurn,
+      prepareNextTurn: this.#createTurnUpdater(),
       getSteeringMessages: () => {
         if (!skipsPoll) return this.#steering.drain();
         skipsPoll = false;
@@ -290,48 +285,33 @@ export class Agent extends AgentSettings {
     };
   }
 
-  /** What was set on the agent since the last turn counts for the next; the hook has the last word. */
-  #turnUpdates(): NonNullable<AgentLoopConfig["prepareNextTurn"]> {
-    let known = this.#settable();
-    return (turn) => {
-      let update: AgentLoopTurnUpdate | undefined;
-      if (!this.#isStill(known)) {
-        const now = this.#settable();
-        update = changesBetween(known, now, turn.context);
-        known = now;
-      }
-      const changed = this.prepareNextTurn?.(turn);
-      return changed ? Promise.resolve(changed).then((more) => ({ ...update, ...more })) : update;
+  /** Applies what was set on the agent since the last turn to the next one; the application's hook takes precedence. */
+  #createTurnUpdater(): NonNullable<AgentLoopConfig["prepareNextTurn"]> {
+    let previous = this.#getTurnSettings();
+    return async (turn) => {
+      const current = this.#getTurnSettings();
+      const changes = getChanges(previous, current, turn.context);
+      previous = current;
+      return { ...changes, ...(await this.prepareNextTurn?.(turn)) };
     };
   }
 
-  /** Most turns change nothing, and then nothing is copied. */
-  #isStill(known: Settable): boolean {
-    const { model, thinkingLevel, systemPrompt, tools } = this.#state;
-    return (
-      model === known.model &&
-      thinkingLevel === known.thinkingLevel &&
-      systemPrompt === known.systemPrompt &&
-      sameTools(tools, known.tools)
-    );
-  }
-
-  #settable(): Settable {
-    const { model, thinkingLevel, systemPrompt, tools } = this.#state;
+  #getTurnSettings(): TurnSettings {
+    const { model, thinkingLevel, systemPrompt, tools } = this.state;
     return { model, thinkingLevel, systemPrompt, tools: [...tools] };
   }
 
-  /** Takes an event into the state, then tells the listeners. */
+  /** Applies an event to the state, then notifies the listeners. */
   readonly #report = (event: AgentEvent): void | Promise<void> => {
     const active = this.#active;
     if (!active) return undefined;
-    if (!active.isDiscarded) this.#state.apply(event);
-    return tell(this.#listeners, event, active.signal);
+    if (!active.isDiscarded) this.#live.apply(event);
+    return notify(this.#listeners, event, active.abort.signal);
   };
 
-  /** The last wall: the loop does not throw, but if it did, the run would still end as every run ends. */
+  /** The loop does not reject; if a defect made it reject, the run would still end as every run ends. */
   async #reportFailure(error: unknown): Promise<void> {
-    const { model } = this.#state;
+    const { model } = this.state;
     const errorMessage = getErrorMessage(error);
     const message: AgentMessage = {
       ...emptyAnswer(model, this.clock.now()),
@@ -339,55 +319,57 @@ export class Agent extends AgentSettings {
       errorMessage,
       failure: { kind: "unknown", message: errorMessage },
     };
-    this.#state.messages.push(message);
-    this.#state.apply({ type: "turn_end", message, toolResults: [] });
+    this.state.messages.push(message);
+    this.#live.apply({ type: "turn_end", message, toolResults: [] });
     try {
       await this.#report({ type: "agent_end", messages: [message] });
     } catch (listenerError) {
-      // Nothing is left to end: that the listener failed too is said beside what failed first.
+      // No event is left that could report the failure of the listener, so it is added to the first failure.
       const both = `${errorMessage} (and a listener failed: ${getErrorMessage(listenerError)})`;
-      this.#state.apply({ type: "turn_end", message: { ...message, errorMessage: both }, toolResults: [] });
+      this.#live.apply({ type: "turn_end", message: { ...message, errorMessage: both }, toolResults: [] });
     }
   }
 }
 
-/** Tells all listeners, in order, also when one of them fails; then fails with the first failure. */
-function tell(listeners: readonly AgentListener[], event: AgentEvent, signal: AbortSignal): void | Promise<void> {
-  for (let at = 0; at < listeners.length; at++) {
-    // As long as nobody asks to be waited for, there is nothing to wait for: a million deltas pass this way.
-    let waiting: void | Promise<void>;
+/**
+ * Calls all listeners, each when the one before it has settled, and then fails with the first failure. Returns a promise
+ * only if a listener did or failed: deltas are delivered without one.
+ */
+function notify(listeners: readonly AgentListener[], event: AgentEvent, signal: AbortSignal): void | Promise<void> {
+  for (const [index, listener] of listeners.entries()) {
+    let result: void | Promise<void>;
     try {
-      waiting = listeners[at]!(event, signal);
+      result = listener(event, signal);
     } catch (error) {
-      waiting = Promise.reject(error);
+      result = Promise.reject(error);
     }
-    if (isThenable(waiting)) return tellRest(waiting, listeners.slice(at + 1), event, signal);
+    if (isThenable(result)) return notifyRest(result, listeners.slice(index + 1), event, signal);
   }
 }
 
-async function tellRest(
-  first: Promise<void>,
+async function notifyRest(
+  first: PromiseLike<unknown>,
   rest: readonly AgentListener[],
   event: AgentEvent,
   signal: AbortSignal,
 ): Promise<void> {
   const [outcome] = await Promise.allSettled([first]);
-  await tell(rest, event, signal);
+  await notify(rest, event, signal);
   if (outcome.status === "rejected") throw outcome.reason;
 }
 
-/** What may be set on an agent while it runs. */
-type Settable = Readonly<Pick<AgentState, "model" | "thinkingLevel" | "systemPrompt" | "tools">>;
+/** What may be set on an agent during a run, and takes effect in the next turn. */
+type TurnSettings = Readonly<Pick<AgentState, "model" | "thinkingLevel" | "systemPrompt" | "tools">>;
 
-function changesBetween(known: Settable, now: Settable, context: AgentContext): AgentLoopTurnUpdate {
-  const { systemPrompt, tools } = now;
-  const hasContext = systemPrompt !== known.systemPrompt || !sameTools(tools, known.tools);
+function getChanges(previous: TurnSettings, current: TurnSettings, context: AgentContext): AgentLoopTurnUpdate {
+  const { model, thinkingLevel, systemPrompt, tools } = current;
+  const hasContext = systemPrompt !== previous.systemPrompt || !isSameList(tools, previous.tools);
   return {
-    ...(now.model !== known.model && { model: now.model }),
-    ...(now.thinkingLevel !== known.thinkingLevel && { thinkingLevel: now.thinkingLevel }),
+    ...(model !== previous.model && { model }),
+    ...(thinkingLevel !== previous.thinkingLevel && { thinkingLevel }),
     ...(hasContext && { context: { ...context, systemPrompt, tools } }),
   };
 }
 
-const sameTools = (a: readonly AgentTool[], b: readonly AgentTool[]) =>
-  a.length === b.length && a.every((tool, at) => tool === b[at]);
+const isSameList = (a: readonly AgentTool[], b: readonly AgentTool[]) =>
+  a.length === b.length && a.every((tool, index) => tool === b[index]);

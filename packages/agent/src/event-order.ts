@@ -1,63 +1,49 @@
-import { isThenable } from "./abort.ts";
 import type { AgentEvent, AgentEventSink } from "./types.ts";
 
 /**
- * Delivers events one at a time, however many tools report at once. A sink that throws is broken: it still gets the
- * events that close what is open, and whatever else it throws is not looked at.
+ * Delivers events one at a time and in order, however many tools report at once. A sink that throws still gets the
+ * events that follow, so that every `_start` has its `_end`.
  */
 export class EventOrder {
   readonly #sink: AgentEventSink;
-  readonly #onBroken: (error: unknown) => void;
-  /** Settles when everything that was emitted so far has been taken. */
-  #tail: Promise<void> | undefined;
-  /** The sink is being called: what is emitted from within comes after. */
-  #isTelling = false;
-  #taken: Promise<void> | undefined;
+  readonly #onSinkFailure: (error: unknown) => void;
+  /** Resolves when the sink has handled every event emitted so far. */
+  #handled: Promise<void> = Promise.resolve();
 
-  constructor(sink: AgentEventSink, onBroken: (error: unknown) => void) {
+  constructor(sink: AgentEventSink, onSinkFailure: (error: unknown) => void) {
     this.#sink = sink;
-    this.#onBroken = onBroken;
+    this.#onSinkFailure = onSinkFailure;
   }
 
-  /** Returns nothing when the sink has taken the event already, which is what makes a million deltas cheap. */
-  emit(event: AgentEvent): Promise<void> | undefined {
-    const earlier = this.#tail ?? (this.#isTelling ? this.#told() : undefined);
-    if (earlier) return this.#follow(earlier.then(() => this.#deliver(event)));
-    this.#isTelling = true;
-    this.#taken = this.#deliver(event);
-    this.#isTelling = false;
-    return this.#tail ?? (this.#taken && this.#follow(this.#taken));
+  /** Resolves when the sink has handled the event, and all events before it. Never rejects. */
+  emit(event: AgentEvent): Promise<void> {
+    this.#handled = this.#handled.then(() => this.emitNow(event));
+    return this.#handled;
   }
 
-  /** Settles when the event that is being told has been taken. */
-  #told(): Promise<void> {
-    return Promise.resolve().then(() => this.#taken);
-  }
-
-  #deliver(event: AgentEvent): Promise<void> | undefined {
+  /**
+   * Calls the sink at once, and returns a promise only if the sink did. Only for deltas, of which an answer has so many
+   * that a promise for each would cost more than the delta. Every earlier event must have been handled.
+   */
+  emitNow(event: AgentEvent): Promise<void> | undefined {
     try {
-      // Without types, a sink may return anything.
-      const taken: unknown = this.#sink(event);
-      return isThenable(taken) ? this.#wait(taken) : undefined;
+      // Code without types may return anything.
+      const result: unknown = this.#sink(event);
+      return isThenable(result) ? this.#waitForSink(result) : undefined;
     } catch (error) {
-      this.#onBroken(error);
+      this.#onSinkFailure(error);
       return undefined;
     }
   }
 
-  #follow(work: Promise<void>): Promise<void> {
-    const tail = work.finally(() => {
-      if (this.#tail === tail) this.#tail = undefined;
-    });
-    this.#tail = tail;
-    return tail;
-  }
-
-  async #wait(taken: PromiseLike<unknown>): Promise<void> {
+  async #waitForSink(result: PromiseLike<unknown>): Promise<void> {
     try {
-      await taken;
+      await result;
     } catch (error) {
-      this.#onBroken(error);
+      this.#onSinkFailure(error);
     }
   }
 }
+
+export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as PromiseLike<unknown> | null | undefined)?.then === "function";

@@ -7,10 +7,10 @@ import {
   type SimpleStreamOptions,
   systemClock,
 } from "@tau/ai";
-import { Abort, isPromise, isThenable } from "./abort.ts";
+import { Abort } from "./abort.ts";
 import { isLlmMessage } from "./convert.ts";
-import { toThinkingLevel } from "./thinking-level.ts";
 import { EventOrder } from "./event-order.ts";
+import { toThinkingLevel } from "./thinking-level.ts";
 import type {
   AgentContext,
   AgentEventSink,
@@ -21,36 +21,35 @@ import type {
   ThinkingLevel,
 } from "./types.ts";
 
-/** Everything one run shares. */
+/** Everything that the parts of one run share. */
 export interface Run {
   readonly config: AgentLoopConfig;
   readonly streamFn: StreamFn;
   readonly clock: Clock;
   readonly abort: Abort;
-  /** The working copy; its lists are the run's own. */
+  /** A working copy of the caller's context; the run may change its lists. */
   readonly context: WorkingContext;
-  /** What the run has added, prompts included. */
+  /** The messages that the run has added, prompts included. */
   readonly newMessages: AgentMessage[];
-  /** What every request is asked with; key and thinking level are added to it. */
+  /** The options of every request; the key and the thinking level are added for each. */
   readonly streamOptions: SimpleStreamOptions;
-  /** What may change between turns. */
+  /** Settings that `prepareNextTurn` may change between turns. */
   readonly current: { model: Model; reasoning: ThinkingLevel };
-  /** Why the run cannot go on, if a hook or a listener broke. The first reason counts. */
-  readonly trouble: Trouble;
   readonly events: EventOrder;
+  /** Why the run cannot continue, if a hook, the stream or a listener failed. Set once, by `failRun`. */
+  failure: RunFailure | undefined;
 }
 
-export interface Trouble {
-  /** Who failed, and why. */
-  reason: string | undefined;
-  /** Only why. */
-  errorMessage: string;
+export interface RunFailure {
+  /** The hook or other code that failed, as the subject of a sentence. */
+  readonly source: string;
+  readonly errorMessage: string;
 }
 
 export interface WorkingContext extends AgentContext {
   tools: AgentTool[];
-  /** So many messages are known to be plain, not the application's own: a long transcript is not searched every turn. */
-  plainCount: number;
+  /** The messages known to be for models, counted from the first: not all are checked again before each request. */
+  llmMessageCount: number;
 }
 
 export interface RunParts {
@@ -65,36 +64,33 @@ export interface RunParts {
 export function createRun({ context, prompts, config, sink, signal, streamFn }: RunParts): Run {
   const clock = config.clock ?? systemClock;
   const abort = new Abort(signal, clock);
-  const trouble: Trouble = { reason: undefined, errorMessage: "" };
-  const events = new EventOrder(sink, (error) => {
-    note(trouble, "A listener", error);
-    abort.now(error);
-  });
-  return {
+  const run: Run = {
     config,
     streamFn,
     clock,
     abort,
     context: copyContext(context, prompts),
     newMessages: [...prompts],
-    streamOptions: requestOptions(config, abort.signal),
+    streamOptions: toStreamOptions(config, abort.signal),
     current: { model: config.model, reasoning: toThinkingLevel(config.reasoning) },
-    trouble,
-    events,
+    events: new EventOrder(sink, (error) => {
+      failRun(run, "A listener", error);
+      abort.now(error);
+    }),
+    failure: undefined,
   };
+  return run;
 }
 
-function note(trouble: Trouble, who: string, error: unknown): void {
-  if (trouble.reason !== undefined) return;
-  trouble.errorMessage = getErrorMessage(error);
-  trouble.reason = `${who} failed: ${trouble.errorMessage}`;
+/** Records why the run cannot continue. The first failure counts. */
+export function failRun(run: Run, source: string, error: unknown): void {
+  run.failure ??= { source, errorMessage: getErrorMessage(error) };
 }
 
-/** Remembers who broke the run: it cannot go on. */
-export const breakRun = (run: Run, who: string, error: unknown): void => note(run.trouble, who, error);
+export const describeFailure = ({ source, errorMessage }: RunFailure) => `${source} failed: ${errorMessage}`;
 
 /** The part of a config that concerns requests. */
-function requestOptions(config: AgentLoopConfig, signal: AbortSignal): SimpleStreamOptions {
+function toStreamOptions(config: AgentLoopConfig, signal: AbortSignal): SimpleStreamOptions {
   const {
     model: _model,
     convertToLlm: _convert,
@@ -114,103 +110,84 @@ function requestOptions(config: AgentLoopConfig, signal: AbortSignal): SimpleStr
   return { ...options, signal };
 }
 
-/** A context whose lists may be changed. */
-export function copyContext(context: AgentContext, more: readonly AgentMessage[] = []): WorkingContext {
-  const messages = [...context.messages, ...more];
-  const tools = [...(context.tools ?? [])];
-  return { systemPrompt: context.systemPrompt, messages, tools, plainCount: 0 };
+export function copyContext(context: AgentContext, prompts: readonly AgentMessage[] = []): WorkingContext {
+  const { systemPrompt, messages, tools } = context;
+  return { systemPrompt, messages: [...messages, ...prompts], tools: [...(tools ?? [])], llmMessageCount: 0 };
 }
 
-/** Whether no message is the application's own. */
-export function isPlain(context: WorkingContext): boolean {
+/** Whether models understand every message, so that the default conversion would leave none out. */
+export function hasOnlyLlmMessages(context: WorkingContext): boolean {
   const { messages } = context;
-  if (context.plainCount > messages.length) context.plainCount = 0;
-  while (context.plainCount < messages.length && isLlmMessage(messages[context.plainCount]!)) context.plainCount++;
-  return context.plainCount === messages.length;
+  let count = Math.min(context.llmMessageCount, messages.length);
+  while (count < messages.length && isLlmMessage(messages[count]!)) count++;
+  context.llmMessageCount = count;
+  return count === messages.length;
 }
+
+/** What a hook has to return: code without types may return anything. */
+export interface ExpectedValue {
+  readonly name: string;
+  matches(value: unknown): boolean;
+}
+
+export const messageList: ExpectedValue = { name: "list of messages", matches: Array.isArray };
+
+const optionalMessageList: ExpectedValue = {
+  name: messageList.name,
+  matches: (value) => value === undefined || value === null || Array.isArray(value),
+};
 
 /**
- * Calls a hook. The wall around other people's code: what it throws is the run's trouble, and one that hangs is given
- * up when the run is aborted. Undefined when it gave no value. Waits only for a hook that asks to be waited for, since
- * most do not and every turn calls several.
+ * Calls a hook and waits for it. The run fails if the hook throws or returns something else than
+ * `expected`. A hook that hangs is abandoned when the run is aborted. Returns undefined in all these cases.
  */
-export function callHook<T>(
-  run: Run,
-  name: string,
-  hook: (() => T | Promise<T>) | undefined,
-): T | undefined | Promise<T | undefined> {
-  if (!hook || run.trouble.reason !== undefined) return undefined;
-  try {
-    const given = hook();
-    return isThenable(given) ? waitForHook(run, name, given) : given;
-  } catch (error) {
-    breakRun(run, name, error);
-    return undefined;
-  }
-}
-
-async function waitForHook<T>(run: Run, name: string, given: Promise<T>): Promise<T | undefined> {
-  const settled = await run.abort.settle(given);
-  if (settled.kind === "done") return settled.value;
-  if (settled.kind === "failed" && !isAbort(run, settled.error)) breakRun(run, name, settled.error);
-  return undefined;
-}
-
-/** Who stops because the run was aborted does what it should. */
-const isAbort = ({ abort: { signal } }: Run, error: unknown) =>
-  signal.aborted && (error === signal.reason || (error as Error | undefined)?.name === "AbortError");
-
-/** What a hook has to give, and whether something is one. */
-export type Kind = readonly [what: string, isOne: (given: unknown) => boolean];
-
-/** Calls a hook that has to give something. Those without types may give anything. */
-export function callFor<T>(
+export async function callHook<T>(
   run: Run,
   name: string,
   hook: () => T | Promise<T>,
-  kind: Kind,
-): T | undefined | Promise<T | undefined> {
-  const given = callHook(run, name, hook);
-  return isPromise(given) ? given.then((value) => check(run, name, value, kind)) : check(run, name, given, kind);
-}
-
-function check<T>(run: Run, name: string, given: T | undefined, [what, isOne]: Kind): T | undefined {
-  if (isOne(given)) return given;
-  if (!run.abort.isAborted) breakRun(run, name, `it returned no ${what}.`);
+  expected?: ExpectedValue,
+): Promise<T | undefined> {
+  if (run.failure) return undefined;
+  const outcome = await run.abort.settle(hook);
+  if (outcome.kind === "done") {
+    if (!expected || expected.matches(outcome.value)) return outcome.value;
+    if (!run.abort.isAborted) failRun(run, name, `it returned no ${expected.name}.`);
+  } else if (outcome.kind === "failed" && !isAbortError(run, outcome.error)) failRun(run, name, outcome.error);
   return undefined;
 }
+
+/** Whether code threw because the run was aborted, as it should. */
+const isAbortError = ({ abort: { signal } }: Run, error: unknown) =>
+  signal.aborted && (error === signal.reason || (error as Error | undefined)?.name === "AbortError");
 
 export const pollSteering = (run: Run) => pollMessages(run, "getSteeringMessages", run.config.getSteeringMessages);
 
 export const pollFollowUps = (run: Run) => pollMessages(run, "getFollowUpMessages", run.config.getFollowUpMessages);
 
-/** Polls a queue of messages. Nothing is taken from it once the run is ending: it stays for the next one. */
-function pollMessages(
+/** Polls a queue of messages. An aborted run takes none: they stay queued for the next run. */
+async function pollMessages(
   run: Run,
   name: string,
   poll: AgentLoopConfig["getSteeringMessages"],
-): AgentMessage[] | Promise<AgentMessage[]> {
+): Promise<AgentMessage[]> {
   if (!poll || run.abort.isAborted) return [];
-  const messages = callHook(run, name, poll);
-  return isPromise(messages) ? messages.then(toList) : toList(messages);
+  return (await callHook(run, name, poll, optionalMessageList)) ?? [];
 }
 
-const toList = (messages: AgentMessage[] | undefined): AgentMessage[] => messages ?? [];
-
 /** Adds a message that is complete from the start to the transcript, and reports it. */
-export function addMessage(run: Run, message: AgentMessage): Promise<void> | undefined {
+export function addMessage(run: Run, message: AgentMessage): Promise<void> {
   run.context.messages.push(message);
   run.newMessages.push(message);
-  return announce(run, message);
+  return reportMessage(run, message);
 }
 
 /** Reports a message that is complete from the start. */
-export function announce(run: Run, message: AgentMessage): Promise<void> | undefined {
-  void run.events.emit({ type: "message_start", message });
-  return run.events.emit({ type: "message_end", message });
+export async function reportMessage(run: Run, message: AgentMessage): Promise<void> {
+  await run.events.emit({ type: "message_start", message });
+  await run.events.emit({ type: "message_end", message });
 }
 
-/** An answer in which nothing has been said yet. */
+/** An answer without content. */
 export const emptyAnswer = ({ api, provider, id }: Model, timestamp: number) =>
   ({
     role: "assistant",
@@ -222,13 +199,14 @@ export const emptyAnswer = ({ api, provider, id }: Model, timestamp: number) =>
     timestamp,
   }) satisfies Partial<AssistantMessage>;
 
-/** An answer that says why there is none. */
+/** The answer of a run that has failed or was aborted. */
 export function failedMessage(run: Run, partial?: AssistantMessage): AssistantMessage {
-  const { model } = run.current;
-  const { reason } = run.trouble;
-  const errorMessage = reason === undefined ? "The run was aborted." : run.trouble.errorMessage;
-  const base = partial ?? emptyAnswer(model, run.clock.now());
-  return reason === undefined
-    ? { ...base, stopReason: "aborted", errorMessage, failure: { kind: "aborted", message: errorMessage } }
-    : { ...base, stopReason: "error", errorMessage, failure: { kind: "unknown", message: reason } };
+  const base = partial ?? emptyAnswer(run.current.model, run.clock.now());
+  if (run.failure) {
+    const { errorMessage } = run.failure;
+    const failure = { kind: "unknown", message: describeFailure(run.failure) } as const;
+    return { ...base, stopReason: "error", errorMessage, failure };
+  }
+  const errorMessage = "The run was aborted.";
+  return { ...base, stopReason: "aborted", errorMessage, failure: { kind: "aborted", message: errorMessage } };
 }

@@ -1,4 +1,4 @@
-/** The calls of one answer: each gets exactly one outcome, whatever its tool, its guard or an abort does. */
+/** The tool calls of one answer. Each gets exactly one outcome, whatever its tool, its guard or an abort does. */
 import {
   type AssistantMessage,
   type ImageContent,
@@ -7,19 +7,19 @@ import {
   type ToolResultMessage,
   validateToolArguments,
 } from "@tau/ai";
-import { isPromise, type Settled } from "./abort.ts";
-import { addMessage, pollSteering, type Run } from "./run.ts";
+import { type CallOrder, getCallOrder, toStages } from "./call-order.ts";
+import { addMessage, describeFailure, pollSteering, type Run } from "./run.ts";
 import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";
 
 export interface BatchOutcome {
   results: ToolResultMessage[];
-  /** The model should see the results: there are some, and not every one of them asked for the end of the run. */
+  /** The model should see the results: there are some, and not all of them asked to end the run. */
   wantsMore: boolean;
   /** Steering that came in the middle of a sequential batch. */
   steering: AgentMessage[];
 }
 
-/** What a call came to. */
+/** The outcome of one call. */
 interface Outcome {
   call: AgentToolCall;
   result: AgentToolResult;
@@ -31,179 +31,148 @@ interface Ready {
   call: AgentToolCall;
   tool: AgentTool;
   args: AgentToolCall["arguments"];
-  /** The tool has settled or was left behind: what it says after that is not heard. */
-  isSettled: boolean;
 }
 
-/** A call that may be executed, or whose outcome is known without that. */
+/** A call that may be executed, or one whose outcome is known without that. */
 type Prepared = Ready | { kind: "decided"; outcome: Outcome };
 
-export const skippedText = "Skipped due to queued user message.";
-export const abortedText = "The call was aborted.";
+const skippedText = "Skipped due to queued user message.";
+const abortedText = "The call was aborted.";
 
 export function executeToolCalls(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
-  const isSequential =
-    calls.length === 1 ||
-    run.config.toolExecution === "sequential" ||
-    calls.some(({ name }) => toolNamed(run, name)?.executionMode === "sequential");
-  return isSequential ? executeInSequence(run, message, calls) : executeInParallel(run, message, calls);
+  const mode = run.config.toolExecution ?? "parallel";
+  const tools = calls.map(({ name }) => findTool(run, name));
+  if (calls.length <= 1 || mode === "sequential" || tools.some((tool) => tool?.executionMode === "sequential")) {
+    return executeInSequence(run, message, calls);
+  }
+  const orders = tools.map((tool) => getCallOrder(tool, mode));
+  return executeInStages(run, message, calls, orders);
 }
 
-/** Of two tools with one name the first counts. */
-const toolNamed = (run: Run, name: string) => run.context.tools.find((tool) => tool.name === name);
+/** If two tools have the same name, the first is used. */
+const findTool = (run: Run, name: string) => run.context.tools.find((tool) => tool.name === name);
 
-/** Answers calls that must not be executed, each with the same text. */
+/** Answers calls that must not be executed, all with the same text. */
 export async function refuseToolCalls(run: Run, calls: AgentToolCall[], text: string): Promise<BatchOutcome> {
   const results: ToolResultMessage[] = [];
-  for (const call of calls) results.push(await deliverResult(run, await refuse(run, call, text)));
-  return { results, wantsMore: true, steering: [] };
+  for (const call of calls) results.push(await addResult(run, await refuseCall(run, call, text)));
+  return { results, wantsMore: calls.length > 0, steering: [] };
 }
 
 async function executeInSequence(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
+  const outcomes: Outcome[] = [];
   const results: ToolResultMessage[] = [];
-  let wantsMore = false;
   let steering: AgentMessage[] = [];
   for (const call of calls) {
-    // What was said after the last call is taken where the turn ends.
-    if (results.length > 0 && steering.length === 0) steering = await pollSteering(run);
-    let outcome: Outcome;
-    if (steering.length > 0) outcome = await refuse(run, call, skippedText);
-    else {
-      const begun = beginCall(run, message, call);
-      outcome = await finishCall(run, message, isPromise(begun) ? await begun : begun);
-    }
-    wantsMore ||= outcome.result.terminate !== true;
-    const result = deliverResult(run, outcome);
-    results.push(isPromise(result) ? await result : result);
+    // Not polled after the last call: the end of the turn does that.
+    if (outcomes.length > 0 && steering.length === 0) steering = await pollSteering(run);
+    const outcome =
+      steering.length > 0
+        ? await refuseCall(run, call, skippedText)
+        : await finishCall(run, message, await beginCall(run, message, call));
+    outcomes.push(outcome);
+    results.push(await addResult(run, outcome));
   }
-  return { results, wantsMore, steering };
+  return { results, wantsMore: outcomes.some(wantsMore), steering };
 }
 
-async function executeInParallel(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
-  // Guards decide one after the other, so that what they ask a person comes in order; the tools then run together.
-  const prepared: Prepared[] = [];
-  for (const call of calls) prepared.push(await beginCall(run, message, call));
-  const outcomes = await Promise.all(prepared.map((one) => finishCall(run, message, one)));
+async function executeInStages(
+  run: Run,
+  message: AssistantMessage,
+  calls: AgentToolCall[],
+  orders: readonly CallOrder[],
+): Promise<BatchOutcome> {
+  const executing: Promise<Outcome>[] = [];
+  for (const stage of toStages(orders)) {
+    // Guards are called one after the other, so that a person is asked in order; then the tools run together.
+    const prepared = new Map<number, Prepared>();
+    for (const index of stage) prepared.set(index, await beginCall(run, message, calls[index]!));
+    for (const [index, call] of prepared) executing[index] = finishCall(run, message, call);
+    await Promise.all(stage.filter((index) => orders[index] !== "unordered").map((index) => executing[index]));
+  }
+  const outcomes = await Promise.all(executing);
   const results: ToolResultMessage[] = [];
-  for (const outcome of outcomes) results.push(await deliverResult(run, outcome));
-  return { results, wantsMore: outcomes.some(({ result }) => result.terminate !== true), steering: [] };
+  for (const outcome of outcomes) results.push(await addResult(run, outcome));
+  return { results, wantsMore: outcomes.some(wantsMore), steering: [] };
 }
 
-/** Announces a call and prepares it, at once where nobody has to be waited for. */
-function beginCall(run: Run, message: AssistantMessage, call: AgentToolCall): Prepared | Promise<Prepared> {
-  const taken = reportStart(run, call);
-  const prepared = taken ? taken.then(() => prepare(run, message, call)) : prepare(run, message, call);
-  return isPromise(prepared) ? prepared.then((known) => closeDecided(run, known)) : closeDecided(run, prepared);
+const wantsMore = ({ result }: Outcome) => result.terminate !== true;
+
+/** Reports that a call starts, and prepares it. */
+async function beginCall(run: Run, message: AssistantMessage, call: AgentToolCall): Promise<Prepared> {
+  await reportStart(run, call);
+  const prepared = await prepare(run, message, call);
+  // A call that is not executed ends before the next one starts.
+  if (prepared.kind === "decided") await reportEnd(run, prepared.outcome);
+  return prepared;
 }
 
-/** A call that is not executed ends before the next begins. */
-function closeDecided(run: Run, prepared: Prepared): Prepared | Promise<Prepared> {
-  if (prepared.kind === "ready") return prepared;
-  const taken = reportEnd(run, prepared.outcome);
-  return taken ? taken.then(() => prepared) : prepared;
-}
-
+/** Executes a prepared call and reports its end. */
 async function finishCall(run: Run, message: AssistantMessage, prepared: Prepared): Promise<Outcome> {
   if (prepared.kind === "decided") return prepared.outcome;
-  // The run may have been aborted while another call of the batch was being decided.
-  const isLate = run.abort.isAborted;
-  const executed = isLate ? failure(prepared.call, abortedText) : getOutcome(prepared, await execute(run, prepared));
-  const isReviewed = run.config.afterToolCall && !isLate;
-  const outcome = isReviewed ? await review(run, message, prepared, executed) : executed;
-  const taken = reportEnd(run, outcome);
-  if (taken) await taken;
-  return outcome;
-}
-
-/** A call that is answered without being looked at. */
-async function refuse(run: Run, call: AgentToolCall, text: string): Promise<Outcome> {
-  await reportStart(run, call);
-  const outcome = failure(call, text);
+  // The run may have been aborted while the guard of another call was deciding.
+  const outcome = run.abort.isAborted
+    ? createFailure(prepared.call, abortedText)
+    : await review(run, message, prepared, await execute(run, prepared));
   await reportEnd(run, outcome);
   return outcome;
 }
 
-const failure = (call: AgentToolCall, text: string): Outcome => ({
+/** Answers a call without executing it. */
+async function refuseCall(run: Run, call: AgentToolCall, text: string): Promise<Outcome> {
+  await reportStart(run, call);
+  const outcome = createFailure(call, text);
+  await reportEnd(run, outcome);
+  return outcome;
+}
+
+const createFailure = (call: AgentToolCall, text: string): Outcome => ({
   call,
   result: { content: [{ type: "text", text }], details: {} },
   isError: true,
 });
 
-const decided = (call: AgentToolCall, text: string): Prepared => ({ kind: "decided", outcome: failure(call, text) });
-
-/** Finds the tool, checks the arguments and asks the guard. */
-function prepare(run: Run, message: AssistantMessage, call: AgentToolCall): Prepared | Promise<Prepared> {
-  if (run.abort.isAborted) return decided(call, abortedText);
-  if (run.trouble.reason !== undefined) return decided(call, `The call was not executed. ${run.trouble.reason}`);
-  const tool = toolNamed(run, call.name);
-  if (!tool) return decided(call, `Tool ${call.name} not found`);
+/** Finds the tool, checks the arguments and asks the guard. A guard that throws denies the call. */
+async function prepare(run: Run, assistantMessage: AssistantMessage, call: AgentToolCall): Promise<Prepared> {
+  const refuse = (text: string): Prepared => ({ kind: "decided", outcome: createFailure(call, text) });
+  if (run.abort.isAborted) return refuse(abortedText);
+  if (run.failure) return refuse(`The call was not executed. ${describeFailure(run.failure)}`);
+  const tool = findTool(run, call.name);
+  if (!tool) return refuse(`Tool ${call.name} not found`);
   try {
-    const given = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
-    const args = validateToolArguments(tool, given === call.arguments ? call : { ...call, arguments: given });
-    const ready: Ready = { kind: "ready", call, tool, args, isSettled: false };
-    return run.config.beforeToolCall ? askGuard(run, message, ready) : ready;
+    const prepared = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
+    const args = validateToolArguments(tool, { ...call, arguments: prepared });
+    const { beforeToolCall } = run.config;
+    if (beforeToolCall) {
+      const question = { assistantMessage, toolCall: call, args, context: run.context };
+      const verdict = await run.abort.settle(() => beforeToolCall(question, run.abort.signal));
+      if (verdict.kind === "failed") throw verdict.error;
+      if (verdict.kind === "done" && verdict.value?.block) {
+        return refuse(verdict.value.reason || "Tool execution was blocked");
+      }
+      if (run.abort.isAborted) return refuse(abortedText);
+    }
+    return { kind: "ready", call, tool, args };
   } catch (error) {
-    return decided(call, getErrorMessage(error));
+    return refuse(getErrorMessage(error));
   }
 }
 
-/** A guard that throws denies. */
-async function askGuard(run: Run, assistantMessage: AssistantMessage, ready: Ready): Promise<Prepared> {
-  const { call, args } = ready;
-  try {
-    const asked = { assistantMessage, toolCall: call, args, context: run.context };
-    const verdict = await run.abort.settle(run.config.beforeToolCall?.(asked, run.abort.signal));
-    if (verdict.kind === "abandoned") return decided(call, abortedText);
-    if (verdict.kind === "failed") throw verdict.error;
-    if (verdict.value?.block) return decided(call, verdict.value.reason || "Tool execution was blocked");
-    return run.abort.isAborted ? decided(call, abortedText) : ready;
-  } catch (error) {
-    return decided(call, getErrorMessage(error));
-  }
-}
-
-/** Gives the call to its tool. The wall around other people's code. */
-function execute(run: Run, ready: Ready): Settled<AgentToolResult> | Promise<Settled<AgentToolResult>> {
-  const { call, tool, args } = ready;
+async function execute(run: Run, { call, tool, args }: Ready): Promise<Outcome> {
+  let isSettled = false;
   const onUpdate = (partialResult: AgentToolUpdate) => {
-    // One without content says nothing.
-    if (ready.isSettled || !Array.isArray(partialResult?.content) || !partialResult.content.every(isBlock)) return;
-    const { id: toolCallId, name: toolName, arguments: asked } = call;
-    void run.events.emit({ type: "tool_execution_update", toolCallId, toolName, args: asked, partialResult });
+    if (isSettled || getContentError(partialResult) !== undefined) return;
+    const { id: toolCallId, name: toolName } = call;
+    void run.events.emit({ type: "tool_execution_update", toolCallId, toolName, args: call.arguments, partialResult });
   };
-  try {
-    return run.abort.settle(tool.execute(call.id, args, run.abort.signal, onUpdate));
-  } catch (error) {
-    return { kind: "failed", error };
-  }
+  const settled = await run.abort.settle(() => tool.execute(call.id, args, run.abort.signal, onUpdate));
+  isSettled = true;
+  if (settled.kind === "abandoned") return createFailure(call, abortedText);
+  if (settled.kind === "failed") return createFailure(call, getErrorMessage(settled.error));
+  return checkOutcome(`The tool ${tool.name}`, { call, result: settled.value, isError: false });
 }
 
-function getOutcome(ready: Ready, settled: Settled<AgentToolResult>): Outcome {
-  const { call, tool } = ready;
-  ready.isSettled = true;
-  try {
-    if (settled.kind === "failed") throw settled.error;
-    if (settled.kind === "abandoned") return failure(call, abortedText);
-    return { call, result: checkedResult(`The tool ${tool.name}`, settled.value), isError: false };
-  } catch (error) {
-    return failure(call, getErrorMessage(error));
-  }
-}
-
-/** Code without types may return anything; a result without content would make every later request invalid. */
-function checkedResult(who: string, result: AgentToolResult): AgentToolResult {
-  if (!Array.isArray(result?.content)) throw new TypeError(`${who} returned no content.`);
-  if (result.content.every(isBlock)) return result;
-  throw new TypeError(`${who} returned content that is neither text nor an image.`);
-}
-
-/** Asked of what code without types gave. */
-function isBlock(given: TextContent | ImageContent | null | undefined): boolean {
-  if (given?.type === "text") return typeof given.text === "string";
-  return given?.type === "image" && typeof given.data === "string";
-}
-
-/** Lets `afterToolCall` replace parts of the outcome. One that throws makes it an error. */
+/** Lets `afterToolCall` replace parts of an outcome. If it throws, the outcome is an error. */
 async function review(
   run: Run,
   assistantMessage: AssistantMessage,
@@ -213,33 +182,43 @@ async function review(
   const { afterToolCall } = run.config;
   if (!afterToolCall) return outcome;
   const { result, isError } = outcome;
-  try {
-    const about = { assistantMessage, toolCall: call, args, result, isError, context: run.context };
-    const settled = await run.abort.settle(afterToolCall(about, run.abort.signal));
-    if (settled.kind === "failed") throw settled.error;
-    const changes = settled.kind === "done" ? settled.value : undefined;
-    if (!changes) return outcome;
-    const changed = {
-      content: changes.content ?? result.content,
-      details: changes.details ?? result.details,
-      ...terminating(changes.terminate ?? result.terminate),
-    };
-    return { call, result: checkedResult("afterToolCall", changed), isError: changes.isError ?? isError };
-  } catch (error) {
-    return failure(call, getErrorMessage(error));
-  }
+  const question = { assistantMessage, toolCall: call, args, result, isError, context: run.context };
+  const settled = await run.abort.settle(() => afterToolCall(question, run.abort.signal));
+  if (settled.kind === "failed") return createFailure(call, getErrorMessage(settled.error));
+  if (settled.kind === "abandoned" || !settled.value) return outcome;
+  const changes = settled.value;
+  const terminate = changes.terminate ?? result.terminate;
+  const changed: AgentToolResult = {
+    content: changes.content ?? result.content,
+    details: changes.details ?? result.details,
+    ...(terminate !== undefined && { terminate }),
+  };
+  return checkOutcome("afterToolCall", { call, result: changed, isError: changes.isError ?? isError });
 }
 
-const terminating = (terminate: boolean | undefined) => (terminate === undefined ? {} : { terminate });
+/** Code without types may return anything; a result without content would make every later request invalid. */
+function checkOutcome(source: string, outcome: Outcome): Outcome {
+  const error = getContentError(outcome.result);
+  return error === undefined ? outcome : createFailure(outcome.call, `${source} returned ${error}.`);
+}
+
+function getContentError(result: AgentToolResult | undefined): string | undefined {
+  if (!Array.isArray(result?.content)) return "no content";
+  return result.content.every(isTextOrImage) ? undefined : "content that is neither text nor an image";
+}
+
+function isTextOrImage(block: TextContent | ImageContent | null | undefined): boolean {
+  if (block?.type === "text") return typeof block.text === "string";
+  return block?.type === "image" && typeof block.data === "string";
+}
 
 const reportStart = (run: Run, call: AgentToolCall) =>
   run.events.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
 
-function reportEnd(run: Run, { call, result, isError }: Outcome): Promise<void> | undefined {
-  return run.events.emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError });
-}
+const reportEnd = (run: Run, { call, result, isError }: Outcome) =>
+  run.events.emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError });
 
-function deliverResult(run: Run, { call, result, isError }: Outcome): ToolResultMessage | Promise<ToolResultMessage> {
+async function addResult(run: Run, { call, result, isError }: Outcome): Promise<ToolResultMessage> {
   const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,
@@ -249,6 +228,6 @@ function deliverResult(run: Run, { call, result, isError }: Outcome): ToolResult
     isError,
     timestamp: run.clock.now(),
   };
-  const taken = addMessage(run, message);
-  return taken ? taken.then(() => message) : message;
+  await addMessage(run, message);
+  return message;
 }

@@ -25,8 +25,15 @@ export type StreamFn = (
   options?: SimpleStreamOptions,
 ) => AssistantMessageEventStream | Promise<AssistantMessageEventStream>;
 
-/** `parallel` runs the calls of one message at the same time, `sequential` one after the other. */
-export type ToolExecutionMode = "sequential" | "parallel";
+/**
+ * How the calls of one answer are executed:
+ *
+ * - `parallel`: at the same time.
+ * - `sequential`: one after the other. A steering message that arrives meanwhile skips the calls that are left.
+ * - `ordered`: calls of tools with `readOnly` run together. Any other call starts when all calls before it have ended,
+ *   and the calls after it wait for it. A tool with `executionMode` `parallel` neither waits nor is waited for.
+ */
+export type ToolExecutionMode = "sequential" | "parallel" | "ordered";
 
 export type AgentToolCall = ToolCall;
 
@@ -88,8 +95,13 @@ export interface AgentTool<TParameters extends ToolParameters = any, TDetails = 
     signal?: AbortSignal,
     onUpdate?: AgentToolUpdateCallback<TDetails>,
   ) => Promise<AgentToolResult<TDetails>>;
-  /** `sequential` makes the whole batch sequential. Default: the run's `toolExecution`. */
-  executionMode?: ToolExecutionMode;
+  /**
+   * `sequential` makes all calls of an answer sequential; `parallel` exempts this tool's calls from `ordered` execution.
+   * Default: the run's `toolExecution`.
+   */
+  executionMode?: Exclude<ToolExecutionMode, "ordered">;
+  /** The call changes nothing; calls that only read may run together in `ordered` execution. Default false. */
+  readOnly?: boolean;
 }
 
 /** What a run works on. The loop copies it and never changes the original. */
