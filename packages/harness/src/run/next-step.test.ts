@@ -2,6 +2,7 @@ import { type AssistantMessage, emptyUsage, type Failure, type FailureKind } fro
 import type { RunEnd } from "@tau/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isFailed } from "../agent-session/transcript.ts";
 import { continuesAfter, endIfLast, nextStep, type RunFacts, type Step, toFailedEnd } from "./next-step.ts";
 import { afterCompaction, maxCutAnswers, noRecovery } from "./recovery.ts";
 
@@ -295,10 +296,15 @@ describe("the end of a turn is the end of the run", () => {
       { isFull: true, answer: answer({ stopReason: "length" }) },
       { kind: "length" },
     ],
+    ["when only an overflow of a whole answer is compacted", { hasOverflowed: true }, { kind: "done" }],
     ["not when the run continues", { hasQueued: true }, undefined],
     ["not when it continues after a compaction", { isFull: true, hasUnseenResults: true }, undefined],
     ["not when the answer is asked for again", { answer: failed(overloaded), ...failures(1) }, undefined],
-    ["not when an overflow is compacted", { hasOverflowed: true, answer: failed(overflow), ...failures(1) }, undefined],
+    [
+      "not when an overflow is compacted and asked again",
+      { hasOverflowed: true, answer: failed(overflow), ...failures(1) },
+      undefined,
+    ],
   ])("%s", (_law, facts, end) => {
     expect(endIfLast({ ...quiet, ...facts })).toEqual(end);
   });
@@ -329,41 +335,60 @@ describe("queued messages after the end of a run", () => {
   });
 });
 
-const drawnFacts: fc.Arbitrary<RunFacts> = fc.record({
-  aborted: fc.option(fc.constant(aborted), { nil: undefined, freq: 6 }),
-  answer: fc.constantFrom(
-    undefined,
-    answer(),
-    answer({ stopReason: "length" }),
-    ...[overloaded, idle, auth, overflow].map(failed),
-  ),
-  hasOverflowed: fc.boolean(),
-  request: fc.constantFrom(undefined, { kind: "full" } as const, spent, { kind: "asked", end: terminated } as const),
-  hasQueued: fc.boolean(),
-  hasUnseenResults: fc.boolean(),
-  isFull: fc.boolean(),
-  tokens: fc.nat(2_000),
-  logFailure: fc.option(fc.constant(logFailure), { nil: undefined, freq: 6 }),
-  hasAnswered: fc.boolean(),
-  recovery: fc.record({
-    failures: fc.integer({ min: 1, max: 5 }),
-    wasCompacted: fc.boolean(),
-    cutAnswers: fc.nat(5),
-    compactAgainAt: fc.nat(2_000),
-  }),
-  retry: fc.record({ enabled: fc.boolean(), maxRetries: fc.nat(5), baseDelayMs: fc.integer({ min: 1, max: 100_000 }) }),
-});
+/** Facts that a run may have: only an answer overflows, and an answer that failed has no results. */
+const drawnFacts: fc.Arbitrary<RunFacts> = fc
+  .record({
+    aborted: fc.option(fc.constant(aborted), { nil: undefined, freq: 6 }),
+    answer: fc.constantFrom(
+      undefined,
+      answer(),
+      answer({ stopReason: "length" }),
+      ...[overloaded, idle, auth, overflow].map(failed),
+    ),
+    hasOverflowed: fc.boolean(),
+    request: fc.constantFrom(undefined, { kind: "full" } as const, spent, { kind: "asked", end: terminated } as const),
+    hasQueued: fc.boolean(),
+    hasUnseenResults: fc.boolean(),
+    isFull: fc.boolean(),
+    tokens: fc.nat(2_000),
+    logFailure: fc.option(fc.constant(logFailure), { nil: undefined, freq: 6 }),
+    hasAnswered: fc.boolean(),
+    recovery: fc.record({
+      failures: fc.integer({ min: 1, max: 5 }),
+      wasCompacted: fc.boolean(),
+      cutAnswers: fc.nat(5),
+      compactAgainAt: fc.nat(2_000),
+    }),
+    retry: fc.record({
+      enabled: fc.boolean(),
+      maxRetries: fc.nat(5),
+      baseDelayMs: fc.integer({ min: 1, max: 100_000 }),
+    }),
+  })
+  .map((facts) => ({
+    ...facts,
+    hasOverflowed: facts.hasOverflowed && facts.answer !== undefined,
+    hasAnswered: facts.hasAnswered || facts.answer !== undefined,
+    recovery: { ...facts.recovery, ...(isFailed(facts.answer) && { cutAnswers: 0 }) },
+  }));
 
-/** What happens after at most two compactions, as a run does them. One that did not help leaves the context full. */
+/**
+ * What happens after at most two compactions, as a run does them: each drops an answer that failed, and one that did not
+ * help leaves the context full.
+ */
 function getStepAfterCompactions(facts: RunFacts, hasHelped: boolean): Step {
   let step = nextStep(facts);
   for (let count = 1; count <= 2 && step.kind === "compact"; count++) {
     const retryAt = hasHelped ? undefined : facts.tokens + 1;
     facts = { ...facts, isFull: !hasHelped, recovery: afterCompaction(facts.recovery, step.reason, retryAt) };
+    if (isFailed(facts.answer)) facts = { ...facts, answer: undefined, hasOverflowed: false, hasUnseenResults: true };
     step = nextStep(facts);
   }
   return step;
 }
+
+/** Few of the drawn facts meet the rarer rules. */
+const many = { numRuns: 2_000 };
 
 describe("for any facts", () => {
   test("at most two compactions follow each other, whether they help or not", () => {
@@ -371,15 +396,17 @@ describe("for any facts", () => {
       fc.property(drawnFacts, fc.boolean(), (facts, hasHelped) => {
         expect(getStepAfterCompactions(facts, hasHelped).kind).not.toBe("compact");
       }),
+      many,
     );
   });
 
-  test("the end that a turn tells is the end of the run, whether a compaction that follows helps or not", () => {
+  test("the end that a turn tells is the end of the run, and a turn that tells none is not the last", () => {
     fc.assert(
       fc.property(drawnFacts, fc.boolean(), (facts, hasHelped) => {
-        const end = endIfLast(facts);
-        if (end !== undefined) expect(getStepAfterCompactions(facts, hasHelped)).toEqual(stop(end));
+        const last = getStepAfterCompactions(facts, hasHelped);
+        expect(endIfLast(facts)).toEqual(last.kind === "stop" ? last.end : undefined);
       }),
+      many,
     );
   });
 
@@ -393,10 +420,14 @@ describe("for any facts", () => {
         expect(step.delayMs).toBeLessThanOrEqual(60_000);
         expect(step.attempt).toBeLessThanOrEqual(facts.retry.maxRetries);
       }),
+      many,
     );
   });
 
   test("an abort is the end with its own reason", () => {
-    fc.assert(fc.property(drawnFacts, (facts) => void expect(nextStep({ ...facts, aborted })).toEqual(stop(aborted))));
+    fc.assert(
+      fc.property(drawnFacts, (facts) => void expect(nextStep({ ...facts, aborted })).toEqual(stop(aborted))),
+      many,
+    );
   });
 });
