@@ -88,11 +88,17 @@ export const toFailedEnd = (failure: Failure): RunEnd =>
 /** How the run ends if nothing else happens; undefined when it continues. */
 export function endIfLast(facts: RunFacts): RunEnd | undefined {
   const step = nextStep(facts);
-  if (step.kind === "stop") return step.end;
-  if (step.kind !== "compact" || step.reason === "overflow") return undefined;
-  const afterwards = nextStep({ ...facts, isFull: false });
-  return afterwards.kind === "stop" ? afterwards.end : undefined;
+  const last = step.kind === "compact" ? nextStep(toCompacted(facts)) : step;
+  return last.kind === "stop" ? last.end : undefined;
 }
+
+/** The facts after a compaction that helped. It drops an answer that failed, so what was asked is asked again. */
+const toCompacted = (facts: RunFacts): RunFacts => ({
+  ...facts,
+  hasOverflowed: false,
+  isFull: false,
+  ...(isFailed(facts.answer) && { answer: undefined, hasUnseenResults: true }),
+});
 
 /** Doubles each time, and is as long as the provider asks for; undefined when the request is not to be tried again. */
 function getRetryDelay(failure: Failure, failures: number, { enabled, maxRetries, baseDelayMs }: RunFacts["retry"]) {

@@ -1,0 +1,152 @@
+import type { SessionEvent } from "@tau/protocol";
+import { describe, expect, test } from "vitest";
+import type { Answer, Question } from "../policy/policy.ts";
+import { Approvals, type AskChoice } from "./approvals.ts";
+import { Publisher } from "./publisher.ts";
+
+const question: Question = {
+  id: "q1",
+  toolCallId: "c1",
+  toolName: "bash",
+  summary: "Run rm.",
+  reason: "the mode is prompt",
+  request: {
+    subject: { kind: "model", sessionId: "s" },
+    capability: "exec",
+    target: { kind: "command", command: "rm" },
+  },
+};
+
+/** Approvals that ask by `choice`, and what is told of them. */
+function open(choice: AskChoice = "surface") {
+  const publisher = new Publisher((message) => expect.fail(message));
+  const events: SessionEvent[] = [];
+  publisher.onSessionEvent((event) => events.push(event));
+  const approvals = new Approvals(publisher);
+  const controller = new AbortController();
+  const ask = (asked = question) => approvals.port(choice)(asked, controller.signal);
+  return { approvals, events, controller, ask };
+}
+
+const getResolved = (events: readonly SessionEvent[]) => events.filter(({ type }) => type === "approval_resolved");
+
+test("a question is told with everything that a person needs, and open until it is answered", async () => {
+  const { approvals, events, ask } = open();
+  const asked = ask();
+  expect(events).toEqual([
+    {
+      type: "approval_requested",
+      approval: {
+        id: "q1",
+        toolCallId: "c1",
+        toolName: "bash",
+        summary: "Run rm.",
+        reason: "the mode is prompt",
+        choices: [{ choice: "once" }],
+      },
+    },
+  ]);
+  expect(approvals.answer("q1", { decision: "allow" })).toBe(true);
+  expect(await asked).toEqual({ decision: "allow" });
+  expect(getResolved(events)).toEqual([
+    { type: "approval_resolved", approvalId: "q1", decision: "allowed", by: "person" },
+  ]);
+});
+
+describe("only a clear yes allows", () => {
+  test.each<[unknown, "allow" | "deny"]>([
+    [{ decision: "allow" }, "allow"],
+    [{ decision: "deny" }, "deny"],
+    [{ decision: "yes" }, "deny"],
+    [{ decision: true }, "deny"],
+    [{}, "deny"],
+    [null, "deny"],
+    [undefined, "deny"],
+    ["allow", "deny"],
+  ])("%j: %s", async (answer, decision) => {
+    const { approvals, events, ask } = open();
+    const asked = ask();
+    approvals.answer("q1", answer as Answer);
+    expect(await asked).toMatchObject({ decision });
+    expect(getResolved(events)).toMatchObject([{ decision: decision === "allow" ? "allowed" : "denied" }]);
+  });
+});
+
+test("the first answer counts; a second one, or one to a question that was never asked, is told so", async () => {
+  const { approvals, events, ask } = open();
+  const asked = ask();
+  expect(approvals.answer("q1", { decision: "deny", by: "gateway" })).toBe(true);
+  expect(approvals.answer("q1", { decision: "allow" })).toBe(false);
+  expect(approvals.answer("q9", { decision: "allow" })).toBe(false);
+  expect(await asked).toEqual({ decision: "deny", by: "gateway" });
+  expect(getResolved(events)).toMatchObject([{ decision: "denied", by: "gateway" }]);
+});
+
+test("two questions are open at once, and each has its own answer", async () => {
+  const { approvals, ask } = open();
+  const first = ask();
+  const second = ask({ ...question, id: "q2" });
+  approvals.answer("q2", { decision: "allow" });
+  approvals.answer("q1", { decision: "deny" });
+  expect(await Promise.all([first, second])).toEqual([{ decision: "deny" }, { decision: "allow" }]);
+});
+
+describe("an abort", () => {
+  test.each(["while the question is open", "before it was asked"])("%s denies, and is told", async (when) => {
+    const { approvals, events, controller, ask } = open();
+    if (when === "before it was asked") controller.abort();
+    const asked = ask();
+    controller.abort();
+    expect(await asked).toEqual({ decision: "deny", by: "abort", reason: "the run was aborted" });
+    expect(events.map(({ type }) => type)).toEqual(["approval_requested", "approval_resolved"]);
+    expect(approvals.answer("q1", { decision: "allow" })).toBe(false);
+  });
+
+  test("after the answer changes nothing", async () => {
+    const { approvals, events, controller, ask } = open();
+    const asked = ask();
+    approvals.answer("q1", { decision: "allow" });
+    controller.abort();
+    expect(await asked).toEqual({ decision: "allow" });
+    expect(getResolved(events)).toHaveLength(1);
+  });
+});
+
+describe("a function that is asked too", () => {
+  test("answers the question, and is given what the policy asks", async () => {
+    const given: unknown[] = [];
+    const { events, controller, ask } = open(async (...request) => {
+      given.push(...request);
+      return { decision: "allow", by: "extension" };
+    });
+    expect(await ask()).toEqual({ decision: "allow", by: "extension" });
+    expect(given).toEqual([question, controller.signal]);
+    expect(getResolved(events)).toMatchObject([{ decision: "allowed", by: "extension" }]);
+  });
+
+  test("may be slower than a surface: then the surface counts, and its own answer changes nothing", async () => {
+    let answerLate = (_answer: Answer) => {};
+    const late = new Promise<Answer>((resolve) => (answerLate = resolve));
+    const { approvals, events, ask } = open(() => late);
+    const asked = ask();
+    expect(approvals.answer("q1", { decision: "deny" })).toBe(true);
+    answerLate({ decision: "allow" });
+    expect(await asked).toEqual({ decision: "deny" });
+    await late;
+    expect(getResolved(events)).toHaveLength(1);
+  });
+
+  test.each<[string, () => Promise<Answer>]>([
+    ["rejects", () => Promise.reject(new Error("The terminal is gone."))],
+    [
+      "throws",
+      () => {
+        throw new Error("The terminal is gone.");
+      },
+    ],
+  ])("denies when it %s, and says why", async (_how, fail) => {
+    const { events, ask } = open(fail);
+    expect(await ask()).toMatchObject({ decision: "deny", reason: expect.stringContaining("The terminal is gone.") });
+    expect(getResolved(events)).toMatchObject([{ decision: "denied" }]);
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { commandNames, type CommandName, commandScopes, isCommandName, type Scope } from "./command.ts";
+
+/** Which scope each command needs: a change here changes what a client with that scope may do. */
+const expected: Record<Scope, readonly CommandName[]> = {
+  read: [
+    "complete",
+    "get_available_models",
+    "get_available_thinking_levels",
+    "get_commands",
+    "get_entries",
+    "get_fork_messages",
+    "get_last_assistant_text",
+    "get_messages",
+    "get_session_stats",
+    "get_settings",
+    "get_state",
+    "get_tools",
+    "get_tree",
+    "get_trust",
+    "list_sessions",
+  ],
+  write: [
+    "abort",
+    "abort_retry",
+    "branch",
+    "clear_queue",
+    "clone",
+    "compact",
+    "cycle_model",
+    "cycle_thinking_level",
+    "delete_session",
+    "edit_queued",
+    "execute",
+    "follow_up",
+    "fork",
+    "navigate",
+    "new_session",
+    "prompt",
+    "remove_queued",
+    "rename_session",
+    "restore_session",
+    "set_auto_compaction",
+    "set_auto_retry",
+    "set_follow_up_mode",
+    "set_label",
+    "set_model",
+    "set_session_name",
+    "set_steering_mode",
+    "set_thinking_level",
+    "steer",
+    "switch_session",
+  ],
+  approve: ["approve"],
+  admin: ["abort_bash", "bash", "export_html", "login", "logout", "reload", "set_setting", "set_tools", "set_trust"],
+};
+
+const scopes = Object.keys(expected) as Scope[];
+
+describe("every command", () => {
+  test.each(scopes)("that needs the scope %s is known, and no other needs it", (scope) => {
+    const named = commandNames.filter((name) => commandScopes[name] === scope);
+    expect(named.toSorted()).toEqual(expected[scope]);
+  });
+
+  test("has exactly one scope, and none is left out", () => {
+    expect(Object.values(expected).flat().toSorted()).toEqual(commandNames.toSorted());
+    expect(new Set(commandNames).size).toBe(commandNames.length);
+  });
+
+  test.each(commandNames)("%s is recognised by its name, which is snake case", (name) => {
+    expect(isCommandName(name)).toBe(true);
+    expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
+  });
+
+  test.each(commandNames.filter((name) => name.startsWith("get_")))("%s only reads", (name) => {
+    expect(commandScopes[name]).toBe("read");
+  });
+});
+
+test.each(["", "Prompt", "prompt ", "get-state", "toString", "constructor", "__proto__", "hasOwnProperty"])(
+  "%j is not a command",
+  (name) => {
+    expect(isCommandName(name)).toBe(false);
+  },
+);
