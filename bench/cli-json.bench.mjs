@@ -1,5 +1,5 @@
-/** What many deltas and a long tool argument cost in JSON mode, above a run with one short answer. */
-import { installProgram, interleaved, measure, prepareGround } from "./packed-program.mjs";
+/** CPU and output of many deltas and of a long tool argument in JSON mode, minus those of one short answer. */
+import { createWorkspace, installProgram, interleaved, measure } from "./packed-program.mjs";
 
 const rounds = 15;
 const deltas = 20_000;
@@ -7,7 +7,7 @@ const argumentCharacters = 500_000;
 
 const frame = (choice) =>
   `data: ${JSON.stringify({ id: "a", model: "small", choices: [{ index: 0, ...choice }] })}\n\n`;
-/** An answer in the format of OpenAI's completions, one frame a delta, in chunks as a network brings them. */
+/** An answer in the format of OpenAI's completions: one frame per delta, 100 frames per network chunk. */
 function answer(parts, reason) {
   const frames = [
     ...parts.map((delta) => frame({ delta })),
@@ -15,7 +15,7 @@ function answer(parts, reason) {
     "data: [DONE]\n\n",
   ];
   const chunks = [];
-  for (let at = 0; at < frames.length; at += 100) chunks.push(frames.slice(at, at + 100).join(""));
+  for (let start = 0; start < frames.length; start += 100) chunks.push(frames.slice(start, start + 100).join(""));
   return { kind: "raw", chunks, ending: "end" };
 }
 
@@ -40,26 +40,26 @@ const long = answer(
 );
 
 export default async function bench(report) {
-  const place = await installProgram();
+  const installation = await installProgram();
   const repeat = (replies) => Array.from({ length: rounds + 2 }, () => replies).flat();
-  const grounds = {
-    short: await prepareGround(place, repeat([short]), "short"),
-    many: await prepareGround(place, repeat([many]), "many"),
-    long: await prepareGround(place, repeat([long, short]), "long"),
+  const workspaces = {
+    short: await createWorkspace(installation, repeat([short]), "short"),
+    many: await createWorkspace(installation, repeat([many]), "many"),
+    long: await createWorkspace(installation, repeat([long, short]), "long"),
   };
-  const run = (ground, keepOutput = false) =>
-    measure([place.program, "--mode", "json", "Go."], { ...place, ground, keepOutput });
-  await run(grounds.short);
-  const { text: out } = await run(grounds.many, true);
-  await run(grounds.long);
-  const seen = out.split("\n").filter((line) => line.includes('"text_delta"')).length;
-  const [least, most, argument] = await interleaved(
-    [() => run(grounds.short), () => run(grounds.many), () => run(grounds.long)],
+  const run = (workspace, keepOutput = false) =>
+    measure([installation.program, "--mode", "json", "Go."], { ...installation, workspace, keepOutput });
+  await run(workspaces.short);
+  const { text } = await run(workspaces.many, true);
+  await run(workspaces.long);
+  const deltaLines = text.split("\n").filter((line) => line.includes('"text_delta"')).length;
+  const [shortRun, manyRun, longRun] = await interleaved(
+    [() => run(workspaces.short), () => run(workspaces.many), () => run(workspaces.long)],
     rounds,
   );
-  for (const ground of Object.values(grounds)) await ground.server.close();
-  report("deltas", seen, "lines");
-  report("CPU a delta", ((most.cpuMs - least.cpuMs) * 1_000) / deltas, "µs (at most 15)");
-  report("output a delta", (most.bytes - least.bytes) / deltas, "bytes (under 150)");
-  report("500 KB argument", (argument.cpuMs - least.cpuMs) / 1_000, "s of CPU (under 0.5)");
+  for (const workspace of Object.values(workspaces)) await workspace.server.close();
+  report("deltas", deltaLines, "lines");
+  report("CPU a delta", ((manyRun.cpuMs - shortRun.cpuMs) * 1_000) / deltas, "µs (at most 15)");
+  report("output a delta", (manyRun.bytes - shortRun.bytes) / deltas, "bytes (under 150)");
+  report("500 KB argument", (longRun.cpuMs - shortRun.cpuMs) / 1_000, "s of CPU (under 0.5)");
 }

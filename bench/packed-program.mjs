@@ -1,7 +1,8 @@
 /**
- * The packed program as a child process, and what it costs. All of the child counts, from its first instruction to its
- * last, as the shell reports it: what a process says of itself leaves out how it begins and ends. The environment is
- * nearly empty, since some variables make every Node start slower and would hide what the program adds.
+ * Runs the packed program as a child process and measures what it costs. The shell's `time` reports the CPU of the whole
+ * child, including Node's own start and exit, which `process.cpuUsage()` would leave out. The child gets an environment
+ * with PATH and HOME only: variables such as NODE_EXTRA_CA_CERTS make every Node start slower and would hide what the
+ * program adds. BENCH_NODE names the Node that runs the program; the default is the Node that runs the benchmark.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -11,8 +12,9 @@ import { startWireServer } from "../packages/ai/dist/testing/index.js";
 import { packCli } from "../scripts/pack-cli.mjs";
 
 const root = join(import.meta.dirname, "..");
+const node = process.env.BENCH_NODE ?? process.execPath;
 
-/** Unpacks the program as npm would, beside copies of what it depends on. */
+/** Unpacks the program as npm would, beside copies of its dependencies. */
 export async function installProgram() {
   const directory = mkdtempSync(join(tmpdir(), "tau-bench-"));
   process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
@@ -32,25 +34,25 @@ export async function installProgram() {
   return { directory, program: join(scope, "cli", "dist", "tau.cjs"), home };
 }
 
-/** A directory to work in whose model is a local server that gives these replies, then again from the first. */
-export async function prepareGround({ home }, replies, name) {
+/** Creates a working directory whose model is a local server that gives these replies in order. */
+export async function createWorkspace({ home }, replies, name) {
   const directory = join(home, name);
   const agentDir = join(directory, ".agent");
   mkdirSync(agentDir, { recursive: true });
   const server = await startWireServer("openai-completions", replies);
   const models = [{ id: "small", name: "Small", contextWindow: 1_000_000, maxTokens: 100_000 }];
-  const house = { baseUrl: server.url, api: "openai-completions", apiKey: "house-key-0123456789", models };
-  writeFileSync(join(agentDir, "models.json"), JSON.stringify({ providers: { house } }));
-  writeFileSync(join(agentDir, "settings.json"), JSON.stringify({ defaultModel: "house/small" }));
+  const local = { baseUrl: server.url, api: "openai-completions", apiKey: "local-key-0123456789", models };
+  writeFileSync(join(agentDir, "models.json"), JSON.stringify({ providers: { local } }));
+  writeFileSync(join(agentDir, "settings.json"), JSON.stringify({ defaultModel: "local/small" }));
   return { directory, agentDir, server };
 }
 
-/** Runs Node with these arguments: its CPU in milliseconds, its largest memory in bytes, its code and its output. */
-export async function measure(args, { home, ground, env = {}, keepOutput = false }) {
+/** Runs Node with these arguments. Returns CPU in milliseconds, peak memory in bytes, the exit code and the output. */
+export async function measure(args, { home, workspace, keepOutput = false }) {
   const shell = 'TIMEFORMAT="%U %S"; exec 3>&2; { time "$@" 2>&3; } 2>&4';
-  const child = spawn("bash", ["-c", shell, "bash", process.execPath, ...args], {
-    cwd: ground?.directory ?? home,
-    env: { ...env, PATH: process.env.PATH, HOME: home, ...(ground && { TAU_DIR: ground.agentDir }) },
+  const child = spawn("bash", ["-c", shell, "bash", node, ...args], {
+    cwd: workspace?.directory ?? home,
+    env: { PATH: process.env.PATH, HOME: home, ...(workspace && { TAU_DIR: workspace.agentDir }) },
     stdio: ["ignore", "pipe", "inherit", "ignore", "pipe"],
   });
   let [bytes, text, times] = [0, "", ""];
@@ -59,25 +61,25 @@ export async function measure(args, { home, ground, env = {}, keepOutput = false
     if (keepOutput) text += chunk;
   });
   child.stdio[4].on("data", (chunk) => (times += chunk));
-  const watch = watchMemory(child.pid);
+  const memory = watchMemory(child.pid);
   const code = await new Promise((resolve) => child.once("close", resolve));
   const [user, system] = times.trim().split(/\s+/).slice(-2).map(Number);
-  return { cpuMs: (user + system) * 1_000, peakBytes: watch.end(), code, bytes, text };
+  return { cpuMs: (user + system) * 1_000, peakBytes: memory.end(), code, bytes, text };
 }
 
-/** The kernel keeps the largest size of a process, and forgets it with the process: so it is asked until then. */
+/** Polls, because the kernel forgets the peak memory of a process when it ends. */
 function watchMemory(shell) {
   let peak = 0;
-  const look = () => {
+  const poll = () => {
     try {
       const [child] = readFileSync(`/proc/${shell}/task/${shell}/children`, "utf8").trim().split(" ");
       const line = child && /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child}/status`, "utf8"));
       if (line) peak = Math.max(peak, Number(line[1]) * 1_024);
     } catch {
-      // It has ended, or this system does not tell.
+      // The process has ended, or this system has no /proc.
     }
   };
-  const timer = setInterval(look, 2);
+  const timer = setInterval(poll, 2);
   return {
     end() {
       clearInterval(timer);
@@ -86,15 +88,15 @@ function watchMemory(shell) {
   };
 }
 
-/** The least of several runs, with those that it is compared with in between. */
+/** Runs all in turn, several rounds, and returns the minimum CPU and the maximum memory of each. */
 export async function interleaved(runs, rounds = 15) {
   const best = runs.map(() => undefined);
   for (let round = 0; round < rounds; round++) {
-    for (const [at, run] of runs.entries()) {
+    for (const [index, run] of runs.entries()) {
       const result = await run();
-      if (result.code !== 0) throw new Error(`It ended with ${result.code}.`);
-      const before = best[at];
-      best[at] = {
+      if (result.code !== 0) throw new Error(`A measured run ended with exit code ${result.code}.`);
+      const before = best[index];
+      best[index] = {
         ...result,
         cpuMs: Math.min(result.cpuMs, before?.cpuMs ?? Infinity),
         peakBytes: Math.max(result.peakBytes, before?.peakBytes ?? 0),

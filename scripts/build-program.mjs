@@ -138,7 +138,7 @@ const otherFiles = {
 const lateBuiltIns = {
   name: "late-built-ins",
   setup(bundler) {
-    const filter = /^node:(child_process|crypto|fs\/promises|https|tls|worker_threads|zlib)$/;
+    const filter = /^node:(child_process|crypto|fs\/promises|https|tls|worker_threads)$/;
     bundler.onResolve({ filter }, ({ path, namespace, kind }) =>
       namespace === "built-in" || kind === "dynamic-import" ? undefined : { path, namespace: "built-in" },
     );

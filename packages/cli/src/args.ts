@@ -61,7 +61,7 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
     const flag = byName.get(token.name);
     if (!flag) return { kind: "mistake", message: `there is no option ${token.rawName}`, unknown: token.rawName };
     const value = getValue(flag, token, args, taken);
-    const mistake = problemWith(flag, token.rawName, value, token.isInline);
+    const mistake = problemWith(flag, token.rawName, value, token.inlineValue === true);
     if (mistake !== undefined) return { kind: "mistake", message: mistake };
     if (!flag.many && given.has(flag.name)) return { kind: "mistake", message: `${token.rawName} is given twice` };
     given.set(flag.name, [...(given.get(flag.name) ?? []), value ?? true]);

@@ -45,14 +45,8 @@ export interface BuildMarks {
 export function runProgram(program: string, { version, hashes, commands }: BuildMarks): void {
   const directory = cacheDirectory(process.env);
   const require = createRequire(program);
-  // Newer Nodes have a cache of their own, which does all of this.
-  const { enableCompileCache } = require("node:module") as { enableCompileCache?: (directory: string) => unknown };
-  const isUsable = directory !== undefined && (enableCompileCache === undefined || ensureDirectory(directory));
-  if (enableCompileCache && isUsable) enableCompileCache(directory);
   const keeps =
-    isUsable && !enableCompileCache
-      ? join(directory, cacheName(version, getSurface(process.argv, commands)))
-      : undefined;
+    directory === undefined ? undefined : join(directory, cacheName(version, getSurface(process.argv, commands)));
   const rooms = new Set<string>();
   shared.tauRooms = rooms;
   const loaded: Loaded[] = [];
