@@ -523,9 +523,10 @@ describe("what is refused", () => {
   test("a missing ripgrep is said, with what to do", async () => {
     const locate = () => Promise.reject(new Error("not here"));
     await expect(grep(tree({}), { pattern: "x" }, { locate })).rejects.toThrow(/ripgrep is not installed .*Install/);
-    await expect(
-      grep(tree({}), { pattern: "x" }, { locate: () => Promise.resolve("/nonexistent/rg") }),
-    ).rejects.toThrow(/ripgrep could not be started: .*ENOENT/);
+    const cwd = tree({});
+    await expect(grep(cwd, { pattern: "x" }, { locate: () => Promise.resolve(join(cwd, "no-rg")) })).rejects.toThrow(
+      /ripgrep could not be started: .*ENOENT/,
+    );
   });
 });
 

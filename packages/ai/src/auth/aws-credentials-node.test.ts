@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -86,6 +86,28 @@ describe("the shared files", () => {
     expect(await load(env(files()), "nobody")).toBeUndefined();
     const nowhere = { AWS_SHARED_CREDENTIALS_FILE: join(folder, "none"), AWS_CONFIG_FILE: join(folder, "none") };
     expect(await load(env(nowhere))).toBeUndefined();
+    const belowAFile = { ...nowhere, AWS_CONFIG_FILE: join(folder, "config", "none") };
+    expect(await load(env(belowAFile))).toBeUndefined();
+  });
+
+  test.each(["AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"])(
+    "a directory in %s is an error that names it",
+    async (name) => {
+      await expect(load(env({ ...files(), [name]: folder }))).rejects.toMatchObject({
+        name: "MissingCredentials",
+        message: `AWS credentials could not be read from ${folder}: it is a directory, not a file.`,
+      });
+    },
+  );
+
+  test("a file that cannot be read is an error that names it", async () => {
+    // Unlike a file without permissions, a link to itself cannot be read by root either.
+    const loop = join(folder, "loop");
+    symlinkSync("loop", loop);
+    await expect(load(env({ ...files(), AWS_CONFIG_FILE: loop }))).rejects.toMatchObject({
+      name: "MissingCredentials",
+      message: expect.stringContaining(`AWS credentials could not be read from ${loop}: ELOOP`),
+    });
   });
 });
 
@@ -115,6 +137,21 @@ describe("a container's endpoint", () => {
       writeFileSync(tokenFile, "from-a-file\n");
       await load(env({ ...variables, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: tokenFile }));
       expect(server.seen.map(({ authorization }) => authorization)).toEqual(["Bearer me", "from-a-file"]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("is not asked when its token file is a directory, which is an error that names it", async () => {
+    const server = await serve(200, given);
+    try {
+      const variables = { ...none(), AWS_CONTAINER_CREDENTIALS_FULL_URI: server.url };
+      const loading = load(env({ ...variables, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: folder }));
+      await expect(loading).rejects.toMatchObject({
+        name: "MissingCredentials",
+        message: `AWS credentials could not be read from ${folder}: it is a directory, not a file.`,
+      });
+      expect(server.seen).toEqual([]);
     } finally {
       await server.close();
     }

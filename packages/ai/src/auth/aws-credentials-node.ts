@@ -39,9 +39,17 @@ async function readIfThere(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return "";
+    throw unreadable(path, error);
   }
+}
+
+/** Names the file, because it may be one that the user has never heard of. */
+function unreadable(path: string, error: unknown): MissingCredentials {
+  const isDirectory = (error as NodeJS.ErrnoException).code === "EISDIR";
+  const reason = isDirectory ? "it is a directory, not a file." : getErrorMessage(error);
+  return new MissingCredentials(`AWS credentials could not be read from ${path}: ${reason}`, { cause: error });
 }
 
 /** Sections by profile. The config file writes `[profile name]` where the credentials file writes `[name]`. */
@@ -76,13 +84,21 @@ async function containerCredentials(env: Env): Promise<AwsCredentials | undefine
     throw new MissingCredentials(`AWS credentials are not asked for at ${url.host}: use HTTPS or a local address.`);
   }
   const tokenFile = env("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
-  const token = tokenFile ? (await readFile(tokenFile, "utf8")).trim() : env("AWS_CONTAINER_AUTHORIZATION_TOKEN");
+  const token = tokenFile ? await readToken(tokenFile) : env("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   const answer = asRecord(await getJson(url, token ? { authorization: token } : {}));
   return awsCredentials({
     accessKeyId: asString(answer["AccessKeyId"]),
     secretAccessKey: asString(answer["SecretAccessKey"]),
     sessionToken: asString(answer["Token"]),
   });
+}
+
+async function readToken(path: string): Promise<string> {
+  try {
+    return (await readFile(path, "utf8")).trim();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
 }
 
 async function getJson(url: URL, headers: Record<string, string>): Promise<unknown> {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   BedrockRuntimeClient,
   type ContentBlock,
@@ -9,7 +12,7 @@ import {
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { Context, Tool } from "../../src/context.ts";
 import type { AssistantMessage, Message } from "../../src/message.ts";
 import type { Model } from "../../src/model.ts";
@@ -907,6 +910,8 @@ describe("tools that cannot be expressed degrade alone", () => {
 });
 
 describe("where a request goes and who signs it", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tau-bedrock-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
   const catalogUrl = "https://bedrock-runtime.us-east-1.amazonaws.com";
   const keys = { AWS_ACCESS_KEY_ID: "AK", AWS_SECRET_ACCESS_KEY: "SK" };
 
@@ -925,8 +930,8 @@ describe("where a request goes and who signs it", () => {
       body: "{}",
     };
     const env: Record<string, string> = {
-      AWS_SHARED_CREDENTIALS_FILE: "/nonexistent",
-      AWS_CONFIG_FILE: "/nonexistent",
+      AWS_SHARED_CREDENTIALS_FILE: join(folder, "no-credentials"),
+      AWS_CONFIG_FILE: join(folder, "no-config"),
       ...given.env,
     };
     const auth: AuthContext<BedrockOptions> = {
@@ -1009,6 +1014,15 @@ describe("where a request goes and who signs it", () => {
       message: expect.stringMatching(/AWS_BEARER_TOKEN_BEDROCK.*AWS_PROFILE/),
     };
     await expect(authorize({})).rejects.toMatchObject(rejected);
+  });
+
+  test("a directory in place of a credentials file is a failure that names it", async () => {
+    const env = { AWS_SHARED_CREDENTIALS_FILE: folder, AWS_CONFIG_FILE: folder };
+    const message = await provider.stream(claude(catalogUrl), { messages: [user("x")] }, { env }).result();
+    expect(message.failure).toEqual({
+      kind: "auth",
+      message: `AWS credentials could not be read from ${folder}: it is a directory, not a file.`,
+    });
   });
 
   test("a signed request on the wire is the one that AWS's own signer would sign", async () => {
