@@ -1,4 +1,5 @@
 /** Where credentials are kept, and one change at a time. */
+import { SerialQueue } from "@tau/ai/internal";
 import type { AuthEntries } from "./auth-file.ts";
 import type { AuthNotice } from "./failure.ts";
 
@@ -24,26 +25,16 @@ export interface AuthStore {
 
 export function createMemoryAuthStore(initial: AuthEntries): AuthStore {
   let current = initial;
-  const inTurn = createTurns();
+  const queue = new SerialQueue();
   return {
     name: "memory",
     read: async () => current,
     change: (work) =>
-      inTurn(async () => {
+      queue.add(async () => {
         const { result, entries } = await work(current);
         current = entries ?? current;
         return result;
       }),
     place: async (provider, field) => ({ key: field === undefined ? provider : `${provider}.${field}` }),
-  };
-}
-
-/** One after another, whatever becomes of those before. */
-export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    last = Promise.allSettled([mine]);
-    return mine;
   };
 }

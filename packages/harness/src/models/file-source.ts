@@ -1,5 +1,6 @@
 /** `models.json` on disk: read, watched, and the last good state of it. */
 import { assertNever, type Clock, sleep } from "@tau/ai";
+import { SerialQueue } from "@tau/ai/internal";
 import type { FileSystem } from "@tau/tools/platform";
 import type { FileProblem } from "../file-problem.ts";
 import { readTextFile, type FileText } from "../text-file.ts";
@@ -33,7 +34,7 @@ export class FileSource {
   readonly #closed = new AbortController();
   #good: { text: string | undefined; file: ModelsFile };
   #broken: FileProblem | undefined;
-  #loading: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(options: FileSourceOptions) {
     this.#options = options;
@@ -52,9 +53,7 @@ export class FileSource {
 
   /** Reads the file again. Says whether anything changed. Never rejects for what is in the file or on the disk. */
   load(): Promise<boolean> {
-    const loaded = this.#loading.then(() => this.#load());
-    this.#loading = Promise.allSettled([loaded]);
-    return loaded;
+    return this.#queue.add(() => this.#load());
   }
 
   /** Calls `onChange` when the file may have changed, until the source is closed. Does not keep the process alive. */

@@ -1,5 +1,6 @@
 /** How well a model answers to what somebody typed, and which of several does best. Pure. */
 import type { Model } from "@tau/ai";
+import { oncePer } from "@tau/ai/internal";
 import {
   compareAge,
   hasDigit,
@@ -158,13 +159,7 @@ interface Names {
   all: readonly ModelName[];
 }
 
-const names = new WeakMap<Model, Names>();
-
-function getNames(model: Model): Names {
-  const known = names.get(model);
-  if (known) return known;
+const getNames = oncePer((model: Model): Names => {
   const texts = new Set([lastSegment(model.id), model.id, model.name]);
-  const made = { id: getName(model.id), all: [...texts].map(getName) };
-  names.set(model, made);
-  return made;
-}
+  return { id: getName(model.id), all: [...texts].map(getName) };
+});

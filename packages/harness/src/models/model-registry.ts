@@ -16,6 +16,7 @@ import {
   type Model,
   systemClock,
 } from "@tau/ai";
+import { Listeners } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/auth-options.ts";
 import { HarnessError } from "../errors.ts";
@@ -83,7 +84,9 @@ export class ModelRegistry {
   readonly #local: LocalModels;
   readonly #base: BaseModels;
   #configured: ConfiguredModels;
-  #listeners: readonly (() => void)[] = [];
+  readonly #listeners = new Listeners<void>((error) => {
+    this.#backgroundProblem = `A listener for changes of the models failed: ${getErrorMessage(error)}`;
+  });
   #backgroundProblem: string | undefined;
 
   private constructor(options: ModelRegistryOptions, source: FileSource | undefined, extra: readonly Model[]) {
@@ -217,17 +220,14 @@ export class ModelRegistry {
 
   /** Called after models changed. Returns how to stop that. One that throws is reported in `problems`. */
   subscribe(listener: () => void): () => void {
-    this.#listeners = [...this.#listeners, listener];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
-    };
+    return this.#listeners.add(listener);
   }
 
   /** Reads `models.json` again, now. */
   async refresh(): Promise<void> {
     if (!(await this.#source?.load())) return;
     this.#reconfigure();
-    this.#tell();
+    this.#listeners.emit();
   }
 
   /**
@@ -236,7 +236,7 @@ export class ModelRegistry {
    */
   async discover(options: { servers?: readonly LocalProvider[]; force?: boolean } = {}): Promise<void> {
     const addresses = await Promise.all((options.servers ?? localProviders).map((server) => this.#getAddress(server)));
-    if (await this.#local.ask(addresses, options.force)) this.#tell();
+    if (await this.#local.ask(addresses, options.force)) this.#listeners.emit();
   }
 
   /** Why a local server did not say what it serves, when it was last asked. */
@@ -248,7 +248,7 @@ export class ModelRegistry {
   close(): void {
     this.#source?.close();
     this.#local.close();
-    this.#listeners = [];
+    this.#listeners.clear();
   }
 
   get #configs(): ReadonlyMap<string, ProviderConfig> {
@@ -294,16 +294,6 @@ export class ModelRegistry {
 
   #reconfigure(): void {
     this.#configured = new ConfiguredModels(this.#base, this.#configs);
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener();
-      } catch (error) {
-        this.#backgroundProblem = `A listener for changes of the models failed: ${getErrorMessage(error)}`;
-      }
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 /** What the name of a model says: of which family it is, which version, and whether it is a snapshot. Pure. */
 import type { Model } from "@tau/ai";
+import { oncePer } from "@tau/ai/internal";
 
 export interface ModelName {
   /** The words of the name, as `getWords` gives them. */
@@ -42,14 +43,10 @@ export function getName(text: string): ModelName {
   return { words: getWords(text), stem: getWords(withoutSnapshot(text).stem) };
 }
 
-const lineages = new WeakMap<Model, Lineage>();
-
-export function getLineage(model: Model): Lineage {
-  const known = lineages.get(model);
-  if (known) return known;
+export const getLineage = oncePer((model: Model): Lineage => {
   const { stem, date } = withoutSnapshot(model.id);
   const words = getWords(stem);
-  const lineage = {
+  return {
     family: words
       .filter((word) => !isNumber(word))
       .map((word) => (isVersion(word) ? word.slice(0, 1) : word))
@@ -57,9 +54,7 @@ export function getLineage(model: Model): Lineage {
     version: words.filter((word) => isNumber(word) || isVersion(word)).map((word) => Number(word.replace(/^\D/, ""))),
     date,
   };
-  lineages.set(model, lineage);
-  return lineage;
-}
+});
 
 /** One letter and a number: `k2`, `v4`, `o3`. With a letter behind it is a size. */
 export const isVersion = (word: string): boolean => /^\p{L}\d+$/u.test(word);

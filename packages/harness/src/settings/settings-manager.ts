@@ -1,6 +1,7 @@
 /** The settings of a person and of a project: what counts of them, how they are changed, and who is told. */
 import { homedir } from "node:os";
 import { type Clock, type Ids, getErrorMessage, systemClock, systemIds } from "@tau/ai";
+import { Listeners, SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
@@ -58,13 +59,15 @@ interface Parts {
 
 export class SettingsManager {
   readonly #parts: Parts;
-  readonly #listeners = new Set<SettingsListener>();
+  readonly #listeners = new Listeners<SettingsChange>((error) =>
+    this.#trouble("listener_failed", `A listener for settings failed: ${getErrorMessage(error)}`),
+  );
   #standings: Readonly<Record<SettingsScope, Standing>> = { global: nothingKnown, project: nothingKnown };
   #settings: Settings;
   /** What is wrong with something else than the content of the files. */
   #troubles: readonly SettingsProblem[] = [];
-  /** Work on the files, one after the other. Never rejects. */
-  #lane: Promise<unknown> = Promise.resolve();
+  /** Work on the files. */
+  readonly #queue = new SerialQueue();
   #watch: FileWatch | undefined;
   #cancelSecondLook: () => void = () => {};
 
@@ -139,7 +142,7 @@ export class SettingsManager {
   async update(scope: SettingsScope, changes: SettingsInput): Promise<void> {
     const source = this.#parts.sources[scope];
     checked(changes, this.#isTrusted(scope));
-    await this.#inLane(async () => {
+    await this.#queue.add(async () => {
       await source.rewrite(async (text) => {
         if (text.trim() !== "") await mustBeWhole(source.file, text);
         return await editText(text, changes);
@@ -150,15 +153,15 @@ export class SettingsManager {
 
   /** Reads both files now. What it finds broken is told at once. */
   async reload(): Promise<void> {
-    await this.#inLane(() => this.#look({ isPatient: false }));
+    await this.#queue.add(() => this.#look({ isPatient: false }));
   }
 
   /** Calls `listener` after every change, also by other programs, until the function that comes back is called. */
   subscribe(listener: SettingsListener): () => void {
-    this.#listeners.add(listener);
+    const remove = this.#listeners.add(listener);
     if (!this.#watch && this.#parts.files.length > 0) this.#watch = this.#startWatch();
     return () => {
-      this.#listeners.delete(listener);
+      remove();
       if (this.#listeners.size === 0) this.#stopWatch();
     };
   }
@@ -167,14 +170,14 @@ export class SettingsManager {
   async close(): Promise<void> {
     this.#listeners.clear();
     this.#stopWatch();
-    await this.#lane;
+    await this.#queue.whenIdle();
     this.#cancelSecondLook();
   }
 
   #startWatch(): FileWatch {
     return watchFiles(this.#parts.files, {
       clock: this.#parts.clock,
-      onChange: () => void this.#inLane(() => this.#look({ isPatient: true })),
+      onChange: () => void this.#queue.add(() => this.#look({ isPatient: true })),
       onTrouble: (message) => {
         this.#trouble("unwatched", `${message} Changes count after a reload.`);
       },
@@ -205,7 +208,7 @@ export class SettingsManager {
         });
     }
     if (!isSettled && this.#watch) {
-      const again = () => void this.#inLane(() => this.#look({ isPatient: false }));
+      const again = () => void this.#queue.add(() => this.#look({ isPatient: false }));
       this.#cancelSecondLook = clock.setTimer(settleMs, again);
     }
     this.#publish(standings);
@@ -220,17 +223,7 @@ export class SettingsManager {
     const changed = names.filter((name) => !isSame(settings[name], before.settings[name]));
     if (changed.length > 0) this.#settings = settings;
     else if (isSame(problems, before.problems)) return;
-    this.#tell({ settings: this.#settings, problems, changed });
-  }
-
-  #tell(change: SettingsChange): void {
-    for (const listener of Array.from(this.#listeners)) {
-      try {
-        listener(change);
-      } catch (error) {
-        this.#trouble("listener_failed", `A listener for settings failed: ${getErrorMessage(error)}`);
-      }
-    }
+    this.#listeners.emit({ settings: this.#settings, problems, changed });
   }
 
   #trouble(kind: SettingsProblem["kind"], message: string): void {
@@ -248,12 +241,6 @@ export class SettingsManager {
 
   #isTrusted(scope: SettingsScope): boolean {
     return scope === "global" || this.#parts.trusted;
-  }
-
-  #inLane(work: () => Promise<void>): Promise<void> {
-    const done = this.#lane.then(work);
-    this.#lane = done.catch(() => undefined);
-    return done;
   }
 }
 

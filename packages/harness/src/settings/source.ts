@@ -1,10 +1,11 @@
 /** Where settings come from: a text that can be read, and rewritten as a whole. */
 import { dirname, join, relative, isAbsolute, sep } from "node:path";
-import { type Clock, type Ids, getErrorMessage, sleep } from "@tau/ai";
-import { acquireLease, type FileSystem } from "@tau/tools/platform";
+import { type Clock, type Ids, getErrorMessage } from "@tau/ai";
+import type { FileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { ifThere, writeWhole } from "../durable-file.ts";
 import { decodeText, readBytes, readTextFile, type FileText } from "../text-file.ts";
+import { waitForLease } from "../wait-for-lease.ts";
 import type { SettingsPlace } from "./shape.ts";
 
 export interface SettingsSource {
@@ -45,9 +46,8 @@ export interface FileSourceOptions {
   readonly ids: Ids;
 }
 
-/** How long others may take to write theirs. */
-const patienceMs = 10_000;
-const pauseMs = 5;
+/** How long another process may take to write its changes. */
+const maxWaitMs = 10_000;
 
 export function fileSource(options: FileSourceOptions): SettingsSource {
   const { path, place, fileSystem: fs } = options;
@@ -100,15 +100,10 @@ async function holding<T>(options: FileSourceOptions, target: string, act: () =>
 
 async function takeLease({ clock, ids, fileSystem }: FileSourceOptions, lock: string): Promise<void> {
   await fileSystem.mkdir(dirname(lock), { recursive: true, mode: 0o700 });
-  for (const until = clock.monotonic() + patienceMs; ;) {
-    const outcome = await acquireLease(lock, { ids, fileSystem });
-    if (outcome.kind === "held") return;
-    if (clock.monotonic() >= until) {
-      const message = `Process ${outcome.holder.pid} has held ${lock} for ${patienceMs / 1000} s. Try again.`;
-      throw new HarnessError("write_failed", message);
-    }
-    await sleep(clock, pauseMs);
-  }
+  const outcome = await waitForLease(lock, { clock, ids, fileSystem, maxWaitMs });
+  if (outcome.kind === "held") return;
+  const message = `Process ${outcome.holder.pid} has held ${lock} for ${maxWaitMs / 1000} s. Try again.`;
+  throw new HarnessError("write_failed", message);
 }
 
 /** Somebody who knows nothing of our lock, such as an editor, has saved in between. */
