@@ -5,8 +5,10 @@ import { SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, type Lease, lookAt, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { readWhole, writeWhole } from "../durable-file.ts";
+import type { Path } from "../fields/field.ts";
+import { parseJsonDocument } from "../json/document.ts";
 import { waitForLease } from "../wait-for-lease.ts";
-import { type AuthEntries, encodeAuthFile, getEntryLine, parseAuthFile } from "./auth-file.ts";
+import { type AuthEntries, encodeAuthFile, parseAuthFile } from "./auth-file.ts";
 import type { AuthStore, Change } from "./auth-store.ts";
 import type { AuthNotice } from "./failure.ts";
 import { tighten } from "./permissions.ts";
@@ -47,11 +49,9 @@ export class FileAuthStore implements AuthStore {
     return this.#queue.add(() => this.#change(work));
   }
 
-  async place(provider: string, field?: string): Promise<Pick<AuthNotice, "path" | "line" | "key">> {
-    const text = await this.#text();
-    const line = text === undefined ? undefined : await getEntryLine(text, provider, field);
-    const key = field === undefined ? provider : `${provider}.${field}`;
-    return { path: this.name, key, ...(line !== undefined && { line }) };
+  async getLine(path: Path): Promise<number | undefined> {
+    const parsed = await parseJsonDocument((await this.#text()) ?? "");
+    return parsed.kind === "document" ? parsed.getPosition(path).line : undefined;
   }
 
   async #read(): Promise<Read> {

@@ -62,11 +62,11 @@ describe("a mistake names its position and key, and costs no more than its field
     [
       provider('{ "models": [{}, 7] }'),
       '2:14: "providers.p.models[0].id" has to be a string that is not empty, and is missing.',
-      '2:18: "providers.p.models[1]" has to be an object, not 7.',
+      '2:18: "providers.p.models[1]" has to be an object, not this number.',
     ],
     [
       model('"contextWindow": -1'),
-      '2:27: "providers.p.models[0].contextWindow" has to be a whole number of tokens, 1 or more, not -1.',
+      '2:27: "providers.p.models[0].contextWindow" has to be a whole number of tokens, 1 or more, not this number.',
     ],
     [
       model('"cost": { "input": "1" }'),
@@ -83,12 +83,12 @@ describe("a mistake names its position and key, and costs no more than its field
     [
       model('"thinkingLevelMap": { "hihg": "x", "max": 1 }'),
       '2:49: There is no field "providers.p.models[0].thinkingLevelMap.hihg". Did you mean "high" or "xhigh"?',
-      '2:62: "providers.p.models[0].thinkingLevelMap.max" has to be a string, or null, not 1.',
+      '2:62: "providers.p.models[0].thinkingLevelMap.max" has to be a string, or null, not this number.',
     ],
     [model('"samplingParams": {}'), '2:27: "providers.p.models[0].samplingParams" is not used by tau yet.'],
     [
       model('"compat": { "supportsStore": 1, "vllmPriority": 1 }'),
-      '2:39: "providers.p.models[0].compat.supportsStore" has to be true or false, not 1.',
+      '2:39: "providers.p.models[0].compat.supportsStore" has to be true or false, not this number.',
       '2:59: "providers.p.models[0].compat.vllmPriority" is not used by tau yet.',
     ],
     [provider('{ "name": "a",\n"name": "b" }'), '3:1: "providers.p.name" is set more than once. The last one counts.'],

@@ -33,7 +33,7 @@ export async function parseModels(text: string, file: string): Promise<ParsedMod
   const { providers = new Map() } =
     modelsFile.read(parsed.value, { path: [], report: (problem) => found.push(problem) }) ?? {};
   const problems = found
-    .map((problem) => describe(problem.path, formatFieldProblem(problem, { showStrings: false })))
+    .map((problem) => describe(problem.path, formatFieldProblem(problem, { showValues: false })))
     .sort((a, b) => a.line! - b.line! || a.column! - b.column!);
   return { kind: "read", providers, problems, describe };
 }
