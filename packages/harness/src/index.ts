@@ -189,4 +189,4 @@ export {
   SettingsManager,
   type SettingsManagerOptions,
 } from "./settings/settings-manager.ts";
-export type { SettingsProblem, SettingsScope } from "./settings/standing.ts";
+export type { SettingsProblem, SettingsScope } from "./settings/file-state.ts";

@@ -57,8 +57,8 @@ export class FileSource {
   }
 
   /** Calls `onChange` when the file may have changed, until the source is closed. Does not keep the process alive. */
-  watch({ onChange, onTrouble }: Pick<WatchOptions, "onChange" | "onTrouble">): void {
-    const watch = watchFiles([this.path], { clock: this.#options.clock, onChange, onTrouble });
+  watch({ onChange, onError }: Pick<WatchOptions, "onChange" | "onError">): void {
+    const watch = watchFiles([this.path], { clock: this.#options.clock, onChange, onError });
     this.#closed.signal.addEventListener("abort", () => watch.close(), { once: true });
   }
 

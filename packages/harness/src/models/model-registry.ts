@@ -109,7 +109,7 @@ export class ModelRegistry {
     if (watch)
       source.watch({
         onChange: () => registry.#inBackground(() => registry.refresh()),
-        onTrouble: (message) => {
+        onError: (message) => {
           registry.#backgroundProblem = `${message} Changes count after a restart.`;
         },
       });

@@ -24,11 +24,11 @@ describe("a mistake costs only the setting it is in", () => {
     [{ theme: ["dark"] }, '"theme" has to be a string that is not empty, not a list.'],
     [
       { theme: "x".repeat(41), retry: { maxRetries: "x".repeat(41) } },
-      '"retry.maxRetries" has to be a whole number of tries, 0 or more, not a string of 41 characters.',
+      '"retry.maxRetries" has to be a whole number of retries, 0 or more, not a string of 41 characters.',
     ],
     [{ hideThinkingBlock: "yes" }, '"hideThinkingBlock" has to be true or false, not "yes".'],
-    [{ retry: { maxRetries: -1 } }, '"retry.maxRetries" has to be a whole number of tries, 0 or more, not -1.'],
-    [{ retry: { maxRetries: 1.5 } }, '"retry.maxRetries" has to be a whole number of tries, 0 or more, not 1.5.'],
+    [{ retry: { maxRetries: -1 } }, '"retry.maxRetries" has to be a whole number of retries, 0 or more, not -1.'],
+    [{ retry: { maxRetries: 1.5 } }, '"retry.maxRetries" has to be a whole number of retries, 0 or more, not 1.5.'],
     [{ budgets: { cost: Number.NaN } }, '"budgets.cost" has to be a number of dollars, 0 or more, not NaN.'],
     [
       { steeringMode: "one-at-time" },

@@ -3,13 +3,13 @@ import { resolveCompactionSettings } from "../compaction/settings.ts";
 import { resolveSettings, type SettingsLayer } from "./resolve.ts";
 import type { SettingsInput } from "./schema.ts";
 
-const place = { directory: "/home/ann/.tau", cwd: "/project", home: "/home/ann" };
-const projectPlace = { ...place, directory: "/project/.tau" };
+const location = { directory: "/home/ann/.tau", cwd: "/project", home: "/home/ann" };
+const projectPlace = { ...location, directory: "/project/.tau" };
 
 const resolve = (global: SettingsInput, project: SettingsInput = {}) => {
   const layers: SettingsLayer[] = [
-    { values: global, place },
-    { values: project, place: projectPlace },
+    { values: global, location },
+    { values: project, location: projectPlace },
   ];
   return resolveSettings(layers);
 };

@@ -185,7 +185,7 @@ describe("a damaged file", () => {
     const error: unknown = await manager.update("global", { theme: "a" }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(HarnessError);
     expect(String(error)).toContain(
-      `${global}:1:12: A value is missing here. Mend the file first; it was not changed.`,
+      `${global}:1:12: A value is missing here. Correct the file first; it was not changed.`,
     );
     expect(readFileSync(global, "utf8")).toBe('{ "theme": ');
   });
