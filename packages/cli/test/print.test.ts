@@ -290,7 +290,7 @@ test("a name that fits nothing, or too much, is a mistake, whatever it names", a
     [["--fork", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
     [["--model", "nobody/nothing", "-p", "Hi"], 'tau: There is no model "nobody/nothing".'],
     [["--exclude-tools", "Bash", "-p", "Hi"], 'tau: There is no tool "Bash". Did you mean "bash"?'],
-    [["--models", "nobody/*", "-p", "Hi"], 'tau: No model fits "nobody/*".'],
+    [["--models", "nobody/*", "-p", "Hi"], 'tau: No model matches "nobody/*".'],
     [["-p", "@nowhere"], "tau: There is no file nowhere."],
     [["sessions", "branch", "same-1", "--from", "nowhere"], "tau sessions: The session same-1 has no entry"],
     [["auth", "login", "nobody"], 'tau auth: There is no provider "nobody".'],

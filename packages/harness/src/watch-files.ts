@@ -1,7 +1,7 @@
 /**
- * Sees every way in which a file is saved: written in place, truncated and written, replaced by a rename, removed and
- * made again, also with its directory. Watches the file for the first two, and its directory, or what there is of it,
- * for the rest; a link's target is watched like the link.
+ * Notices every way in which a file is saved: written in place, truncated and written, replaced by a rename, removed and
+ * created again, also together with its directory. The first two are noticed at the file, the rest at its directory, or
+ * at the nearest directory above it that exists. The target of a link is watched like the link.
  */
 import { type FSWatcher, readlinkSync, type Stats, statSync, watch } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
@@ -14,18 +14,18 @@ export interface FileWatch {
 
 export interface WatchOptions {
   readonly clock: Clock;
-  /** Called a moment after something may have changed, once for all that happened in between. */
+  /** Called `quietMs` after something may have changed, once for all changes in between. */
   onChange(): void;
-  /** Called when something cannot be watched. What can be is. */
-  onTrouble(message: string): void;
+  /** Called with a sentence when a file or directory cannot be watched. The others are watched all the same. */
+  onError(message: string): void;
 }
 
-/** Long enough for a save in several steps; too short to be noticed. */
+/** Long enough for an editor that saves in several steps; too short for the user to notice. */
 export const quietMs = 30;
 
-/** What is watched: a file, or a directory for one name in it. */
 interface Target {
   readonly path: string;
+  /** The one name to watch in a directory; undefined if the path is the file itself. */
   readonly name: string | undefined;
 }
 
@@ -34,21 +34,21 @@ interface Watched {
   readonly watcher: FSWatcher;
 }
 
-export function watchFiles(files: readonly string[], { clock, onChange, onTrouble }: WatchOptions): FileWatch {
+export function watchFiles(files: readonly string[], { clock, onChange, onError }: WatchOptions): FileWatch {
   const watched = new Map<string, Watched>();
-  let cancel: (() => void) | undefined;
+  let cancelTimer: (() => void) | undefined;
   let isClosed = false;
 
-  // Not put off by what follows: who saves without end is seen all the same.
-  const wake = () => {
-    if (!isClosed) cancel ??= clock.setTimer(quietMs, look);
+  // Later changes do not restart the timer: a program that saves without a pause is noticed too.
+  const startTimer = () => {
+    if (!isClosed) cancelTimer ??= clock.setTimer(quietMs, onTimer);
   };
-  const look = () => {
-    cancel = undefined;
-    arm();
+  const onTimer = () => {
+    cancelTimer = undefined;
+    updateWatchers();
     onChange();
   };
-  const arm = () => {
+  const updateWatchers = () => {
     const targets = files.flatMap(getTargets);
     const wanted = new Map(targets.map((target) => [`${target.path}\0${target.name ?? ""}`, target]));
     for (const [key, { watcher, inode }] of watched) {
@@ -57,56 +57,56 @@ export function watchFiles(files: readonly string[], { clock, onChange, onTroubl
       watcher.close();
       watched.delete(key);
     }
-    for (const [key, target] of wanted) if (!watched.has(key)) start(key, target);
+    for (const [key, target] of wanted) if (!watched.has(key)) watchTarget(key, target);
   };
-  const start = (key: string, { path, name }: Target) => {
+  const watchTarget = (key: string, { path, name }: Target) => {
     const inode = getInode(getStat(path));
     try {
       const watcher = watch(path, { persistent: false }, (_kind, changed) => {
         // A directory that is itself moved or removed reports its own name.
-        if (name === undefined || changed === null || changed === name || changed === basename(path)) wake();
+        if (name === undefined || changed === null || changed === name || changed === basename(path)) startTimer();
       });
-      watcher.on("error", (error) => onTrouble(`${path} is no longer watched: ${getErrorMessage(error)}`));
+      watcher.on("error", (error) => onError(`${path} is no longer watched: ${getErrorMessage(error)}.`));
       watched.set(key, { inode, watcher });
     } catch (error) {
-      // Gone again already: what is left of it is watched, and tells.
-      if (systemCode(error) === "ENOENT") wake();
-      else onTrouble(`${path} cannot be watched: ${getErrorMessage(error)}`);
+      // It was removed meanwhile. The nearest directory that is left is watched next time.
+      if (systemCode(error) === "ENOENT") startTimer();
+      else onError(`${path} cannot be watched: ${getErrorMessage(error)}.`);
     }
   };
 
-  arm();
-  // For what happened before anybody watched.
-  wake();
+  updateWatchers();
+  // For changes from before the watchers were there.
+  startTimer();
   return {
     close() {
       isClosed = true;
-      cancel?.();
+      cancelTimer?.();
       for (const { watcher } of watched.values()) watcher.close();
       watched.clear();
     },
   };
 }
 
-/** Links may go round in circles. */
+/** Links may form a circle. */
 const maxLinks = 8;
 
 function getTargets(file: string): Target[] {
-  const targets = [nearest(file)];
-  // A link's target too, also while it is missing, and the target of that.
-  for (let at = file, links = 0; links < maxLinks; links++) {
-    const target = ifPossible(() => readlinkSync(at));
+  const targets = [getNearest(file)];
+  // The targets of links, also while they are missing.
+  for (let path = file, links = 0; links < maxLinks; links++) {
+    const target = ifPossible(() => readlinkSync(path));
     if (target === undefined) break;
-    at = resolve(dirname(at), target);
-    targets.push(nearest(at));
+    path = resolve(dirname(path), target);
+    targets.push(getNearest(path));
   }
-  // A pipe or a device is nothing to be watched, or read.
+  // A pipe or a device is neither watched nor read.
   if (getStat(file)?.isFile()) targets.push({ path: file, name: undefined });
   return targets;
 }
 
-/** The nearest directory that is there, and the name in it on the way to the file. */
-function nearest(file: string): Target {
+/** The nearest directory above the file that exists, and the name in it that leads to the file. */
+function getNearest(file: string): Target {
   let directory = dirname(file);
   while (!getStat(directory)?.isDirectory() && dirname(directory) !== directory) directory = dirname(directory);
   const [name] = relative(directory, file).split(sep);
@@ -115,10 +115,10 @@ function nearest(file: string): Target {
 
 const getStat = (path: string): Stats | undefined => ifPossible(() => statSync(path, { throwIfNoEntry: false }));
 
-/** Whoever reads the file says what is wrong with it; here it is only not to be watched. */
-function ifPossible<T>(ask: () => T): T | undefined {
+/** Undefined if the system refuses. Reading the file reports why; here it is only not watched. */
+function ifPossible<T>(call: () => T): T | undefined {
   try {
-    return ask();
+    return call();
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return undefined;

@@ -1,2 +1,7 @@
 /** What the packages of tau share and users do not need. It may change in any version. */
 export { thinkingLevels } from "../thinking.ts";
+export { Listeners } from "./listeners.ts";
+export { oncePer, oncePerPair } from "./once.ts";
+export { SerialQueue } from "./serial-queue.ts";
+export { untilAborted, type UntilAborted } from "./until-aborted.ts";
+export { untilTimeout, type UntilTimeout } from "./until-timeout.ts";

@@ -73,7 +73,7 @@ test("a damaged file is told with its line, is never written to, and an unwritab
   expect(got).toMatchObject({ code: exitCodes.done, out: "medium\n" });
   expect(got.err).toContain("settings.json:");
   const set = await run(place, ["config", "set", "defaultModel", "b"]);
-  expect(set).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("Mend the file first") });
+  expect(set).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("Correct the file first") });
   expect(await readFile(getFile(place), "utf8")).toBe('{\n  "defaultModel": \n');
   const agentDir = join(await temporaryDirectory(), "a-file");
   await writeFile(agentDir, "");

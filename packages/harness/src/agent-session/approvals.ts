@@ -14,11 +14,12 @@ export class Approvals {
     this.#publisher = publisher;
   }
 
-  /** Takes the answer of a surface. False when the question is no longer open. */
-  answer(id: string, { decision, choice, message }: ApprovalAnswer): boolean {
+  /** Takes the answer of a surface; `by` says who gave it. False when the question is no longer open. */
+  answer(id: string, { decision, choice, message }: ApprovalAnswer, by = "person"): boolean {
     const remember = choice === undefined || choice === "once" ? undefined : choice === "session" ? choice : "always";
     return this.#settle(id, {
       decision,
+      by,
       ...(remember && { remember }),
       ...(message !== undefined && { reason: message }),
     });

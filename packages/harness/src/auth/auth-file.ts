@@ -24,10 +24,3 @@ export async function parseAuthFile(text: string): Promise<ParsedAuthFile> {
 
 export const encodeAuthFile = (entries: AuthEntries): Uint8Array =>
   new TextEncoder().encode(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
-
-/** The line of an entry, or of a field of it; that of the entry if it has no such field. */
-export async function getEntryLine(text: string, provider: string, field?: string): Promise<number | undefined> {
-  const parsed = await parseJsonDocument(text);
-  if (parsed.kind === "damaged" || !Object.hasOwn(parsed.value, provider)) return undefined;
-  return parsed.getPosition(field === undefined ? [provider] : [provider, field]).line;
-}

@@ -180,7 +180,8 @@ describe("the file", () => {
       kind: "failed",
       failure: { kind: "damaged" },
     });
-    expect(notices).toMatchObject([{ kind: "bad_entry", path: file, line: 4, key: "anthropic.key" }]);
+    const message = `${file}:4: "anthropic.key" has to be a string, not a list. Correct it, or log in again.`;
+    expect(notices).toEqual([{ kind: "bad_entry", path: file, line: 4, key: "anthropic.key", message }]);
     expect(JSON.stringify(notices)).not.toContain(canary);
     expect(await storage.get("x")).toEqual(apiKey("k"));
   });
@@ -190,6 +191,7 @@ describe("the file", () => {
     ["x", { type: "oauth", access: canary, refresh: "r", expires: "soon" }],
     ["x", { type: "other", key: canary }],
     ["x", { type: "api_key", key: 7 }],
+    ["x", { type: "api_key", env: { A: { canary } } }],
   ])("a credential that no one could use is a mistake of the program: %j %j", async (provider, credential) => {
     const { storage } = start();
     const refusal: unknown = await storage.set(provider, credential as Credential).catch((error: unknown) => error);

@@ -4,9 +4,11 @@ import { type Clock, findEnvKeys, systemClock, systemIds, isRecord } from "@tau/
 import { nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
+import { formatPath } from "../fields/problem.ts";
+import { formatFileProblem } from "../file-problem.ts";
 import type { ApiKeyOutcome, AuthStorageOptions, CredentialInfo, Env, GetApiKeyOptions } from "./auth-options.ts";
 import { type AuthStore, createMemoryAuthStore } from "./auth-store.ts";
-import { type Credential, parseCredential } from "./credential.ts";
+import { type Credential, formatCredentialProblem, parseCredential } from "./credential.ts";
 import { type AuthNotice, failed } from "./failure.ts";
 import { FileAuthStore } from "./file-auth-store.ts";
 import { chooseKey, type KeyCandidate } from "./key-choice.ts";
@@ -164,11 +166,19 @@ export class AuthStorage {
   async #stored(provider: string): Promise<Stored> {
     const stored = await readCredential(await this.#store.read(), provider, this.#keeping);
     if (stored.kind !== "bad") return stored;
-    const place = await this.#store.place(provider, stored.field);
-    const where = [place.path, place.line === undefined ? undefined : `line ${place.line}`].filter(Boolean).join(", ");
-    const message = `${where === "" ? "" : `${where}: `}${place.key} should be ${stored.wanted}. Correct it, or log in again.`;
-    this.#options.notify({ kind: "bad_entry", message, ...place });
-    return failed("damaged", message);
+    const { path } = stored.problem;
+    const line = await this.#store.getLine(path);
+    const file = this.#store.name;
+    const message = `${formatCredentialProblem(stored.problem)} Correct it, or log in again.`;
+    const problem = formatFileProblem({ file, message, ...(line !== undefined && { line }) });
+    this.#options.notify({
+      kind: "bad_entry",
+      message: problem,
+      path: file,
+      key: formatPath(path),
+      ...(line !== undefined && { line }),
+    });
+    return failed("damaged", problem);
   }
 
   /** In the order in which they count. */
@@ -243,8 +253,10 @@ function tellOnce(tell: ((notice: AuthNotice) => void) | undefined): (notice: Au
 
 function checkedCredential(provider: string, value: Credential): Credential {
   if (provider.trim() === "") throw new HarnessError("invalid_input", "A credential needs the name of a provider.");
-  const parsed = parseCredential(value);
+  const parsed = parseCredential(provider, value);
   if (parsed.kind === "good") return parsed.credential;
-  const field = parsed.field === undefined ? provider : `${provider}.${parsed.field}`;
-  throw new HarnessError("invalid_input", `The credential ${field} should be ${parsed.wanted}.`);
+  throw new HarnessError(
+    "invalid_input",
+    `This credential cannot be stored: ${formatCredentialProblem(parsed.problem)}`,
+  );
 }

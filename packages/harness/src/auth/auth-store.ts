@@ -1,6 +1,7 @@
 /** Where credentials are kept, and one change at a time. */
+import { SerialQueue } from "@tau/ai/internal";
+import type { Path } from "../fields/field.ts";
 import type { AuthEntries } from "./auth-file.ts";
-import type { AuthNotice } from "./failure.ts";
 
 /** What a change makes of the entries. Without `entries` all stays as it is. */
 export interface Change<T> {
@@ -18,32 +19,22 @@ export interface AuthStore {
    * `HarnessError` when they cannot be read or written; then they are as they were.
    */
   change<T>(work: (entries: AuthEntries) => Promise<Change<T>>): Promise<T>;
-  /** Where an entry is, for messages. */
-  place(provider: string, field?: string): Promise<Pick<AuthNotice, "path" | "line" | "key">>;
+  /** The line of an entry or of a part of it, for messages. Undefined without a file. */
+  getLine(path: Path): Promise<number | undefined>;
 }
 
 export function createMemoryAuthStore(initial: AuthEntries): AuthStore {
   let current = initial;
-  const inTurn = createTurns();
+  const queue = new SerialQueue();
   return {
     name: "memory",
     read: async () => current,
     change: (work) =>
-      inTurn(async () => {
+      queue.add(async () => {
         const { result, entries } = await work(current);
         current = entries ?? current;
         return result;
       }),
-    place: async (provider, field) => ({ key: field === undefined ? provider : `${provider}.${field}` }),
-  };
-}
-
-/** One after another, whatever becomes of those before. */
-export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    last = Promise.allSettled([mine]);
-    return mine;
+    getLine: async () => undefined,
   };
 }

@@ -1,5 +1,8 @@
 /** What `auth.json` holds for a provider. Fields that are not known here are kept as they are. */
-import { isRecord } from "@tau/ai";
+import type { FieldProblem, Fields, ReadContext } from "../fields/field.ts";
+import { decimal, map, object, oneOf, optional, text } from "../fields/kinds.ts";
+import { formatFieldProblem } from "../fields/problem.ts";
+
 export interface ApiKeyCredential {
   type: "api_key";
   /** The key itself, or `$VAR`, `${VAR}`, or `!command`. A literal `$` is written `$$`, a literal first `!` is `$!`. */
@@ -27,29 +30,36 @@ export interface OAuthCredential {
 
 export type Credential = ApiKeyCredential | OAuthCredential;
 
-/** The field that is wrong and what it should be, if the entry cannot be used. Never its value. */
-export type ParsedCredential =
-  | { kind: "good"; credential: Credential }
-  | { kind: "bad"; field: string | undefined; wanted: string };
+const shared = { host: optional(text) };
 
-export function parseCredential(value: unknown): ParsedCredential {
-  if (!isRecord(value)) return bad(undefined, 'an object with a "type"');
-  const field = Object.hasOwn(value, "type") ? value["type"] : undefined;
-  if (field !== "api_key" && field !== "oauth") return bad("type", '"api_key" or "oauth"');
-  if (!isAbsentOr(value["host"], isText)) return bad("host", "a host such as api.example.com");
-  if (field === "api_key") {
-    if (!isAbsentOr(value["key"], isText)) return bad("key", "a string");
-    if (!isAbsentOr(value["env"], isTexts)) return bad("env", "an object of strings");
-  } else {
-    for (const name of ["access", "refresh"]) if (!isText(value[name])) return bad(name, "a string");
-    if (!Number.isFinite(value["expires"])) return bad("expires", "a time in milliseconds since 1970");
-    if (!isAbsentOr(value["expires_in"], Number.isFinite)) return bad("expires_in", "a number of seconds");
-  }
-  return { kind: "good", credential: structuredClone(value) as Credential };
+/** What is checked of each type. */
+const fieldsOfType = {
+  api_key: { ...shared, type: oneOf("api_key"), key: optional(text), env: optional(map(text)) },
+  oauth: {
+    ...shared,
+    type: oneOf("oauth"),
+    access: text,
+    refresh: text,
+    expires: decimal({ min: 0, unit: "milliseconds since 1970" }),
+    expires_in: optional(decimal({ min: 0, unit: "seconds" })),
+  },
+};
+
+export type ParsedCredential = { kind: "good"; credential: Credential } | { kind: "bad"; problem: FieldProblem };
+
+/** The entry of a provider. A problem has the provider at the beginning of its path. */
+export function parseCredential(provider: string, entry: unknown): ParsedCredential {
+  const problems: FieldProblem[] = [];
+  const context: ReadContext = { path: [provider], report: (problem) => problems.push(problem) };
+  const type = object({ type: oneOf("api_key", "oauth") }).read(entry, context)?.type;
+  if (type) object<Fields>(fieldsOfType[type]).read(entry, context);
+  const problem = problems.find(({ kind }) => kind !== "unknown_field");
+  if (problem) return { kind: "bad", problem };
+  // Also fields that are not known here. Null stands for a field that is left out.
+  const known = Object.entries(structuredClone(entry) as Credential).filter(([, value]) => value !== null);
+  return { kind: "good", credential: Object.fromEntries(known) as Credential };
 }
 
-const bad = (field: string | undefined, wanted: string): ParsedCredential => ({ kind: "bad", field, wanted });
-
-const isText = (value: unknown): value is string => typeof value === "string";
-const isTexts = (value: unknown) => isRecord(value) && Object.values(value).every(isText);
-const isAbsentOr = (value: unknown, test: (value: unknown) => boolean) => value === undefined || test(value);
+/** A sentence that does not repeat anything secret. */
+export const formatCredentialProblem = (problem: FieldProblem): string =>
+  formatFieldProblem(problem, { showValues: false });

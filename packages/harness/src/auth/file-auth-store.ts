@@ -1,11 +1,15 @@
 /** Credentials in a file that several processes share: read whole, replaced whole, changed under a lease. */
 import { dirname } from "node:path";
-import { type Clock, type Ids, sleep } from "@tau/ai";
-import { acquireLease, type FileSystem, type Lease, lookAt, systemCode } from "@tau/tools/platform";
+import type { Clock, Ids } from "@tau/ai";
+import { SerialQueue } from "@tau/ai/internal";
+import { type FileSystem, type Lease, lookAt, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { readWhole, writeWhole } from "../durable-file.ts";
-import { type AuthEntries, encodeAuthFile, getEntryLine, parseAuthFile } from "./auth-file.ts";
-import { type AuthStore, type Change, createTurns } from "./auth-store.ts";
+import type { Path } from "../fields/field.ts";
+import { parseJsonDocument } from "../json/document.ts";
+import { waitForLease } from "../wait-for-lease.ts";
+import { type AuthEntries, encodeAuthFile, parseAuthFile } from "./auth-file.ts";
+import type { AuthStore, Change } from "./auth-store.ts";
 import type { AuthNotice } from "./failure.ts";
 import { tighten } from "./permissions.ts";
 
@@ -21,15 +25,13 @@ export interface FileAuthStoreOptions {
 
 /** Longer than a refresh may take, which is done under the lease. */
 const maxWaitMs = 60_000;
-const firstPauseMs = 5;
-const maxPauseMs = 200;
 
 type Read = { kind: "good"; entries: AuthEntries } | { kind: "bad"; notice: AuthNotice };
 
 export class FileAuthStore implements AuthStore {
   readonly name: string;
   readonly #options: FileAuthStoreOptions;
-  readonly #inTurn = createTurns();
+  readonly #queue = new SerialQueue();
   #lastGood: AuthEntries = new Map();
 
   constructor(options: FileAuthStoreOptions) {
@@ -44,14 +46,12 @@ export class FileAuthStore implements AuthStore {
   }
 
   change<T>(work: (entries: AuthEntries) => Promise<Change<T>>): Promise<T> {
-    return this.#inTurn(() => this.#change(work));
+    return this.#queue.add(() => this.#change(work));
   }
 
-  async place(provider: string, field?: string): Promise<Pick<AuthNotice, "path" | "line" | "key">> {
-    const text = await this.#text();
-    const line = text === undefined ? undefined : await getEntryLine(text, provider, field);
-    const key = field === undefined ? provider : `${provider}.${field}`;
-    return { path: this.name, key, ...(line !== undefined && { line }) };
+  async getLine(path: Path): Promise<number | undefined> {
+    const parsed = await parseJsonDocument((await this.#text()) ?? "");
+    return parsed.kind === "document" ? parsed.getPosition(path).line : undefined;
   }
 
   async #read(): Promise<Read> {
@@ -122,15 +122,9 @@ export class FileAuthStore implements AuthStore {
 
   async #lease(path: string): Promise<Lease> {
     const { clock, fileSystem, ids } = this.#options;
-    const deadlineMs = clock.monotonic() + maxWaitMs;
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
-      const outcome = await acquireLease(path, { fileSystem, ids });
-      if (outcome.kind === "held") return outcome.lease;
-      if (clock.monotonic() > deadlineMs) {
-        const message = `${this.name} is being changed by process ${outcome.holder.pid}, which does not finish. End it and try again.`;
-        throw new HarnessError("write_failed", message);
-      }
-      await sleep(clock, pauseMs);
-    }
+    const outcome = await waitForLease(path, { clock, fileSystem, ids, maxWaitMs });
+    if (outcome.kind === "held") return outcome.lease;
+    const message = `${this.name} is being changed by process ${outcome.holder.pid}, which does not finish. End it and try again.`;
+    throw new HarnessError("write_failed", message);
   }
 }

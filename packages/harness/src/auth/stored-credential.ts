@@ -1,6 +1,7 @@
 /** From an entry of `auth.json` to a credential and back, by way of the key chain where there is one. */
 import { isRecord } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
+import type { FieldProblem } from "../fields/field.ts";
 import { type AuthEntries, parseAuthFile } from "./auth-file.ts";
 import { type Credential, parseCredential } from "./credential.ts";
 import { type Failed, failed } from "./failure.ts";
@@ -16,7 +17,7 @@ export interface Keeping {
 export type Stored =
   | { kind: "none" }
   | { kind: "credential"; credential: Credential }
-  | { kind: "bad"; field: string | undefined; wanted: string }
+  | { kind: "bad"; problem: FieldProblem }
   | Failed;
 
 const isInChain = (entry: unknown) => isRecord(entry) && entry["keyChain"] === true;
@@ -24,7 +25,7 @@ const isInChain = (entry: unknown) => isRecord(entry) && entry["keyChain"] === t
 export async function readCredential(entries: AuthEntries, provider: string, keeping: Keeping): Promise<Stored> {
   const entry = entries.get(provider);
   if (entry === undefined) return { kind: "none" };
-  if (!isInChain(entry)) return parsed(entry);
+  if (!isInChain(entry)) return parsed(provider, entry);
   const problem = (what: string) => failed("key_chain", `The key of ${provider} is in the system's key chain, ${what}`);
   if (!keeping.chain) return problem("which is not available here. Log in again, or store the key in the file.");
   // Null when it could not be read. What the chain says about that may hold what was being read.
@@ -32,12 +33,12 @@ export async function readCredential(entries: AuthEntries, provider: string, kee
   if (secret === null) return problem("which could not be read. Unlock it and try again.");
   if (secret === undefined) return problem("which has nothing under that name. Log in or store the key again.");
   const content = await parseAuthFile(secret);
-  if (content.kind === "good") return parsed(Object.fromEntries(content.entries));
+  if (content.kind === "good") return parsed(provider, Object.fromEntries(content.entries));
   return problem("where it is damaged. Log in or store the key again.");
 }
 
-function parsed(entry: unknown): Stored {
-  const found = parseCredential(entry);
+function parsed(provider: string, entry: unknown): Stored {
+  const found = parseCredential(provider, entry);
   return found.kind === "good" ? { kind: "credential", credential: found.credential } : found;
 }
 

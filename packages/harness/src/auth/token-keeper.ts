@@ -1,5 +1,6 @@
 /** Access tokens that are good now. One that ends is renewed once, however many ask and in however many processes. */
 import type { Clock } from "@tau/ai";
+import { untilAborted } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import type { AuthStore, Change } from "./auth-store.ts";
 import type { OAuthCredential } from "./credential.ts";
@@ -51,7 +52,8 @@ export class TokenKeeper {
       renewing = this.#renew(id).finally(() => this.#renewing.delete(id));
       this.#renewing.set(id, renewing);
     }
-    return await orAborted(renewing, signal);
+    const outcome = await untilAborted(renewing, signal);
+    return outcome.kind === "aborted" ? failed("aborted", "It was cancelled.") : outcome.value;
   }
 
   #latest(id: string, stored: OAuthCredential): OAuthCredential {
@@ -122,20 +124,5 @@ export class TokenKeeper {
     const message = `The token for ${id} ends soon and could not be renewed. ${failure.message}`;
     this.#options.notify({ kind: "refresh_failed", message, path: this.#options.store.name, key: id });
     return { kind: "value", value: access };
-  }
-}
-
-async function orAborted(work: Promise<KeyValue>, signal: AbortSignal | undefined): Promise<KeyValue> {
-  if (!signal) return await work;
-  const stopped = failed("aborted", "It was cancelled.");
-  if (signal.aborted) return stopped;
-  const done = new AbortController();
-  const abort = new Promise<KeyValue>((resolve) =>
-    signal.addEventListener("abort", () => resolve(stopped), { once: true, signal: done.signal }),
-  );
-  try {
-    return await Promise.race([work, abort]);
-  } finally {
-    done.abort();
   }
 }

@@ -7,19 +7,19 @@ export interface ProblemWords {
   whole?: string;
   /** The noun for a field whose name is unknown. Default "field". */
   field?: string;
-  /** Whether strings may be repeated. False where they may be secrets. Default true. */
-  showStrings?: boolean;
+  /** Whether strings and numbers may be repeated. False where they may be secrets. Default true. */
+  showValues?: boolean;
 }
 
 /** A sentence that names the field and says what it has to be; and a hint where a name or a choice is close. */
 export function formatFieldProblem(problem: FieldProblem, words: ProblemWords = {}): string {
-  const { whole = "The value", field = "field", showStrings = true } = words;
+  const { whole = "The value", field = "field", showValues = true } = words;
   const name = problem.path.length === 0 ? whole : quotePath(problem.path);
   switch (problem.kind) {
     case "wrong_value": {
       const { value, expected, choices = [] } = problem;
       const hint = typeof value === "string" ? didYouMean(value, choices) : "";
-      return `${name} has to be ${expected}, ${describeOther(value, showStrings)}.${hint}`;
+      return `${name} has to be ${expected}, ${describeOther(value, showValues)}.${hint}`;
     }
     case "unknown_field":
       return `There is no ${field} ${name}.${didYouMean(String(problem.path.at(-1)), problem.names)}`;
@@ -46,12 +46,12 @@ export const quoteEach = (choices: readonly string[]): string =>
 
 const maxShownLength = 40;
 
-function describeOther(value: unknown, showStrings: boolean): string {
+function describeOther(value: unknown, showValues: boolean): string {
   if (value === undefined) return "and is missing";
   if (Array.isArray(value)) return "not a list";
   if (typeof value === "object" && value !== null) return "not an object";
+  const isHidden = !showValues && value !== "" && (typeof value === "string" || typeof value === "number");
+  if (isHidden) return `not this ${typeof value}`;
   if (typeof value !== "string") return `not ${String(value)}`;
-  if (value === "") return 'not ""';
-  if (!showStrings) return "not this string";
   return `not ${value.length > maxShownLength ? `a string of ${value.length} characters` : JSON.stringify(value)}`;
 }

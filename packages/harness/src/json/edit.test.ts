@@ -22,19 +22,19 @@ describe("a change keeps everything else in the file", () => {
     "}",
   );
 
-  test("a value that is there is replaced where it stands", async () => {
+  test("a value is replaced in its place", async () => {
     expect(await editText(source, { theme: "light", retry: { maxRetries: 4 } })).toBe(
       source.replace('"dark"', '"light"').replace("3", "4"),
     );
   });
 
-  test("what is new comes at the end, indented as the file is", async () => {
+  test("a new property comes last, indented like the file", async () => {
     const edited = await editText(source, { steeringMode: "all" });
     expect(edited).toContain('    "enabledModels": ["a",   "b"],\n    "steeringMode": "all",\n}');
     expect(edited).toContain("// at night\n    /* how often */");
   });
 
-  test("what is taken out leaves the comments of its neighbours", async () => {
+  test("a property is removed without the comments of its neighbours", async () => {
     expect(await editText(source, { retry: undefined })).toBe(
       source.replace('    "retry": { "maxRetries": 3 }, // enough', "     // enough"),
     );
@@ -45,11 +45,11 @@ describe("a change keeps everything else in the file", () => {
     expect(await editText('{"a": 1,}', { a: undefined })).toBe("{}");
   });
 
-  test("taking out what is not there changes nothing", async () => {
+  test("removing a property that does not exist changes nothing", async () => {
     expect(await editText(source, { images: { autoResize: undefined }, hideThinkingBlock: undefined })).toBe(source);
   });
 
-  test("a remark behind the last setting stays behind it", async () => {
+  test("a comment after the last property stays after it", async () => {
     const edited = await editText(lines("{", '\t"theme": "a" // night', "}"), { retry: { enabled: false } });
     expect(edited).toBe(lines("{", '\t"theme": "a", // night', '\t"retry": {', '\t\t"enabled": false', "\t}", "}"));
     expect(await editText('{"theme": "a"}', { tools: { excluded: ["a", "b"] } })).toBe(
@@ -57,26 +57,26 @@ describe("a change keeps everything else in the file", () => {
     );
   });
 
-  test("tabs, Windows' line ends and its mark are kept", async () => {
+  test("tabs, Windows line ends and a byte-order mark are kept", async () => {
     const windows = '\uFEFF{\r\n\t"theme": "dark"\r\n}\r\n';
     expect(await editText(windows, { hideThinkingBlock: true })).toBe(
       '\uFEFF{\r\n\t"theme": "dark",\r\n\t"hideThinkingBlock": true\r\n}\r\n',
     );
   });
 
-  test("an empty file becomes a whole one", async () => {
+  test("an empty text becomes an object", async () => {
     expect(await editText("", { retry: { maxRetries: 1 } })).toBe(
       lines("{", '  "retry": {', '    "maxRetries": 1', "  }", "}"),
     );
   });
 
-  test("what was no object becomes one", async () => {
+  test("a value that was no object becomes one", async () => {
     expect(await getValue(await editText('{"retry": 5}', { retry: { maxRetries: 1 } }))).toEqual({
       retry: { maxRetries: 1 },
     });
   });
 
-  test("of a setting that is there twice one is left, which counts", async () => {
+  test("of a repeated property only the last is left", async () => {
     const edited = await editText(lines("{", '  "theme": "a", // first', '  "theme": "b" // second', "}"), {
       theme: "c",
     });
@@ -84,7 +84,7 @@ describe("a change keeps everything else in the file", () => {
   });
 });
 
-test("after any changes to any file it says exactly what it should, and no comment is lost", async () => {
+test("any changes to any text give exactly the expected value, and lose no comment", async () => {
   const name = fc.constantFrom("a", "b", "c");
   const leaf = fc.constantFrom<unknown>(1, "x", null, ["y", 2], false);
   const inner = fc.dictionary(name, leaf);
@@ -124,7 +124,7 @@ test("after any changes to any file it says exactly what it should, and no comme
   );
 });
 
-/** Whether a comment stands at the first level of a text. */
+/** Whether a comment is at the first level of a text. */
 function isOutside(text: string, note: string): boolean {
   const before = text.slice(0, text.search(new RegExp(`${note}\\b`)));
   return before.split("{").length - before.split("}").length === 1;

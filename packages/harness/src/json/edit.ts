@@ -1,14 +1,14 @@
 /**
- * Changes the text of a file of JSON with comments and leaves everything else in it as it is: comments, order, spaces. The parser's own
- * editing is not used: it formats neighbours, and takes their comments along with what it removes. Pure.
+ * Changes values in a text of JSON with comments, and leaves everything else as it is: comments, order, spaces. The
+ * parser's own editing is not used: it formats the neighbours of a change, and removes their comments. Pure.
  */
 import { isRecord } from "@tau/ai";
 import type { Node } from "jsonc-parser";
 import { findCommaAfter, findEndOfComments, findProperty, getName, type Jsonc, loadJsonc, splitMark } from "./tree.ts";
 
 /**
- * The text with the changes: objects are merged, all else is replaced, and undefined takes a setting out. `source` has to
- * be an object without mistakes in its form, or empty.
+ * The text with the changes: objects are merged, other values replaced, and undefined removes a property. `source` has to
+ * be a valid object, or empty.
  */
 export async function editText(source: string, changes: object): Promise<string> {
   const jsonc = await loadJsonc();
@@ -20,7 +20,7 @@ export async function editText(source: string, changes: object): Promise<string>
 
 type Path = readonly string[];
 
-/** How the file is written. */
+/** How the text is formatted. */
 interface Style {
   /** One level. */
   readonly indent: string;
@@ -40,11 +40,11 @@ class Edit {
     const node = this.#find(text, path);
     if (value === undefined) return this.#remove(text, path);
     if (!isRecord(value)) return this.#set(text, path, value);
-    if (node?.type !== "object") return onlyTakesOut(value) ? text : this.#set(text, path, value);
+    if (node?.type !== "object") return onlyRemoves(value) ? text : this.#set(text, path, value);
     return Object.entries(value).reduce((edited, [name, inner]) => this.change(edited, [...path, name], inner), text);
   }
 
-  /** What the path is in has to be there. */
+  /** The object that holds the property has to exist. */
   #set(text: string, path: Path, value: unknown): string {
     const repeats = this.#properties(text, path).slice(0, -1);
     const single = repeats.reduceRight((edited, property) => this.#cut(edited, property), text);
@@ -71,7 +71,7 @@ class Edit {
     const isOnOneLine = !inside.includes("\n");
     const level = isOnOneLine ? outer : indentAt(text, last.offset);
     const property = `${isOnOneLine ? " " : `${lineEnd}${level}`}${name}: ${this.#write(value, level)}`;
-    // Behind what is remarked on the last one, so that it stays a remark on that one.
+    // After the comments on the last property, so that they still follow it.
     const { offset, comma } = findEndOfComments(this.#jsonc, text, end);
     if (comma) return splice(text, { from: offset, to: offset, put: `${property},` });
     return splice(splice(text, { from: offset, to: offset, put: property }), { from: end, to: end, put: "," });
@@ -93,16 +93,16 @@ class Edit {
     return path.reduce<Node | undefined>((node, name) => findProperty(node, name)?.children?.[1], root);
   }
 
-  /** Takes out a property and the one comma that goes with it. The comments around it are somebody's, and stay. */
+  /** Removes a property and one comma. The comments around it stay: they may be about its neighbours. */
   #cut(text: string, { offset, length, parent }: Node): string {
     const end = offset + length;
     const before = parent?.children?.findLast((sibling) => sibling.offset < offset);
     const behind = findCommaAfter(this.#jsonc, text, end);
     const comma = behind ?? (before && findCommaAfter(this.#jsonc, text, before.offset + before.length));
-    const rest = (left: string) => withoutBlankLine(splice(left, { from: offset, to: end, put: "" }), offset);
+    const rest = (left: string) => removeBlankLine(splice(left, { from: offset, to: end, put: "" }), offset);
     if (comma === undefined) return rest(text);
     const cutComma = (left: string) => splice(left, { from: comma, to: comma + 1, put: "" });
-    // From the back to the front, so that the places stay what they are.
+    // From the end to the start, so that the other offset stays valid.
     return comma > offset ? rest(cutComma(text)) : cutComma(rest(text));
   }
 
@@ -113,34 +113,34 @@ class Edit {
     const { indent, lineEnd } = this.#style;
     const inner = level + indent;
     const fields = Object.entries(value)
-      .filter(([, field]) => field !== undefined && !onlyTakesOut(field))
+      .filter(([, field]) => field !== undefined && !onlyRemoves(field))
       .map(([name, field]) => `${inner}${JSON.stringify(name)}: ${this.#write(field, inner)}`);
     return fields.length === 0 ? "{}" : `{${lineEnd}${fields.join(`,${lineEnd}`)}${lineEnd}${level}}`;
   }
 }
 
-/** A change that sets nothing makes nothing where there was nothing. */
-const onlyTakesOut = (value: unknown): boolean =>
+/** Such a change creates nothing. */
+const onlyRemoves = (value: unknown): boolean =>
   isRecord(value) &&
   Object.keys(value).length > 0 &&
-  Object.values(value).every((inner) => inner === undefined || onlyTakesOut(inner));
+  Object.values(value).every((inner) => inner === undefined || onlyRemoves(inner));
 
 const splice = (text: string, { from, to, put }: { from: number; to: number; put: string }): string =>
   text.slice(0, from) + put + text.slice(to);
 
-/** What the line of a place begins with. */
+/** The white space at the start of the line. */
 const indentAt = (text: string, offset: number): string =>
   /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset))?.[0] ?? "";
 
-/** A line that has nothing left on it goes. */
-function withoutBlankLine(text: string, offset: number): string {
+/** Without the line if it is blank. */
+function removeBlankLine(text: string, offset: number): string {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   const end = text.indexOf("\n", offset);
   if (start === 0 || end === -1 || text.slice(start, end).trim() !== "") return text;
   return text.slice(0, start) + text.slice(end + 1);
 }
 
-/** As the file does it already; two spaces where nothing is to be seen. */
+/** The style of the text; two spaces if it shows none. */
 const detectStyle = (text: string): Style => ({
   indent: /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ",
   lineEnd: text.includes("\r\n") ? "\r\n" : "\n",

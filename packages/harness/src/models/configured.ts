@@ -1,18 +1,18 @@
-/** The models of each provider with what `models.json` says of them: the same question gives the same object. */
+/** The models of each provider, changed as `models.json` says. The same call returns the same object. */
 import { didYouMean, getApiProvider, getApiProviders, type Model } from "@tau/ai";
 import type { FileProblem } from "../file-problem.ts";
 import type { ModelsFile } from "./models-file.ts";
-import { type BuiltModel, built, mostLike, overridden } from "./overlay.ts";
+import { type BuiltModel, buildModel, findSimilar, overrideModel } from "./overlay.ts";
 import type { ModelEntry, ProviderConfig } from "./schema.ts";
 
-/** The models there are without the file. */
+/** The models without the file. */
 export interface BaseModels {
   /** Every provider that has models. */
   providers(): string[];
   list(provider: string): readonly Model[];
-  /** One of those that are listed. */
+  /** A listed model. */
   find(provider: string, id: string): Model | undefined;
-  /** What is assumed of any id where a server has whatever was loaded into it; undefined for other providers. */
+  /** The assumed properties of any model id of a local server. Undefined for other providers. */
   assumed(provider: string, id: string): Model | undefined;
 }
 
@@ -45,7 +45,7 @@ export class ConfiguredModels {
     return [...models.values()];
   }
 
-  /** Also a model that is not listed, where the server has any, unless `isListed`. */
+  /** Also a model of a local server that is not listed, unless `isListed`. */
   find(provider: string, id: string, isListed = false): Model | undefined {
     const config = this.#configs.get(provider);
     const entry = config?.models?.find((each) => each.id === id);
@@ -55,7 +55,7 @@ export class ConfiguredModels {
     return model && config ? this.#override(model, config) : model;
   }
 
-  /** What the file says without any effect, as things are now: what it refers to may be added later. */
+  /** Entries of the file that have no effect now; the provider, model or API may be added later. */
   problems(describe: DescribeProblem): FileProblem[] {
     return [...this.#configs].flatMap(([provider, config]) => [
       ...this.#emptyProvider(provider, config, describe),
@@ -65,17 +65,17 @@ export class ConfiguredModels {
   }
 
   #override(model: Model, config: ProviderConfig): Model {
-    const known = this.#overridden.get(model) ?? overridden(model, config);
+    const known = this.#overridden.get(model) ?? overrideModel(model, config);
     this.#overridden.set(model, known);
     return known;
   }
 
   #build(provider: string, entry: ModelEntry, config: ProviderConfig): BuiltModel {
-    const like = mostLike(entry.id, this.#base.list(provider));
+    const like = findSimilar(entry.id, this.#base.list(provider));
     const known = this.#built.get(entry);
     if (known && known.like === like) return known.result;
     const assumed = this.#base.assumed(provider, entry.id);
-    const result = built(entry, config, { provider, like, assumed });
+    const result = buildModel(entry, config, { provider, like, assumed });
     this.#built.set(entry, { like, result });
     return result;
   }
@@ -109,7 +109,7 @@ export class ConfiguredModels {
     { modelOverrides, path }: ProviderConfig,
     describe: DescribeProblem,
   ): FileProblem[] {
-    // What a local server has is not known before it is asked.
+    // The models of a local server are not known before it was asked.
     if (!modelOverrides || this.#base.assumed(provider, "any")) return [];
     const ids = this.#base.list(provider).map(({ id }) => id);
     return [...modelOverrides.keys()]

@@ -10,7 +10,7 @@ const line = (choice: { defaultModel?: string; defaultProvider?: string }, ...ke
   return chosen.kind === "none" ? chosen.message : `${getReference(chosen.model)}, ${chosen.because}`;
 };
 
-test("every provider of the catalogue has a usual model, and it is in the catalogue", () => {
+test("every provider of the catalogue has a default model, which is in the catalogue", () => {
   const builtin = getProviders().filter(
     (provider) => getModel(provider, defaultModels.get(provider) ?? "") !== undefined,
   );
@@ -27,12 +27,12 @@ describe("the default model", () => {
     [{ defaultProvider: "openai" }, ["anthropic", "openai"], "openai/gpt-6-sol, settings"],
     [{ defaultModel: "ollama/qwen3:8b" }, [], "ollama/qwen3:8b, settings"],
   ] as const) {
-    test(`of ${JSON.stringify(choice)} with keys for ${keys.join(" and ") || "nobody"} is ${expected}`, () => {
+    test(`of ${JSON.stringify(choice)} with keys for ${keys.join(" and ") || "no provider"} is ${expected}`, () => {
       expect(line(choice, ...keys)).toBe(expected);
     });
   }
 
-  test("is another where that of the settings cannot be had, and a notice says why", () => {
+  test("is another if that of the settings cannot be used, and a notice says why", () => {
     expect(withKeys("anthropic").defaultModel({ defaultModel: "openai/o3" })).toMatchObject({
       because: "provider",
       notice: "There is no key for openai. anthropic/claude-opus-5-5 is used instead.",
@@ -41,13 +41,13 @@ describe("the default model", () => {
     expect(unknown).toMatchObject({ notice: expect.stringContaining('There is no model "anthropic/claude-opus-9".') });
   });
 
-  test("is the first of a provider of one's own, where there is nothing else", () => {
+  test("is the first model of an added provider, if there is nothing else", () => {
     const own = { ...getModel("openai", "o3"), provider: "mine", id: "m1" };
     const registry = ModelRegistry.inMemory({ models: [own], hasKey: (provider) => provider === "mine" });
     expect(registry.defaultModel()).toEqual({ kind: "resolved", model: own, because: "first" });
   });
 
-  test("is none where nothing can be used, with what to do about it", () => {
+  test("is none if nothing can be used, and the message says what to do", () => {
     expect(line({})).toMatch(
       /^No model can be used yet\. Set a key .*, log in, start a local server .*models\.json\.$/,
     );

@@ -1,11 +1,11 @@
-/** Which model is used when nobody names one. */
+/** The default model of a session. */
 import type { Model } from "@tau/ai";
 import type { Preference } from "./match.ts";
 import { getReference, type ResolvePreference, resolveModel } from "./resolve.ts";
 
 /**
- * The providers in the order in which they are preferred, each with the model that is used when none is named. Makers
- * come before those who serve other people's models.
+ * Providers in order of preference, each with its default model. Companies that make models come before services that
+ * offer the models of others.
  */
 const table: readonly (readonly [provider: string, model: string])[] = [
   ["anthropic", "claude-opus-5-5"],
@@ -53,10 +53,10 @@ const table: readonly (readonly [provider: string, model: string])[] = [
 /** The order of the table. */
 export const defaultProviderOrder: readonly string[] = table.map(([provider]) => provider);
 
-/** By provider. */
+/** The default model of each provider. */
 export const defaultModels: ReadonlyMap<string, string> = new Map(table);
 
-/** What settings say about it. */
+/** The model that the settings name. */
 export interface DefaultChoice {
   /** Any reference to a model; with `defaultProvider`, one of its models. */
   defaultModel?: string;
@@ -68,20 +68,20 @@ export type DefaultModel =
       kind: "resolved";
       model: Model;
       because: "settings" | "provider" | "first";
-      /** What the settings ask for could not be had, and why. */
+      /** Why the model of the settings is not used, and which is used instead. */
       notice?: string;
-      /** Only why. */
+      /** Only why the model of the settings is not used. */
       reason?: string;
     }
   | { kind: "none"; message: string };
 
-/** What the settings name, as a person would type it. Empty when they name nothing. */
-export const referenceOfChoice = ({ defaultModel, defaultProvider }: DefaultChoice): string =>
+/** The model of the settings as a user would type it. Empty if the settings name none. */
+export const formatChoice = ({ defaultModel, defaultProvider }: DefaultChoice): string =>
   [defaultProvider, defaultModel].filter((part) => part !== undefined && part !== "").join("/");
 
 /**
- * What the settings name, if it can be used; else the usual model of the first provider that can be used; else the
- * first model of one that can.
+ * The model of the settings if it can be used; else the default model of the first provider that can be used; else the
+ * first model of any provider that can be used.
  */
 export function chooseDefault(
   models: readonly Model[],
@@ -89,12 +89,12 @@ export function chooseDefault(
   preference: ResolvePreference = {},
 ): DefaultModel {
   const { hasKey = () => true } = preference;
-  const spec = referenceOfChoice(choice);
+  const spec = formatChoice(choice);
   const named = spec === "" ? undefined : resolveModel(spec, models, preference);
   if (named?.kind === "resolved" && hasKey(named.model.provider))
     return { kind: "resolved", model: named.model, because: "settings" };
   const notice = named && (named.kind === "resolved" ? `There is no key for ${named.model.provider}.` : named.message);
-  const fallback = withoutSettings(models, preference);
+  const fallback = findUsable(models, preference);
   if (!fallback) return { kind: "none", message: notice ? `${notice} ${howToConnect}` : howToConnect };
   return {
     kind: "resolved",
@@ -103,7 +103,7 @@ export function chooseDefault(
   };
 }
 
-function withoutSettings(models: readonly Model[], { hasKey = () => true, providerOrder }: Preference) {
+function findUsable(models: readonly Model[], { hasKey = () => true, providerOrder }: Preference) {
   const usable = models.filter(({ provider }) => hasKey(provider));
   const order = [...(providerOrder ?? defaultProviderOrder), ...defaultProviderOrder];
   for (const provider of order) {

@@ -1,5 +1,6 @@
-/** `models.json` on disk: read, watched, and the last good state of it. */
+/** Reads and watches `models.json`, and keeps its last valid content. */
 import { assertNever, type Clock, sleep } from "@tau/ai";
+import { SerialQueue } from "@tau/ai/internal";
 import type { FileSystem } from "@tau/tools/platform";
 import type { FileProblem } from "../file-problem.ts";
 import { readTextFile, type FileText } from "../text-file.ts";
@@ -13,8 +14,8 @@ export interface FileSourceOptions {
   clock: Clock;
 }
 
-/** An editor that empties a file and writes it again, or puts another in its place, is done by then. */
-const settleMs = 150;
+/** How long a file may be damaged or missing while an editor saves it. */
+const maxSaveMs = 150;
 
 const noFile = (file: string): ModelsFile => ({
   providers: new Map(),
@@ -22,44 +23,42 @@ const noFile = (file: string): ModelsFile => ({
   describe: (path, message) => ({ file, key: formatPath(path), message }),
 });
 
-type Found =
-  | { kind: "same" }
-  | { kind: "good"; text: string; file: ModelsFile }
+type Content =
+  | { kind: "unchanged" }
+  | { kind: "valid"; text: string; file: ModelsFile }
   | { kind: "absent" }
-  | { kind: "broken"; problem: FileProblem };
+  | { kind: "damaged"; problem: FileProblem };
 
 export class FileSource {
   readonly #options: FileSourceOptions;
   readonly #closed = new AbortController();
-  #good: { text: string | undefined; file: ModelsFile };
-  #broken: FileProblem | undefined;
-  #loading: Promise<unknown> = Promise.resolve();
+  #valid: { text: string | undefined; file: ModelsFile };
+  #problem: FileProblem | undefined;
+  readonly #queue = new SerialQueue();
 
   constructor(options: FileSourceOptions) {
     this.#options = options;
-    this.#good = { text: undefined, file: noFile(options.path) };
+    this.#valid = { text: undefined, file: noFile(options.path) };
   }
 
   get path(): string {
     return this.#options.path;
   }
 
-  /** What the file says, and its problems. While it is broken: what it said before, and why it is broken. */
+  /** The content of the file. While the file is damaged: its last valid content, and why it is damaged. */
   get file(): ModelsFile {
-    const { file } = this.#good;
-    return this.#broken ? { ...file, problems: [this.#broken] } : file;
+    const { file } = this.#valid;
+    return this.#problem ? { ...file, problems: [this.#problem] } : file;
   }
 
-  /** Reads the file again. Says whether anything changed. Never rejects for what is in the file or on the disk. */
+  /** Reads the file again. Resolves to whether anything changed. Does not reject for a damaged or unreadable file. */
   load(): Promise<boolean> {
-    const loaded = this.#loading.then(() => this.#load());
-    this.#loading = Promise.allSettled([loaded]);
-    return loaded;
+    return this.#queue.add(() => this.#load());
   }
 
   /** Calls `onChange` when the file may have changed, until the source is closed. Does not keep the process alive. */
-  watch({ onChange, onTrouble }: Pick<WatchOptions, "onChange" | "onTrouble">): void {
-    const watch = watchFiles([this.path], { clock: this.#options.clock, onChange, onTrouble });
+  watch({ onChange, onError }: Pick<WatchOptions, "onChange" | "onError">): void {
+    const watch = watchFiles([this.path], { clock: this.#options.clock, onChange, onError });
     this.#closed.signal.addEventListener("abort", () => watch.close(), { once: true });
   }
 
@@ -69,45 +68,45 @@ export class FileSource {
 
   async #load(): Promise<boolean> {
     const { signal } = this.#closed;
-    // What looks broken or gone is looked at twice: it may be in the middle of being saved.
-    for (let isSettled = this.#good.text === undefined; !signal.aborted; isSettled = true) {
-      const found = await this.#parse(await readTextFile(this.#options.fileSystem, this.path));
-      if (found.kind === "same" || found.kind === "good" || isSettled) return this.#take(found);
-      await sleep(this.#options.clock, settleMs, signal);
+    // A file that is damaged or missing is read twice: an editor may be saving it.
+    for (let isSecond = this.#valid.text === undefined; !signal.aborted; isSecond = true) {
+      const content = await this.#parse(await readTextFile(this.#options.fileSystem, this.path));
+      if (content.kind === "unchanged" || content.kind === "valid" || isSecond) return this.#update(content);
+      await sleep(this.#options.clock, maxSaveMs, signal);
     }
     return false;
   }
 
-  #take(found: Found): boolean {
-    const { text } = this.#good;
-    const before = this.#broken;
-    this.#broken = undefined;
-    switch (found.kind) {
-      case "same":
+  #update(content: Content): boolean {
+    const { text } = this.#valid;
+    const before = this.#problem;
+    this.#problem = undefined;
+    switch (content.kind) {
+      case "unchanged":
         return before !== undefined;
-      case "good":
-        this.#good = found;
+      case "valid":
+        this.#valid = content;
         return true;
       case "absent":
-        this.#good = { text: undefined, file: noFile(this.path) };
+        this.#valid = { text: undefined, file: noFile(this.path) };
         return text !== undefined || before !== undefined;
-      case "broken": {
-        const message = `${found.problem.message}${text === undefined ? "" : " Its last valid content still counts."}`;
-        this.#broken = { ...found.problem, message };
-        return before?.message !== message || before.line !== found.problem.line;
+      case "damaged": {
+        const message = `${content.problem.message}${text === undefined ? "" : " Its last valid content still counts."}`;
+        this.#problem = { ...content.problem, message };
+        return before?.message !== message || before.line !== content.problem.line;
       }
       default:
-        return assertNever(found);
+        return assertNever(content);
     }
   }
 
-  async #parse(read: FileText): Promise<Found> {
+  async #parse(read: FileText): Promise<Content> {
     const { path } = this.#options;
     if (read.kind === "absent") return read;
-    if (read.kind === "unreadable") return { kind: "broken", problem: { file: path, message: read.message } };
+    if (read.kind === "unreadable") return { kind: "damaged", problem: { file: path, message: read.message } };
     const { text } = read;
-    if (text === this.#good.text) return { kind: "same" };
+    if (text === this.#valid.text) return { kind: "unchanged" };
     const parsed = await parseModels(text, path);
-    return parsed.kind === "broken" ? parsed : { kind: "good", text, file: parsed };
+    return parsed.kind === "damaged" ? parsed : { kind: "valid", text, file: parsed };
   }
 }

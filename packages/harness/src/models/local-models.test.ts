@@ -46,7 +46,7 @@ async function open(providers: object, options: CreateModelRegistryOptions = {})
 const listed = (registry: ModelRegistry, provider: string) =>
   registry.getAll().flatMap((model) => (model.provider === provider ? [model.id] : []));
 
-test("models of local servers are found in the background, with what the file says of their provider", async () => {
+test("models of local servers are found in the background, with the changes of the file", async () => {
   const ollama = await serve(lists("qwen3:8b", "llama3.2:latest"));
   const vllm = await serve(lists({ id: "org/model", max_model_len: 65_536 }));
   const registry = await open(
@@ -80,7 +80,7 @@ test("models of local servers are found in the background, with what the file sa
   expect(registry.problems).toEqual([]);
 });
 
-test("a model of a local server can be used before anybody asked the server, at the address of the file", async () => {
+test("a model of a local server can be used before the server was asked, at the address of the file", async () => {
   const registry = await open({ ollama: { baseUrl: "http://127.0.0.1:9/v1" } });
   expect(registry.find("ollama", "any:thing")).toMatchObject({ baseUrl: "http://127.0.0.1:9/v1", provider: "ollama" });
   expect(registry.resolve("ollama/any:thing:high")).toMatchObject({ kind: "resolved", model: { id: "any:thing" } });
@@ -91,7 +91,7 @@ test("a model of a local server can be used before anybody asked the server, at 
   );
 });
 
-test("a key in the file is sent, and one that stands for something is filled in first", async () => {
+test("a key in the file is sent, and resolved first if it is not literal", async () => {
   const keys: (string | undefined)[] = [];
   const { baseUrl } = await serve((request, response) => {
     keys.push(request.headers.authorization);
@@ -103,7 +103,7 @@ test("a key in the file is sent, and one that stands for something is filled in 
   expect(keys).toEqual(["Bearer fake-key", "Bearer fake-filled"]);
 });
 
-test("an answer counts for a while, questions at the same time are one, and force asks again", async () => {
+test("an answer counts for a while, calls at the same time share one request, and force asks again", async () => {
   let asked = 0;
   const { baseUrl } = await serve((request, response) => {
     asked++;
@@ -121,7 +121,7 @@ test("an answer counts for a while, questions at the same time are one, and forc
   expect(local.list("ollama")[0]).toBe(model);
 });
 
-test("a server that went away has no models, and one that is busy keeps those it had", async () => {
+test("a server that was stopped has no models, and one that is busy keeps its models", async () => {
   let isBusy = false;
   const { baseUrl, close } = await serve((request, response) => {
     if (isBusy) response.writeHead(503).end("loading");
@@ -141,7 +141,7 @@ test("a server that went away has no models, and one that is busy keeps those it
   expect(await ask()).toBe(false);
 });
 
-test("a server that says nothing is not waited for longer than its time, and not at all after closing", async () => {
+test("a server that does not answer is waited for until its time is over, and not at all after closing", async () => {
   let asked!: () => void;
   const arrived = new Promise<void>((resolve) => (asked = resolve));
   const { baseUrl } = await serve(() => asked());

@@ -1,4 +1,4 @@
-/** What the local servers serve, as they said when they were last asked. */
+/** The models of local servers, as of when they were last asked. */
 import { type Clock, type Failure, listLocalModels, type LocalProvider, type Model } from "@tau/ai";
 
 export const localProviders = ["ollama", "lmstudio", "llamacpp", "vllm"] as const satisfies readonly LocalProvider[];
@@ -6,10 +6,9 @@ export const localProviders = ["ollama", "lmstudio", "llamacpp", "vllm"] as cons
 export const isLocalProvider = (provider: string): provider is LocalProvider =>
   (localProviders as readonly string[]).includes(provider);
 
-/** One server to be asked. */
 export interface LocalServerAddress {
   provider: LocalProvider;
-  /** Default: the server's usual place. */
+  /** Default: the server's usual address. */
   baseUrl?: string;
   apiKey?: string;
 }
@@ -18,7 +17,7 @@ export interface LocalModelsOptions {
   clock: Clock;
   /** How long a server may take to answer. */
   timeoutMs: number;
-  /** For how long an answer counts, also that nobody is there. */
+  /** How long an answer counts, also that no server is running. */
   maxAgeMs: number;
 }
 
@@ -48,14 +47,14 @@ export class LocalModels {
     return (isLocalProvider(provider) && this.#known.get(provider)?.models) || [];
   }
 
-  /** Why a server could not be asked. A server that is not running is no problem, only not there. */
+  /** Why a server did not answer. Undefined for a server that is not running. */
   failure(provider: LocalProvider): Failure | undefined {
     return this.#known.get(provider)?.failure;
   }
 
   /**
-   * Asks the servers, all at once, and says whether anything changed. One that was asked a short while ago is not asked
-   * again, unless it moved or `isForced`. Never rejects for a server.
+   * Asks all servers at the same time. Resolves to whether anything changed. A server that was asked recently is not asked
+   * again, unless its address changed or `isForced`. Does not reject if a server fails.
    */
   async ask(servers: readonly LocalServerAddress[], isForced = false): Promise<boolean> {
     const changed = await Promise.all(servers.map((server) => this.#askOnce(server, isForced)));
@@ -90,17 +89,17 @@ export class LocalModels {
     });
     if (this.#closed.signal.aborted) return false;
     const before = this.#known.get(provider);
-    // A server that is too busy to answer still has its models; one that is not there has none.
-    const stays = failure !== undefined && failure.kind !== "network" && before?.baseUrl === baseUrl;
-    const now = keepSame(before?.models ?? [], stays ? (before?.models ?? []) : models);
+    // A server that is too busy to answer still has its models; one that is not running has none.
+    const keepsModels = failure !== undefined && failure.kind !== "network" && before?.baseUrl === baseUrl;
+    const now = keepSame(before?.models ?? [], keepsModels ? (before?.models ?? []) : models);
     this.#known.set(provider, { askedAtMs: clock.monotonic(), baseUrl, models: now, ...(failure && { failure }) });
     return now !== before?.models && (now.length > 0 || (before?.models.length ?? 0) > 0);
   }
 }
 
-/** The models that were known, as long as they are what they were: who compares them by identity sees no change. */
+/** Keeps models that are unchanged, so that a comparison by identity sees no change. */
 function keepSame(before: readonly Model[], now: readonly Model[]): readonly Model[] {
   if (now === before) return before;
   const kept = now.map((model) => before.find((old) => JSON.stringify(old) === JSON.stringify(model)) ?? model);
-  return kept.length === before.length && kept.every((model, at) => model === before[at]) ? before : kept;
+  return kept.length === before.length && kept.every((model, index) => model === before[index]) ? before : kept;
 }

@@ -1,5 +1,6 @@
-/** How well a model answers to what somebody typed, and which of several does best. Pure. */
+/** Finds the models whose names fit a text best. Pure. */
 import type { Model } from "@tau/ai";
+import { oncePer } from "@tau/ai/internal";
 import {
   compareAge,
   hasDigit,
@@ -11,15 +12,15 @@ import {
   getName,
 } from "./names.ts";
 
-/** Who is asked first where several have what was asked for. */
+/** Which provider is preferred if several have a model. */
 export interface Preference {
-  /** Whether a provider can be used as things are. Default: all can. */
+  /** Whether a provider can be used. Default: all can. */
   hasKey?: (provider: string) => boolean;
-  /** Providers, the preferred first. Those that are not listed come before all others: somebody has added them. */
+  /** Providers in order of preference. Others come first: the user has added them. */
   providerOrder?: readonly string[];
 }
 
-/** The lower, the better, from left to right. Those that are equal in all of it differ only by family or age. */
+/** Compared from left to right; lower is better. Models of equal rank differ only by family or age. */
 type Rank = readonly number[];
 
 interface Match {
@@ -28,7 +29,7 @@ interface Match {
   isUsable: boolean;
 }
 
-/** All that fit equally well, one of each family, the best of each. More than one cannot be told apart. */
+/** The best of each family among those that fit equally well. More than one is ambiguous. */
 export function bestMatches(pattern: string, models: readonly Model[], preference: Preference): Model[] {
   const { hasKey = () => true, providerOrder = [] } = preference;
   const wanted = getName(pattern);
@@ -37,8 +38,8 @@ export function bestMatches(pattern: string, models: readonly Model[], preferenc
     const fit = toFit(pattern, wanted, model);
     return fit ? [{ model, fit, isUsable: hasKey(model.provider) }] : [];
   });
-  const ranked = meant(matches).map((match) => ({ model: match.model, rank: getRank(match, providerOrder) }));
-  const best = ranked.map(({ rank }) => rank).reduce<Rank | undefined>(lower, undefined);
+  const ranked = preferIds(matches).map((match) => ({ model: match.model, rank: getRank(match, providerOrder) }));
+  const best = ranked.map(({ rank }) => rank).reduce<Rank | undefined>(getLower, undefined);
   if (!best) return [];
   const equal = ranked.filter(({ rank }) => compareRanks(rank, best) === 0).map(({ model }) => model);
   const byAge = equal.sort((a, b) => compareAge(getLineage(a), getLineage(b)));
@@ -51,10 +52,10 @@ export function bestMatches(pattern: string, models: readonly Model[], preferenc
 }
 
 /**
- * An id that was written out is meant, even where there is no key for it yet; then only the same model elsewhere, where
- * there is one, is better. Everything else is a guess, and open to all.
+ * If the text is a whole id, only models with that id count, also without a key; but the same model of another provider
+ * that has a key is better. Otherwise all count.
  */
-function meant(matches: readonly Match[]): readonly Match[] {
+function preferIds(matches: readonly Match[]): readonly Match[] {
   const named = matches.filter(({ fit }) => fit.isId);
   if (named.length === 0) return matches;
   const usable = named.filter(({ isUsable }) => isUsable);
@@ -63,25 +64,25 @@ function meant(matches: readonly Match[]): readonly Match[] {
   return elsewhere.length > 0 ? elsewhere : named;
 }
 
-const lower = (a: Rank | undefined, b: Rank): Rank => (a && compareRanks(a, b) <= 0 ? a : b);
+const getLower = (a: Rank | undefined, b: Rank): Rank => (a && compareRanks(a, b) <= 0 ? a : b);
 
 function compareRanks(a: Rank, b: Rank): number {
-  const at = a.findIndex((value, index) => value !== b[index]);
-  return at < 0 ? 0 : a[at]! - b[at]!;
+  const index = a.findIndex((value, other) => value !== b[other]);
+  return index < 0 ? 0 : a[index]! - b[index]!;
 }
 
-/** `exact`: the whole name. `undated`: without its date. `start`: its beginning. `words`: its words, in their order. */
+/** `exact`: the whole name. `undated`: without its date. `start`: its beginning. `words`: its words, in order. */
 interface Fit {
   how: "exact" | "undated" | "start" | "words";
-  /** It is the whole id, not only its last part or the name for people. */
+  /** It is the whole id, not only its last part or the display name. */
   isId: boolean;
-  /** Letter for letter, not only by its words. */
+  /** Every character is the same, not only the words. */
   literal: boolean;
-  /** Words of the name that were not asked for. */
+  /** How many words of the name are not in the text. */
   extra: number;
-  /** A word was cut short. */
+  /** A word of the text is only the beginning of a word of the name. */
   cut: boolean;
-  /** What was asked for does not stop in the middle of a version. */
+  /** The text does not end in the middle of a version. */
   complete: boolean;
 }
 
@@ -95,7 +96,7 @@ function getRank({ model, fit, isUsable }: Match, providerOrder: readonly string
     cut ? 1 : 0,
     how === "words" ? 1 : 0,
     complete ? 0 : 1,
-    // Among those that begin alike, who makes a model comes before who has another name for it.
+    // Among names that begin alike, the maker of a model comes before a service that has another name for it.
     providerOrder.indexOf(model.provider),
     literal ? 0 : 1,
     order[how],
@@ -103,7 +104,7 @@ function getRank({ model, fit, isUsable }: Match, providerOrder: readonly string
   ];
 }
 
-/** The best of what the id, its last part and the name for people give. */
+/** The best fit of the id, its last part and the display name. */
 function toFit(pattern: string, wanted: ModelName, model: Model): Fit | undefined {
   const { id, all } = getNames(model);
   const literal = pattern === model.id || pattern === lastSegment(model.id);
@@ -111,43 +112,44 @@ function toFit(pattern: string, wanted: ModelName, model: Model): Fit | undefine
   const best = fits.sort(
     (a, b) => order[a.how] - order[b.how] || Number(a.cut) - Number(b.cut) || a.extra - b.extra,
   )[0];
-  return best && { ...best, isId: same(wanted.words, id.words) };
+  return best && { ...best, isId: isSame(wanted.words, id.words) };
 }
 
-const same = (a: readonly string[], b: readonly string[]) =>
-  a.length === b.length && a.every((word, at) => word === b[at]);
+const isSame = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length && a.every((word, index) => word === b[index]);
 
 function fitName(wanted: ModelName, name: ModelName, literal: boolean): Omit<Fit, "isId"> | undefined {
   const whole = { literal, cut: false, extra: 0, complete: true };
-  if (same(wanted.words, name.words)) return { how: "exact", ...whole };
-  if (same(wanted.words, name.stem)) return { how: "undated", ...whole };
-  const found = findInOrder(wanted.words, name.words);
-  if (!found) return undefined;
-  const isStart = found.every((at, index) => at === index);
+  if (isSame(wanted.words, name.words)) return { how: "exact", ...whole };
+  if (isSame(wanted.words, name.stem)) return { how: "undated", ...whole };
+  const indexes = findInOrder(wanted.words, name.words);
+  if (!indexes) return undefined;
+  const isStart = indexes.every((index, nth) => index === nth);
   const last = wanted.words.at(-1)!;
-  const next = name.stem[found.at(-1)! + 1];
-  const isExtra = (word: string, at: number) => !isNumber(word) && !(isVersion(word) && at > 0) && !found.includes(at);
+  const next = name.stem[indexes.at(-1)! + 1];
+  const isExtra = (word: string, index: number) =>
+    !isNumber(word) && !(isVersion(word) && index > 0) && !indexes.includes(index);
   return {
     how: isStart ? "start" : "words",
     literal,
-    cut: found.some((at, index) => name.words[at] !== wanted.words[index]),
+    cut: indexes.some((index, nth) => name.words[index] !== wanted.words[nth]),
     extra: name.stem.filter(isExtra).length,
     complete: !(isNumber(last) || isVersion(last)) || next === undefined || !isNumber(next),
   };
 }
 
 /**
- * Where the words are, one behind the other. A word may be cut short, a number may not; and no number is passed over on
- * the way to another, or `opus 5` would be `opus-4-5`.
+ * The indexes of the words, in order. A word may be the beginning of another; a number has to be whole, and no number is
+ * skipped before another, or `opus 5` would be `opus-4-5`.
  */
 function findInOrder(wanted: readonly string[], words: readonly string[], nth = 0, from = 0): number[] | undefined {
   const next = wanted[nth];
   if (next === undefined) return [];
-  for (let at = from; at < words.length; at++) {
-    const word = words[at]!;
+  for (let index = from; index < words.length; index++) {
+    const word = words[index]!;
     const fits = hasDigit(next) ? word === next : word.startsWith(next);
-    const others = fits ? findInOrder(wanted, words, nth + 1, at + 1) : undefined;
-    if (others) return [at, ...others];
+    const others = fits ? findInOrder(wanted, words, nth + 1, index + 1) : undefined;
+    if (others) return [index, ...others];
     if (isNumber(next) && isNumber(word)) return undefined;
   }
   return undefined;
@@ -158,13 +160,7 @@ interface Names {
   all: readonly ModelName[];
 }
 
-const names = new WeakMap<Model, Names>();
-
-function getNames(model: Model): Names {
-  const known = names.get(model);
-  if (known) return known;
+const getNames = oncePer((model: Model): Names => {
   const texts = new Set([lastSegment(model.id), model.id, model.name]);
-  const made = { id: getName(model.id), all: [...texts].map(getName) };
-  names.set(model, made);
-  return made;
-}
+  return { id: getName(model.id), all: [...texts].map(getName) };
+});

@@ -39,8 +39,8 @@ const local = (id: string, more: object = {}) => ({
 const ids = (registry: ModelRegistry) =>
   registry.getAll().flatMap(({ provider, id }) => (provider === "mine" ? [id] : []));
 
-describe("a provider of one's own", () => {
-  test("has the models that the file describes, with pi's defaults where it is silent", async () => {
+describe("a provider that the file adds", () => {
+  test("has the models of the file, with pi's defaults for missing fields", async () => {
     const { registry } = await open(local("m"));
     expect(registry.problems).toEqual([]);
     expect(registry.find("mine", "m")).toEqual({
@@ -60,7 +60,7 @@ describe("a provider of one's own", () => {
     expect(registry.find("mine", "n")).toBeUndefined();
   });
 
-  test("says everything about a model that there is to say, and a model's own word wins over its provider's", async () => {
+  test("can set every property of a model, and a model's own fields override its provider's", async () => {
     const { registry } = await open({
       providers: {
         mine: {
@@ -102,7 +102,7 @@ describe("a provider of one's own", () => {
     });
   });
 
-  test("whose models cannot work is reported, and what can work is there", async () => {
+  test("whose models cannot work is reported, and the other models are available", async () => {
     const { registry, path } = await open(`{ "providers": {
       "a": { "baseUrl": "http://h/v1", "models": [{ "id": "m" }] },
       "b": { "api": "openai-completions", "models": [
@@ -126,7 +126,7 @@ describe("a provider of one's own", () => {
 });
 
 describe("a built-in provider", () => {
-  test("keeps its models, at the address and with the headers of the file", async () => {
+  test("keeps its models, with the address and the headers of the file", async () => {
     const { registry } = await open({
       providers: { anthropic: { baseUrl: "https://proxy.example", headers: { "x-team": "t" } } },
     });
@@ -140,7 +140,7 @@ describe("a built-in provider", () => {
       });
   });
 
-  test("has overrides merged into single models, field by field where there are fields", async () => {
+  test("has overrides merged into single models, objects field by field", async () => {
     const before = getModel("anthropic", "claude-opus-5");
     const { registry } = await open({
       providers: {
@@ -160,7 +160,7 @@ describe("a built-in provider", () => {
     expect(registry.find("anthropic", "claude-sonnet-5")).toBe(getModel("anthropic", "claude-sonnet-5"));
   });
 
-  test("takes a model that is newer than the catalogue, spoken to like the nearest, or another in the place of one", async () => {
+  test("accepts a model that is newer than the catalogue, with the API of the nearest, and one that replaces another", async () => {
     const { registry } = await open({
       providers: { anthropic: { models: [{ id: "claude-opus-9" }, { id: "claude-opus-5", maxTokens: 7 }] } },
     });
@@ -173,7 +173,7 @@ describe("a built-in provider", () => {
   });
 });
 
-test("the same question gives the same object, and nobody can change it", async () => {
+test("the same call returns the same object, which is frozen", async () => {
   const { registry } = await open({ providers: { ...local("m").providers, xai: { baseUrl: "http://h" } } });
   for (const [provider, id] of [
     ["mine", "m"],
@@ -187,7 +187,7 @@ test("the same question gives the same object, and nobody can change it", async 
   }
 });
 
-test("registries know nothing of each other, and the catalogue knows nothing of them", async () => {
+test("registries are independent of each other, and do not change the catalogue", async () => {
   const providers = getProviders();
   const one = await open({ providers: { ...local("m").providers, xai: { baseUrl: "http://one" } } });
   const two = await open({ providers: { xai: { baseUrl: "http://two" } } });
@@ -198,7 +198,7 @@ test("registries know nothing of each other, and the catalogue knows nothing of 
   expect(getProviders()).toEqual(providers);
 });
 
-test("what is registered in the catalogue later is there, and gone again when it is taken away", async () => {
+test("models that are registered in the catalogue later are available until they are unregistered", async () => {
   const { registry } = await open({ providers: { later: { models: [{ id: "n" }] } } });
   expect(registry.problems.map(({ message }) => message)).toEqual([expect.stringContaining('needs "api"')]);
   registerModels("later", [{ ...getModel("openai", "o3"), provider: "later", id: "m" }]);
@@ -215,7 +215,7 @@ test("what is registered in the catalogue later is there, and gone again when it
 });
 
 describe("available", () => {
-  test("are the models of who has a key, in the file or as the caller says", async () => {
+  test("are the models of providers with a key, in the file or according to the caller", async () => {
     const { registry } = await open({
       providers: { ...local("m").providers, other: { ...local("m").providers.mine, apiKey: "$OTHER_KEY" } },
     });
@@ -246,7 +246,7 @@ describe("headers", () => {
     },
   };
 
-  test("that stand for something are not on the model, and are filled in for a request", async () => {
+  test("that are not literal are not on the model, and are resolved for a request", async () => {
     const { registry } = await open(file, { resolveValue: async (written) => `<${written}>` });
     const [m, n] = [registry.find("mine", "m")!, registry.find("mine", "n")!];
     expect(m.headers).toEqual({ "x-plain": "p", "x-both": "literal" });
@@ -258,11 +258,12 @@ describe("headers", () => {
     expect(await registry.requestHeaders(getModel("openai", "o3"), "k")).toEqual({ kind: "ready", headers: {} });
   });
 
-  test("that stand for nothing are said to, by name and without what was written", async () => {
+  test("that cannot be resolved are reported by name, without their written value", async () => {
     const { registry } = await open(file);
     expect(await registry.requestHeaders(registry.find("mine", "m")!)).toEqual({
       kind: "unresolved",
-      message: 'The header "x-env" of mine in models.json has no value: what it refers to is not there.',
+      message:
+        'The header "x-env" of mine in models.json has no value: the variable is not set, or the command failed.',
     });
   });
 
@@ -295,7 +296,7 @@ describe("a bad file", () => {
     expect(registry.find("openai", "o3")).toBe(getModel("openai", "o3"));
   });
 
-  test("at the start is a problem, and the catalogue is there", async () => {
+  test("at the start is a problem, and the catalogue is available", async () => {
     const { registry, path } = await open("{ nonsense");
     expect(registry.problems.map(formatFileProblem)).toEqual([
       `${path}:1:3: This is not JSON. Put names and strings in double quotes.`,
@@ -303,7 +304,7 @@ describe("a bad file", () => {
     expect(registry.resolve("openai/o3").kind).toBe("resolved");
   });
 
-  test("that breaks later leaves what it said before, until it is good again", async () => {
+  test("that is damaged later keeps its last valid content until it is corrected", async () => {
     const { registry, path } = await open(local("m"));
     let told = 0;
     registry.subscribe(() => void told++);
@@ -339,7 +340,7 @@ describe("a bad file", () => {
     ["half", (path: string) => writeFile(path, '{ "providers": {')],
     ["gone", (path: string) => unlink(path)],
   ] as const) {
-    test(`that is ${what} for a moment, while it is being saved, is not seen so`, async () => {
+    test(`that is ${what} for a moment, while it is being saved, is not reported`, async () => {
       const clock = createFakeClock();
       const { registry, path } = await open(local("old"), { clock });
       const seen: unknown[] = [];
@@ -354,7 +355,7 @@ describe("a bad file", () => {
     });
   }
 
-  test("that is removed says nothing any more", async () => {
+  test("that is removed has no models and no problems", async () => {
     const { registry, path } = await open(local("m"));
     await unlink(path);
     await registry.refresh();
@@ -385,7 +386,7 @@ describe("a file that another process saves", () => {
       `fs.writeFileSync(path, ${json("between")}); setTimeout(() => fs.writeFileSync(path, ${json("new")}), 10)`,
     ],
   ] as const) {
-    test(`${how} is followed, and no model of it is lost on the way`, async () => {
+    test(`${how} is noticed, and no model is lost meanwhile`, async () => {
       const { registry, path } = await open(local("old"), { watch: true });
       const seen: string[] = [];
       registry.subscribe(() => seen.push(...ids(registry)));
@@ -396,7 +397,7 @@ describe("a file that another process saves", () => {
     });
   }
 
-  test("is followed where there was none, and through a link to it", async () => {
+  test("is noticed if there was none, and through a link to it", async () => {
     const directory = await temporaryDirectory();
     const [agentDir, elsewhere] = [join(directory, "agent"), join(directory, "dotfiles.json")];
     const registry = await openAt(agentDir);
@@ -408,7 +409,7 @@ describe("a file that another process saves", () => {
     await soon(() => expect(ids(registry)).toEqual(["b"]));
   });
 
-  test("is not followed any more once the registry is closed, while another still follows it", async () => {
+  test("is not watched any more when the registry is closed, while another still watches it", async () => {
     const { registry, path } = await open(local("old"), { watch: true });
     const other = await openAt(join(path, ".."), {});
     registry.close();
@@ -417,7 +418,7 @@ describe("a file that another process saves", () => {
     expect(ids(registry)).toEqual(["old"]);
   });
 
-  test("leaves no timer behind once the registry is closed", async () => {
+  test("leaves no timer behind when the registry is closed", async () => {
     const clock = createFakeClock();
     const { registry, path } = await open(local("old"), { watch: true, clock });
     await save(path, `fs.writeFileSync(path, ${json("new")})`);
@@ -439,7 +440,7 @@ test("a file that is saved without a change changes nothing", async () => {
   expect([told, registry.find("mine", "m") === model]).toEqual([0, true]);
 });
 
-test("a listener that fails is reported, and the others are told", async () => {
+test("a listener that fails is reported, and the others are called", async () => {
   const { registry, path } = await open(local("m"));
   let told = 0;
   const stop = registry.subscribe(() => {
@@ -449,7 +450,7 @@ test("a listener that fails is reported, and the others are told", async () => {
   await writeFile(path, JSON.stringify(local("n")));
   await registry.refresh();
   expect(told).toBe(1);
-  expect(registry.problems.map(({ message }) => message)).toEqual(["A listener for changes of the models failed: no"]);
+  expect(registry.problems.map(({ message }) => message)).toEqual(["A listener for model changes failed: no"]);
   stop();
 });
 

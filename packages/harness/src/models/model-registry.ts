@@ -1,7 +1,6 @@
 /**
- * Every model that can be asked: the catalogue with what was registered there, what `models.json` says, and what local
- * servers serve. A registry registers nothing itself: a request needs only the model, so two registries in one process
- * know nothing of each other.
+ * All models: those of the catalogue, including registered ones, those of `models.json`, and those of local servers. A
+ * registry registers nothing itself, so that several registries in one process are independent.
  */
 import { join } from "node:path";
 import {
@@ -16,6 +15,7 @@ import {
   type Model,
   systemClock,
 } from "@tau/ai";
+import { Listeners } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/auth-options.ts";
 import { HarnessError } from "../errors.ts";
@@ -26,55 +26,55 @@ import {
   type DefaultChoice,
   type DefaultModel,
   defaultModels,
-  referenceOfChoice,
+  formatChoice,
   defaultProviderOrder,
 } from "./defaults.ts";
 import { FileSource } from "./file-source.ts";
 import { isLocalProvider, LocalModels, type LocalServerAddress, localProviders } from "./local-models.ts";
-import { isLiteral, openHeaders } from "./overlay.ts";
+import { isLiteral, getUnresolvedHeaders } from "./overlay.ts";
 import { type ModelResolution, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
 import { type ModelScope, scopeModels } from "./scope.ts";
 import type { ProviderConfig } from "./schema.ts";
 
-/** Whether a provider can be used. `written` is the key in `models.json`, as written. Called often: cheap and pure. */
+/** Whether a provider can be used. `written` is its key in `models.json`, as written. It is called often: keep it fast. */
 export type HasKey = (provider: string, written: string | undefined) => boolean;
 
-/** Fills in what stands for a value: `$NAME`, `${NAME}`, `!command`. Undefined when there is no such value. */
+/** Resolves `$NAME`, `${NAME}` and `!command`. Undefined if there is no such value. */
 export type ResolveValue = (written: string) => Promise<string | undefined>;
 
 export interface ModelRegistryOptions {
   /** Default: a key is in the environment or in `models.json`. Local servers never need one. */
   hasKey?: HasKey;
-  /** Default: nothing but literal values can be had. */
+  /** Default: only literal values can be resolved. */
   resolveValue?: ResolveValue;
-  /** Providers, the preferred first. Default: makers before those who serve other people's models. */
+  /** Providers in order of preference. Default: `defaultProviderOrder`. */
   providerOrder?: readonly string[];
-  /** Local servers that are asked in the background from the start. Default: none; see `discover`. */
+  /** Local servers to ask for their models in the background at the start. Default: none; see `discover`. */
   localServers?: readonly LocalProvider[];
-  /** How long a local server may take to answer. Default 1,500. */
+  /** The most milliseconds a local server may take to answer. Default 1,500. */
   localTimeoutMs?: number;
   /** Default: the system's. */
   clock?: Clock;
 }
 
 export interface CreateModelRegistryOptions extends ModelRegistryOptions {
-  /** Follow changes of `models.json`. Default true. */
+  /** Whether `models.json` is watched. Default true. */
   watch?: boolean;
   /** Default: the real one. */
   fileSystem?: FileSystem;
 }
 
 export interface InMemoryModelRegistryOptions extends ModelRegistryOptions {
-  /** Models besides those of the catalogue; they come before those with the same provider and id. */
+  /** More models; they replace those of the catalogue with the same provider and id. */
   models?: readonly Model[];
 }
 
-/** What a request needs besides the model. `unresolved`: a header stands for a value that is not there. */
+/** `unresolved`: a header refers to a value that does not exist. */
 export type RequestHeaders =
   | { kind: "ready"; headers: Record<string, string> }
   | { kind: "unresolved"; message: string };
 
-/** For how long the answer of a local server counts. */
+/** How long the answer of a local server counts. */
 const localMaxAgeMs = 60_000;
 
 export class ModelRegistry {
@@ -83,7 +83,9 @@ export class ModelRegistry {
   readonly #local: LocalModels;
   readonly #base: BaseModels;
   #configured: ConfiguredModels;
-  #listeners: readonly (() => void)[] = [];
+  readonly #listeners = new Listeners<void>((error) => {
+    this.#backgroundProblem = `A listener for model changes failed: ${getErrorMessage(error)}`;
+  });
   #backgroundProblem: string | undefined;
 
   private constructor(options: ModelRegistryOptions, source: FileSource | undefined, extra: readonly Model[]) {
@@ -92,38 +94,42 @@ export class ModelRegistry {
     this.#options = { hasKey, resolveValue, clock, providerOrder, localTimeoutMs };
     this.#source = source;
     this.#local = new LocalModels({ clock, timeoutMs: localTimeoutMs, maxAgeMs: localMaxAgeMs });
-    this.#base = baseModels(this.#local, extra);
+    this.#base = createBaseModels(this.#local, extra);
     this.#configured = new ConfiguredModels(this.#base, this.#configs);
   }
 
-  /** Over the catalogue and `<agentDir>/models.json`, which need not exist. A file with mistakes is no error: see `problems`. */
+  /** With the catalogue and `<agentDir>/models.json`, if it exists. Does not fail for a file with mistakes: see `problems`. */
   static async create(agentDir: string, options: CreateModelRegistryOptions = {}): Promise<ModelRegistry> {
-    if (agentDir === "") throw new HarnessError("invalid_input", "A model registry needs the directory of its agent.");
+    if (agentDir === "")
+      throw new HarnessError(
+        "invalid_input",
+        "A model registry needs a directory. Use ModelRegistry.inMemory() for one without files.",
+      );
     const { clock = systemClock, fileSystem = nodeFileSystem, watch = true } = options;
     const source = new FileSource({ path: join(agentDir, "models.json"), clock, fileSystem });
     const registry = new ModelRegistry(options, source, []);
-    // First watched, then read: what changes in between is seen.
+    // Watched before it is read, so that no change is missed.
     if (watch)
       source.watch({
         onChange: () => registry.#inBackground(() => registry.refresh()),
-        onTrouble: (message) => {
+        onError: (message) => {
           registry.#backgroundProblem = `${message} Changes count after a restart.`;
         },
       });
     await source.load();
     registry.#reconfigure();
-    registry.#askAtStart(options.localServers);
+    registry.#discoverAtStart(options.localServers);
     return registry;
   }
 
-  /** Over the catalogue alone, with no file and nothing to close. */
+  /** With the catalogue alone: there is no file, and nothing to close. */
   static inMemory({ models = [], ...options }: InMemoryModelRegistryOptions = {}): ModelRegistry {
     const registry = new ModelRegistry(options, undefined, models);
-    registry.#askAtStart(options.localServers);
+    registry.#discoverAtStart(options.localServers);
     return registry;
   }
 
-  /** What is wrong with `models.json`, as things are now. */
+  /** The current problems of `models.json`. */
   get problems(): FileProblem[] {
     const file = this.#source?.file;
     const background = this.#backgroundProblem;
@@ -146,67 +152,67 @@ export class ModelRegistry {
       .flatMap((provider) => this.#configured.list(provider));
   }
 
-  /** By its exact names. A local server has every id. */
+  /** By its exact provider and id. A local server has every id. */
   find(provider: string, id: string): Model | undefined {
     return this.#configured.find(provider, id);
   }
 
-  /** From what a person typed: see `resolveModel`. */
+  /** Finds the model that a user typed: see `resolveModel`. */
   resolve(spec: string): ModelResolution {
     const text = spec.trim();
     const exact = this.#findReference(text) ?? this.#findReference(splitThinking(text)?.head ?? "");
     return resolveModel(spec, exact ? [exact] : this.getAll(), this.#preference);
   }
 
-  /** What a list of patterns stands for, among the models that can be used. */
+  /** The usable models that match a list of patterns. */
   scope(patterns: readonly string[]): ModelScope {
     return scopeModels(patterns, this.getAvailable(), this.#preference);
   }
 
-  /** Which model is used when nobody names one. */
+  /** The model of a new session. */
   defaultModel(choice: DefaultChoice = {}): DefaultModel {
-    // Whoever names a model in full needs no other provider's list.
-    const exact = this.#findReference(referenceOfChoice(choice));
+    // If the settings name a model exactly, the lists of other providers are not needed.
+    const exact = this.#findReference(formatChoice(choice));
     const named = exact && chooseDefault([exact], choice, this.#preference);
     return named?.kind === "resolved" && named.because === "settings"
       ? named
       : chooseDefault(this.getAll(), choice, this.#preference);
   }
 
-  /** A provider's key in `models.json`, as written: whoever resolves credentials knows what it stands for. */
+  /** A provider's key in `models.json`, as written: a literal, `$NAME`, `${NAME}` or `!command`. */
   writtenKey(provider: string): string | undefined {
     return this.#configs.get(provider)?.apiKey;
   }
 
-  /** The same with the host that it was written for, as whoever keeps credentials asks for it. */
+  /** The same with its host, as the option `modelsKey` of `AuthStorage` needs it. */
   modelsKey(provider: string): ModelsKey | undefined {
     const key = this.writtenKey(provider);
     const host = this.baseUrl(provider);
     return key === undefined ? undefined : { key, isOwn: true, ...(host !== undefined && { host }) };
   }
 
-  /** Where a provider is according to `models.json`; undefined when that does not move it. */
+  /** The base URL of a provider in `models.json`. Undefined if the file has none. */
   baseUrl(provider: string): string | undefined {
     return this.#configs.get(provider)?.baseUrl;
   }
 
-  /** A provider's name for people, if `models.json` gives it one. */
+  /** A provider's display name in `models.json`. Undefined if the file has none. */
   displayName(provider: string): string | undefined {
     return this.#configs.get(provider)?.name;
   }
 
   /**
-   * Headers that a request to the model needs beside those it carries: values that are not literal, and the key where
-   * the file asks for it as `Authorization`.
+   * Headers of a request besides those of the model: those whose values are not literal, and `Authorization` if the file
+   * asks for it with `authHeader`.
    */
   async requestHeaders(model: Model, apiKey?: string): Promise<RequestHeaders> {
     const config = this.#configs.get(model.provider);
     if (!config) return { kind: "ready", headers: {} };
     const headers: Record<string, string> = {};
-    for (const [name, written] of openHeaders(config, model.id)) {
+    for (const [name, written] of getUnresolvedHeaders(config, model.id)) {
       const value = await this.#options.resolveValue(written);
       if (value === undefined) {
-        const message = `The header ${JSON.stringify(name)} of ${model.provider} in models.json has no value: what it refers to is not there.`;
+        const message = `The header ${JSON.stringify(name)} of ${model.provider} in models.json has no value: the variable is not set, or the command failed.`;
         return { kind: "unresolved", message };
       }
       headers[name] = value;
@@ -215,40 +221,37 @@ export class ModelRegistry {
     return { kind: "ready", headers };
   }
 
-  /** Called after models changed. Returns how to stop that. One that throws is reported in `problems`. */
+  /** Calls `listener` after models changed. Returns a function that ends that. One that throws is reported in `problems`. */
   subscribe(listener: () => void): () => void {
-    this.#listeners = [...this.#listeners, listener];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
-    };
+    return this.#listeners.add(listener);
   }
 
   /** Reads `models.json` again, now. */
   async refresh(): Promise<void> {
     if (!(await this.#source?.load())) return;
     this.#reconfigure();
-    this.#tell();
+    this.#listeners.emit();
   }
 
   /**
-   * Asks local servers what they serve; what they answered in the last minute counts, unless `force`. Never rejects
-   * for a server that is not there.
+   * Asks local servers for their models. A server that was asked in the last minute is not asked again, unless `force`.
+   * Does not reject for a server that is not running.
    */
   async discover(options: { servers?: readonly LocalProvider[]; force?: boolean } = {}): Promise<void> {
     const addresses = await Promise.all((options.servers ?? localProviders).map((server) => this.#getAddress(server)));
-    if (await this.#local.ask(addresses, options.force)) this.#tell();
+    if (await this.#local.ask(addresses, options.force)) this.#listeners.emit();
   }
 
-  /** Why a local server did not say what it serves, when it was last asked. */
+  /** Why a local server did not list its models when it was last asked. */
   localFailure(provider: LocalProvider): Failure | undefined {
     return this.#local.failure(provider);
   }
 
-  /** Ends watching and asking. What was known stays known. */
+  /** Stops watching the file and asking servers. The models stay available. */
   close(): void {
     this.#source?.close();
     this.#local.close();
-    this.#listeners = [];
+    this.#listeners.clear();
   }
 
   get #configs(): ReadonlyMap<string, ProviderConfig> {
@@ -268,7 +271,7 @@ export class ModelRegistry {
     return isLocalProvider(provider) || hasKey(provider, this.writtenKey(provider));
   }
 
-  /** Most references are exact, and then one provider's models are enough to look at. */
+  /** Most references are exact, and then only one provider's models are looked at. */
   #findReference(reference: string): Model | undefined {
     const slash = reference.indexOf("/");
     if (slash <= 0) return undefined;
@@ -281,29 +284,19 @@ export class ModelRegistry {
     return { provider, ...(baseUrl !== undefined && { baseUrl }), ...(apiKey !== undefined && { apiKey }) };
   }
 
-  #askAtStart(servers: readonly LocalProvider[] = []): void {
+  #discoverAtStart(servers: readonly LocalProvider[] = []): void {
     if (servers.length > 0) this.#inBackground(() => this.discover({ servers }));
   }
 
-  /** Nobody waits for it, so what goes wrong is said where people look. */
+  /** Failures become a problem, since no caller waits for the work. */
   #inBackground(work: () => Promise<void>): void {
     work().catch((error: unknown) => {
-      this.#backgroundProblem = `The models could not be brought up to date: ${getErrorMessage(error)}`;
+      this.#backgroundProblem = `The models could not be updated: ${getErrorMessage(error)}`;
     });
   }
 
   #reconfigure(): void {
     this.#configured = new ConfiguredModels(this.#base, this.#configs);
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener();
-      } catch (error) {
-        this.#backgroundProblem = `A listener for changes of the models failed: ${getErrorMessage(error)}`;
-      }
-    }
   }
 }
 
@@ -311,7 +304,7 @@ const hasAnyKey: HasKey = (provider, written) => written !== undefined || getEnv
 
 const literalOnly: ResolveValue = (written) => Promise.resolve(isLiteral(written) ? written : undefined);
 
-function baseModels(local: LocalModels, extra: readonly Model[]): BaseModels {
+function createBaseModels(local: LocalModels, extra: readonly Model[]): BaseModels {
   const list = (provider: string) => {
     const own = extra.filter((model) => model.provider === provider);
     const served = local.list(provider);

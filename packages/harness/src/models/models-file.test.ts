@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { formatFileProblem } from "../file-problem.ts";
 import { parseModels } from "./models-file.ts";
 
-/** The problems, as people see them. */
+/** The problems as the user sees them. */
 async function describeProblems(text: string): Promise<string[]> {
   const parsed = await parseModels(text, "models.json");
-  return (parsed.kind === "broken" ? [parsed.problem] : parsed.problems).map(formatFileProblem);
+  return (parsed.kind === "damaged" ? [parsed.problem] : parsed.problems).map(formatFileProblem);
 }
 
 /** One provider `p` with these fields, on the second line. */
@@ -28,7 +28,7 @@ test("comments, trailing commas and a byte-order mark are no mistakes", async ()
   });
 });
 
-describe("a file that is no JSON is broken, and the position is named", () => {
+describe("a file that is not JSON is damaged, and its problem has a position", () => {
   for (const [text, expected] of [
     ["", "models.json:1:1: The file is empty. Write {} into it, or remove it."],
     ['{\n"providers": {\n', "models.json:3:1: A closing brace is missing."],
@@ -41,7 +41,7 @@ describe("a file that is no JSON is broken, and the position is named", () => {
   }
 });
 
-describe("a mistake names its position and key, and costs no more than its field", () => {
+describe("a mistake has a position and a key, and only its field is ignored", () => {
   for (const [text, ...expected] of [
     ['{ "provider": {} }', '1:3: There is no field "provider". Did you mean "providers"?'],
     ['{ "providers": [] }', '1:3: "providers" has to be an object with values by name, not a list.'],
@@ -62,11 +62,11 @@ describe("a mistake names its position and key, and costs no more than its field
     [
       provider('{ "models": [{}, 7] }'),
       '2:14: "providers.p.models[0].id" has to be a string that is not empty, and is missing.',
-      '2:18: "providers.p.models[1]" has to be an object, not 7.',
+      '2:18: "providers.p.models[1]" has to be an object, not this number.',
     ],
     [
       model('"contextWindow": -1'),
-      '2:27: "providers.p.models[0].contextWindow" has to be a whole number of tokens, 1 or more, not -1.',
+      '2:27: "providers.p.models[0].contextWindow" has to be a whole number of tokens, 1 or more, not this number.',
     ],
     [
       model('"cost": { "input": "1" }'),
@@ -83,12 +83,12 @@ describe("a mistake names its position and key, and costs no more than its field
     [
       model('"thinkingLevelMap": { "hihg": "x", "max": 1 }'),
       '2:49: There is no field "providers.p.models[0].thinkingLevelMap.hihg". Did you mean "high" or "xhigh"?',
-      '2:62: "providers.p.models[0].thinkingLevelMap.max" has to be a string, or null, not 1.',
+      '2:62: "providers.p.models[0].thinkingLevelMap.max" has to be a string, or null, not this number.',
     ],
     [model('"samplingParams": {}'), '2:27: "providers.p.models[0].samplingParams" is not used by tau yet.'],
     [
       model('"compat": { "supportsStore": 1, "vllmPriority": 1 }'),
-      '2:39: "providers.p.models[0].compat.supportsStore" has to be true or false, not 1.',
+      '2:39: "providers.p.models[0].compat.supportsStore" has to be true or false, not this number.',
       '2:59: "providers.p.models[0].compat.vllmPriority" is not used by tau yet.',
     ],
     [provider('{ "name": "a",\n"name": "b" }'), '3:1: "providers.p.name" is set more than once. The last one counts.'],
@@ -102,7 +102,7 @@ describe("a mistake names its position and key, and costs no more than its field
     );
   }
 
-  test("and everything else in the file is kept", async () => {
+  test("everything else in the file counts", async () => {
     const text = `{ "providers": {
       "bad": 5,
       "p": { "baseUrl": "http://h/v1", "apiKey": 5, "models": [{ "id": 1 }, { "id": "m", "maxTokens": "x", "reasoning": true }] }
@@ -136,7 +136,7 @@ test("a problem never repeats a key or the value of a header", async () => {
   }
 });
 
-test("names that are special to JavaScript are names like others", async () => {
+test("names that are special in JavaScript are ordinary names", async () => {
   const parsed = await parseModels(
     '{ "providers": { "__proto__": { "name": "x", "compat": { "openRouterRouting": { "__proto__": 1 } } }, "constructor": { "toString": 1 } } }',
     "f",
@@ -158,7 +158,7 @@ test("no text makes it throw", async () => {
   );
   await fc.assert(
     fc.asyncProperty(texts, async (text) => {
-      expect(["read", "broken"]).toContain((await parseModels(text, "f")).kind);
+      expect(["read", "damaged"]).toContain((await parseModels(text, "f")).kind);
     }),
     { numRuns: 300 },
   );

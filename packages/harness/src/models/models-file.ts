@@ -1,4 +1,4 @@
-/** `models.json`: what a person says about providers and models, in pi's format, with comments and trailing commas. */
+/** Parses `models.json`, which describes providers and models in pi's format, with comments and trailing commas. */
 import type { FieldProblem, Path } from "../fields/field.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
@@ -8,32 +8,32 @@ import { modelsFile, type ProviderConfig } from "./schema.ts";
 export interface ModelsFile {
   providers: ReadonlyMap<string, ProviderConfig>;
   problems: FileProblem[];
-  /** Places something that the file says, and that turns out later to be a mistake. */
+  /** A problem with the position of this part of the file. */
   describe(path: Path, message: string): FileProblem;
 }
 
-/** `broken` is no JSON at all: nothing of it can be believed. */
-export type ParsedModels = ({ kind: "read" } & ModelsFile) | { kind: "broken"; problem: FileProblem };
+/** `damaged`: the file is not JSON, so nothing of it counts. */
+export type ParsedModels = ({ kind: "read" } & ModelsFile) | { kind: "damaged"; problem: FileProblem };
 
 export async function parseModels(text: string, file: string): Promise<ParsedModels> {
   const parsed = await parseJsonDocument(text);
   if (parsed.kind === "damaged")
-    return { kind: "broken", problem: { file, ...parsed.position, message: parsed.message } };
+    return { kind: "damaged", problem: { file, ...parsed.position, message: parsed.message } };
   const describe = (path: Path, message: string): FileProblem => ({
     file,
     ...parsed.getPosition(path),
     key: formatPath(path),
     message,
   });
-  const found: FieldProblem[] = parsed.repeated.map((path) => ({
+  const fieldProblems: FieldProblem[] = parsed.repeated.map((path) => ({
     kind: "other",
     path,
     predicate: "is set more than once. The last one counts.",
   }));
   const { providers = new Map() } =
-    modelsFile.read(parsed.value, { path: [], report: (problem) => found.push(problem) }) ?? {};
-  const problems = found
-    .map((problem) => describe(problem.path, formatFieldProblem(problem, { showStrings: false })))
+    modelsFile.read(parsed.value, { path: [], report: (problem) => fieldProblems.push(problem) }) ?? {};
+  const problems = fieldProblems
+    .map((problem) => describe(problem.path, formatFieldProblem(problem, { showValues: false })))
     .sort((a, b) => a.line! - b.line! || a.column! - b.column!);
   return { kind: "read", providers, problems, describe };
 }

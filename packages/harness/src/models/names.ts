@@ -1,5 +1,6 @@
-/** What the name of a model says: of which family it is, which version, and whether it is a snapshot. Pure. */
+/** Reads family, version and snapshot from the name of a model. Pure. */
 import type { Model } from "@tau/ai";
+import { oncePer } from "@tau/ai/internal";
 
 export interface ModelName {
   /** The words of the name, as `getWords` gives them. */
@@ -9,21 +10,21 @@ export interface ModelName {
 }
 
 export interface Lineage {
-  /** Everything in the stem but the version: two models of one family differ only by age. */
+  /** The stem without the version: models of one family differ only by age. */
   readonly family: string;
   readonly version: readonly number[];
-  /** Year, month and day as one number; 0 for a name that follows the newest snapshot. */
+  /** Year, month and day as one number; 0 for a name that always means the newest snapshot. */
   readonly date: number;
 }
 
-/** Lower case, split at everything that is no letter and no digit, and between a word and its number: `qwen3.8` is three. */
+/** In lower case, split at other characters than letters and digits, and between a word and its number: `qwen3.8` is three. */
 export function getWords(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "")
     .flatMap((word) => {
-      // Where a point is not allowed in a name, a `p` stands for it: 5p3.
+      // Some services write `p` for the point: 5p3.
       const pointed = /^(\p{L}?\d+)p(\d+)$/u.exec(word);
       if (pointed) return [pointed[1]!, pointed[2]!];
       const numbered = /^(\p{L}{2,})(\d.*)$/u.exec(word);
@@ -35,21 +36,17 @@ export const isNumber = (word: string): boolean => /^\d+$/.test(word);
 
 export const hasDigit = (word: string): boolean => /\d/.test(word);
 
-/** What comes behind the last slash: gateways put the maker before it. */
+/** The part after the last slash: gateways put the maker before it. */
 export const lastSegment = (id: string): string => id.slice(id.lastIndexOf("/") + 1);
 
 export function getName(text: string): ModelName {
   return { words: getWords(text), stem: getWords(withoutSnapshot(text).stem) };
 }
 
-const lineages = new WeakMap<Model, Lineage>();
-
-export function getLineage(model: Model): Lineage {
-  const known = lineages.get(model);
-  if (known) return known;
+export const getLineage = oncePer((model: Model): Lineage => {
   const { stem, date } = withoutSnapshot(model.id);
   const words = getWords(stem);
-  const lineage = {
+  return {
     family: words
       .filter((word) => !isNumber(word))
       .map((word) => (isVersion(word) ? word.slice(0, 1) : word))
@@ -57,21 +54,19 @@ export function getLineage(model: Model): Lineage {
     version: words.filter((word) => isNumber(word) || isVersion(word)).map((word) => Number(word.replace(/^\D/, ""))),
     date,
   };
-  lineages.set(model, lineage);
-  return lineage;
-}
+});
 
-/** One letter and a number: `k2`, `v4`, `o3`. With a letter behind it is a size. */
+/** One letter and a number: `k2`, `v4`, `o3`. With a letter after it, it is a size. */
 export const isVersion = (word: string): boolean => /^\p{L}\d+$/u.test(word);
 
-/** The newer first: by version, then the name that follows the newest snapshot, then the newest snapshot. */
+/** The newer first: by version, then a name that means the newest snapshot, then by the date of the snapshot. */
 export function compareAge(a: Lineage, b: Lineage): number {
-  for (let at = 0; at < Math.max(a.version.length, b.version.length); at++) {
-    const difference = (b.version[at] ?? -1) - (a.version[at] ?? -1);
+  for (let index = 0; index < Math.max(a.version.length, b.version.length); index++) {
+    const difference = (b.version[index] ?? -1) - (a.version[index] ?? -1);
     if (difference !== 0) return difference;
   }
-  const formatDate = ({ date }: Lineage) => (date === 0 ? Number.POSITIVE_INFINITY : date);
-  return formatDate(a) === formatDate(b) ? 0 : formatDate(b) - formatDate(a);
+  const getDate = ({ date }: Lineage) => (date === 0 ? Number.POSITIVE_INFINITY : date);
+  return getDate(a) === getDate(b) ? 0 : getDate(b) - getDate(a);
 }
 
 function withoutSnapshot(id: string): { stem: string; date: number } {
@@ -79,22 +74,22 @@ function withoutSnapshot(id: string): { stem: string; date: number } {
   const alias = bare.replace(/[-:]latest$/i, "");
   if (alias !== bare) return { stem: alias, date: 0 };
   for (const [pattern, read] of dateForms) {
-    const found = pattern.exec(bare);
-    const date = found ? read(found.slice(1).map(Number)) : 0;
-    if (found && date > 0) return { stem: bare.slice(0, found.index), date };
+    const match = pattern.exec(bare);
+    const date = match ? read(match.slice(1).map(Number)) : 0;
+    if (match && date > 0) return { stem: bare.slice(0, match.index), date };
   }
   return { stem: bare, date: 0 };
 }
 
-const day = (year: number, month: number, date: number) =>
+const toDay = (year: number, month: number, date: number) =>
   month >= 1 && month <= 12 && date <= 31 ? year * 10_000 + month * 100 + date : 0;
 
-/** How makers write the day of a snapshot, with how it is read; 0 for what is no date after all. */
+/** The ways in which makers write the date of a snapshot, and how each is read; 0 if it is no date. */
 const dateForms: readonly (readonly [RegExp, (numbers: number[]) => number])[] = [
-  [/[-@](20\d\d)-?(\d\d)-?(\d\d)$/, ([year, month, date]) => day(year!, month!, date!)],
-  [/-(\d\d)-(20\d\d)$/, ([month, year]) => day(year!, month!, 0)],
+  [/[-@](20\d\d)-?(\d\d)-?(\d\d)$/, ([year, month, date]) => toDay(year!, month!, date!)],
+  [/-(\d\d)-(20\d\d)$/, ([month, year]) => toDay(year!, month!, 0)],
   [
     /-(\d\d)(\d\d)$/,
-    ([first, second]) => (first! >= 20 && first! < 40 ? day(2000 + first!, second!, 0) : day(0, first!, second!)),
+    ([first, second]) => (first! >= 20 && first! < 40 ? toDay(2000 + first!, second!, 0) : toDay(0, first!, second!)),
   ],
 ];

@@ -19,10 +19,10 @@ import {
   wholeNumber,
 } from "../fields/kinds.ts";
 
-/** Quirks of a server, for whichever API reads them. */
+/** Differences of a server from the standard API. */
 export type Compat = Record<string, unknown>;
 
-/** What can be said of a model that exists. */
+/** Changes to an existing model. */
 export interface ModelOverride {
   name?: string;
   reasoning?: boolean;
@@ -31,12 +31,12 @@ export interface ModelOverride {
   cost?: Partial<Model["cost"]>;
   contextWindow?: number;
   maxTokens?: number;
-  /** By name in lower case. As written: a value may have to be resolved. */
+  /** By name in lower case. Values are as written: some have to be resolved. */
   headers?: Map<string, string>;
   compat?: Compat;
 }
 
-/** A model that is added, or takes the place of one with the same id. */
+/** A new model, or one that replaces the model with the same id. */
 export interface ModelEntry extends ModelOverride {
   id: string;
   api?: string;
@@ -53,7 +53,7 @@ export interface ProviderConfig {
   api?: string;
   headers?: Map<string, string>;
   compat?: Compat;
-  /** Sends the key as `Authorization: Bearer` besides where the API has it. */
+  /** Also send the key as `Authorization: Bearer`. */
   authHeader?: boolean;
   models?: ModelEntry[];
   modelOverrides?: Map<string, ModelOverride>;
@@ -66,7 +66,7 @@ const notUsed = "is not used by tau yet.";
 const tokens = wholeNumber({ min: 1, unit: "tokens" });
 const price = decimal({ min: 0, unit: "dollars per million tokens" });
 
-/** Null says that the model does not have the level. */
+/** Null means that the model does not have the level. */
 const thinkingLevelMap: Field<ThinkingLevelMap> = object(
   Object.fromEntries(thinkingLevels.map((level) => [level, optional(nullable(text))])) as Record<
     ModelThinkingLevel,
@@ -120,7 +120,7 @@ const namedHeader: Field<string> = {
 
 const namedHeaders = map(namedHeader);
 
-/** Names in lower case, so that one in a model takes the place of the same in its provider. */
+/** Names in lower case, so that a header of a model replaces the same one of its provider. */
 const headers: Field<Map<string, string>> = {
   ...namedHeaders,
   read(value, context) {
@@ -200,13 +200,13 @@ const modelEntries: Field<ModelEntry[]> = list(
   withPath(
     object(
       { ...overrideFields, id: nonEmptyText, api: optional(nonEmptyText), baseUrl: optional(url) },
-      // The type tells models for other kinds of work from those to talk to.
+      // In pi it marks models for other purposes than conversations.
       { unused: { ...unusedModel, type: "" } },
     ),
   ),
 );
 
-/** Of two models with one id the last counts, as of everything that is written twice. */
+/** Of two models with the same id the last counts. */
 const uniqueEntries: Field<ModelEntry[]> = {
   ...modelEntries,
   read(value, context) {

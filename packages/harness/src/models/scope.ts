@@ -1,10 +1,10 @@
-/** Which models a list of patterns stands for, such as the setting `enabledModels`. Pure. */
+/** Finds the models that match a list of patterns, such as the setting `enabledModels`. Pure. */
 import { clampThinkingLevel, type Model, modelsAreEqual, type ModelThinkingLevel } from "@tau/ai";
 import { getReference, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
 
 export interface ScopedModel {
   model: Model;
-  /** Absent when the pattern names none. */
+  /** Absent if the pattern has none. */
   thinkingLevel?: ModelThinkingLevel;
 }
 
@@ -15,14 +15,14 @@ export interface ScopeProblem {
 }
 
 export interface ModelScope {
-  /** In the order of the patterns; each model once, as the first pattern that has it says. */
+  /** In the order of the patterns; each model once, with the level of the first pattern that matches it. */
   models: ScopedModel[];
   problems: ScopeProblem[];
 }
 
 /**
- * A pattern with `*` or `?` stands for all that fit `provider/id` or the id, in any case, and `*` also goes over
- * slashes. Every other pattern is resolved like a model that somebody names; where that leaves a doubt, all are in.
+ * A pattern with `*` or `?` matches `provider/id` or the id, in upper or lower case; `*` also matches slashes. Any other
+ * pattern is resolved like a model that a user typed; if it is ambiguous, all candidates are included.
  */
 export function scopeModels(
   patterns: readonly string[],
@@ -36,10 +36,10 @@ export function scopeModels(
   };
   for (const pattern of patterns) {
     if (/[*?]/.test(pattern)) {
-      const { found, level } = globbed(pattern.trim(), models);
-      for (const model of found) add(model, level);
-      if (found.length === 0)
-        scope.problems.push({ pattern, kind: "not_found", message: `No model fits ${JSON.stringify(pattern)}.` });
+      const { matches, level } = matchGlob(pattern.trim(), models);
+      for (const model of matches) add(model, level);
+      if (matches.length === 0)
+        scope.problems.push({ pattern, kind: "not_found", message: `No model matches ${JSON.stringify(pattern)}.` });
       continue;
     }
     const resolution = resolveModel(pattern, models, preference);
@@ -51,30 +51,33 @@ export function scopeModels(
   return scope;
 }
 
-function globbed(pattern: string, models: readonly Model[]): { found: Model[]; level: ModelThinkingLevel | undefined } {
-  const fitting = (glob: string) =>
+function matchGlob(
+  pattern: string,
+  models: readonly Model[],
+): { matches: Model[]; level: ModelThinkingLevel | undefined } {
+  const filter = (glob: string) =>
     models.filter((model) => matchesGlob(glob, getReference(model)) || matchesGlob(glob, model.id));
-  const whole = fitting(pattern);
+  const whole = filter(pattern);
   const split = splitThinking(pattern);
-  if (whole.length > 0 || !split) return { found: whole, level: undefined };
-  return { found: fitting(split.head), level: split.level };
+  if (whole.length > 0 || !split) return { matches: whole, level: undefined };
+  return { matches: filter(split.head), level: split.level };
 }
 
-/** `*` for any text, `?` for one character. Steps back to the last `*` only, so no pattern is slow. */
+/** `*` matches any text, `?` one character. Goes back to the last `*` only, so that no pattern is slow. */
 export function matchesGlob(glob: string, text: string): boolean {
   const [pattern, subject] = [[...glob.toLowerCase()], [...text.toLowerCase()]];
-  let star: { at: number; from: number } | undefined;
-  let at = 0;
+  let star: { index: number; from: number } | undefined;
+  let index = 0;
   for (let from = 0; from < subject.length;) {
-    if (pattern[at] === "*") star = { at: at++, from };
-    else if (at < pattern.length && (pattern[at] === "?" || pattern[at] === subject[from])) {
-      at++;
+    if (pattern[index] === "*") star = { index: index++, from };
+    else if (index < pattern.length && (pattern[index] === "?" || pattern[index] === subject[from])) {
+      index++;
       from++;
     } else if (star) {
       star.from++;
       from = star.from;
-      at = star.at + 1;
+      index = star.index + 1;
     } else return false;
   }
-  return pattern.slice(at).every((left) => left === "*");
+  return pattern.slice(index).every((left) => left === "*");
 }

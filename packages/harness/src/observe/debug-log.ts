@@ -2,7 +2,8 @@
  * What happens inside, for who looks for a mistake: one JSON line each, the time first. It never holds a secret, and
  * never holds up who writes to it.
  */
-import { type Clock, sleep } from "@tau/ai";
+import type { Clock } from "@tau/ai";
+import { untilTimeout } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { LogWriter } from "./log-writer.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
@@ -52,12 +53,7 @@ export function createDebugLog(options: DebugLogOptions): DebugLog {
     droppedLine: (lines) => formatLine("dropped", { lines }),
   });
   let isClosed = false;
-
-  const within = async (work: Promise<void>) => {
-    const patience = new AbortController();
-    await Promise.race([work, sleep(clock, maxWaitMs, patience.signal)]);
-    patience.abort();
-  };
+  const wait = async (work: Promise<void>) => void (await untilTimeout(work, maxWaitMs, clock));
 
   return {
     log(event, data) {
@@ -74,10 +70,10 @@ export function createDebugLog(options: DebugLogOptions): DebugLog {
       }
     },
     addSecret: (value) => keeper.add(value),
-    flush: () => within(writer.settled()),
+    flush: () => wait(writer.settled()),
     close() {
       isClosed = true;
-      return within(writer.close());
+      return wait(writer.close());
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Everything that people write for an agent, read from where it belongs, and read again when it is asked for. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { Listeners, SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { contextDirectories, loadContextFiles, type TextFile } from "./context-files.ts";
@@ -66,7 +67,8 @@ export interface ResourceLoaderOptions {
 export async function createResourceLoader(options: ResourceLoaderOptions): Promise<ResourceLoader> {
   const settled = resolveOptions(options);
   let { resources, problems } = await load(settled, nothing);
-  const listeners = new Set<(changed: readonly ResourceName[]) => void>();
+  const failures: unknown[] = [];
+  const listeners = new Listeners<readonly ResourceName[]>((error) => failures.push(error));
   const reloadNow = async () => {
     const before = resources;
     const loaded = await load(settled, before);
@@ -74,10 +76,13 @@ export async function createResourceLoader(options: ResourceLoaderOptions): Prom
     problems = loaded.problems;
     if (changed.length === 0) return changed;
     resources = loaded.resources;
-    tellAll(listeners, changed);
+    listeners.emit(changed);
+    // All were called; the first failure is the caller's.
+    const [failure] = failures.splice(0);
+    if (failure !== undefined) throw failure;
     return changed;
   };
-  let queue: Promise<unknown> = Promise.resolve();
+  const queue = new SerialQueue();
   return {
     get resources() {
       return resources;
@@ -85,17 +90,9 @@ export async function createResourceLoader(options: ResourceLoaderOptions): Prom
     get problems() {
       return problems;
     },
-    reload() {
-      // One at a time, or an older reading could come last.
-      const mine = queue.then(reloadNow, reloadNow);
-      queue = mine;
-      return mine;
-    },
-    subscribe(listener) {
-      const own = (changed: readonly ResourceName[]) => listener(changed);
-      listeners.add(own);
-      return () => void listeners.delete(own);
-    },
+    // One at a time, or an older reading could come last.
+    reload: () => queue.add(reloadNow),
+    subscribe: (listener) => listeners.add(listener),
   };
 }
 
@@ -213,20 +210,4 @@ const byPath = <T>(items: readonly T[], getPath: (item: T) => string): Map<strin
 function changedNames(before: Resources, after: Resources): ResourceName[] {
   const names = Object.keys(nothing) as ResourceName[];
   return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-}
-
-/** Everybody is told, also when one of them fails; then the first failure is the caller's. */
-function tellAll(
-  listeners: ReadonlySet<(changed: readonly ResourceName[]) => void>,
-  changed: readonly ResourceName[],
-): void {
-  const failures: unknown[] = [];
-  for (const listener of listeners) {
-    try {
-      listener(changed);
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
 }

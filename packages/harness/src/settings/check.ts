@@ -1,9 +1,9 @@
-/** Tells what is right in a file's settings from what is not. Pure. */
+/** Separates the valid settings of a file from its mistakes. Pure. */
 import { isRecord } from "@tau/ai";
 import type { Field, FieldProblem, Path } from "../fields/field.ts";
 import { map, object, optional } from "../fields/kinds.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
-import { type Fields, type SettingNode, type SettingsInput, settingsTable } from "./schema.ts";
+import { type Fields, forbiddenNames, type SettingNode, type SettingsInput, settingsTable } from "./schema.ts";
 
 /** Why something in the settings does not count. */
 export type MistakeKind =
@@ -31,7 +31,7 @@ export interface Checked {
   readonly mistakes: readonly Mistake[];
 }
 
-/** Keeps what is right. Nothing of `value` is shared with the result. */
+/** The result shares nothing with `value`. */
 export function checkSettings(value: unknown, options: CheckOptions): Checked {
   const mistakes: Mistake[] = [];
   const check: Check = { ...options, report: (mistake) => mistakes.push(mistake) };
@@ -44,7 +44,7 @@ interface Check extends CheckOptions {
   report(mistake: Mistake): void;
 }
 
-/** What `node` accepts under these options; null stands for the default everywhere. */
+/** The field that accepts the values of `node` under these options. Null stands for the default everywhere. */
 function toField(node: SettingNode, check: Check): Field<unknown> {
   switch (node.kind) {
     case "group":
@@ -65,14 +65,11 @@ function toGroup(fields: Fields, check: Check): Field<unknown> {
     ...group([]),
     read(value, context) {
       // Null for a group is null for each of its settings, so that each is checked for trust.
-      const given = value === null ? Object.fromEntries(names.map((name) => [name, null])) : value;
-      return group(context.path).read(given, context) ?? getAt(check.before, context.path);
+      const values = value === null ? Object.fromEntries(names.map((name) => [name, null])) : value;
+      return group(context.path).read(values, context) ?? getAt(check.before, context.path);
     },
   };
 }
-
-/** Names that would reach into the language when objects are merged. */
-const forbiddenNames = ["__proto__", "constructor", "prototype"];
 
 function toMap(of: SettingNode, check: Check): Field<unknown> {
   const entry = toField(of, check);

@@ -1,4 +1,4 @@
-/** Another process saves, as editors do. */
+/** Another process saves the files, as editors do. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type SettingsChange, SettingsManager } from "./settings-manager.ts";
 import { formatFileProblem } from "../file-problem.ts";
 
-function house({ isEmpty = false } = {}) {
+function createDirectories({ isEmpty = false } = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-reload-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const agentDir = join(root, "agent");
@@ -27,7 +27,7 @@ function house({ isEmpty = false } = {}) {
   return { root, agentDir, cwd, global, project };
 }
 
-async function watched(cwd: string, agentDir: string) {
+async function openWatched(cwd: string, agentDir: string) {
   const manager = await SettingsManager.create(cwd, agentDir);
   const changes: SettingsChange[] = [];
   manager.subscribe((change) => changes.push(change));
@@ -35,7 +35,7 @@ async function watched(cwd: string, agentDir: string) {
   return { manager, changes };
 }
 
-/** Runs what it is sent, with `file` and `text(theme)` at hand. */
+/** Runs each script that it is sent, with `file` and `text(theme)` in scope. */
 const editorScript = `
   const fs = require("node:fs"), path = require("node:path");
   const text = (theme) => JSON.stringify({ theme }, null, 2) + " ".repeat(20_000);
@@ -51,8 +51,8 @@ beforeAll(() => {
 });
 afterAll(() => void editor.kill("SIGKILL"));
 
-/** Does something with a file in another process. */
-async function elsewhere(file: string, script: string): Promise<void> {
+/** Runs a script about a file in another process. */
+async function runInEditor(file: string, script: string): Promise<void> {
   const done = once(editor, "message", { signal: AbortSignal.timeout(5_000) });
   editor.send({ file, script });
   expect((await done)[0]).toBe("done");
@@ -76,16 +76,16 @@ const saves = {
 };
 
 test.each(Object.entries(saves))(
-  "an editor that %s is seen, and again, and nothing broken is ever seen",
+  "a save by an editor that %s is noticed, and the next one too, and no half saved file is ever used",
   async (_how, script) => {
-    const { cwd, agentDir, global, project } = house();
-    const { manager, changes } = await watched(cwd, agentDir);
-    await elsewhere(global, script);
+    const { cwd, agentDir, global, project } = createDirectories();
+    const { manager, changes } = await openWatched(cwd, agentDir);
+    await runInEditor(global, script);
     await soon(() => expect(manager.get().theme).toBe("saved"));
-    // What replaced the file is watched as well.
-    await elsewhere(global, script.replaceAll("saved", "again").replaceAll("-old", "-older"));
+    // The new file is watched as well.
+    await runInEditor(global, script.replaceAll("saved", "again").replaceAll("-old", "-older"));
     await soon(() => expect(manager.get().theme).toBe("again"));
-    await elsewhere(project, script.replaceAll("saved", "project"));
+    await runInEditor(project, script.replaceAll("saved", "project"));
     await soon(() => expect(manager.get().theme).toBe("project"));
     for (const { settings, problems } of changes) {
       expect(problems).toEqual([]);
@@ -94,65 +94,65 @@ test.each(Object.entries(saves))(
   },
 );
 
-test("files and directories that come later are seen, and that they are gone", async () => {
-  const { cwd, agentDir, global, project } = house({ isEmpty: true });
-  const { manager, changes } = await watched(cwd, agentDir);
+test("files and directories that are created or removed later are noticed", async () => {
+  const { cwd, agentDir, global, project } = createDirectories({ isEmpty: true });
+  const { manager, changes } = await openWatched(cwd, agentDir);
   const make = `fs.mkdirSync(path.dirname(file), { recursive: true }); fs.writeFileSync(file, text("made"));`;
-  await elsewhere(project, make);
+  await runInEditor(project, make);
   await soon(() => expect(manager.get().theme).toBe("made"));
-  await elsewhere(project, `fs.rmSync(path.dirname(file), { recursive: true });`);
+  await runInEditor(project, `fs.rmSync(path.dirname(file), { recursive: true });`);
   await soon(() => expect(manager.get().theme).toBe("system"));
-  await elsewhere(project, make);
+  await runInEditor(project, make);
   await soon(() => expect(manager.get().theme).toBe("made"));
-  await elsewhere(global, make.replace("made", "own"));
+  await runInEditor(global, make.replace("made", "own"));
   await soon(() => expect(manager.getGlobal()).toEqual({ theme: "own" }));
   expect(changes.flatMap(({ changed }) => changed)).toEqual(["theme", "theme", "theme"]);
 });
 
-test("what a link points to is watched, also when it is replaced", async () => {
-  const { root, cwd, agentDir, global } = house();
+test("the target of a link is watched, also when it is replaced", async () => {
+  const { root, cwd, agentDir, global } = createDirectories();
   const dotfiles = join(root, "dotfiles");
   mkdirSync(dotfiles);
   writeFileSync(join(dotfiles, "tau.json"), "{}");
   rmSync(global);
   symlinkSync(join(dotfiles, "tau.json"), global);
-  const { manager } = await watched(cwd, agentDir);
+  const { manager } = await openWatched(cwd, agentDir);
   for (const [how, script] of Object.entries(saves)) {
     if (how === "replaces its directory") continue;
-    await elsewhere(join(dotfiles, "tau.json"), script.replaceAll("saved", how));
+    await runInEditor(join(dotfiles, "tau.json"), script.replaceAll("saved", how));
     await soon(() => expect(manager.get().theme).toBe(how));
   }
 });
 
-test("a file that stays broken is told after a while, the last good value stays, and mending it is seen", async () => {
-  const { cwd, agentDir, global } = house();
-  const { manager, changes } = await watched(cwd, agentDir);
-  await elsewhere(global, `fs.writeFileSync(file, '{ "theme": "bro');`);
+test("a file that stays damaged is reported, keeps its last valid values, and counts again when it is corrected", async () => {
+  const { cwd, agentDir, global } = createDirectories();
+  const { manager, changes } = await openWatched(cwd, agentDir);
+  await runInEditor(global, `fs.writeFileSync(file, '{ "theme": "bro');`);
   await soon(() => expect(changes).toHaveLength(1));
   expect(changes[0]?.changed).toEqual([]);
   expect(changes[0]?.problems.map(formatFileProblem)).toEqual([
     `${global}:1:12: A string does not end. Close it with a double quote on the same line.`,
   ]);
   expect(manager.get().theme).toBe("first");
-  await elsewhere(global, `fs.writeFileSync(file, text("mended"));`);
-  await soon(() => expect(manager.get().theme).toBe("mended"));
+  await runInEditor(global, `fs.writeFileSync(file, text("corrected"));`);
+  await soon(() => expect(manager.get().theme).toBe("corrected"));
   expect(manager.problems).toEqual([]);
 });
 
-test("time is the clock's: nothing is read before it is quiet, and broken is told only when it stays", async () => {
-  const { cwd, agentDir, global } = house();
+test("a file is read 30 ms after a change, and reported as damaged only if it still is 500 ms later", async () => {
+  const { cwd, agentDir, global } = createDirectories();
   const clock = createFakeClock();
   const manager = await SettingsManager.create(cwd, agentDir, { clock });
   onTestFinished(() => manager.close());
   const problems: number[] = [];
   manager.subscribe((change) => problems.push(change.problems.length));
   await clock.advance(30);
-  // Behind the first look of the watch.
+  // After the first read of the watcher.
   await manager.reload();
   writeFileSync(global, "{");
   await soon(() => expect(clock.waiting).toBe(1));
   await clock.advance(30);
-  // Once it was looked at, there is the timer of the second look.
+  // After it was read, there is the timer of the second read.
   await soon(() => expect(clock.waiting).toBe(1));
   await clock.advance(499);
   expect(problems).toEqual([]);
@@ -160,7 +160,7 @@ test("time is the clock's: nothing is read before it is quiet, and broken is tol
   await soon(() => expect(problems).toEqual([1]));
 });
 
-test("a listener that fails is told and does not keep the others from being called", async () => {
+test("a listener that fails is reported and does not keep the others from being called", async () => {
   const manager = SettingsManager.inMemory();
   const themes: string[] = [];
   manager.subscribe(() => {
@@ -174,21 +174,21 @@ test("a listener that fails is told and does not keep the others from being call
   expect(manager.problems.map(({ message }) => message)).toEqual(["A listener for settings failed: no"]);
 });
 
-test("after closing nothing is told and no timer is left", async () => {
-  const { cwd, agentDir, global } = house();
+test("after closing no listener is called and no timer is left", async () => {
+  const { cwd, agentDir, global } = createDirectories();
   const clock = createFakeClock();
   const manager = await SettingsManager.create(cwd, agentDir, { clock });
   let calls = 0;
   manager.subscribe(() => calls++);
   await clock.advance(30);
-  // Behind the first look of the watch.
+  // After the first read of the watcher.
   await manager.reload();
   writeFileSync(global, "{");
   await soon(() => expect(clock.waiting).toBe(1));
   await clock.advance(30);
   await soon(() => expect(clock.waiting).toBe(1));
   writeFileSync(global, "{ ");
-  // One for what has just happened, and one for the second look.
+  // One for the last change, and one for the second read.
   await soon(() => expect(clock.waiting).toBe(2));
   await manager.close();
   expect(clock.waiting).toBe(0);
@@ -196,8 +196,8 @@ test("after closing nothing is told and no timer is left", async () => {
   expect(calls).toBe(0);
 });
 
-test("processes that change different settings at once lose nothing, and each sees what the others did", async () => {
-  const { root, cwd, agentDir, global } = house();
+test("processes that change different settings at the same time lose nothing, and each sees the changes of the others", async () => {
+  const { root, cwd, agentDir, global } = createDirectories();
   writeFileSync(global, '{\n  // keep me\n  "theme": "first"\n}\n');
   const script = join(root, "updater.mjs");
   await build({
@@ -220,7 +220,7 @@ test("processes that change different settings at once lose nothing, and each se
     external: ["google-auth-library"],
     logLevel: "silent",
   });
-  const { manager } = await watched(cwd, agentDir);
+  const { manager } = await openWatched(cwd, agentDir);
   const names = ["A", "B", "C"];
   const ends = names.map(
     (name) =>

@@ -10,4 +10,4 @@ export {
   SettingsManager,
   type SettingsManagerOptions,
 } from "./settings-manager.ts";
-export type { SettingsProblem, SettingsScope } from "./standing.ts";
+export type { SettingsProblem, SettingsScope } from "./file-state.ts";

@@ -1,15 +1,15 @@
-/** Where the settings of a person and of a project are. */
+/** Finds the settings files of the user and of the project. */
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { fileSource, type FileSourceOptions, type SettingsSource } from "./source.ts";
-import type { SettingsScope } from "./standing.ts";
+import { createFileSource, type FileSourceOptions, type SettingsSource } from "./source.ts";
+import type { SettingsScope } from "./file-state.ts";
 
 export interface LocatedSettings {
   readonly sources: Readonly<Record<SettingsScope, SettingsSource>>;
-  /** To be watched. */
+  /** The files to watch. */
   readonly files: readonly string[];
 }
 
@@ -19,28 +19,33 @@ export function locateSettings(
   agentDir: string,
   ports: Pick<FileSourceOptions, "fileSystem" | "clock" | "ids">,
 ): LocatedSettings {
-  const own = resolve(agentDir);
-  const ofProject = join(resolve(cwd), ".tau");
-  const source = (directory: string, rest: { mode: number; within?: string }) => {
-    const place = { directory, cwd: resolve(cwd), home: homedir() };
-    return fileSource({ path: join(directory, "settings.json"), place, ...ports, ...rest });
+  const userDirectory = resolve(agentDir);
+  const projectDirectory = join(resolve(cwd), ".tau");
+  const createSource = (directory: string, rest: { mode: number; within?: string }) => {
+    const location = { directory, cwd: resolve(cwd), home: homedir() };
+    return createFileSource({ path: join(directory, "settings.json"), location, ...ports, ...rest });
   };
-  const global = source(own, { mode: 0o600 });
-  // In a person's home both are the same file, which then has that person's authority.
-  if (realOr(own) === realOr(ofProject))
-    return { sources: { global, project: noSource(global) }, files: [global.file] };
-  const project = source(ofProject, { mode: 0o644, within: resolve(cwd) });
+  const global = createSource(userDirectory, { mode: 0o600 });
+  // In the home directory both are the same file, which counts as the user's.
+  if (getRealPath(userDirectory) === getRealPath(projectDirectory))
+    return { sources: { global, project: createNoSource(global) }, files: [global.file] };
+  const project = createSource(projectDirectory, { mode: 0o644, within: resolve(cwd) });
   return { sources: { global, project }, files: [global.file, project.file] };
 }
 
-const noSource = ({ file, place }: SettingsSource): SettingsSource => ({
+/** For a project without settings of its own. */
+const createNoSource = ({ file, location }: SettingsSource): SettingsSource => ({
   file,
-  place,
+  location,
   read: () => Promise.resolve({ kind: "absent" }),
-  rewrite: () => Promise.reject(new HarnessError("invalid_input", `${file} holds your own settings: change those.`)),
+  rewrite: () =>
+    Promise.reject(
+      new HarnessError("invalid_input", `${file} holds your own settings. Change the scope "global" instead.`),
+    ),
 });
 
-function realOr(path: string): string {
+/** The path itself if it does not exist. */
+function getRealPath(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {

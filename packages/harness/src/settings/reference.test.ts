@@ -10,10 +10,10 @@ function leaves(node: SettingNode, path: string[] = []): string[] {
   return Object.entries(node.fields).flatMap(([name, field]) => leaves(field, [...path, name]));
 }
 
-test("the page has one row for each setting, with its type, its default and who may set it", () => {
+test("the page has one row for each setting, with its type, its default and when a project may set it", () => {
   const page = settingsReference();
   for (const name of leaves(settingsTable)) expect(page.split(`\n| \`${name}\` |`)).toHaveLength(2);
-  expect(page).toContain("| `retry.maxRetries` | `number` | `3` | always | How often to try again. |");
+  expect(page).toContain("| `retry.maxRetries` | `number` | `3` | always | The most retries of one request. |");
   expect(page).toContain('| `steeringMode` | `"all" \\| "one-at-a-time"` | `"one-at-a-time"` | always |');
   expect(page).toMatch(/\| `shellPath` \| `string` \| {2}\| when trusted \|/);
   expect(page).toContain("| `compaction.models` | `Record<string, { enabled, reserveTokens, keepRecentTokens }>` |");
@@ -22,7 +22,7 @@ test("the page has one row for each setting, with its type, its default and who 
   expect(new Set(rows.map((row) => row.replaceAll("\\|", "").split("|").length))).toEqual(new Set([7]));
 });
 
-test("each setting says what it does in a sentence", () => {
+test("the description of each setting is a sentence", () => {
   const visit = (node: SettingNode): void => {
     expect(node.description).toMatch(/^[A-Z].*\.$/);
     if (node.kind === "group") Object.values(node.fields).forEach(visit);
@@ -30,7 +30,7 @@ test("each setting says what it does in a sentence", () => {
   visit(settingsTable);
 });
 
-test("an editor with the schema and tau agree on what is a mistake", () => {
+test("the schema and the check agree on what is a mistake", () => {
   // Without the defaults, which this validation would fill in.
   const parameters = JSON.parse(
     JSON.stringify(settingsSchema(), (key, value: unknown) => (key === "default" ? undefined : value)),
@@ -44,7 +44,7 @@ test("an editor with the schema and tau agree on what is a mistake", () => {
         name: "settings",
         arguments: value,
       });
-      // Such a validation mends what it can. What had to be mended was not valid.
+      // The validation converts values that are almost right. Such values were not valid.
       return JSON.stringify(read) === JSON.stringify(value);
     } catch {
       return false;

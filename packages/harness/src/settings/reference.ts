@@ -1,9 +1,9 @@
-/** The table of settings, as a page for people and as a schema for editors. Pure. */
-import { type SettingNode, type ProjectMaySet, settingsTable } from "./schema.ts";
+/** The table of settings as a reference page and as a JSON Schema. Pure. */
+import { isRecord } from "@tau/ai";
+import type { JsonSchema } from "../fields/field.ts";
+import { forbiddenNames, type ProjectMaySet, type SettingNode, settingsTable } from "./schema.ts";
 
-type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** A JSON Schema of settings files, for editors: completion, descriptions, and mistakes as they are typed. */
+/** The JSON Schema of settings files. Editors use it to complete names and to show mistakes. */
 export function settingsSchema(): JsonSchema {
   const { properties, ...rest } = toSchema(settingsTable) as { properties: object };
   const pointer = { type: "string", description: "Where an editor finds this schema." };
@@ -32,9 +32,9 @@ function toSchema(node: SettingNode): JsonSchema {
       return { description, type: ["object", "null"], additionalProperties: false, properties: fields };
     }
     case "map": {
-      // Inside a map nothing is filled in, so that the defaults of the entries say nothing.
+      // Inside of a map no defaults are filled in.
       const entries = withoutDefaults(toSchema(node.of)) as JsonSchema;
-      const propertyNames = { not: { enum: ["__proto__", "constructor", "prototype"] } };
+      const propertyNames = { not: { enum: forbiddenNames } };
       return { description, type: ["object", "null"], propertyNames, additionalProperties: entries };
     }
   }
@@ -51,7 +51,7 @@ function orNull(schema: JsonSchema): JsonSchema {
 }
 
 function withoutDefaults(schema: unknown): unknown {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return schema;
+  if (!isRecord(schema)) return schema;
   const rest = Object.entries(schema).filter(([name]) => name !== "default");
   return Object.fromEntries(rest.map(([name, value]) => [name, withoutDefaults(value)]));
 }
@@ -61,12 +61,12 @@ const introduction = `# Settings
 <!-- Generated from the table of settings. -->
 
 Settings are JSON with comments, in two files: \`settings.json\` in tau's own directory (\`~/.tau\`, or where \`TAU_DIR\`
-points) and \`.tau/settings.json\` in a project. The project's win over your own, and those over the defaults. Objects are
-merged, lists are replaced, and \`null\` is the default again. Changes count at once. A mistake is reported with its file, line and
-name, and costs only the setting it is in.
+points) and \`.tau/settings.json\` in a project. A project's settings override your own, and yours override the defaults.
+Objects are merged, lists are replaced, and \`null\` stands for the default. Changes count at once. A mistake is reported with
+its file, line and name; only the setting with the mistake is ignored.
 
-A project's settings may set what is marked "always" below. The rest would execute something, send something elsewhere,
-or loosen what you decided: it is ignored, with a notice, until you trust the project.
+A project can always set what is marked "always" below. The other settings could execute something, send data elsewhere,
+or loosen a decision of yours: in a project they are ignored, with a notice, until you trust it.
 `;
 
 /** The reference page of all settings, in Markdown. */

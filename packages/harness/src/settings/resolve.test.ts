@@ -3,19 +3,19 @@ import { resolveCompactionSettings } from "../compaction/settings.ts";
 import { resolveSettings, type SettingsLayer } from "./resolve.ts";
 import type { SettingsInput } from "./schema.ts";
 
-const place = { directory: "/home/ann/.tau", cwd: "/project", home: "/home/ann" };
-const projectPlace = { ...place, directory: "/project/.tau" };
+const location = { directory: "/home/ann/.tau", cwd: "/project", home: "/home/ann" };
+const projectPlace = { ...location, directory: "/project/.tau" };
 
 const resolve = (global: SettingsInput, project: SettingsInput = {}) => {
   const layers: SettingsLayer[] = [
-    { values: global, place },
-    { values: project, place: projectPlace },
+    { values: global, location },
+    { values: project, location: projectPlace },
   ];
   return resolveSettings(layers);
 };
 
-describe("what counts", () => {
-  test("without settings it is the defaults, all of them", () => {
+describe("merging", () => {
+  test("no settings give all defaults", () => {
     expect(resolve({})).toEqual({
       defaultProvider: undefined,
       defaultModel: undefined,
@@ -46,13 +46,13 @@ describe("what counts", () => {
     });
   });
 
-  test("the defaults of compaction are those of compaction", () => {
+  test("the defaults of compaction are those of the compaction module", () => {
     const model = { provider: "a", id: "b", contextWindow: 1_000_000 };
     const { compaction } = resolve({});
     expect(resolveCompactionSettings(compaction, model)).toEqual(resolveCompactionSettings({}, model));
   });
 
-  test("the project's wins over the person's, setting by setting", () => {
+  test("the project's settings override the user's, one by one", () => {
     const { retry, theme } = resolve(
       { retry: { maxRetries: 5, enabled: false }, theme: "a" },
       { retry: { maxRetries: 7 } },
@@ -66,12 +66,12 @@ describe("what counts", () => {
     expect(resolve({ enabledModels: ["a"] }, { enabledModels: [] }).enabledModels).toEqual([]);
   });
 
-  test("null is the default again, whatever is below it", () => {
+  test("null stands for the default, whatever earlier layers say", () => {
     expect(resolve({ theme: "a" }, { theme: null }).theme).toBe("system");
     expect(resolve({ theme: null }).theme).toBe("system");
   });
 
-  test("maps are merged by name, and null takes out a name, or all below it", () => {
+  test("maps are merged by name, and null removes a name, or all names of earlier layers", () => {
     const global = { compaction: { models: { a: { reserveTokens: 1, enabled: true }, b: { reserveTokens: 2 } } } };
     const models = (project: SettingsInput) => resolve(global, project).compaction.models;
     expect(models({ compaction: { models: { a: { reserveTokens: 3 }, c: {} } } })).toEqual({
@@ -88,7 +88,7 @@ describe("what counts", () => {
     expect(resolve({ shellEnv: { A: "1", B: "" } }, { shellEnv: { A: "2" } }).shellEnv).toEqual({ A: "2", B: "" });
   });
 
-  test("paths are those of the file they are written in", () => {
+  test("relative paths depend on the file they are written in", () => {
     expect(resolve({ skills: ["s", "~/t", "/u"] }).skills).toEqual(["/home/ann/.tau/s", "/home/ann/t", "/u"]);
     expect(resolve({}, { skills: ["s"] }).skills).toEqual(["/project/.tau/s"]);
     expect(resolve({ sessionDir: "logs" }).sessionDir).toBe("/project/logs");
@@ -100,7 +100,7 @@ describe("what counts", () => {
     expect(resolve({ defaultThinkingLevel: "none" as "off" }).defaultThinkingLevel).toBe("off");
   });
 
-  test("it is frozen all the way down and shares nothing with what it was made of", () => {
+  test("the result is frozen, also inside, and shares nothing with the layers", () => {
     const models = ["a"];
     const settings = resolve({ enabledModels: models, compaction: { models: { a: { enabled: true } } } });
     models.push("b");

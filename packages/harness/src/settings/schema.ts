@@ -1,18 +1,18 @@
 /**
- * All settings, in one table. Their types, their defaults, what is a mistake, the reference page and the JSON Schema
- * for editors all come from here. Names are pi's where pi has the setting.
+ * All settings, in one table, from which the types, the defaults, the checks, the reference page and the JSON Schema for
+ * editors are made. Names are pi's where pi has the setting.
  */
 import type { Field } from "../fields/field.ts";
 import { decimal, flag, list, nonEmptyText, oneOf, text, wholeNumber } from "../fields/kinds.ts";
 import { paths, program, type Shape, thinkingLevel, workingPath } from "./shape.ts";
 
 /**
- * When the settings of a project may set it. What executes something, sends data or money elsewhere, or loosens what
- * a person has decided waits until that person trusts the project.
+ * When a project may set it. A setting that executes something, sends data or money elsewhere, or loosens a decision of
+ * the user counts only after the user trusts the project.
  */
 export type ProjectMaySet = "always" | "when trusted";
 
-/** One setting. A default of undefined means that there is none: the value may then be undefined. */
+/** One setting. If the default is undefined, the value may be undefined. */
 export interface Setting<T, D extends T | undefined = T | undefined> {
   readonly kind: "setting";
   readonly shape: Shape<T>;
@@ -31,11 +31,14 @@ export interface Group<F extends Fields> {
 export interface MapOf<E extends Setting<unknown> | Group<Fields>> {
   readonly kind: "map";
   readonly description: string;
-  /** What the names are: completes "by …". */
+  /** What the names are; completes "by …". */
   readonly by: string;
   readonly of: E;
   readonly project: ProjectMaySet;
 }
+
+/** Names that a map may not have: they would reach into the language when objects are merged. */
+export const forbiddenNames: readonly string[] = ["__proto__", "constructor", "prototype"];
 
 export interface Fields {
   readonly [name: string]: SettingNode;
@@ -43,7 +46,7 @@ export interface Fields {
 
 export type SettingNode = Setting<unknown> | Group<Fields> | MapOf<Setting<unknown> | Group<Fields>>;
 
-/** With everything filled in. */
+/** With all defaults. */
 type Resolved<N> =
   N extends Setting<infer T, infer D>
     ? undefined extends D
@@ -55,40 +58,40 @@ type Resolved<N> =
         ? Readonly<Record<string, Chosen<E>>>
         : never;
 
-/** What was chosen, and nothing else: inside a map nothing is filled in. */
+/** Without defaults, as inside of a map. */
 type Chosen<N> =
   N extends Setting<infer T> ? T : N extends Group<infer F> ? { readonly [K in keyof F]?: Chosen<F[K]> } : never;
 
-/** As a file says it: anything may be left out, and null stands for the default. */
-type Given<N> =
+/** As in a file: anything may be left out, and null stands for the default. */
+type Input<N> =
   N extends Setting<infer T>
     ? T | null | undefined
     : N extends Group<infer F>
-      ? { readonly [K in keyof F]?: Given<F[K]> } | null | undefined
+      ? { readonly [K in keyof F]?: Input<F[K]> } | null | undefined
       : N extends MapOf<infer E>
-        ? Readonly<Record<string, Given<E>>> | null | undefined
+        ? Readonly<Record<string, Input<E>>> | null | undefined
         : never;
 
-interface About<D> {
+interface SettingOptions<D> {
   default: D;
   description: string;
   /** Default `always`. */
   project?: ProjectMaySet;
 }
 
-const setting = <T, const D extends T | undefined>(shape: Shape<T>, about: About<D>): Setting<T, D> => ({
+const setting = <T, const D extends T | undefined>(shape: Shape<T>, options: SettingOptions<D>): Setting<T, D> => ({
   kind: "setting",
   shape,
   project: "always",
-  ...about,
+  ...options,
 });
 
 const group = <F extends Fields>(description: string, fields: F): Group<F> => ({ kind: "group", description, fields });
 
 const mapSetting = <E extends Setting<unknown> | Group<Fields>>(
   of: E,
-  about: { description: string; by: string; project?: ProjectMaySet },
-): MapOf<E> => ({ kind: "map", of, project: "always", ...about });
+  options: { description: string; by: string; project?: ProjectMaySet },
+): MapOf<E> => ({ kind: "map", of, project: "always", ...options });
 
 /** Readonly, since settings are frozen. */
 const texts: Field<readonly string[]> = list(nonEmptyText);
@@ -98,19 +101,19 @@ const count = (unit: string) => wholeNumber({ min: 0, unit });
 
 const queueMode = oneOf("all", "one-at-a-time");
 
-/** The choices of compaction that a single model can have of its own. */
+/** The settings of compaction that a model can have of its own. */
 const compaction = {
   enabled: setting(flag, {
     default: true,
-    description: "Compact without being asked, when the context is nearly full.",
+    description: "Compact automatically when the context is nearly full.",
   }),
   reserveTokens: setting(count("tokens"), {
     default: 16_384,
-    description: "Tokens of the window that are kept free; a context that reaches into them is compacted.",
+    description: "Tokens of the context window to keep free; a longer context is compacted.",
   }),
   keepRecentTokens: setting(count("tokens"), {
     default: 20_000,
-    description: "Tokens at the end of the conversation that stay as they are.",
+    description: "Tokens at the end of the conversation that compaction leaves as they are.",
   }),
 };
 
@@ -125,9 +128,9 @@ export const settingsTable = group("The settings of tau.", {
   }),
   defaultThinkingLevel: setting(thinkingLevel, {
     default: "medium",
-    description: "How much a model thinks when a session starts.",
+    description: "The thinking level of a new session.",
   }),
-  thinkingBudgets: group("Tokens that a model may think with, by level.", {
+  thinkingBudgets: group("The most tokens that a model may use for thinking, by level.", {
     minimal: setting(count("tokens"), { default: 1_024, description: "Tokens for the level `minimal`." }),
     low: setting(count("tokens"), { default: 1_024, description: "Tokens for the level `low`." }),
     medium: setting(count("tokens"), { default: 8_192, description: "Tokens for the level `medium`." }),
@@ -135,138 +138,139 @@ export const settingsTable = group("The settings of tau.", {
   }),
   enabledModels: setting(texts, {
     default: undefined,
-    description: "Patterns of the models to choose from, such as `anthropic/*` or `*sonnet*:high`. Without it: all.",
+    description:
+      "Patterns of the models to choose from, such as `anthropic/*` or `*sonnet*:high`. Default: all models.",
   }),
   transport: setting(oneOf("auto", "sse", "websocket", "websocket-cached"), {
     default: "auto",
-    description: "How to talk to providers that offer more than one way.",
+    description: "The transport for providers that have more than one.",
   }),
-  retry: group("What happens when a provider fails in a way that may pass.", {
-    enabled: setting(flag, { default: true, description: "Try again." }),
-    maxRetries: setting(count("tries"), { default: 3, description: "How often to try again." }),
+  retry: group("Retries after a failure of a provider that may be temporary.", {
+    enabled: setting(flag, { default: true, description: "Retry failed requests." }),
+    maxRetries: setting(count("retries"), { default: 3, description: "The most retries of one request." }),
     baseDelayMs: setting(count("milliseconds"), {
       default: 2_000,
-      description: "Milliseconds before the first new try; each further one waits twice as long.",
+      description: "Milliseconds before the first retry; the wait doubles each time.",
     }),
   }),
-  compaction: group("How a conversation is shortened when it fills the model's window.", {
+  compaction: group("Compaction: a summary takes the place of old messages when the context window fills up.", {
     ...compaction,
-    models: mapSetting(group("What is different for one model.", compaction), {
+    models: mapSetting(group("Settings for one model.", compaction), {
       by: "`provider/id`",
-      description: "What is different for single models.",
+      description: "Settings for single models.",
     }),
   }),
-  pruning: group("Old results of tools are left out of requests. The session keeps them.", {
-    enabled: setting(flag, { default: true, description: "Leave out old results of tools." }),
+  pruning: group("Pruning: old tool results are left out of requests. The session keeps them.", {
+    enabled: setting(flag, { default: true, description: "Leave old tool results out of requests." }),
     keepRecentTokens: setting(count("tokens"), {
       default: 40_000,
-      description: "Tokens at the end of the conversation whose results are always sent.",
+      description: "Tokens at the end of the conversation whose tool results are always sent.",
     }),
   }),
-  budgets: group("What a run, with all that it starts, may use up. Without a number there is no limit.", {
+  budgets: group("Limits of one run, including its sub-agents. Default: no limits.", {
     tokens: setting(count("tokens"), {
       default: undefined,
-      description: "Tokens, in and out together.",
+      description: "The most tokens, input and output together.",
       project: "when trusted",
     }),
     cost: setting(decimal({ min: 0, unit: "dollars" }), {
       default: undefined,
-      description: "US dollars.",
+      description: "The highest cost, in US dollars.",
       project: "when trusted",
     }),
-    turns: setting(count("turns"), { default: undefined, description: "Turns.", project: "when trusted" }),
+    turns: setting(count("turns"), { default: undefined, description: "The most turns.", project: "when trusted" }),
     timeMs: setting(count("milliseconds"), {
       default: undefined,
-      description: "Milliseconds.",
+      description: "The longest time, in milliseconds.",
       project: "when trusted",
     }),
   }),
   steeringMode: setting(queueMode, {
     default: "one-at-a-time",
-    description: "How many of the waiting steering messages the model gets at once.",
+    description: "How many queued steering messages are sent at once.",
   }),
   followUpMode: setting(queueMode, {
     default: "one-at-a-time",
-    description: "How many of the waiting follow-up messages the model gets at once.",
+    description: "How many queued follow-up messages are sent at once.",
   }),
   sessionDir: setting(workingPath, {
     default: undefined,
-    description: "Where sessions are kept, from the working directory if relative. Without it: in tau's own directory.",
+    description: "The directory of sessions, relative to the working directory. Default: in tau's own directory.",
     project: "when trusted",
   }),
   durability: setting(oneOf("strict", "turn", "none"), {
     default: "strict",
-    description: "When an entry counts as stored: on the disk, on the disk after each turn, or when the system has it.",
+    description:
+      "When an entry counts as stored: when it is on disk, on disk after each turn, or handed to the operating system.",
     project: "when trusted",
   }),
-  tools: group("Which tools the model is shown.", {
+  tools: group("The tools that the model can use.", {
     allowed: setting(texts, {
       default: undefined,
-      description: "Only these. Without it: all.",
+      description: "Only these tools. Default: all tools.",
       project: "when trusted",
     }),
-    excluded: setting(texts, { default: [], description: "Not these.", project: "when trusted" }),
+    excluded: setting(texts, { default: [], description: "All but these tools.", project: "when trusted" }),
   }),
   shellPath: setting(program, {
     default: undefined,
-    description: "The shell that runs commands. Without it: bash, else sh.",
+    description: "The shell that runs commands. Default: bash, or sh if there is no bash.",
     project: "when trusted",
   }),
   shellCommandPrefix: setting(nonEmptyText, {
     default: undefined,
-    description: "Put before every command that is run.",
+    description: "Text to put before every command.",
     project: "when trusted",
   }),
   shellEnv: mapSetting(
     setting(text, { default: undefined, description: "The value of one variable.", project: "when trusted" }),
-    { by: "name", description: "Variables that every command sees.", project: "when trusted" },
+    { by: "name", description: "Environment variables of every command.", project: "when trusted" },
   ),
   extensions: setting(paths, {
     default: [],
-    description:
-      "Extensions: files or directories, from the directory of this file if relative. Nothing loads them yet.",
+    description: "Extensions: files or directories, relative to the directory of this file. They are not loaded yet.",
     project: "when trusted",
   }),
   skills: setting(paths, {
     default: [],
-    description: "Further skills: files or directories, from the directory of this file if relative.",
+    description: "More skills: files or directories, relative to the directory of this file.",
     project: "when trusted",
   }),
   prompts: setting(paths, {
     default: [],
-    description: "Further prompt templates: files or directories, from the directory of this file if relative.",
+    description: "More prompt templates: files or directories, relative to the directory of this file.",
     project: "when trusted",
   }),
-  enableSkillCommands: setting(flag, { default: true, description: "Offer each skill as `/skill:name`." }),
+  enableSkillCommands: setting(flag, { default: true, description: "Make each skill a command, `/skill:name`." }),
   images: group("Images that are sent to a model.", {
     autoResize: setting(flag, {
       default: true,
-      description: "Make them smaller when they are larger than models like.",
+      description: "Shrink images that are larger than models accept.",
     }),
-    blockImages: setting(flag, { default: false, description: "Never send any.", project: "when trusted" }),
+    blockImages: setting(flag, { default: false, description: "Never send images.", project: "when trusted" }),
   }),
   otel: group("OpenTelemetry.", {
     enabled: setting(flag, {
       default: true,
-      description: "Report spans where an OpenTelemetry SDK is present.",
+      description: "Report spans if an OpenTelemetry SDK is registered.",
       project: "when trusted",
     }),
   }),
   hideThinkingBlock: setting(flag, {
     default: false,
-    description: "Do not show what the model thinks. For the terminal interface, which is to come.",
+    description: "Hide the model's thinking. For the terminal interface, which does not exist yet.",
   }),
   theme: setting(nonEmptyText, {
     default: "system",
-    description: "The name of the colours of the terminal. For the terminal interface, which is to come.",
+    description: "The name of the color theme. For the terminal interface, which does not exist yet.",
   }),
 });
 
-/** All settings, with everything filled in. Frozen, all the way down. */
+/** All settings, with all defaults. Frozen, also inside. */
 export type Settings = Resolved<typeof settingsTable>;
 
 /**
- * Settings as a file gives them. What is left out is inherited; null stands for the default. In a change, undefined takes a
- * setting out of the file.
+ * Settings as in a file. A setting that is left out is inherited; null stands for the default. In a change, undefined
+ * removes a setting from the file.
  */
-export type SettingsInput = NonNullable<Given<typeof settingsTable>>;
+export type SettingsInput = NonNullable<Input<typeof settingsTable>>;

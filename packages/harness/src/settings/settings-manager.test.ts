@@ -22,8 +22,8 @@ import type { SettingsInput } from "./schema.ts";
 import { SettingsManager } from "./settings-manager.ts";
 import { formatFileProblem } from "../file-problem.ts";
 
-/** A person's directory and a project, gone after the test. */
-function house() {
+/** The directories of a user and of a project, removed after the test. */
+function createDirectories() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tau-settings-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const agentDir = join(root, "agent");
@@ -40,11 +40,11 @@ function house() {
   };
 }
 
-const told = (manager: SettingsManager) => manager.problems.map(formatFileProblem);
+const formatProblems = (manager: SettingsManager) => manager.problems.map(formatFileProblem);
 
 describe("reading", () => {
   test("without any files there are the defaults and no problems, and nothing is written", async () => {
-    const { root, open, agentDir, cwd } = house();
+    const { root, open, agentDir, cwd } = createDirectories();
     rmSync(agentDir, { recursive: true });
     rmSync(join(cwd, ".tau"), { recursive: true });
     const manager = await open();
@@ -53,8 +53,8 @@ describe("reading", () => {
     expect(readdirSync(root, { recursive: true })).toEqual(["project"]);
   });
 
-  test("both files count, comments and trailing commas are welcome", async () => {
-    const { global, project, open } = house();
+  test("both files count, and comments and trailing commas are allowed", async () => {
+    const { global, project, open } = createDirectories();
     writeFileSync(global, '// mine\n{ "theme": "dark", "retry": { "maxRetries": 5, }, }');
     writeFileSync(project, '\uFEFF{ "retry": { "baseDelayMs": 1 } } /* end */');
     const manager = await open();
@@ -65,8 +65,8 @@ describe("reading", () => {
     expect(Object.isFrozen(manager.getGlobal().retry)).toBe(true);
   });
 
-  test("each mistake is told with its file, line, column and key, and the rest counts", async () => {
-    const { global, project, open } = house();
+  test("each mistake is reported with its file, line, column and key, and the rest counts", async () => {
+    const { global, project, open } = createDirectories();
     writeFileSync(global, '{\n  "theme": "dark",\n  "retry": {\n    "maxRetrys": 1 },\r\n  "theme": "light"\n}');
     writeFileSync(project, '{\n\t"shellPath": "./evil", "hideThinkingBlock": 1 }');
     const manager = await open();
@@ -79,7 +79,7 @@ describe("reading", () => {
       key: "retry.maxRetrys",
       message: 'There is no setting "retry.maxRetrys". Did you mean "maxRetries"?',
     });
-    expect(told(manager).slice(1)).toEqual([
+    expect(formatProblems(manager).slice(1)).toEqual([
       `${global}:5:3: "theme" is set more than once. The last one counts.`,
       `${project}:2:2: A project may not set shellPath before it is trusted, so this is ignored. Your own settings can set it.`,
       `${project}:2:25: "hideThinkingBlock" has to be true or false, not 1.`,
@@ -89,7 +89,7 @@ describe("reading", () => {
   });
 
   test("a project that is trusted may set everything", async () => {
-    const { project, open } = house();
+    const { project, open } = createDirectories();
     writeFileSync(project, '{ "shellPath": "zsh", "skills": ["s"] }');
     const manager = await open({ projectTrusted: true });
     expect(manager.get().shellPath).toBe("zsh");
@@ -97,8 +97,8 @@ describe("reading", () => {
     expect(manager.problems).toEqual([]);
   });
 
-  test("where both would be the same file it is the person's, once", async () => {
-    const { root } = house();
+  test("a file that is both the user's and the project's counts once, as the user's", async () => {
+    const { root } = createDirectories();
     mkdirSync(join(root, ".tau"));
     writeFileSync(join(root, ".tau", "settings.json"), '{ "shellPath": "zsh", "them": 1 }');
     const manager = await SettingsManager.create(root, join(root, ".tau"));
@@ -107,8 +107,8 @@ describe("reading", () => {
     await expect(manager.update("project", { theme: "a" })).rejects.toThrow("holds your own settings");
   });
 
-  test("the names of the language are names in a file too", async () => {
-    const { global, open } = house();
+  test("names that are special in JavaScript are ordinary names in a file", async () => {
+    const { global, open } = createDirectories();
     writeFileSync(global, '{ "__proto__": { "theme": "a" }, "shellEnv": { "__proto__": "x", "A": "1" } }');
     const manager = await open();
     expect(manager.get().theme).toBe("system");
@@ -120,8 +120,8 @@ describe("reading", () => {
 describe("a damaged file", () => {
   const whole = '{ // note\n "theme": "dark", "retry": { "maxRetries": 5 }, "enabledModels": ["ä/*"] }';
 
-  test("cut at any byte never throws, keeps the last good value, and says where it is broken", async () => {
-    const { global, open } = house();
+  test("that is cut at any byte never throws, keeps the last valid value, and is reported with its position", async () => {
+    const { global, open } = createDirectories();
     const bytes = Buffer.from(whole);
     writeFileSync(global, bytes);
     const manager = await open();
@@ -149,22 +149,22 @@ describe("a damaged file", () => {
     [`{"a":${"[".repeat(65)}`, "1:69: This is nested more than 64 levels deep."],
     ['{"a": "\\x"}', "1:7: A backslash in a string has to be written twice."],
   ])("%j is explained", async (text, message) => {
-    const { global, open } = house();
+    const { global, open } = createDirectories();
     writeFileSync(global, text);
-    expect(told(await open())).toEqual([`${global}:${message}`]);
+    expect(formatProblems(await open())).toEqual([`${global}:${message}`]);
   });
 
-  test("nesting without end does not bring down the parser", async () => {
-    const { global, open } = house();
+  test("that is nested very deeply does not crash the parser", async () => {
+    const { global, open } = createDirectories();
     writeFileSync(global, `{"a":${"[".repeat(100_000)}`);
     expect((await open()).problems).toMatchObject([{ kind: "damaged", line: 1, column: 69 }]);
   });
 
-  test("what is no file, too large or not UTF-8 is told and never waited for", async () => {
-    const { global, project, open } = house();
+  test("that is not a regular file, too large or not UTF-8 is reported without waiting for it", async () => {
+    const { global, project, open } = createDirectories();
     mkdirSync(global);
     symlinkSync("/dev/null", project);
-    expect(told(await open())).toEqual([
+    expect(formatProblems(await open())).toEqual([
       `${global}:1:1: The file cannot be read: it is not a regular file.`,
       `${project}:1:1: The file cannot be read: it is not a regular file.`,
     ]);
@@ -172,26 +172,26 @@ describe("a damaged file", () => {
     rmSync(project);
     writeFileSync(global, Buffer.alloc(2 ** 22 + 1, 32));
     writeFileSync(project, Buffer.from([0x7b, 0xff, 0x7d]));
-    expect(told(await open())).toEqual([
+    expect(formatProblems(await open())).toEqual([
       `${global}:1:1: The file cannot be read: it has 4194305 bytes, and the limit is 4194304.`,
       `${project}:1:1: The file cannot be read: it is not UTF-8.`,
     ]);
   });
 
-  test("is not changed by an update, which says what to do", async () => {
-    const { global, open } = house();
+  test("is not changed by an update, whose error says what to do", async () => {
+    const { global, open } = createDirectories();
     writeFileSync(global, '{ "theme": ');
     const manager = await open();
     const error: unknown = await manager.update("global", { theme: "a" }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(HarnessError);
     expect(String(error)).toContain(
-      `${global}:1:12: A value is missing here. Mend the file first; it was not changed.`,
+      `${global}:1:12: A value is missing here. Correct the file first; it was not changed.`,
     );
     expect(readFileSync(global, "utf8")).toBe('{ "theme": ');
   });
 
-  test("a value that becomes wrong stays what it was", async () => {
-    const { global, open } = house();
+  test("a value that becomes wrong keeps its last valid value", async () => {
+    const { global, open } = createDirectories();
     writeFileSync(global, '{ "retry": { "maxRetries": 5 } }');
     const manager = await open();
     writeFileSync(global, '{ "retry": { "maxRetries": "six" }, "theme": "new" }');
@@ -202,8 +202,8 @@ describe("a damaged file", () => {
 });
 
 describe("updating", () => {
-  test("writes a new file that only its owner reads, and makes its directory", async () => {
-    const { agentDir, global, open } = house();
+  test("writes a new file that only its owner can read, and creates its directory", async () => {
+    const { agentDir, global, open } = createDirectories();
     rmSync(agentDir, { recursive: true });
     const manager = await open();
     await manager.update("global", { retry: { maxRetries: 7 } });
@@ -212,8 +212,8 @@ describe("updating", () => {
     expect(manager.get().retry.maxRetries).toBe(7);
   });
 
-  test("keeps comments, mode and everything else, and leaves no rubbish behind", async () => {
-    const { cwd, project, open } = house();
+  test("keeps comments, mode and everything else, and leaves no other files behind", async () => {
+    const { cwd, project, open } = createDirectories();
     writeFileSync(project, '{\n  // why\n  "theme": "a", "retry": 5\n}\n');
     chmodSync(project, 0o640);
     await (await open()).update("project", { theme: "b" });
@@ -222,8 +222,8 @@ describe("updating", () => {
     expect(readdirSync(join(cwd, ".tau"))).toEqual(["settings.json"]);
   });
 
-  test("null is written, undefined takes out", async () => {
-    const { global, open } = house();
+  test("null is written, and undefined removes", async () => {
+    const { global, open } = createDirectories();
     writeFileSync(global, '{ "theme": "a", "transport": "sse" }');
     const manager = await open();
     await manager.update("global", { theme: null, transport: undefined });
@@ -231,8 +231,8 @@ describe("updating", () => {
     expect(manager.get().theme).toBe("system");
   });
 
-  test("a change that is a mistake changes nothing", async () => {
-    const { global, open } = house();
+  test("a change that is not valid changes nothing", async () => {
+    const { global, open } = createDirectories();
     const manager = await open();
     const change = (scope: "global" | "project", changes: object) => manager.update(scope, changes as SettingsInput);
     await expect(change("global", { them: "a" })).rejects.toThrow('There is no setting "them". Did you mean "theme"?');
@@ -242,8 +242,8 @@ describe("updating", () => {
     expect(existsSync(global)).toBe(false);
   });
 
-  test("many at once are all there afterwards, also from several managers", async () => {
-    const { open } = house();
+  test("updates at the same time all count, also from several managers", async () => {
+    const { open } = createDirectories();
     const managers = await Promise.all([open(), open(), open()]);
     const names = Array.from({ length: 12 }, (_unused, at) => `V${at}`);
     await Promise.all(
@@ -254,7 +254,7 @@ describe("updating", () => {
   });
 
   test("a link is followed, but not out of the project", async () => {
-    const { root, global, project, open } = house();
+    const { root, global, project, open } = createDirectories();
     const dotfiles = join(root, "dotfiles.json");
     writeFileSync(dotfiles, "{}");
     symlinkSync(dotfiles, global);
@@ -267,8 +267,8 @@ describe("updating", () => {
     expect(readFileSync(dotfiles, "utf8")).toContain('"theme": "a"');
   });
 
-  test("what an editor saves in the last moment is merged, not lost", async () => {
-    const { global, open } = house();
+  test("a change that an editor saves meanwhile is merged, not lost", async () => {
+    const { global, open } = createDirectories();
     writeFileSync(global, '{ "theme": "a" }');
     let saves = 0;
     const fileSystem: FileSystem = {
@@ -286,9 +286,9 @@ describe("updating", () => {
     expect(readdirSync(join(global, ".."))).toEqual(["settings.json"]);
   });
 
-  test("whichever call to the disk fails, the file is the old or the new, and the answer says which", async () => {
+  test("whichever call to the disk fails, the file is old or new as a whole, and the result says which", async () => {
     await withEveryFault(nodeFileSystem, async (fileSystem) => {
-      const { global, open } = house();
+      const { global, open } = createDirectories();
       writeFileSync(global, '{ "theme": "old" }');
       const manager = await open({ fileSystem });
       const error: unknown = await manager.update("global", { theme: "new" }).then(
@@ -318,7 +318,7 @@ describe("in memory", () => {
     await manager.close();
   });
 
-  test("a mistake is the caller's", () => {
+  test("settings that are not valid throw", () => {
     expect(() => SettingsManager.inMemory({ them: "a" } as SettingsInput)).toThrow(HarnessError);
   });
 });

@@ -1,38 +1,40 @@
-/** The settings of a person and of a project: what counts of them, how they are changed, and who is told. */
+/** The settings of the user and of a project: reads, merges, changes and watches their files. */
 import { homedir } from "node:os";
-import { type Clock, type Ids, getErrorMessage, systemClock, systemIds } from "@tau/ai";
+import { type Clock, type Ids, getErrorMessage, isRecord, systemClock, systemIds } from "@tau/ai";
+import { Listeners, SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
+import { formatFileProblem } from "../file-problem.ts";
 import { parseJsonDocument } from "../json/document.ts";
 import { editText } from "../json/edit.ts";
 import { type FileWatch, watchFiles } from "../watch-files.ts";
 import { checkSettings } from "./check.ts";
 import { locateSettings } from "./locate.ts";
-import { frozen, resolveSettings } from "./resolve.ts";
+import { resolveSettings, toFrozen } from "./resolve.ts";
 import type { Settings, SettingsInput } from "./schema.ts";
-import { memorySource, type SettingsSource } from "./source.ts";
+import { createMemorySource, type SettingsSource } from "./source.ts";
 import {
-  isUnsettled,
-  judge,
-  nothingKnown,
+  type FileState,
+  mayBeIncomplete,
+  noFile,
   readSource,
   type SettingsProblem,
   type SettingsScope,
-  type Standing,
-} from "./standing.ts";
+  updateState,
+} from "./file-state.ts";
 
 export interface SettingsManagerOptions {
-  /** Whether the person trusts the project, so that all of its settings count. Default false. */
+  /** Whether the user trusts the project, so that all of its settings count. Default false. */
   projectTrusted?: boolean;
-  /** Follow changes of the files, as long as somebody listens. Default true. */
+  /** Whether the files are watched while there are listeners. Default true. */
   watch?: boolean;
   fileSystem?: FileSystem;
   clock?: Clock;
   ids?: Ids;
 }
 
-/** Something is different now: a setting, or what is wrong with them. */
+/** Settings or problems that are different now. */
 export interface SettingsChange {
   readonly settings: Settings;
   readonly problems: readonly SettingsProblem[];
@@ -40,45 +42,47 @@ export interface SettingsChange {
   readonly changed: readonly (keyof Settings)[];
 }
 
-/** One that throws is reported as a problem; the others are called all the same. */
+/** One that throws is reported in `problems`. */
 export type SettingsListener = (change: SettingsChange) => void;
 
-/** How long a file may be broken, or gone, before that is what it is and not somebody saving it. */
-const settleMs = 500;
+/** How long a file may be damaged or missing while an editor saves it. */
+const maxSaveMs = 500;
 
 const scopes = ["global", "project"] as const;
 
 interface Parts {
   readonly sources: Readonly<Record<SettingsScope, SettingsSource>>;
-  /** To be watched. */
+  /** The files to watch. */
   readonly files: readonly string[];
   readonly clock: Clock;
 }
 
 export class SettingsManager {
   readonly #parts: Parts;
-  readonly #listeners = new Set<SettingsListener>();
-  #standings: Readonly<Record<SettingsScope, Standing>> = { global: nothingKnown, project: nothingKnown };
+  readonly #listeners = new Listeners<SettingsChange>((error) =>
+    this.#addProblem("listener_failed", `A listener for settings failed: ${getErrorMessage(error)}`),
+  );
+  #states: Readonly<Record<SettingsScope, FileState>>;
   #settings: Settings;
-  /** What is wrong with something else than the content of the files. */
-  #troubles: readonly SettingsProblem[] = [];
-  /** Work on the files, one after the other. Never rejects. */
-  #lane: Promise<unknown> = Promise.resolve();
+  /** Problems that are not about the content of the files. */
+  #otherProblems: readonly SettingsProblem[] = [];
+  /** Work on the files. */
+  readonly #queue = new SerialQueue();
   /** Whether the project's settings that execute or redirect count. */
   #isProjectTrusted: boolean;
   #watch: FileWatch | undefined;
-  #cancelSecondLook: () => void = () => {};
+  #cancelSecondRead: () => void = () => {};
 
-  private constructor(parts: Parts, isProjectTrusted: boolean, global: Standing = nothingKnown) {
+  private constructor(parts: Parts, isProjectTrusted: boolean, global: FileState = noFile) {
     this.#parts = parts;
     this.#isProjectTrusted = isProjectTrusted;
-    this.#standings = { global, project: nothingKnown };
+    this.#states = { global, project: noFile };
     this.#settings = this.#resolve();
   }
 
   /**
    * The settings in `<agentDir>/settings.json` and in `.tau/settings.json` of a project. `agentDir` is `TAU_DIR`, else
-   * `~/.tau`. Damaged files never make it fail: see `problems`.
+   * `~/.tau`. Does not fail for damaged files: see `problems`.
    */
   static async create(
     cwd: string,
@@ -98,20 +102,20 @@ export class SettingsManager {
     return manager;
   }
 
-  /** Settings without files. Throws `HarnessError` `invalid_input` for what a settings file may not say. */
+  /** Settings without files. Throws `HarnessError` `invalid_input` for settings that are not valid. */
   static inMemory(settings: SettingsInput = {}, options: Pick<SettingsManagerOptions, "clock"> = {}): SettingsManager {
-    const values = checked(settings, true);
+    const values = checkOrThrow(settings, true);
     const cwd = process.cwd();
-    const place = { directory: cwd, cwd, home: homedir() };
+    const location = { directory: cwd, cwd, home: homedir() };
     const sources = {
-      global: memorySource(place, JSON.stringify(values)),
-      project: memorySource(place),
+      global: createMemorySource(location, JSON.stringify(values)),
+      project: createMemorySource(location),
     };
     const parts = { sources, files: [], clock: options.clock ?? systemClock };
-    return new SettingsManager(parts, true, { values, problems: [], isThere: true });
+    return new SettingsManager(parts, true, { values, problems: [], exists: true });
   }
 
-  /** What counts: everything filled in, frozen. Another object whenever something is different. */
+  /** The settings that count, with all defaults. Frozen; a new object whenever a setting changes. */
   get(): Settings {
     return this.#settings;
   }
@@ -122,69 +126,69 @@ export class SettingsManager {
     await this.reload();
   }
 
-  /** What the person's own file says, without its mistakes. Frozen. */
+  /** The valid settings in the user's own file. Frozen. */
   getGlobal(): SettingsInput {
-    return frozen(this.#standings.global.values) as SettingsInput;
+    return toFrozen(this.#states.global.values) as SettingsInput;
   }
 
-  /** What the project's file says, without its mistakes and without what waits for trust. Frozen. */
+  /** The valid settings in the project's file, without those that need trust. Frozen. */
   getProject(): SettingsInput {
-    return frozen(this.#standings.project.values) as SettingsInput;
+    return toFrozen(this.#states.project.values) as SettingsInput;
   }
 
-  /** What is wrong now, in the order of the files. */
+  /** The current problems, in the order of the files. */
   get problems(): readonly SettingsProblem[] {
-    return [...this.#standings.global.problems, ...this.#standings.project.problems, ...this.#troubles];
+    return [...this.#states.global.problems, ...this.#states.project.problems, ...this.#otherProblems];
   }
 
   /**
-   * Changes a file: objects are merged, lists replaced, null written as the default, and undefined takes a setting out. What
-   * others have changed in the meantime stays, and so do comments. Resolves when it is on the disk and counts.
+   * Changes a file: objects are merged, lists replaced, null is written and stands for the default, and undefined removes a
+   * setting. Comments and changes by other programs are kept. Resolves when the change is on disk and counts.
    *
-   * Throws `HarnessError`: `invalid_input` for a change that is a mistake, `write_failed` when the file is damaged,
-   * locked by another process for long, or the disk refuses. The file is whole then, and as a rule as it was.
+   * Throws `HarnessError`: `invalid_input` for a change that is not valid; `write_failed` if the file is damaged, another
+   * process keeps its lease, or the disk refuses. The file is never left half written.
    */
   async update(scope: SettingsScope, changes: SettingsInput): Promise<void> {
     const source = this.#parts.sources[scope];
-    checked(changes, this.#isTrusted(scope));
-    await this.#inLane(async () => {
+    checkOrThrow(changes, this.#isTrusted(scope));
+    await this.#queue.add(async () => {
       await source.rewrite(async (text) => {
-        if (text.trim() !== "") await mustBeWhole(source.file, text);
+        if (text.trim() !== "") await refuseDamaged(source.file, text);
         return await editText(text, changes);
       });
-      await this.#look({ isPatient: true });
+      await this.#read({ isPatient: true });
     });
   }
 
-  /** Reads both files now. What it finds broken is told at once. */
+  /** Reads both files now. A damaged file is reported at once. */
   async reload(): Promise<void> {
-    await this.#inLane(() => this.#look({ isPatient: false }));
+    await this.#queue.add(() => this.#read({ isPatient: false }));
   }
 
-  /** Calls `listener` after every change, also by other programs, until the function that comes back is called. */
+  /** Calls `listener` after every change, also by other programs. Returns a function that ends that. */
   subscribe(listener: SettingsListener): () => void {
-    this.#listeners.add(listener);
+    const remove = this.#listeners.add(listener);
     if (!this.#watch && this.#parts.files.length > 0) this.#watch = this.#startWatch();
     return () => {
-      this.#listeners.delete(listener);
+      remove();
       if (this.#listeners.size === 0) this.#stopWatch();
     };
   }
 
-  /** Forgets all listeners, and waits for what is being read or written. */
+  /** Removes all listeners, and waits until nothing is being read or written. */
   async close(): Promise<void> {
     this.#listeners.clear();
     this.#stopWatch();
-    await this.#lane;
-    this.#cancelSecondLook();
+    await this.#queue.whenIdle();
+    this.#cancelSecondRead();
   }
 
   #startWatch(): FileWatch {
     return watchFiles(this.#parts.files, {
       clock: this.#parts.clock,
-      onChange: () => void this.#inLane(() => this.#look({ isPatient: true })),
-      onTrouble: (message) => {
-        this.#trouble("unwatched", `${message} Changes count after a reload.`);
+      onChange: () => void this.#queue.add(() => this.#read({ isPatient: true })),
+      onError: (message) => {
+        this.#addProblem("unwatched", `${message} Changes count after a reload.`);
       },
     });
   }
@@ -192,98 +196,80 @@ export class SettingsManager {
   #stopWatch(): void {
     this.#watch?.close();
     this.#watch = undefined;
-    this.#cancelSecondLook();
+    this.#cancelSecondRead();
   }
 
-  /** Reads both files. A patient look at a broken file changes nothing and comes back to it. */
-  async #look({ isPatient }: { isPatient: boolean }): Promise<void> {
-    this.#cancelSecondLook();
+  /** Reads both files. If it is patient, a file that may be half saved is left as it was and read again later. */
+  async #read({ isPatient }: { isPatient: boolean }): Promise<void> {
+    this.#cancelSecondRead();
     const { sources, clock } = this.#parts;
-    const standings = { ...this.#standings };
-    let isSettled = true;
+    const states = { ...this.#states };
+    let isComplete = true;
     for (const scope of scopes) {
-      const before = standings[scope];
-      const reading = await readSource(sources[scope]);
-      if (isPatient && isUnsettled(before, reading)) isSettled = false;
-      else
-        standings[scope] = judge(before, reading, {
-          scope,
-          file: sources[scope].file,
-          trusted: this.#isTrusted(scope),
-        });
+      const before = states[scope];
+      const content = await readSource(sources[scope]);
+      const { file } = sources[scope];
+      if (isPatient && mayBeIncomplete(before, content)) isComplete = false;
+      else states[scope] = updateState(before, content, { scope, file, trusted: this.#isTrusted(scope) });
     }
-    if (!isSettled && this.#watch) {
-      const again = () => void this.#inLane(() => this.#look({ isPatient: false }));
-      this.#cancelSecondLook = clock.setTimer(settleMs, again);
+    if (!isComplete && this.#watch) {
+      const again = () => void this.#queue.add(() => this.#read({ isPatient: false }));
+      this.#cancelSecondRead = clock.setTimer(maxSaveMs, again);
     }
-    this.#publish(standings);
+    this.#publish(states);
   }
 
-  #publish(standings: Readonly<Record<SettingsScope, Standing>>): void {
+  #publish(states: Readonly<Record<SettingsScope, FileState>>): void {
     const before = { settings: this.#settings, problems: this.problems };
-    this.#standings = standings;
+    this.#states = states;
     const settings = this.#resolve();
     const { problems } = this;
     const names = Object.keys(settings) as (keyof Settings)[];
     const changed = names.filter((name) => !isSame(settings[name], before.settings[name]));
     if (changed.length > 0) this.#settings = settings;
     else if (isSame(problems, before.problems)) return;
-    this.#tell({ settings: this.#settings, problems, changed });
+    this.#listeners.emit({ settings: this.#settings, problems, changed });
   }
 
-  #tell(change: SettingsChange): void {
-    for (const listener of Array.from(this.#listeners)) {
-      try {
-        listener(change);
-      } catch (error) {
-        this.#trouble("listener_failed", `A listener for settings failed: ${getErrorMessage(error)}`);
-      }
-    }
-  }
-
-  #trouble(kind: SettingsProblem["kind"], message: string): void {
+  #addProblem(kind: SettingsProblem["kind"], message: string): void {
     const { file } = this.#parts.sources.global;
-    if (this.#troubles.some((known) => known.message === message)) return;
-    this.#troubles = [...this.#troubles, { kind, scope: "global", file, line: 1, column: 1, key: "", message }];
+    if (this.#otherProblems.some((known) => known.message === message)) return;
+    this.#otherProblems = [
+      ...this.#otherProblems,
+      { kind, scope: "global", file, line: 1, column: 1, key: "", message },
+    ];
   }
 
   #resolve(): Settings {
     const { sources } = this.#parts;
     return resolveSettings(
-      scopes.map((scope) => ({ values: this.#standings[scope].values, place: sources[scope].place })),
+      scopes.map((scope) => ({ values: this.#states[scope].values, location: sources[scope].location })),
     );
   }
 
   #isTrusted(scope: SettingsScope): boolean {
     return scope === "global" || this.#isProjectTrusted;
   }
-
-  #inLane(work: () => Promise<void>): Promise<void> {
-    const done = this.#lane.then(work);
-    this.#lane = done.catch(() => undefined);
-    return done;
-  }
 }
 
-/** The same settings without their mistakes, of which there may be none. */
-function checked(settings: SettingsInput, trusted: boolean): SettingsInput {
-  const { values, mistakes } = checkSettings(defined(settings), { trusted });
+/** A copy of valid settings. */
+function checkOrThrow(settings: SettingsInput, trusted: boolean): SettingsInput {
+  const { values, mistakes } = checkSettings(replaceUndefined(settings), { trusted });
   if (mistakes.length === 0) return values;
   throw new HarnessError("invalid_input", mistakes.map(({ message }) => message).join("\n"));
 }
 
-/** In a change, undefined is no value but takes one out; whether there is such a setting is asked all the same. */
-function defined(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value === undefined ? null : value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, defined(inner)]));
+/** In a change, undefined removes a setting; the check of its name is the same as for null. */
+function replaceUndefined(value: unknown): unknown {
+  if (!isRecord(value)) return value === undefined ? null : value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replaceUndefined(inner)]));
 }
 
-async function mustBeWhole(file: string, text: string): Promise<void> {
+async function refuseDamaged(file: string, text: string): Promise<void> {
   const parsed = await parseJsonDocument(text);
   if (parsed.kind === "document") return;
-  const { line, column } = parsed.position;
-  const where = `${file}:${line}:${column}`;
-  throw new HarnessError("write_failed", `${where}: ${parsed.message} Mend the file first; it was not changed.`);
+  const message = `${parsed.message} Correct the file first; it was not changed.`;
+  throw new HarnessError("write_failed", formatFileProblem({ file, ...parsed.position, message }));
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -6,7 +6,7 @@ import type { Field } from "../fields/field.ts";
 import { list, nonEmptyText, oneOf } from "../fields/kinds.ts";
 
 /** The directories that relative paths in a settings file depend on. All absolute. */
-export interface SettingsPlace {
+export interface SettingsLocation {
   /** The directory of the file. */
   readonly directory: string;
   readonly cwd: string;
@@ -15,7 +15,7 @@ export interface SettingsPlace {
 
 export interface Shape<T> extends Field<T> {
   /** Resolves an accepted value, such as a relative path. Default: the value itself. */
-  settle?(value: T, place: SettingsPlace): T;
+  resolve?(value: T, location: SettingsLocation): T;
 }
 
 const level = oneOf(...thinkingLevels);
@@ -26,7 +26,7 @@ export const thinkingLevel: Shape<ModelThinkingLevel> = {
   schema: { enum: [...thinkingLevels, "none"] },
   // Kept as written, so that a file that is rewritten stays the same.
   read: (value, context) => (value === "none" ? (value as ModelThinkingLevel) : level.read(value, context)),
-  settle: (value) => parseThinkingLevel(value) ?? value,
+  resolve: (value) => parseThinkingLevel(value) ?? value,
 };
 
 /** `~` is the home directory. */
@@ -34,16 +34,16 @@ const fromHome = (path: string, home: string): string =>
   path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : path;
 
 /** A program: a name without a directory stays as it is, to be searched for. */
-export const program: Shape<string> = { ...nonEmptyText, settle: (path, { home }) => fromHome(path, home) };
+export const program: Shape<string> = { ...nonEmptyText, resolve: (path, { home }) => fromHome(path, home) };
 
 /** A directory, from the working directory if it is relative. */
 export const workingPath: Shape<string> = {
   ...nonEmptyText,
-  settle: (path, { cwd, home }) => resolve(cwd, fromHome(path, home)),
+  resolve: (path, { cwd, home }) => resolve(cwd, fromHome(path, home)),
 };
 
 /** Files and directories, from the directory of the settings file if they are relative. */
 export const paths: Shape<readonly string[]> = {
   ...list(nonEmptyText),
-  settle: (each, { directory, home }) => each.map((path) => resolve(directory, fromHome(path, home))),
+  resolve: (each, { directory, home }) => each.map((path) => resolve(directory, fromHome(path, home))),
 };

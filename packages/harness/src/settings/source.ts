@@ -1,31 +1,32 @@
-/** Where settings come from: a text that can be read, and rewritten as a whole. */
+/** Sources of settings: texts that can be read, and rewritten as a whole. */
 import { dirname, join, relative, isAbsolute, sep } from "node:path";
-import { type Clock, type Ids, getErrorMessage, sleep } from "@tau/ai";
-import { acquireLease, type FileSystem } from "@tau/tools/platform";
+import { type Clock, type Ids, getErrorMessage } from "@tau/ai";
+import type { FileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { ifThere, writeWhole } from "../durable-file.ts";
 import { decodeText, readBytes, readTextFile, type FileText } from "../text-file.ts";
-import type { SettingsPlace } from "./shape.ts";
+import { waitForLease } from "../wait-for-lease.ts";
+import type { SettingsLocation } from "./shape.ts";
 
 export interface SettingsSource {
-  /** For people. */
+  /** Its path, or `memory`. */
   readonly file: string;
-  readonly place: SettingsPlace;
-  /** Never rejects: what goes wrong is part of the answer. */
+  readonly location: SettingsLocation;
+  /** Never rejects: what goes wrong is part of the result. */
   read(): Promise<FileText>;
   /**
-   * Replaces the text by what `edit` makes of the latest one; of an empty one if there is none. `edit` may be called
-   * again when somebody else was faster; what it throws is thrown, and nothing is changed.
+   * Replaces the text by the result of `edit`, which is called with the latest text, or an empty one if there is none.
+   * It may be called again if another program saved meanwhile. If it throws, nothing is changed.
    */
   rewrite(edit: (text: string) => Promise<string>): Promise<void>;
 }
 
-/** A text in memory. Without `text`, there is none. */
-export function memorySource(place: SettingsPlace, text?: string): SettingsSource {
+/** A text in memory. Without `text` it is absent. */
+export function createMemorySource(location: SettingsLocation, text?: string): SettingsSource {
   let current = text;
   return {
     file: "memory",
-    place,
+    location,
     read: () => Promise.resolve(current === undefined ? { kind: "absent" } : { kind: "text", text: current }),
     async rewrite(edit) {
       current = await edit(current ?? "");
@@ -35,30 +36,29 @@ export function memorySource(place: SettingsPlace, text?: string): SettingsSourc
 
 export interface FileSourceOptions {
   readonly path: string;
-  readonly place: SettingsPlace;
-  /** If given, a link that leads out of this directory is not written through. */
+  readonly location: SettingsLocation;
+  /** If given, a link that leads out of this directory is not followed to write. */
   readonly within?: string;
-  /** Of a file that is new. */
+  /** The permissions of a new file. */
   readonly mode: number;
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly ids: Ids;
 }
 
-/** How long others may take to write theirs. */
-const patienceMs = 10_000;
-const pauseMs = 5;
+/** How long another process may take to write its changes. */
+const maxWaitMs = 10_000;
 
-export function fileSource(options: FileSourceOptions): SettingsSource {
-  const { path, place, fileSystem: fs } = options;
+export function createFileSource(options: FileSourceOptions): SettingsSource {
+  const { path, location, fileSystem: fs } = options;
   return {
     file: path,
-    place,
+    location,
     read: () => readTextFile(fs, path),
     async rewrite(edit) {
       try {
         const target = await getTarget(options);
-        await holding(options, target, () => replace(options, target, edit));
+        await withLease(options, target, () => replace(options, target, edit));
       } catch (error) {
         if (error instanceof HarnessError) throw error;
         const message = `The settings in ${path} could not be written: ${getErrorMessage(error)}`;
@@ -68,51 +68,46 @@ export function fileSource(options: FileSourceOptions): SettingsSource {
   };
 }
 
-/** What a link points to is changed, not the link. */
-async function getTarget({ path, within, fileSystem: fs }: FileSourceOptions): Promise<string> {
-  const target = await realPath(fs, path);
+/** The target of a link is changed, not the link. */
+async function getTarget({ path: link, within, fileSystem: fs }: FileSourceOptions): Promise<string> {
+  const target = await getRealPath(fs, link);
   if (within === undefined) return target;
-  const way = relative(await fs.realpath(within), target);
-  if (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return target;
-  const message = `${path} leads to ${target}, outside of the project, so it is not written. Change that file yourself.`;
+  const path = relative(await fs.realpath(within), target);
+  if (path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path)) return target;
+  const message = `${link} leads to ${target}, outside of the project, so it is not written. Change that file yourself.`;
   throw new HarnessError("invalid_input", message);
 }
 
-/** Also of a path whose end is still missing. */
-async function realPath(fs: FileSystem, path: string): Promise<string> {
+/** Also of a file that does not exist yet. */
+async function getRealPath(fs: FileSystem, path: string): Promise<string> {
   const real = await ifThere(fs.realpath(path));
   if (real !== undefined || dirname(path) === path) return real ?? path;
-  return join(await realPath(fs, dirname(path)), path.slice(dirname(path).length));
+  return join(await getRealPath(fs, dirname(path)), path.slice(dirname(path).length));
 }
 
-async function holding<T>(options: FileSourceOptions, target: string, act: () => Promise<T>): Promise<T> {
+async function withLease<T>(options: FileSourceOptions, target: string, work: () => Promise<T>): Promise<T> {
   const { fileSystem: fs } = options;
   const lock = `${target}.lease`;
   await takeLease(options, lock);
   try {
-    return await act();
+    return await work();
   } finally {
-    // Only its holder may remove it. Nothing is left behind then, in what may be a repository; its generations count
-    // for nothing here. A second try, since a lock that stays shuts out everybody for as long as this process lives.
+    // Removed rather than released, so that no file is left in what may be a repository; nothing here depends on the
+    // generation. A second try, since a lease that stays blocks all other processes for as long as this one runs.
     await fs.unlink(lock).catch(() => fs.unlink(lock));
   }
 }
 
 async function takeLease({ clock, ids, fileSystem }: FileSourceOptions, lock: string): Promise<void> {
   await fileSystem.mkdir(dirname(lock), { recursive: true, mode: 0o700 });
-  for (const until = clock.monotonic() + patienceMs; ;) {
-    const outcome = await acquireLease(lock, { ids, fileSystem });
-    if (outcome.kind === "held") return;
-    if (clock.monotonic() >= until) {
-      const message = `Process ${outcome.holder.pid} has held ${lock} for ${patienceMs / 1000} s. Try again.`;
-      throw new HarnessError("write_failed", message);
-    }
-    await sleep(clock, pauseMs);
-  }
+  const outcome = await waitForLease(lock, { clock, ids, fileSystem, maxWaitMs });
+  if (outcome.kind === "held") return;
+  const message = `Process ${outcome.holder.pid} has held ${lock} for ${maxWaitMs / 1000} s. Try again.`;
+  throw new HarnessError("write_failed", message);
 }
 
-/** Somebody who knows nothing of our lock, such as an editor, has saved in between. */
-class Overtaken extends Error {}
+/** A program that does not take the lease, such as an editor, has saved meanwhile. */
+class ChangedMeanwhile extends Error {}
 
 async function replace(
   { fileSystem: fs, ids, mode, path }: FileSourceOptions,
@@ -124,19 +119,24 @@ async function replace(
     const bytes = new TextEncoder().encode(await edit(before ? decodeText(before) : ""));
     if (before?.equals(bytes)) return;
     const stats = await ifThere(fs.stat(target));
-    const careful: FileSystem = {
+    const checkingFileSystem: FileSystem = {
       ...fs,
-      // The last look is as late as can be.
+      // Compared as late as possible.
       async rename(from, to) {
         const now = await readBytes(fs, target);
-        if (now ? !before?.equals(now) : before) throw new Overtaken(`${path} keeps changing.`);
+        if (now ? !before?.equals(now) : before) throw new ChangedMeanwhile(`${path} keeps changing.`);
         await fs.rename(from, to);
       },
     };
     try {
-      return await writeWhole(careful, { path: target, bytes, ids, mode: stats ? stats.mode & 0o777 : mode });
+      return await writeWhole(checkingFileSystem, {
+        path: target,
+        bytes,
+        ids,
+        mode: stats ? stats.mode & 0o777 : mode,
+      });
     } catch (error) {
-      if (!(error instanceof Overtaken) || tries === 0) throw error;
+      if (!(error instanceof ChangedMeanwhile) || tries === 0) throw error;
     }
   }
 }

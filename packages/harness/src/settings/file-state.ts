@@ -1,0 +1,83 @@
+/** What is known about one settings file: its valid settings and its problems. */
+import type { Path } from "../fields/field.ts";
+import type { FileProblem } from "../file-problem.ts";
+import { formatPath } from "../fields/problem.ts";
+import { type DamagedJson, type JsonDocument, parseJsonDocument, type Position } from "../json/document.ts";
+import { checkSettings, type MistakeKind } from "./check.ts";
+import type { SettingsInput } from "./schema.ts";
+import type { SettingsSource } from "./source.ts";
+
+export type SettingsScope = "global" | "project";
+
+/** A mistake in the settings. Everything else in them counts. */
+export interface SettingsProblem extends Required<FileProblem> {
+  readonly kind: MistakeKind | "damaged" | "unreadable" | "repeated_setting" | "unwatched" | "listener_failed";
+  readonly scope: SettingsScope;
+}
+
+export interface FileState {
+  /** A setting that is wrong now has its last valid value. */
+  readonly values: SettingsInput;
+  readonly problems: readonly SettingsProblem[];
+  readonly exists: boolean;
+}
+
+export const noFile: FileState = { values: {}, problems: [], exists: false };
+
+export type FileContent =
+  | JsonDocument
+  | DamagedJson
+  | { readonly kind: "absent" }
+  | { readonly kind: "unreadable"; readonly message: string };
+
+export async function readSource(source: SettingsSource): Promise<FileContent> {
+  const read = await source.read();
+  return read.kind === "text" ? await parseJsonDocument(read.text) : read;
+}
+
+export interface UpdateOptions {
+  readonly scope: SettingsScope;
+  readonly file: string;
+  readonly trusted: boolean;
+}
+
+/** Whether the content may be that of a file that an editor is just saving. */
+export const mayBeIncomplete = (before: FileState, content: FileContent): boolean =>
+  content.kind === "damaged" || content.kind === "unreadable" || (content.kind === "absent" && before.exists);
+
+/** The state after the file was read. A file that cannot be read or parsed keeps its last valid settings. Pure. */
+export function updateState(
+  before: FileState,
+  content: FileContent,
+  { scope, file, trusted }: UpdateOptions,
+): FileState {
+  const problem = (
+    kind: SettingsProblem["kind"],
+    { path, position, message }: { path: Path; position: Position; message: string },
+  ): SettingsProblem => ({ kind, scope, file, ...position, key: formatPath(path), message });
+
+  switch (content.kind) {
+    case "absent":
+      return noFile;
+    case "unreadable":
+    case "damaged": {
+      const position = content.kind === "damaged" ? content.position : start;
+      const { kind, message } = content;
+      return { ...before, exists: true, problems: [problem(kind, { path: [], position, message })] };
+    }
+    case "document": {
+      const { values, mistakes } = checkSettings(content.value, { trusted, before: before.values });
+      const repeated = content.repeated.map((path) => {
+        const message = `"${formatPath(path)}" is set more than once. The last one counts.`;
+        return problem("repeated_setting", { path, position: content.getPosition(path), message });
+      });
+      const wrong = mistakes.map(({ kind, path, message }) =>
+        problem(kind, { path, position: content.getPosition(path), message }),
+      );
+      const problems = [...wrong, ...repeated].sort((a, b) => a.line - b.line || a.column - b.column);
+      return { values, problems, exists: true };
+    }
+  }
+}
+
+const start: Position = { line: 1, column: 1 };
