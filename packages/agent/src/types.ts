@@ -90,6 +90,8 @@ export interface AgentTool<TParameters extends ToolParameters = any, TDetails = 
   ) => Promise<AgentToolResult<TDetails>>;
   /** `sequential` makes the whole batch sequential. Default: the run's `toolExecution`. */
   executionMode?: ToolExecutionMode;
+  /** The call changes nothing. Calls that only read may run together. */
+  readOnly?: boolean;
 }
 
 /** What a run works on. The loop copies it and never changes the original. */

@@ -1,11 +1,11 @@
 /** All tools on one ground: they share the queue of file changes, what was shown of files, and the running jobs. */
-import type { AgentTool } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { definitions, type ToolName } from "./definitions.ts";
 import { createFiles, type Files } from "./platform/files.ts";
 import type { Spawn } from "./platform/spawn.ts";
 import { createJobs, type Jobs } from "./shell/jobs.ts";
 import type { Limits } from "./shell/limits.ts";
+import type { DescribedTool } from "./tool.ts";
 
 export interface ToolsOptions {
   /** Where relative paths begin and commands run. */
@@ -44,9 +44,9 @@ export const toolNames = Object.keys(definitions) as readonly ToolName[];
 export const defaultToolNames: readonly ToolName[] = toolNames.filter((name) => name !== "hashline_patch");
 
 export interface Tools {
-  readonly byName: Readonly<Record<ToolName, AgentTool>>;
+  readonly byName: Readonly<Record<ToolName, DescribedTool>>;
   /** The tools of `defaultToolNames`. */
-  readonly defaults: AgentTool[];
+  readonly defaults: DescribedTool[];
   readonly jobs: Jobs;
   /** Ends every command and job that still runs, within two seconds. */
   dispose(): Promise<void>;
@@ -60,7 +60,7 @@ export function createTools(options: ToolsOptions): Tools {
   const jobs = createJobs({ clock: options.clock ?? systemClock });
   const makers = createMakers(options, jobs);
   const tools = toolNames.map((name) => [name, lateTool(definitions[name], makers[name])] as const);
-  const byName = Object.fromEntries(tools) as Record<ToolName, AgentTool>;
+  const byName = Object.fromEntries(tools) as Record<ToolName, DescribedTool>;
   return {
     byName,
     defaults: defaultToolNames.map((name) => byName[name]),
@@ -69,7 +69,7 @@ export function createTools(options: ToolsOptions): Tools {
   };
 }
 
-type Make = () => Promise<AgentTool>;
+type Make = () => Promise<DescribedTool>;
 
 /** How each tool is made. What a tool does is more to load than what is said of it, and most runs call few of them. */
 function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
@@ -128,9 +128,9 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
 }
 
 /** A tool that is made when it is first called. */
-function lateTool(definition: (typeof definitions)[ToolName], make: Make): AgentTool {
+function lateTool(definition: (typeof definitions)[ToolName], make: Make): DescribedTool {
   const tool = once(make);
-  return { ...definition, execute: async (...given) => await (await tool()).execute(...given) } as AgentTool;
+  return { ...definition, execute: async (...given) => await (await tool()).execute(...given) } as DescribedTool;
 }
 
 /** One that failed is tried again. */

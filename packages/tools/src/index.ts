@@ -1,3 +1,4 @@
+export { type AccessRequest, capabilities, type Capability, type Target } from "./access.ts";
 export { createTools, defaultToolNames, toolNames, type Tools, type ToolsOptions } from "./create-tools.ts";
 export type { ToolName } from "./definitions.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";
@@ -38,3 +39,11 @@ export { createJobs, type Job, type Jobs, type JobsOptions } from "./shell/jobs.
 export { createJobsTool, type JobsDetails } from "./shell/jobs-tool.ts";
 export type { Limits } from "./shell/limits.ts";
 export { findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";
+export type {
+  DescribedTool,
+  FileTouches,
+  PromptGuideline,
+  ResultView,
+  ToolCallContext,
+  ToolDescription,
+} from "./tool.ts";

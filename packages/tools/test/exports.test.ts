@@ -7,6 +7,7 @@ test("the root exports these values and no others", () => {
   expect(Object.keys(root).sort()).toEqual([
     "ToolsError",
     "acquireLease",
+    "capabilities",
     "createBashTool",
     "createEditTool",
     "createFileQueue",

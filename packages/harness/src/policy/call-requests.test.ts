@@ -7,7 +7,14 @@ import { oneLine, summariseCall } from "./call-summary.ts";
 
 const shown = (name: string, args: unknown) =>
   getCallRequests({ name, args }, { cwd: "/w/app" }).map(({ capability, target }) => {
-    const what = target.kind === "path" ? target.path : target.kind === "command" ? target.command : target.name;
+    const what =
+      target.kind === "path"
+        ? target.path
+        : target.kind === "command"
+          ? target.command
+          : target.kind === "host"
+            ? target.host
+            : target.name;
     return `${capability} ${target.kind} ${what}`;
   });
 

@@ -1,4 +1,4 @@
-import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import { type Clock, systemClock } from "@tau/ai";
 import type { Static } from "typebox";
 import { definitions, type ParametersOf } from "../definitions.ts";
@@ -7,6 +7,7 @@ import { maxHashlineBytes } from "../hashline/edit-files.ts";
 import { showHashline } from "../hashline/show.ts";
 import { createSnapshots, type Snapshots } from "../hashline/snapshots.ts";
 import type { Files, ReadableFile } from "../platform/files.ts";
+import type { DescribedTool } from "../tool.ts";
 import { countLines, formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { unlessAborted } from "./abort.ts";
 import { type LineWindow, readLines } from "./lines.ts";
@@ -26,7 +27,7 @@ export interface ReadDetails {
 /** Shows a file, or a part of one. */
 export function createReadTool({
   cwd,
-  files,
+  files: ownFiles,
   clock = systemClock,
   snapshots = createSnapshots(),
   resizesImages = true,
@@ -39,8 +40,9 @@ export function createReadTool({
   snapshots?: Snapshots;
   /** Whether images that are larger than models like are made smaller. Default true. */
   resizesImages?: boolean;
-}): AgentTool<ParametersOf<"read">, ReadDetails> {
+}): DescribedTool<ParametersOf<"read">, ReadDetails> {
   const read = async (
+    files: Files,
     { path: given, offset = 1, limit = defaultMaxLines, hashline = false }: Static<ParametersOf<"read">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<ReadDetails>> => {
@@ -61,7 +63,8 @@ export function createReadTool({
   };
   return {
     ...definitions.read,
-    execute: (_id, args, signal) => unlessAborted(read(args, signal), signal),
+    execute: (_id, args, signal, _onUpdate, context) =>
+      unlessAborted(read(context?.files ?? ownFiles, args, signal), signal),
   };
 }
 

@@ -1,8 +1,7 @@
 /** How lines are shown with their tags, and how such spellings are read back. Pure. */
 import { ToolsError } from "../errors.ts";
+import { sectionSign } from "./patch-header.ts";
 import { lineTag, lineTagPattern } from "./tags.ts";
-
-export const sectionSign = "¶";
 
 /** A line as the model names it: its number, 1-based, and the tag it was shown with. */
 export interface Anchor {

@@ -1,17 +1,14 @@
 /** The text that `hashline_patch` takes. Pure. */
 import { ToolsError } from "../errors.ts";
-import { type Anchor, newLines, sectionSign } from "./format.ts";
+import { type Anchor, newLines } from "./format.ts";
+import { isHeaderLine, parseHeader, type PatchHeader, sectionSign } from "./patch-header.ts";
 import type { LineEdit } from "./plan.ts";
 import { lineTagPattern } from "./tags.ts";
 
-export interface PatchSection {
-  path: string;
-  /** Of the file as it was shown. */
-  tag: string;
+export interface PatchSection extends PatchHeader {
   edits: LineEdit[];
 }
 
-const header = new RegExp(`^${sectionSign}\\s*(.+)#([0-9a-f]{4})\\s*$`, "i");
 const place = `(\\d{1,9}|BOF|EOF)(?:#(${lineTagPattern}))?`;
 const operation = new RegExp(`^${place}(?:(?:-|\\.\\.)${place})?([↑↓:!])(.*)$`, "s");
 
@@ -35,12 +32,11 @@ export function parsePatch(text: string): PatchSection[] {
     if (row.startsWith("+") && draft) {
       if (draft.lines.length > 0) draft.lines.push(...Array<string>(empty).fill(""));
       draft.lines.push(row.slice(1));
-    } else if (row.startsWith(sectionSign)) {
+    } else if (isHeaderLine(row)) {
       finish();
-      const [, path, tag] = header.exec(row) ?? [];
-      if (!path || !tag)
-        throw invalid(number, row, `a section begins with ${sectionSign}path#tag, the tag as read shows it`);
-      sections.push({ path: path.trim(), tag: tag.toLowerCase(), edits: [] });
+      const header = parseHeader(row);
+      if (!header) throw invalid(number, row, `a section begins with ${sectionSign}path#tag, the tag as read shows it`);
+      sections.push({ ...header, edits: [] });
     } else if (row.trim() !== "") {
       finish();
       if (sections.length === 0) throw invalid(number, row, `the patch must begin with ${sectionSign}path#tag`);
