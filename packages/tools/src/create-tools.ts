@@ -48,12 +48,16 @@ export interface Tools {
   /** The tools of `defaultToolNames`. */
   readonly defaults: DescribedTool[];
   readonly jobs: Jobs;
+  /** Starts the processes of calls that have no context of their own. */
+  readonly spawn: Spawn;
   /** Ends every command and job that still runs, within two seconds. */
   dispose(): Promise<void>;
 }
 
+const loadSpawn = once(async () => (await import("./platform/spawn.ts")).createSpawn());
+
 /** One for all sets of tools: what is known of the system, and the watchdog, are then shared too. */
-const defaultSpawn = once(async () => (await import("./platform/spawn.ts")).createSpawn());
+const defaultSpawn: Spawn = async (request) => await (await loadSpawn())(request);
 
 /** Dispose of what it returns when the session ends: jobs live until then. */
 export function createTools(options: ToolsOptions): Tools {
@@ -65,6 +69,7 @@ export function createTools(options: ToolsOptions): Tools {
     byName,
     defaults: defaultToolNames.map((name) => byName[name]),
     jobs,
+    spawn: options.spawn ?? defaultSpawn,
     dispose: () => jobs.dispose(),
   };
 }
@@ -78,11 +83,10 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
   const env = { ...(options.env ?? process.env) };
   const addedEnv = { ...options.addedEnv };
   const limits = { ...options.limits };
-  const { shell, commandPrefix, outputDirectory, containment = "pid namespace" } = options;
-  const spawn = async () => options.spawn ?? (await defaultSpawn());
+  const { spawn = defaultSpawn, shell, commandPrefix, outputDirectory, containment = "pid namespace" } = options;
   const snapshots = once(async () => (await import("./hashline/snapshots.ts")).createSnapshots());
   const editing = async () => ({ cwd, files, queue: (await import("./files/file-queue.ts")).processQueue });
-  const searching = async () => ({ cwd, files, spawn: await spawn(), clock });
+  const searching = { cwd, files, spawn, clock };
   const makers = {
     read: async () =>
       (await import("./files/read.ts")).createReadTool({
@@ -107,7 +111,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
     bash: async () =>
       (await import("./shell/bash.ts")).createBashTool({
         cwd,
-        spawn: await spawn(),
+        spawn,
         jobs,
         clock,
         ids,
@@ -120,8 +124,8 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
         ...(containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
       }),
     jobs: async () => (await import("./shell/jobs-tool.ts")).createJobsTool({ jobs }),
-    grep: async () => (await import("./search/grep.ts")).createGrepTool(await searching()),
-    find: async () => (await import("./search/find.ts")).createFindTool(await searching()),
+    grep: async () => (await import("./search/grep.ts")).createGrepTool(searching),
+    find: async () => (await import("./search/find.ts")).createFindTool(searching),
     ls: async () => (await import("./files/ls.ts")).createLsTool({ cwd, files }),
   };
   return makers satisfies Record<ToolName, () => Promise<unknown>> as unknown as Record<ToolName, Make>;

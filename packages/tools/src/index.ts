@@ -7,13 +7,14 @@ export { createFileQueue, type EditorPorts, type FileQueue } from "./files/file-
 export { createLsTool, type LsDetails } from "./files/ls.ts";
 export { createReadTool, type ReadDetails } from "./files/read.ts";
 export { createWriteTool, type WriteDetails } from "./files/write.ts";
-export type { HashlineChange, HashlineGround } from "./hashline/edit-files.ts";
+export type { HashlineChange, HashlinePorts } from "./hashline/edit-files.ts";
 export { createHashlineEditTool } from "./hashline/hashline-edit.ts";
 export { createHashlinePatchTool, type HashlinePatchDetails } from "./hashline/hashline-patch.ts";
 export { createSnapshots, type SnapshotLimits, type Snapshots } from "./hashline/snapshots.ts";
 export {
   type Access,
   createFiles,
+  createGuardedFiles,
   type Files,
   type FilesOptions,
   type Guard,

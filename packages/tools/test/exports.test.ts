@@ -14,6 +14,7 @@ test("the root exports these values and no others", () => {
     "createFiles",
     "createFindTool",
     "createGrepTool",
+    "createGuardedFiles",
     "createHashlineEditTool",
     "createHashlinePatchTool",
     "createJobs",

@@ -1,5 +1,6 @@
-import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
+import type { DescribedTool } from "../tool.ts";
 import { unlessAborted } from "./abort.ts";
 import { summarise } from "./diff.ts";
 import { aloneWith, type BeginWriting, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
@@ -18,12 +19,13 @@ export interface EditDetails {
 /** Replaces pieces of text in a file, all or none. */
 export function createEditTool({
   cwd,
-  files,
+  files: ownFiles,
   queue,
-}: EditorPorts & { cwd: string }): AgentTool<ParametersOf<"edit">, EditDetails> {
+}: EditorPorts & { cwd: string }): DescribedTool<ParametersOf<"edit">, EditDetails> {
   return {
     ...definitions.edit,
-    async execute(_id, { path: given, edits }, signal) {
+    async execute(_id, { path: given, edits }, signal, _onUpdate, context) {
+      const files = context?.files ?? ownFiles;
       const path = await unlessAborted(resolveExisting(files, cwd, given), signal);
       const change = async (realPath: string, beginWriting: BeginWriting): Promise<AgentToolResult<EditDetails>> => {
         const { source, stamp } = await readTextFile(files, realPath, given);

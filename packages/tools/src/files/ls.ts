@@ -1,9 +1,10 @@
 import { join, relative } from "node:path";
-import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import type { Static } from "typebox";
 import { defaultLimits, definitions, type ParametersOf } from "../definitions.ts";
 import { systemCode, ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
+import type { DescribedTool } from "../tool.ts";
 import { keepHead } from "../truncate.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
 import { showName } from "./name.ts";
@@ -18,8 +19,15 @@ export interface LsDetails {
 type Entry = Awaited<ReturnType<Files["list"]>>[number];
 
 /** Lists a directory. */
-export function createLsTool({ cwd, files }: { cwd: string; files: Files }): AgentTool<ParametersOf<"ls">, LsDetails> {
+export function createLsTool({
+  cwd,
+  files: ownFiles,
+}: {
+  cwd: string;
+  files: Files;
+}): DescribedTool<ParametersOf<"ls">, LsDetails> {
   const list = async (
+    files: Files,
     { path: given = ".", limit = defaultLimits.ls }: Static<ParametersOf<"ls">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<LsDetails>> => {
@@ -40,7 +48,8 @@ export function createLsTool({ cwd, files }: { cwd: string; files: Files }): Age
   };
   return {
     ...definitions.ls,
-    execute: (_id, args, signal) => unlessAborted(list(args, signal), signal),
+    execute: (_id, args, signal, _onUpdate, context) =>
+      unlessAborted(list(context?.files ?? ownFiles, args, signal), signal),
   };
 }
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { AgentTool } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
+import type { DescribedTool } from "../tool.ts";
 import { countBreaks, countLines, formatBytes } from "../truncate.ts";
 import { unlessAborted } from "./abort.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";
@@ -18,12 +18,13 @@ export interface WriteDetails {
 /** Creates a file, or replaces all of one. */
 export function createWriteTool({
   cwd,
-  files,
+  files: ownFiles,
   queue,
-}: EditorPorts & { cwd: string }): AgentTool<ParametersOf<"write">, WriteDetails> {
+}: EditorPorts & { cwd: string }): DescribedTool<ParametersOf<"write">, WriteDetails> {
   return {
     ...definitions.write,
-    async execute(_id, { path: given, content }, signal) {
+    async execute(_id, { path: given, content }, signal, _onUpdate, context) {
+      const files = context?.files ?? ownFiles;
       const path = await unlessAborted(resolveNew(files, cwd, given), signal);
       const bytes = Buffer.from(content);
       const { realPath, created: isNew } = await aloneWith(

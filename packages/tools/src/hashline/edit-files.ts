@@ -17,7 +17,7 @@ import { renderChanges, renderSpots } from "./show.ts";
 import type { Snapshots } from "./snapshots.ts";
 import { type FileWrite, writeAll } from "./write-files.ts";
 
-export interface HashlineGround extends EditorPorts {
+export interface HashlinePorts extends EditorPorts {
   snapshots: Snapshots;
 }
 
@@ -51,7 +51,7 @@ interface Prepared extends FileEdits, FileWrite {
 
 /** Returns what the model reads, and what happened to each file. Nothing is written unless every edit can be placed. */
 export async function editFiles(
-  ground: HashlineGround,
+  ports: HashlinePorts,
   targets: readonly FileEdits[],
   signal?: AbortSignal,
 ): Promise<{ text: string; changes: HashlineChange[] }> {
@@ -59,28 +59,28 @@ export async function editFiles(
   const work = async (beginWriting: BeginWriting) => {
     refuseAborted(signal);
     const prepared = await unlessOvertaken(async () => {
-      const ready = await prepareAll(ground, targets);
+      const ready = await prepareAll(ports, targets);
       beginWriting();
-      await writeAll(ground.files, ready.filter(isChanged));
+      await writeAll(ports.files, ready.filter(isChanged));
       return ready;
     });
-    const shown = prepared.map((one) => present(ground.snapshots, one, prepared.length));
+    const shown = prepared.map((one) => present(ports.snapshots, one, prepared.length));
     const text = shareRoom(
       shown.map((one) => one.text),
       (count) => `${count} more files were edited.`,
     );
     return { text, changes: shown.map(({ change }) => change) };
   };
-  return await untilWriting(signal, (beginWriting) => inOrder(ground.queue, realPaths, () => work(beginWriting)));
+  return await untilWriting(signal, (beginWriting) => inOrder(ports.queue, realPaths, () => work(beginWriting)));
 }
 
 const isChanged = ({ before, after }: Prepared) => !before.text.equals(after.text);
 
-async function prepareAll(ground: HashlineGround, targets: readonly FileEdits[]): Promise<Prepared[]> {
+async function prepareAll(ports: HashlinePorts, targets: readonly FileEdits[]): Promise<Prepared[]> {
   const prepared: Prepared[] = [];
   const refused: Refused[] = [];
   for (const target of targets) {
-    const outcome = await prepare(ground, target);
+    const outcome = await prepare(ports, target);
     if ("code" in outcome) refused.push(outcome);
     else prepared.push(outcome);
   }
@@ -108,7 +108,7 @@ interface Refused {
 const maxReasons = 10;
 const maxNotes = 20;
 
-async function prepare({ files, snapshots }: HashlineGround, target: FileEdits): Promise<Prepared | Refused> {
+async function prepare({ files, snapshots }: HashlinePorts, target: FileEdits): Promise<Prepared | Refused> {
   const { given, realPath, edits, fileTag } = target;
   const { bytes, stamp } = await files.readWhole(realPath, maxHashlineBytes, { expected: snapshots.decoded });
   const before = snapshots.decode(bytes, given);

@@ -1,24 +1,25 @@
-import type { AgentTool } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import { resolveReal } from "../files/path.ts";
+import type { DescribedTool } from "../tool.ts";
 import type { GivenEdit } from "./edit-arguments.ts";
-import { editFiles, type HashlineChange, type HashlineGround } from "./edit-files.ts";
+import { editFiles, type HashlineChange, type HashlinePorts } from "./edit-files.ts";
 import { newLines, parseAnchor } from "./format.ts";
 import type { LineEdit } from "./plan.ts";
 
 /** Edits lines by the tags they were shown with. */
 export function createHashlineEditTool({
   cwd,
-  ...ground
-}: HashlineGround & { cwd: string }): AgentTool<ParametersOf<"hashline_edit">, HashlineChange> {
+  ...ownPorts
+}: HashlinePorts & { cwd: string }): DescribedTool<ParametersOf<"hashline_edit">, HashlineChange> {
   return {
     ...definitions.hashline_edit,
-    async execute(_id, { path: given, edits }, signal) {
+    async execute(_id, { path: given, edits }, signal, _onUpdate, context) {
+      const ports = { ...ownPorts, files: context?.files ?? ownPorts.files };
       const parsed = edits.map((edit, at) => parseEdit(edit, `edit ${at + 1}`));
-      const { path, realPath } = await unlessAborted(resolveReal(ground.files, cwd, given), signal);
-      const { text, changes } = await editFiles(ground, [{ given, path, realPath, edits: parsed }], signal);
+      const { path, realPath } = await unlessAborted(resolveReal(ports.files, cwd, given), signal);
+      const { text, changes } = await editFiles(ports, [{ given, path, realPath, edits: parsed }], signal);
       return { content: [{ type: "text", text }], details: changes[0]! };
     },
   };

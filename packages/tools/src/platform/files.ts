@@ -66,15 +66,23 @@ export interface FilesOptions {
   ids?: Ids;
 }
 
-export function createFiles(options: FilesOptions = {}): Files {
-  const ground: Ground = {
+export function createFiles({ guard = () => undefined, ...options }: FilesOptions = {}): Files {
+  return createGuardedFiles(options)(guard);
+}
+
+/** Files for any number of guards. They share what is known of the disk, so that a call can have files of its own. */
+export function createGuardedFiles(options: Omit<FilesOptions, "guard"> = {}): (guard: Guard) => Files {
+  const shared: Omit<Ground, "guard"> = {
     fs: options.fileSystem ?? nodeFileSystem,
-    guard: options.guard ?? (() => undefined),
     ids: options.ids ?? systemIds,
     plain: new Set(),
     swept: new Set(),
     spare: createSpare(),
   };
+  return (guard) => guardFiles({ ...shared, guard });
+}
+
+function guardFiles(ground: Ground): Files {
   return {
     openRead: (path) => explaining(path, () => openRead(ground, path)),
     readWhole: (path, maxBytes, { expected } = {}) =>

@@ -1,6 +1,7 @@
-import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
+import type { DescribedTool } from "../tool.ts";
 import { keepTail } from "../truncate.ts";
 import { describeJob } from "./describe-job.ts";
 import { type Job, type Jobs, whereIsLog } from "./jobs.ts";
@@ -10,7 +11,7 @@ export interface JobsDetails {
 }
 
 /** Lists, reads and kills what `bash` started in the background. */
-export function createJobsTool({ jobs }: { jobs: Jobs }): AgentTool<ParametersOf<"jobs">, JobsDetails> {
+export function createJobsTool({ jobs }: { jobs: Jobs }): DescribedTool<ParametersOf<"jobs">, JobsDetails> {
   return {
     ...definitions.jobs,
     async execute(_id, { action, id, offset }) {
