@@ -13,8 +13,9 @@ import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Tracer } from "../observe/trace.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
+import { createTouches, type TouchesParts } from "../pipeline/touches.ts";
 import type { Grants } from "../policy/grants.ts";
-import { createJudge } from "../policy/judge.ts";
+import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import type { Answer, Audit, Decide } from "../policy/policy.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
@@ -49,7 +50,9 @@ export interface AgentSessionParts extends ChoicesParts {
   ask: AskChoice | undefined;
   audit: Audit;
   grants: Grants;
-  realPath: (path: string) => Promise<string>;
+  /** Without a guard. */
+  files: JudgeParts["files"];
+  builtInTools: TouchesParts["builtIn"];
   keep: (text: string) => Promise<string | undefined>;
   /** Asks a model, with keys and headers. */
   request: StreamFn;
@@ -491,12 +494,12 @@ export class AgentSession {
 
   #createHost(): RunHost {
     const { sessionManager: session, clock, ids, keep, tracer, agentName, resumedFrom } = this.#parts;
-    const { decide, audit, grants, realPath, ask, request, cwd, parent } = this.#parts;
+    const { decide, audit, grants, files, ask, request, cwd, parent } = this.#parts;
     const judge = createJudge({
       decide,
       audit,
       grants,
-      realPath,
+      files,
       cwd,
       ids,
       ask: ask && this.#approvals.port(ask),
@@ -514,6 +517,7 @@ export class AgentSession {
       ask: request,
       settings: () => this.#choices.settings(),
       current: () => this.#choices.current(),
+      touches: createTouches({ current: () => this.#choices.outfit.tools, builtIn: this.#parts.builtInTools }),
       judge,
       endCall: (id) => grants.endCall(id),
       keep,
@@ -584,6 +588,7 @@ export class AgentSession {
       streamFn: request,
       signal,
       settings: this.settings.compaction,
+      touches: this.#host.touches,
       instructions,
     });
     if (result.kind === "nothing") return undefined;

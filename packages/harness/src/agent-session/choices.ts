@@ -3,7 +3,7 @@ import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
-import type { ChannelBinding, GivenTool, HarnessActions } from "../pipeline/layer.ts";
+import type { ChannelBinding, GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import type { SessionContext } from "../session/context.ts";
@@ -45,6 +45,7 @@ export interface ChoicesParts {
   scopes: readonly string[] | undefined;
   systemPrompt: string | undefined;
   appendSystemPrompt: readonly string[];
+  createCallContext: PipelineInput["createCallContext"];
   clock: Clock;
 }
 
@@ -187,6 +188,7 @@ export class Choices {
         excluded: [...tools.excluded, ...parts.excludedTools],
         model: this.#model ?? { api: "", provider: "", id: "" },
         signal: this.#signal,
+        createCallContext: parts.createCallContext,
         actions: this.#actions,
         resources: resourceLoader.resources,
         cwd,
