@@ -24,17 +24,17 @@ export function createEditTool({
 }: EditorPorts & { cwd: string }): DescribedTool<ParametersOf<"edit">, EditDetails> {
   return {
     ...definitions.edit,
-    async execute(_id, { path: given, edits }, signal, _onUpdate, context) {
+    async execute(_id, { path: typed, edits }, signal, _onUpdate, context) {
       const files = context?.files ?? ownFiles;
-      const path = await unlessAborted(resolveExisting(files, cwd, given), signal);
+      const path = await unlessAborted(resolveExisting(files, cwd, typed), signal);
       const change = async (realPath: string, beginWriting: BeginWriting): Promise<AgentToolResult<EditDetails>> => {
-        const { source, stamp } = await readTextFile(files, realPath, given);
-        const planned = planEdits(source, edits, given);
+        const { source, stamp } = await readTextFile(files, realPath, typed);
+        const planned = planEdits(source, edits, typed);
         const changes = planned.map(({ change }) => change);
-        const summary = summarise(source, changes, given);
+        const summary = summarise(source, changes, typed);
         beginWriting();
         await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
-        const text = present(given, planned, summary.firstChangedLine);
+        const text = present(typed, planned, summary.firstChangedLine);
         return { content: [{ type: "text", text }], details: { path, ...summary } };
       };
       return await aloneWith({ files, queue }, path, signal, (realPath, beginWriting) =>

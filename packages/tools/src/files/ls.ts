@@ -7,7 +7,7 @@ import type { Files } from "../platform/files.ts";
 import type { DescribedTool } from "../tool.ts";
 import { keepHead } from "../truncate.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
-import { showName } from "./name.ts";
+import { showName } from "./show-name.ts";
 import { resolveExisting } from "./path.ts";
 
 export interface LsDetails {
@@ -28,10 +28,10 @@ export function createLsTool({
 }): DescribedTool<ParametersOf<"ls">, LsDetails> {
   const list = async (
     files: Files,
-    { path: given = ".", limit = defaultLimits.ls }: Static<ParametersOf<"ls">>,
+    { path: typed = ".", limit = defaultLimits.ls }: Static<ParametersOf<"ls">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<LsDetails>> => {
-    const path = await resolveExisting(files, cwd, given);
+    const path = await resolveExisting(files, cwd, typed);
     const entries = (await files.list(path)).sort(byName);
     const lines: string[] = [];
     for (const entry of entries.slice(0, limit)) {
@@ -54,11 +54,11 @@ export function createLsTool({
 }
 
 /** Case does not matter, unless nothing else tells two names apart. Independent of the system's language. */
-function byName(one: Entry, other: Entry): number {
-  return compare(one.name.toLowerCase(), other.name.toLowerCase()) || compare(one.name, other.name);
+function byName(a: Entry, b: Entry): number {
+  return compare(a.name.toLowerCase(), b.name.toLowerCase()) || compare(a.name, b.name);
 }
 
-const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 async function describe(files: Files, directory: string, entry: Entry): Promise<string> {
   const name = showName(entry.name);

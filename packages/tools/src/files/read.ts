@@ -43,19 +43,19 @@ export function createReadTool({
 }): DescribedTool<ParametersOf<"read">, ReadDetails> {
   const read = async (
     files: Files,
-    { path: given, offset = 1, limit = defaultMaxLines, hashline = false }: Static<ParametersOf<"read">>,
+    { path: typed, offset = 1, limit = defaultMaxLines, hashline = false }: Static<ParametersOf<"read">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<ReadDetails>> => {
-    const path = await resolveExisting(files, cwd, given);
+    const path = await resolveExisting(files, cwd, typed);
     const file = await files.openRead(path);
     try {
-      const image = await sniff(file, given);
+      const image = await sniff(file, typed);
       if (image) return await showImage(files, file, image, { path, clock, signal, resizes: resizesImages });
-      if (hashline) return await showAnchors({ files, snapshots }, { path, given }, { offset, limit });
+      if (hashline) return await showAnchors({ files, snapshots }, { path, typed }, { offset, limit });
       const maxLines = Math.min(limit, defaultMaxLines);
       const window = await readLines(file, { offset, maxLines, maxBytes: defaultMaxBytes, signal });
       // A file may begin as a text does and go on otherwise.
-      for (const line of window.lines) refuseZeros(line, given, file.size);
+      for (const line of window.lines) refuseZeros(line, typed, file.size);
       return present(window, path, offset);
     } finally {
       await file.close();
@@ -86,10 +86,10 @@ async function showImage(
 ): Promise<AgentToolResult<ReadDetails>> {
   const { path } = limits;
   if (size > maxImageFileBytes) {
-    const most = formatBytes(maxImageFileBytes);
+    const limit = formatBytes(maxImageFileBytes);
     throw new ToolsError(
       "too_large",
-      `${path} is an image of ${formatBytes(size)}; at most ${most} can be shown. Make it smaller first.`,
+      `${path} is an image of ${formatBytes(size)}; at most ${limit} can be shown. Make it smaller first.`,
     );
   }
   const { bytes } = await files.readWhole(path, maxImageFileBytes);
@@ -103,11 +103,11 @@ async function showImage(
 /** The tag is of the whole file, so here the whole file is read. */
 async function showAnchors(
   { files, snapshots }: { files: Files; snapshots: Snapshots },
-  { path, given }: { path: string; given: string },
+  { path, typed }: { path: string; typed: string },
   range: { offset: number; limit: number },
 ): Promise<AgentToolResult<ReadDetails>> {
   const { realPath, bytes } = await files.readWhole(path, maxHashlineBytes);
-  const { text, ...shown } = showHashline(snapshots, { given, realPath, bytes }, range);
+  const { text, ...shown } = showHashline(snapshots, { typed, realPath, bytes }, range);
   return { content: [{ type: "text", text }], details: { path, ...shown } };
 }
 

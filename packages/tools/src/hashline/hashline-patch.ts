@@ -32,16 +32,16 @@ export function createHashlinePatchTool({
 
 function addSection(
   targets: Map<string, FileEdits>,
-  { path: given, tag, edits }: PatchSection,
+  { path: typed, tag, edits }: PatchSection,
   { path, realPath }: { path: string; realPath: string },
 ): void {
   const known = targets.get(realPath);
   if (known && known.fileTag !== tag) {
     throw new ToolsError(
       "invalid_input",
-      `Two sections are of one file (${known.given}, ${given}) with different tags. Use the tag that was shown last for both.`,
+      `Two sections are of one file (${known.typed}, ${typed}) with different tags. Use the tag that was shown last for both.`,
     );
   }
   if (known) known.edits.push(...edits);
-  else targets.set(realPath, { given, path, realPath, edits, fileTag: tag });
+  else targets.set(realPath, { typed, path, realPath, edits, fileTag: tag });
 }

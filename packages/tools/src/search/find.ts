@@ -48,11 +48,11 @@ export function createFindTool({
       const glob = parseGlob(pattern);
       const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
       if (!root.isDirectory) throw new ToolsError("not_a_directory", `${path} is a file, not a directory.`);
-      const found = createFirstNames(glob, Math.min(limit, maxNames));
+      const names = createFirstNames(glob, Math.min(limit, maxNames));
       // Without a target, names come without the root in front of them.
       const args = ["--files", ...typeArgs(glob)];
       const onOutput = (chunk: Buffer) => {
-        found.push(chunk);
+        names.push(chunk);
         return false;
       };
       const { cwd: directory, isInRepository } = root;
@@ -60,21 +60,21 @@ export function createFindTool({
       const end = await searcher.run(search, context?.spawn);
       if (end.kind === "refused") throw new ToolsError("invalid_input", `ripgrep refuses the search: ${end.reason}`);
       const cut = end.kind === "timeout" || end.kind === "memory" ? searcher.describe(end.kind) : undefined;
-      if (cut !== undefined && found.total === 0) {
+      if (cut !== undefined && names.total === 0) {
         throw new ToolsError("timeout", `Nothing was found; stopped ${cut}. Narrow path.`);
       }
       const stopped = cut === undefined ? "" : `[Stopped ${cut}; there may be more. Narrow path.]`;
-      return present(found, { root, pattern, notices: [stopped, describeUnread(end.unread, root.show)] });
+      return present(names, { root, pattern, notices: [stopped, describeUnread(end.unread, root.show)] });
     },
   };
 }
 
 function present(
-  found: FirstNames,
+  names: FirstNames,
   { root, pattern, notices }: { root: SearchRoot; pattern: string; notices: string[] },
 ): AgentToolResult<FindDetails> {
-  const paths = found.sorted();
-  const { total } = found;
+  const paths = names.sorted();
+  const { total } = names;
   // The number of files has a limit of its own.
   const { text, shownLines, by } = keepHead(paths.map(root.show).join("\n"), {
     maxLines: Math.max(1, paths.length),

@@ -8,7 +8,7 @@ import type { DescribedTool } from "../tool.ts";
 import { type CommandPorts, doubt, type RunningCommand, getSignal, startCommand, describeStatus } from "./command.ts";
 import type { Containment } from "./contained.ts";
 import { cleanEnvironment } from "./environment.ts";
-import type { CommandKind, StartWork } from "./held.ts";
+import type { CommandKind, StartWork } from "./running-commands.ts";
 import { describeJob } from "./describe-job.ts";
 import { findShell } from "./interpreter.ts";
 import { type Jobs, whereIsLog } from "./jobs.ts";

@@ -19,7 +19,7 @@ export function createJobsTool({ jobs }: { jobs: Jobs }): DescribedTool<Paramete
       if (id === undefined) throw new ToolsError("invalid_input", `To ${action} a job, give its id.`);
       if (action === "kill") return present(jobs, describeJob(await jobs.kill(id)));
       const text = await jobs.read(id, offset);
-      const job = jobs.list().find((one) => one.id === id);
+      const job = jobs.list().find((candidate) => candidate.id === id);
       return present(jobs, [text || "(no output)", job && `[${describeJob(job)}]`].filter(Boolean).join("\n\n"));
     },
   };
