@@ -1,11 +1,11 @@
 /** All tools on one ground: they share the queue of file changes, what was shown of files, and the running jobs. */
-import type { AgentTool } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { definitions, type ToolName } from "./definitions.ts";
 import { createFiles, type Files } from "./platform/files.ts";
 import type { Spawn } from "./platform/spawn.ts";
 import { createJobs, type Jobs } from "./shell/jobs.ts";
 import type { Limits } from "./shell/limits.ts";
+import type { DescribedTool } from "./tool.ts";
 
 export interface ToolsOptions {
   /** Where relative paths begin and commands run. */
@@ -44,32 +44,37 @@ export const toolNames = Object.keys(definitions) as readonly ToolName[];
 export const defaultToolNames: readonly ToolName[] = toolNames.filter((name) => name !== "hashline_patch");
 
 export interface Tools {
-  readonly byName: Readonly<Record<ToolName, AgentTool>>;
+  readonly byName: Readonly<Record<ToolName, DescribedTool>>;
   /** The tools of `defaultToolNames`. */
-  readonly defaults: AgentTool[];
+  readonly defaults: DescribedTool[];
   readonly jobs: Jobs;
+  /** Starts the processes of calls that have no context of their own. */
+  readonly spawn: Spawn;
   /** Ends every command and job that still runs, within two seconds. */
   dispose(): Promise<void>;
 }
 
+const loadSpawn = once(async () => (await import("./platform/spawn.ts")).createSpawn());
+
 /** One for all sets of tools: what is known of the system, and the watchdog, are then shared too. */
-const defaultSpawn = once(async () => (await import("./platform/spawn.ts")).createSpawn());
+const defaultSpawn: Spawn = async (request) => await (await loadSpawn())(request);
 
 /** Dispose of what it returns when the session ends: jobs live until then. */
 export function createTools(options: ToolsOptions): Tools {
   const jobs = createJobs({ clock: options.clock ?? systemClock });
   const makers = createMakers(options, jobs);
   const tools = toolNames.map((name) => [name, lateTool(definitions[name], makers[name])] as const);
-  const byName = Object.fromEntries(tools) as Record<ToolName, AgentTool>;
+  const byName = Object.fromEntries(tools) as Record<ToolName, DescribedTool>;
   return {
     byName,
     defaults: defaultToolNames.map((name) => byName[name]),
     jobs,
+    spawn: options.spawn ?? defaultSpawn,
     dispose: () => jobs.dispose(),
   };
 }
 
-type Make = () => Promise<AgentTool>;
+type Make = () => Promise<DescribedTool>;
 
 /** How each tool is made. What a tool does is more to load than what is said of it, and most runs call few of them. */
 function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
@@ -78,11 +83,10 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
   const env = { ...(options.env ?? process.env) };
   const addedEnv = { ...options.addedEnv };
   const limits = { ...options.limits };
-  const { shell, commandPrefix, outputDirectory, containment = "pid namespace" } = options;
-  const spawn = async () => options.spawn ?? (await defaultSpawn());
+  const { spawn = defaultSpawn, shell, commandPrefix, outputDirectory, containment = "pid namespace" } = options;
   const snapshots = once(async () => (await import("./hashline/snapshots.ts")).createSnapshots());
   const editing = async () => ({ cwd, files, queue: (await import("./files/file-queue.ts")).processQueue });
-  const searching = async () => ({ cwd, files, spawn: await spawn(), clock });
+  const searching = { cwd, files, spawn, clock };
   const makers = {
     read: async () =>
       (await import("./files/read.ts")).createReadTool({
@@ -107,7 +111,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
     bash: async () =>
       (await import("./shell/bash.ts")).createBashTool({
         cwd,
-        spawn: await spawn(),
+        spawn,
         jobs,
         clock,
         ids,
@@ -120,17 +124,17 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
         ...(containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
       }),
     jobs: async () => (await import("./shell/jobs-tool.ts")).createJobsTool({ jobs }),
-    grep: async () => (await import("./search/grep.ts")).createGrepTool(await searching()),
-    find: async () => (await import("./search/find.ts")).createFindTool(await searching()),
+    grep: async () => (await import("./search/grep.ts")).createGrepTool(searching),
+    find: async () => (await import("./search/find.ts")).createFindTool(searching),
     ls: async () => (await import("./files/ls.ts")).createLsTool({ cwd, files }),
   };
   return makers satisfies Record<ToolName, () => Promise<unknown>> as unknown as Record<ToolName, Make>;
 }
 
 /** A tool that is made when it is first called. */
-function lateTool(definition: (typeof definitions)[ToolName], make: Make): AgentTool {
+function lateTool(definition: (typeof definitions)[ToolName], make: Make): DescribedTool {
   const tool = once(make);
-  return { ...definition, execute: async (...given) => await (await tool()).execute(...given) } as AgentTool;
+  return { ...definition, execute: async (...given) => await (await tool()).execute(...given) } as DescribedTool;
 }
 
 /** One that failed is tried again. */

@@ -1,3 +1,4 @@
+export { type AccessRequest, capabilities, type Capability, type Target } from "./access.ts";
 export { createTools, defaultToolNames, toolNames, type Tools, type ToolsOptions } from "./create-tools.ts";
 export type { ToolName } from "./definitions.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";
@@ -6,13 +7,14 @@ export { createFileQueue, type EditorPorts, type FileQueue } from "./files/file-
 export { createLsTool, type LsDetails } from "./files/ls.ts";
 export { createReadTool, type ReadDetails } from "./files/read.ts";
 export { createWriteTool, type WriteDetails } from "./files/write.ts";
-export type { HashlineChange, HashlineGround } from "./hashline/edit-files.ts";
+export type { HashlineChange, HashlinePorts } from "./hashline/edit-files.ts";
 export { createHashlineEditTool } from "./hashline/hashline-edit.ts";
 export { createHashlinePatchTool, type HashlinePatchDetails } from "./hashline/hashline-patch.ts";
 export { createSnapshots, type SnapshotLimits, type Snapshots } from "./hashline/snapshots.ts";
 export {
   type Access,
   createFiles,
+  createGuardedFiles,
   type Files,
   type FilesOptions,
   type Guard,
@@ -38,3 +40,11 @@ export { createJobs, type Job, type Jobs, type JobsOptions } from "./shell/jobs.
 export { createJobsTool, type JobsDetails } from "./shell/jobs-tool.ts";
 export type { Limits } from "./shell/limits.ts";
 export { findPidNamespace, type PidNamespace } from "./shell/pid-namespace.ts";
+export type {
+  DescribedTool,
+  FileTouches,
+  PromptGuideline,
+  ResultView,
+  ToolCallContext,
+  ToolDescription,
+} from "./tool.ts";

@@ -34,8 +34,8 @@ function keep(text: string, limits: TruncationLimits, from: "head" | "tail"): Tr
   const kept: string[] = [];
   let bytes = 0;
   let by: Truncation["by"];
-  for (let at = 0; at < totalLines; at++) {
-    const line = lines[from === "head" ? at : totalLines - 1 - at]!;
+  for (let index = 0; index < totalLines; index++) {
+    const line = lines[from === "head" ? index : totalLines - 1 - index]!;
     const size = Buffer.byteLength(line) + (kept.length > 0 ? 1 : 0);
     if (kept.length >= maxLines) by = "lines";
     else if (bytes + size > maxBytes) by = "bytes";
@@ -60,6 +60,6 @@ export function formatBytes(bytes: number): string {
 /** How many line feeds there are. */
 export function countBreaks(text: string): number {
   let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
+  for (let index = text.indexOf("\n"); index >= 0; index = text.indexOf("\n", index + 1)) count++;
   return count;
 }

@@ -29,7 +29,7 @@ test.each([
   ["EBUSY", "busy", /in use/],
   ["ETXTBSY", "busy", /running/],
   ["EFBIG", "too_large", /larger/],
-  ["EAGAIN", "busy", /nothing to give/],
+  ["EAGAIN", "busy", /no data at the moment/],
 ])("%s is %s", (code, kind, words) => {
   const error = explained(Object.assign(new Error(code), { code }), "x");
   expect(error).toMatchObject({ code: kind, message: expect.stringMatching(words) });

@@ -18,8 +18,8 @@ import { createEditTool } from "../src/files/edit.ts";
 import { createFileQueue } from "../src/files/file-queue.ts";
 import { createFiles, type Files, type Guard } from "../src/platform/files.ts";
 import { type FileSystem, nodeFileSystem, type OpenHandle } from "../src/platform/file-system.ts";
-import { leftBy, nameTemporary } from "../src/platform/leftover.ts";
-import { thisProcess } from "../src/platform/running.ts";
+import { getWriter, nameTemporary } from "../src/platform/temporary-name.ts";
+import { thisProcess } from "../src/platform/process-mark.ts";
 import { withEveryFault } from "../src/testing/faults.ts";
 import { directFileSystem } from "./direct-file-system.ts";
 import { scratch } from "./scratch.ts";
@@ -65,7 +65,7 @@ describe("writing whole files", () => {
     };
     const files = createFiles({ fileSystem: { ...nodeFileSystem, rename } });
     await expect(files.writeWhole(join(root, "f"), bytes("x"))).rejects.toMatchObject({ code: "failed" });
-    expect(leftBy(left, thisProcess())).toEqual(thisProcess());
+    expect(getWriter(left, thisProcess())).toEqual(thisProcess());
   });
 
   test("a port that maps paths names what is open itself, and nothing is asked of /proc", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { certainMatches } from "../src/hashline/certain.ts";
+import { unambiguousMatches } from "../src/hashline/unambiguous-matches.ts";
 import { createRelocator, maxEffort } from "../src/hashline/recover.ts";
 
 /** All ways to keep as many items as possible, each as pairs of places. By trying everything. */
@@ -20,7 +20,7 @@ describe("certain matches", () => {
       fc.property(list, list, (a, b) => {
         const ways = longest(a, b);
         const always = ways[0]!.filter((pair) => ways.every((way) => way.includes(pair)));
-        const places = certainMatches(Int32Array.from(a), Int32Array.from(b), { steps: 1_000 })!;
+        const places = unambiguousMatches(Int32Array.from(a), Int32Array.from(b), { steps: 1_000 })!;
         expect([...places.entries()].flatMap(([x, y]) => (y < 0 ? [] : [`${x}:${y}`]))).toEqual(always);
       }),
       { numRuns: 2_000 },
@@ -30,7 +30,7 @@ describe("certain matches", () => {
   test("are given up when they take too much effort, soon after it is spent", () => {
     const many = Int32Array.from({ length: 10_000 }, (_unused, at) => at);
     const effort = { steps: 100_000 };
-    expect(certainMatches(many, many.toReversed(), effort)).toBeUndefined();
+    expect(unambiguousMatches(many, many.toReversed(), effort)).toBeUndefined();
     expect(effort.steps).toBeGreaterThan(-1_000);
   });
 
@@ -38,7 +38,7 @@ describe("certain matches", () => {
     const some = Int32Array.from({ length: 10_000 }, (_unused, at) => at);
     const others = some.map((item, at) => (at % 2 === 0 ? item : item + 10_000));
     const effort = { steps: 50_000 };
-    expect(certainMatches(some, others, effort)).toEqual(some.map((item, at) => (at % 2 === 0 ? item : -1)));
+    expect(unambiguousMatches(some, others, effort)).toEqual(some.map((item, at) => (at % 2 === 0 ? item : -1)));
     expect(effort.steps).toBe(50_000);
   });
 });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TextContent } from "@tau/ai";
 import { describe, expect, test } from "vitest";
-import type { GivenEdit } from "../src/hashline/edit-arguments.ts";
+import type { RequestedEdit } from "../src/hashline/edit-arguments.ts";
 import { createHashlineEditTool } from "../src/hashline/hashline-edit.ts";
 import { createHashlinePatchTool } from "../src/hashline/hashline-patch.ts";
 import { showHashline } from "../src/hashline/show.ts";
@@ -31,14 +31,14 @@ function desk() {
     content: (name = "f") => readFileSync(join(cwd, name), "utf8"),
     read(name = "f") {
       const path = join(cwd, name);
-      const file = { given: name, realPath: path, bytes: readFileSync(path) };
+      const file = { typed: name, realPath: path, bytes: readFileSync(path) };
       const { text, totalLines, shownLines } = showHashline(snapshots, file);
       for (let at = 1 + shownLines; at <= totalLines;) {
         at += showHashline(snapshots, file, { offset: at }).shownLines || 1;
       }
       return /#([0-9a-f]{4})$/m.exec(text)![1]!;
     },
-    edit: (edits: GivenEdit[]) => answer(editor.execute("id", { path: "f", edits } as never)),
+    edit: (edits: RequestedEdit[]) => answer(editor.execute("id", { path: "f", edits } as never)),
     patch: (patch: string) => answer(patcher.execute("id", { patch })),
   };
 }
@@ -127,7 +127,7 @@ describe("a line that is too long to show", () => {
   test("and is the one to change is named, with what to do instead; it does not count as shown", async () => {
     const { write, edit, content } = desk();
     write(getText(["a", long, "c"]));
-    const wanted: GivenEdit[] = [{ op: "replace", pos: anchor(2, long), end: anchor(3, "c"), lines: "C" }];
+    const wanted: RequestedEdit[] = [{ op: "replace", pos: anchor(2, long), end: anchor(3, "c"), lines: "C" }];
     const { text } = await edit(wanted);
     expect(text).toContain(
       `\n2: [58.6 KB, too long to be shown, and so to be changed by its tag: use edit or bash]\n${anchor(3, "c")}:c`,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { TextContent } from "@tau/ai";
 import { describe, expect, test } from "vitest";
 import { ToolsError } from "../src/errors.ts";
-import type { GivenEdit } from "../src/hashline/edit-arguments.ts";
+import type { RequestedEdit } from "../src/hashline/edit-arguments.ts";
 import { createHashlineEditTool } from "../src/hashline/hashline-edit.ts";
 import { createHashlinePatchTool } from "../src/hashline/hashline-patch.ts";
 import { showHashline } from "../src/hashline/show.ts";
@@ -34,9 +34,9 @@ function desk(
     content: (name = "f") => readFileSync(join(cwd, name), "utf8"),
     read(name = "f", window: { offset?: number; limit?: number } = {}) {
       const path = join(cwd, name);
-      return showHashline(snapshots, { given: name, realPath: path, bytes: readFileSync(path) }, window).text;
+      return showHashline(snapshots, { typed: name, realPath: path, bytes: readFileSync(path) }, window).text;
     },
-    async edit(edits: GivenEdit[], path = "f") {
+    async edit(edits: RequestedEdit[], path = "f") {
       const result = await editor.execute("id", { path, edits } as never);
       return { text: getText(result), details: result.details! };
     },
@@ -115,7 +115,7 @@ describe("hashline_edit", () => {
     const { edit, read, content } = desk({ f: letters("aaaaaa") });
     read();
     await edit([{ op: "append", pos: anchor(1, "a"), lines: "x" }]);
-    const wanted: GivenEdit[] = [{ op: "replace", pos: anchor(3, "a"), lines: "third" }];
+    const wanted: RequestedEdit[] = [{ op: "replace", pos: anchor(3, "a"), lines: "third" }];
     expect((await toError(edit(wanted))).message).toMatch(/same tag was shown for two/);
     await edit(wanted);
     expect(content()).toBe("a\nx\nthird\na\na\na\na\n");
@@ -124,7 +124,7 @@ describe("hashline_edit", () => {
   test("lines that were never shown are refused and shown, and then the same edit succeeds", async () => {
     const { edit, read, content } = desk({ f: letters("abcdefghijkl") });
     read("f", { limit: 2 });
-    const wanted: GivenEdit[] = [{ op: "replace", pos: anchor(8, "h"), end: anchor(9, "i"), lines: "X" }];
+    const wanted: RequestedEdit[] = [{ op: "replace", pos: anchor(8, "h"), end: anchor(9, "i"), lines: "X" }];
     const error = await toError(edit(wanted));
     expect(error).toMatchObject({ code: "stale" });
     expect(error.message).toMatch(/lines 8-9 had not been shown .*\n8#..:h\n9#..:i\n/s);
@@ -137,14 +137,14 @@ describe("hashline_edit", () => {
     const { edit, read } = desk({ f: letters("abcdefgh") });
     read("f", { limit: 2 });
     read("f", { offset: 6 });
-    const wanted: GivenEdit[] = [{ op: "replace", pos: anchor(2, "b"), end: anchor(6, "f"), lines: "X" }];
+    const wanted: RequestedEdit[] = [{ op: "replace", pos: anchor(2, "b"), end: anchor(6, "f"), lines: "X" }];
     expect((await toError(edit(wanted))).message).toMatch(/lines 2-6 had not been shown/);
   });
 
   test("a wrong tag changes nothing, not even by the other edits", async () => {
     const { edit, read, content } = desk({ f: letters("abc") });
     read();
-    const edits: GivenEdit[] = [
+    const edits: RequestedEdit[] = [
       { op: "replace", pos: anchor(1, "a"), lines: "A" },
       { op: "replace", pos: anchor(2, "not b"), lines: "B" },
     ];
@@ -194,7 +194,7 @@ describe("hashline_edit", () => {
     read();
     write("f", `a\n${twin("b")}\nc\n`);
     read();
-    const wanted: GivenEdit[] = [{ op: "replace", pos: anchor(2, "b"), lines: "X" }];
+    const wanted: RequestedEdit[] = [{ op: "replace", pos: anchor(2, "b"), lines: "X" }];
     expect((await toError(edit(wanted))).message).toMatch(/same tag was shown for two different texts of line 2/);
     await edit(wanted);
     expect(content()).toBe("a\nX\nc\n");
@@ -231,7 +231,7 @@ describe("hashline_edit", () => {
       { op: "replace", pos: anchor(6, "f"), lines: '["open",' },
     ];
     const { edits } = editor.prepareArguments!({ path: "f", edits: spelled(given) });
-    await edit(edits as GivenEdit[]);
+    await edit(edits as RequestedEdit[]);
     expect(content()).toBe('x\n\n"y"\nb\n[1, 2]\n  ["indented"]\n["open",\n');
   });
 
@@ -488,7 +488,7 @@ describe("a patch that cannot be taken back", () => {
       },
     });
     const error = await toError(patchAll(all));
-    expect(error.message).toMatch(/With the old content: g, h\. Changed by somebody else meanwhile: f\.$/);
+    expect(error.message).toMatch(/With the old content: g, h\. Changed by another process meanwhile: f\.$/);
     expect(all.content("f")).toBe("theirs, and longer than it was\n");
   });
 });

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { nodeFileSystem } from "../src/platform/file-system.ts";
 import { acquireLease, type Lease, type LeaseHolder } from "../src/platform/lease.ts";
-import { compare, thisProcess, verdictOn } from "../src/platform/running.ts";
+import { compare, thisProcess, verdictOn } from "../src/platform/process-mark.ts";
 import { withEveryFault } from "../src/testing/faults.ts";
 import { beforeEachCall, directFileSystem, takeTurns } from "./direct-file-system.ts";
 import { scratch } from "./scratch.ts";

@@ -4,7 +4,7 @@ import type { TextContent } from "@tau/ai";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLsTool } from "../src/files/ls.ts";
-import { showName } from "../src/files/name.ts";
+import { showName } from "../src/files/show-name.ts";
 import { createFiles } from "../src/platform/files.ts";
 import { scratch } from "./scratch.ts";
 

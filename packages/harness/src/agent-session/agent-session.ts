@@ -13,8 +13,9 @@ import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Tracer } from "../observe/trace.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
+import { createTouches } from "../pipeline/touches.ts";
 import type { Grants } from "../policy/grants.ts";
-import { createJudge } from "../policy/judge.ts";
+import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import type { Audit, Decide, Decision } from "../policy/policy.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
 import { Sent } from "../request/sent.ts";
@@ -47,7 +48,8 @@ export interface PolicyParts {
   ask: AskChoice | undefined;
   audit: Audit;
   grants: Grants;
-  realPath: (path: string) => Promise<string>;
+  /** Without a guard. */
+  files: JudgeParts["files"];
 }
 
 /** Everything that a session is made of; `createAgentSession` puts it together. */
@@ -492,7 +494,7 @@ export class AgentSession {
 
   #createHost(): RunHost {
     const { sessionManager: session, clock, ids, keep, trace, request, cwd, parent } = this.#parts;
-    const { decide, audit, grants, realPath, ask } = this.#parts.policy;
+    const { decide, audit, grants, files, ask } = this.#parts.policy;
     const judge = createJudge({
       decide,
       audit: async (decision) => {
@@ -503,7 +505,7 @@ export class AgentSession {
         }
       },
       grants,
-      realPath,
+      files,
       cwd,
       ids,
       ask: ask && this.#approvals.port(ask),
@@ -521,6 +523,7 @@ export class AgentSession {
       ask: request,
       settings: () => this.#choices.settings(),
       current: () => this.#choices.current(),
+      touches: createTouches({ current: () => this.#choices.outfit.tools, builtIn: this.#parts.tools.builtIn }),
       judge,
       endCall: (id) => grants.endCall(id),
       keep,
@@ -601,6 +604,7 @@ export class AgentSession {
       getModel: () => this.#choices.mustHaveModel(),
       request,
       budget,
+      touches: this.#host.touches,
       settings: () => this.settings,
       notice: (code: string, message: string) => this.#notices.add(code, message),
       signal,

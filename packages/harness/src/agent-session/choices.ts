@@ -2,7 +2,8 @@
 import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
-import type { ChannelBinding, GivenTool, HarnessActions } from "../pipeline/layer.ts";
+import type { ChannelBinding, GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
+import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import type { SessionContext } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
@@ -36,8 +37,10 @@ export interface ModelChoice {
 export interface ToolSources {
   base: readonly GivenTool[];
   custom: readonly GivenTool[];
-  /** Finds built-in tools by name. */
+  /** Finds built-in tools by name, and throws for an unknown one. */
   getBuiltIn: (name: string) => GivenTool;
+  /** All built-in tools, by name. */
+  builtIn: TouchesParts["builtIn"];
   binding: ChannelBinding | undefined;
   allowed: readonly string[] | undefined;
   excluded: readonly string[];
@@ -45,6 +48,8 @@ export interface ToolSources {
   /** Takes the place of the default system prompt. */
   systemPrompt: string | undefined;
   appendSystemPrompt: readonly string[];
+  /** Gives each call the files and processes that it may use. */
+  createCallContext: PipelineInput["createCallContext"];
 }
 
 export interface ChoicesParts {
@@ -205,6 +210,7 @@ export class Choices {
         excluded: [...excluded, ...tools.excluded],
         model: this.#model ?? { api: "", provider: "", id: "" },
         signal,
+        createCallContext: tools.createCallContext,
         actions,
         resources: services.resources.resources,
         cwd,

@@ -36,7 +36,8 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     if (sessionManager !== params.sessionManager) owned.add(() => sessionManager.close());
     const grants = new Grants();
     const wanted = pathRules(params, { cwd, agentDir, resources, sessionFile: sessionManager.getSessionFile() });
-    const { files, tools, rules } = await createGround({ cwd, rules: wanted, grants, settings, clock, ids });
+    const ground = await createGround({ cwd, rules: wanted, grants, settings, clock, ids });
+    const { files, tools, rules, createCallContext } = ground;
     owned.add(() => tools.dispose());
     const results = resultsDirectory(sessionManager.getSessionFile());
     owned.add(() => results.remove());
@@ -52,6 +53,8 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         base: params.tools?.map((tool) => (typeof tool === "string" ? getBuiltIn(tool) : tool)) ?? tools.defaults,
         custom: params.customTools ?? [],
         getBuiltIn,
+        builtIn: tools.byName,
+        createCallContext,
         binding: params.binding,
         allowed: params.allowedTools,
         excluded: params.excludedTools ?? [],
@@ -64,7 +67,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         ask: params.ask,
         audit: params.audit ?? createAudit((type, data) => sessionManager.appendCustomEntry(type, data)),
         grants,
-        realPath: (path) => files.free.realPath(path),
+        files: files.free,
       },
       expandPort: createExpandPort({
         loader: resources,

@@ -4,6 +4,7 @@ import type { Model } from "@tau/ai";
 import type { Budget } from "../budget/budget.ts";
 import { summariseBranch } from "../compaction/branch-summary.ts";
 import { HarnessError } from "../errors.ts";
+import type { RunHost } from "../run/run-host.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";
 
@@ -21,6 +22,7 @@ export interface NavigateParts {
   getModel: () => Model;
   request: StreamFn;
   budget: Budget;
+  touches: RunHost["touches"];
   settings: () => Settings;
   notice: (code: string, message: string) => void;
   signal: AbortSignal;
@@ -41,7 +43,7 @@ export async function navigate(
 }
 
 async function summariseLeft(
-  { session, getModel, request, budget, settings, notice, signal }: NavigateParts,
+  { session, getModel, request, budget, touches, settings, notice, signal }: NavigateParts,
   entryId: string | null,
   instructions: string | undefined,
 ) {
@@ -52,6 +54,7 @@ async function summariseLeft(
     streamFn: request,
     signal,
     settings: settings().compaction,
+    touches,
     instructions,
   });
   if (result.kind === "nothing") return undefined;

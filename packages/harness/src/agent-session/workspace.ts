@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Clock, didYouMean, type Ids } from "@tau/ai";
-import type { Tools } from "@tau/tools";
+import type { ToolCallContext, Tools } from "@tau/tools";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool } from "../pipeline/layer.ts";
@@ -49,16 +49,16 @@ interface GroundParts {
 
 /** The tools and the files they stand on. A person may mention what they like, but no credentials. */
 export async function createGround({ cwd, rules: given, grants, settings, clock, ids }: GroundParts) {
-  const { createFiles, createTools } = await import("@tau/tools");
+  const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
   const rules = await realPathRules(given, (path) => free.realPath(path));
   const isNoCredential = (path: string, access: "read" | "write") => pathStanding(path, access, rules) !== "denied";
   const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
-  const guarded = createFiles({ ids, guard: createPathGuard(rules, grants) });
+  const guardFiles = createGuardedFiles({ ids });
   const { shellPath, shellCommandPrefix, shellEnv, images } = settings.get();
   const tools = createTools({
     cwd,
-    files: guarded,
+    files: guardFiles(createPathGuard(rules, grants)),
     clock,
     ids,
     ...(shellPath !== undefined && { shell: shellPath }),
@@ -66,7 +66,11 @@ export async function createGround({ cwd, rules: given, grants, settings, clock,
     addedEnv: shellEnv,
     resizesImages: images.autoResize,
   });
-  return { files: { free, mentions }, tools, rules };
+  const createCallContext = (toolCallId: string): ToolCallContext => ({
+    files: guardFiles(createPathGuard(rules, grants.forCall(toolCallId))),
+    spawn: tools.spawn,
+  });
+  return { files: { free, mentions }, tools, rules, createCallContext };
 }
 
 export function builtInTool(tools: Tools, name: string): GivenTool {

@@ -4,7 +4,7 @@ import { contextMessages } from "../session/context.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import type { Summariser } from "./ask.ts";
 import { keptTokens } from "./cut.ts";
-import { fileOperations, type FileOperations, filesText } from "./files.ts";
+import { fileOperations, type FileOperations, filesText, type GetTouches } from "./files.ts";
 import { type CompactionSettings, resolveCompactionSettings, summaryTokens } from "./settings.ts";
 import { summarise, type SummaryResult } from "./summarise.ts";
 import { estimateAll, estimateTokens } from "./tokens.ts";
@@ -20,6 +20,13 @@ export interface LeftBranch {
   files: FileOperations;
 }
 
+export interface LeftBranchOptions {
+  /** Of the messages. Default: no limit. */
+  maxTokens?: number;
+  /** Which files the calls touched. Default: only those that earlier summaries list are noted. */
+  touches?: GetTouches | undefined;
+}
+
 /**
  * What is on the old branch and not on the new one, the latest messages up to `maxTokens`. A compaction on it speaks for
  * what it replaced.
@@ -27,7 +34,7 @@ export interface LeftBranch {
 export function collectLeftBranch(
   oldBranch: readonly SessionEntry[],
   newBranch: readonly SessionEntry[],
-  { maxTokens = Number.POSITIVE_INFINITY }: { maxTokens?: number } = {},
+  { maxTokens = Number.POSITIVE_INFINITY, touches = () => undefined }: LeftBranchOptions = {},
 ): LeftBranch {
   let shared = 0;
   while (shared < oldBranch.length && oldBranch[shared]!.id === newBranch[shared]?.id) shared++;
@@ -50,6 +57,7 @@ export function collectLeftBranch(
     files: fileOperations(
       details,
       context.map(({ message }) => message),
+      touches,
     ),
   };
 }
@@ -58,6 +66,8 @@ export interface BranchSummaryRequest extends Summariser {
   oldBranch: readonly SessionEntry[];
   newBranch: readonly SessionEntry[];
   settings?: CompactionSettings;
+  /** Which files the calls touched. Default: only those that earlier summaries list are noted. */
+  touches?: GetTouches;
   /** What the person asks of the summary. */
   instructions?: string | undefined;
 }
@@ -71,8 +81,10 @@ export type BranchSummaryResult =
 /** Summarises what is left, without touching either branch. At most one window of it is read. */
 export async function summariseBranch(request: BranchSummaryRequest): Promise<BranchSummaryResult> {
   const settings = resolveCompactionSettings(request.settings ?? {}, request.model);
-  const room = { maxTokens: settings.contextWindow - settings.reserveTokens };
-  const { messages, files } = collectLeftBranch(request.oldBranch, request.newBranch, room);
+  const { messages, files } = collectLeftBranch(request.oldBranch, request.newBranch, {
+    maxTokens: settings.contextWindow - settings.reserveTokens,
+    touches: request.touches,
+  });
   if (estimateAll(messages) === 0) return { kind: "nothing" };
   const maxTokens = summaryTokens(settings, request.model);
   const { instructions } = request;

@@ -7,13 +7,18 @@ import {
   type Model,
   type SimpleStreamOptions,
 } from "@tau/ai";
+import { createTools } from "@tau/tools";
 import { describe, expect, test } from "vitest";
+import { createTouches } from "../pipeline/touches.ts";
 import { contextMessages } from "../session/context.ts";
 import type { NewEntry, SessionEntry } from "../session/entry.ts";
 import { collectLeftBranch, summariseBranch } from "./branch-summary.ts";
 import { compact, type CompactRequest, type NewCompaction } from "./compact.ts";
 import { estimateAll } from "./tokens.ts";
 import { toEntry } from "../../test/entries.ts";
+
+/** As a session knows the built-in tools. */
+const touches = createTouches({ current: () => [], builtIn: createTools({ cwd: "/w" }).byName });
 
 interface Asked {
   prompt: string;
@@ -126,6 +131,7 @@ const compacting = (session: Session, fake: ReturnType<typeof fakeModel>, more: 
     model: fake.model,
     streamFn: fake.streamFn,
     reason: "manual",
+    touches,
     ...more,
   });
 
@@ -465,7 +471,7 @@ describe("a branch that is left", () => {
   const another = [...other.slice(0, 2), { ...other[2]!, id: "other" }];
 
   test("is what the other does not have, of a long one the end, and always its last message", () => {
-    const left = collectLeftBranch(old, another);
+    const left = collectLeftBranch(old, another, { touches });
     expect(left).toMatchObject({ commonId: "2", fromId: "4", files: { readFiles: [], modifiedFiles: ["a.ts"] } });
     expect(left.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
     expect(collectLeftBranch(old, another, { maxTokens: 0 }).messages.map(({ role }) => role)).toEqual(["assistant"]);
@@ -485,7 +491,7 @@ describe("a branch that is left", () => {
 
   test("is summarised with its files, and the trunk is not in the request", async () => {
     const fake = fakeModel({ reply: () => "A was tried." });
-    const request = { oldBranch: old, newBranch: another, model: fake.model, streamFn: fake.streamFn };
+    const request = { oldBranch: old, newBranch: another, model: fake.model, streamFn: fake.streamFn, touches };
     expect(await summariseBranch(request)).toMatchObject({
       kind: "summary",
       summary: "A was tried.\n\n## Files so far\nChanged:\na.ts",

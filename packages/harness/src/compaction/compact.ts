@@ -4,7 +4,7 @@ import { emptyUsage, type Failure, type Usage } from "@tau/ai";
 import type { SessionEntry } from "../session/entry.ts";
 import { addUsage, type Summariser } from "./ask.ts";
 import { extractSummary } from "./extract.ts";
-import { type FileOperations, filesText } from "./files.ts";
+import { type FileOperations, filesText, type GetTouches } from "./files.ts";
 import { type CompactionPlan, type CompactionReason, type NothingToCompact, planCompaction } from "./plan.ts";
 import {
   type CompactionSettings,
@@ -35,6 +35,8 @@ export interface CompactRequest extends Summariser {
   instructions?: string | undefined;
   /** What the summary holds word for word, whatever the model makes of it. */
   pinned?: readonly string[];
+  /** Which files the calls touched. Default: only those that earlier summaries list are noted. */
+  touches?: GetTouches;
   /** What to do when the model cannot summarise: give up (default), or put parts of the conversation together. */
   fallback?: "none" | "extract";
   /** Writes the compaction to the end of the branch and answers with its id. Called at most once. */
@@ -60,7 +62,7 @@ export type CompactionOutcome =
 
 export async function compact(request: CompactRequest): Promise<CompactionOutcome> {
   const settings = resolveCompactionSettings(request.settings ?? {}, request.model);
-  const planned = planCompaction(request.branch, settings, request.reason);
+  const planned = planCompaction(request.branch, settings, request.reason, request.touches);
   if (planned.kind === "nothing") return { ...planned, usage: emptyUsage() };
   const { plan } = planned;
   const { pinned = [] } = request;

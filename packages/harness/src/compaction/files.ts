@@ -1,6 +1,7 @@
 /** Which files were read and changed, carried along from one summary to the next. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/ai";
+import type { FileTouches } from "@tau/tools";
 import { toText } from "./text.ts";
 
 /** The `details` of a compaction and of a branch summary. Each list has its latest file last; no file is in both. */
@@ -9,12 +10,19 @@ export interface FileOperations {
   modifiedFiles: string[];
 }
 
+/** Which files a call touched; undefined for a call of an unknown tool. Must not throw, whatever a log holds. */
+export type GetTouches = (call: ToolCall) => FileTouches | undefined;
+
 /** How many files of each kind are remembered, so that details stay small however long a session lives. */
 const maxFiles = 200;
 const maxPathLength = 400;
 
-/** What earlier summaries knew, and what these messages did. A call that failed did nothing. */
-export function fileOperations(earlier: readonly unknown[], messages: readonly AgentMessage[]): FileOperations {
+/** What earlier summaries list, and what these messages did. A call that failed did nothing. */
+export function fileOperations(
+  earlier: readonly unknown[],
+  messages: readonly AgentMessage[],
+  touches: GetTouches,
+): FileOperations {
   const read = new Set<string>();
   const modified = new Set<string>();
   const note = (files: Set<string>, path: unknown) => {
@@ -30,8 +38,9 @@ export function fileOperations(earlier: readonly unknown[], messages: readonly A
   const failed = new Set(messages.flatMap((m) => (m.role === "toolResult" && m.isError ? m.toolCallId : [])));
   for (const call of messages.flatMap(getToolCalls)) {
     if (failed.has(call.id)) continue;
-    const files = call.name === "read" ? read : modified;
-    for (const path of getPaths(call)) note(files, path);
+    const touched = touches(call);
+    for (const path of toList(touched?.read)) note(read, path);
+    for (const path of toList(touched?.modified)) note(modified, path);
   }
   return {
     readFiles: [...read].filter((path) => !modified.has(path)).slice(-maxFiles),
@@ -46,22 +55,6 @@ export const getToolCalls = (message: AgentMessage): ToolCall[] =>
   message.role === "assistant" && Array.isArray(message.content)
     ? message.content.filter((block) => block?.type === "toolCall")
     : [];
-
-function getPaths({ name, arguments: given }: ToolCall): unknown[] {
-  switch (name) {
-    case "read":
-    case "write":
-    case "edit":
-    case "hashline_edit":
-      return [given?.["path"] ?? given?.["file_path"]];
-    case "hashline_patch":
-      return [...toText(given?.["patch"]).matchAll(patchSection)].map(([, path]) => path?.trim());
-    default:
-      return [];
-  }
-}
-
-const patchSection = /^¶(.+)#[0-9a-f]{4}[ \t\r]*$/gim;
 
 const heading = "## Files so far";
 

@@ -1,6 +1,8 @@
 import type { AgentMessage } from "@tau/agent";
 import { emptyUsage } from "@tau/ai";
+import { createTools } from "@tau/tools";
 import { describe, expect, test } from "vitest";
+import { createTouches } from "../pipeline/touches.ts";
 import type { NewEntry, SessionEntry } from "../session/entry.ts";
 import { cutPoints, splitTurnStart } from "./cut.ts";
 import { type CompactionPlan, type CompactionReason, planCompaction } from "./plan.ts";
@@ -174,9 +176,12 @@ test.each([
   expect(splitTurnStart(getMessages(text), cut)).toBe(start);
 });
 
+/** As a session knows the built-in tools. */
+const touches = createTouches({ current: () => [], builtIn: createTools({ cwd: "/w" }).byName });
+
 describe("a plan", () => {
   const plan = (branch: SessionEntry[], reason: CompactionReason = "manual"): CompactionPlan => {
-    const planned = planCompaction(branch, settings, reason);
+    const planned = planCompaction(branch, settings, reason, touches);
     if (planned.kind === "nothing") throw new Error(planned.reason);
     return planned.plan;
   };

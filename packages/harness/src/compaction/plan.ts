@@ -3,7 +3,7 @@ import type { AgentMessage } from "@tau/agent";
 import { contextMessages } from "../session/context.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { chooseCut, cutPoints, keptTokens, openCallAt, splitTurnStart } from "./cut.ts";
-import { fileOperations, type FileOperations, withoutFilesText } from "./files.ts";
+import { fileOperations, type FileOperations, type GetTouches, withoutFilesText } from "./files.ts";
 import { plainText } from "./serialise.ts";
 import { isTooLong, maxKept, type ResolvedCompactionSettings } from "./settings.ts";
 import { contextTokens, estimateTokens } from "./tokens.ts";
@@ -48,12 +48,14 @@ const maxConsecutive = 3;
 /**
  * Plans a compaction of a branch, whether it is full or not: see `shouldCompact`. At most half of the messages, by their
  * tokens, is kept, and less when `keepRecentTokens` says so; more only when the last cannot be divided, and none when
- * even that is too large for the window. A call that waits for its result is kept however large it is.
+ * even that is too large for the window. A call that waits for its result is kept however large it is. Without `touches`,
+ * only the files that earlier summaries list are noted.
  */
 export function planCompaction(
   branch: readonly SessionEntry[],
   settings: ResolvedCompactionSettings,
   reason: CompactionReason,
+  touches: GetTouches = () => undefined,
 ): PlanResult {
   if (reason !== "manual" && compactionsInARow(branch) >= maxConsecutive)
     return { kind: "nothing", reason: "no_progress" };
@@ -89,7 +91,7 @@ export function planCompaction(
       tokensBefore,
       replacedTokens: kept[0]! - kept[cut]! + previousTokens,
       keptTokens: kept[cut]!,
-      files: fileOperations(details, messages.slice(0, cut)),
+      files: fileOperations(details, messages.slice(0, cut), touches),
     },
   };
 }

@@ -1,12 +1,17 @@
 import type { AgentMessage } from "@tau/agent";
+import { createTools, type FileTouches } from "@tau/tools";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createTouches } from "../pipeline/touches.ts";
 import { addUsage } from "./ask.ts";
 import { fileOperations, filesText, withoutFilesText } from "./files.ts";
 import { summaryPrompt } from "./prompts.ts";
 import { serialise, takePiece } from "./serialise.ts";
 import { cutEnd, cutMiddle, tagged } from "./text.ts";
 import { estimateTokens } from "./tokens.ts";
+
+/** As a session knows the built-in tools. */
+const touches = createTouches({ current: () => [], builtIn: createTools({ cwd: "/w" }).byName });
 
 /** Any text, also one with halves of characters and many lines. */
 const text = fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "é", "😀", "語"), maxLength: 300 });
@@ -120,7 +125,7 @@ test("whatever a damaged log holds for content has a size and a text", () => {
   ] as unknown as AgentMessage[];
   expect(messages.map(estimateTokens)).toEqual([expect.any(Number), 0]);
   expect(serialise(messages, { maxOutputLength: 50 })).toHaveLength(2);
-  expect(fileOperations([], messages)).toEqual({ readFiles: [], modifiedFiles: [] });
+  expect(fileOperations([], messages, touches)).toEqual({ readFiles: [], modifiedFiles: [] });
 });
 
 test("results, arguments and output are cut to their share, and what the person said is not", () => {
@@ -163,21 +168,13 @@ describe("lists of files", () => {
     expect([undefined, null, 5, {}].map(withoutFilesText)).toEqual(["", "", "", ""]);
   });
 
-  test("are read from a patch in time by its length only", () => {
-    const call = (patch: string) =>
-      [
-        {
-          role: "assistant",
-          content: [{ type: "toolCall", id: "1", name: "hashline_patch", arguments: { patch } }],
-        },
-      ] as unknown as AgentMessage[];
-    expect(fileOperations([], call("¶ a b.ts#12ab\n¶c#d.ts#34CD \n¶ #12ab")).modifiedFiles).toEqual([
-      "a b.ts",
-      "c#d.ts",
-    ]);
-    const start = process.cpuUsage();
-    for (const piece of [" ", "#", "#1234 "]) fileOperations([], call(`¶${piece.repeat(100_000 / piece.length)}x`));
-    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(500);
+  test("take from a tool only what are paths, and nothing from a tool that nobody knows", () => {
+    const call = { type: "toolCall", id: "1", name: "sync", arguments: {} };
+    const messages = [{ role: "assistant", content: [call] }] as unknown as AgentMessage[];
+    const odd = { read: "a", modified: ["b", 7, "", "x".repeat(401), null] } as unknown as FileTouches;
+    expect(fileOperations([], messages, () => odd)).toEqual({ readFiles: [], modifiedFiles: ["b"] });
+    expect(fileOperations([], messages, () => undefined)).toEqual({ readFiles: [], modifiedFiles: [] });
+    expect(fileOperations([], messages, touches)).toEqual({ readFiles: [], modifiedFiles: [] });
   });
 });
 

@@ -5,9 +5,11 @@ import type { PipelineInput, PipelineTool } from "./layer.ts";
 
 type Execute = PipelineTool["execute"];
 
+const createCallContext = (toolCallId: string) => ({ toolCallId });
+
 const wrap = (session: AbortSignal, execute: Execute): PipelineTool => {
   const tool = { name: "work", label: "Work", description: "", parameters: { type: "object" }, execute };
-  return abortableTools([tool], { signal: session } as PipelineInput)[0]!;
+  return abortableTools([tool], { signal: session, createCallContext } as unknown as PipelineInput)[0]!;
 };
 
 const untilAborted: Execute = (_id, _args, signal) =>
@@ -87,6 +89,16 @@ describe("a call", () => {
     });
     await expect(throwing.execute("1", {}, call.signal)).rejects.toThrow("at once");
     expect([listeners(session.signal), listeners(call.signal)]).toEqual([0, 0]);
+  });
+
+  test("has a context of its own, whatever the engine passes", async () => {
+    const contexts: unknown[] = [];
+    const tool = wrap(new AbortController().signal, async (_id, _args, _signal, _onUpdate, context) => {
+      contexts.push(context);
+      return { content: [] };
+    });
+    await Promise.all(["1", "2"].map((id) => tool.execute(id, {}, new AbortController().signal)));
+    expect(contexts).toEqual([{ toolCallId: "1" }, { toolCallId: "2" }]);
   });
 
   test("leaves nothing on the signals, after ten thousand calls in a row and a thousand at once, without a warning", async () => {

@@ -1,9 +1,11 @@
-/** Layer 7: a call ends with its session. */
+/** Layer 7: a call ends with its session, and has a context of its own. */
 import { HarnessError } from "../errors.ts";
+import { withCallContext } from "./call-context.ts";
 import type { Layer, PipelineTool } from "./layer.ts";
 import { oncePerPair } from "./once.ts";
 
-export const abortableTools: Layer = (tools, { signal }) => tools.map((tool) => abortable(signal, tool));
+export const abortableTools: Layer = (tools, { signal, createCallContext }) =>
+  tools.map((tool) => abortable(signal, withCallContext(createCallContext, tool)));
 
 const abortable = oncePerPair((session: AbortSignal, tool: PipelineTool): PipelineTool => ({
   ...tool,

@@ -1,4 +1,5 @@
 import { validateToolArguments } from "@tau/ai";
+import { createFiles, createSpawn } from "@tau/tools";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { adaptTool } from "./adapt-tool.ts";
@@ -164,6 +165,60 @@ describe("adapting", () => {
     expect(await counter.execute("2", validateToolArguments(counter, call))).toEqual({
       content: [{ type: "text", text: "4" }],
     });
+  });
+
+  const description = {
+    shows: "list",
+    readOnly: true,
+    promptSnippet: "count things",
+    promptGuidelines: ["Count twice."],
+  } as const;
+
+  test("keeps what a tool of either form says about itself", async () => {
+    const form: InputSchemaTool = {
+      ...description,
+      name: "count",
+      description: "Counts",
+      access: (_input, cwd) => [{ capability: "read", target: { kind: "path", path: cwd } }],
+      summarise: ({ by }) => `Count by ${String(by)}`,
+      touches: () => ({ read: ["a"], modified: [] }),
+      execute: (_input, { files }) => String(files !== undefined),
+    };
+    const adapted = adaptTool(form);
+    expect(adapted).toMatchObject(description);
+    expect(adapted.access!({}, "/w")).toEqual([{ capability: "read", target: { kind: "path", path: "/w" } }]);
+    expect(adapted.summarise!({ by: 2 })).toBe("Count by 2");
+    expect(adapted.touches!({})).toEqual({ read: ["a"], modified: [] });
+    const context = { files: createFiles(), spawn: createSpawn() };
+    expect(await adapted.execute("1", {}, undefined, undefined, context)).toEqual({
+      content: [{ type: "text", text: "true" }],
+    });
+  });
+
+  test("keeps what a class says about itself, with its private fields", () => {
+    class Counter {
+      readonly name = "count";
+      readonly parameters = { type: "object", properties: {} };
+      readonly promptSnippet = "count things";
+      readonly #path = "/counts";
+      access() {
+        return [{ capability: "read", target: { kind: "path", path: this.#path } }];
+      }
+      summarise() {
+        return `Count in ${this.#path}`;
+      }
+      touches() {
+        return { read: [this.#path], modified: [] };
+      }
+      async execute() {
+        return { content: [] };
+      }
+    }
+    const counter = { ...adaptTool(new Counter() as unknown as GivenTool) };
+    expect(counter.promptSnippet).toBe("count things");
+    expect(counter.access!({}, "/w")).toEqual([{ capability: "read", target: { kind: "path", path: "/counts" } }]);
+    expect(counter.summarise!({})).toBe("Count in /counts");
+    expect(counter.touches!({})).toEqual({ read: ["/counts"], modified: [] });
   });
 
   test("fills in what only people read", () => {

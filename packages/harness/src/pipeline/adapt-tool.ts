@@ -1,5 +1,6 @@
 /** Tools as people give them, made into tools as layers see them. */
 import { type JsonSchema, isRecord } from "@tau/ai";
+import type { ToolDescription } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool, InputSchemaTool, PipelineTool } from "./layer.ts";
 import { toolResult } from "./tool-result.ts";
@@ -50,7 +51,8 @@ function complete(given: PipelineTool): PipelineTool {
     ...(executionMode !== undefined && { executionMode }),
     ...(requiredScope !== undefined && { requiredScope }),
     ...(given.prepareArguments && { prepareArguments: (args) => given.prepareArguments!(args) }),
-    execute: (toolCallId, params, signal, onUpdate) => given.execute(toolCallId, params, signal, onUpdate),
+    ...copyDescription(given),
+    execute: (...call) => given.execute(...call),
   };
 }
 
@@ -62,9 +64,24 @@ function fromInputSchema(given: InputSchemaTool): PipelineTool {
     description: description ?? "",
     parameters: inputSchema ? objectSchema(inputSchema) : { type: "object", properties: {} },
     ...(requiredScope !== undefined && { requiredScope }),
-    async execute(toolCallId, params, signal = new AbortController().signal) {
-      return toolResult(await given.execute(params, { signal, toolCallId }));
+    ...copyDescription(given),
+    async execute(toolCallId, params, signal = new AbortController().signal, _onUpdate, context) {
+      return toolResult(await given.execute(params, { ...context, signal, toolCallId }));
     },
+  };
+}
+
+/** What a tool says about itself. Its functions may be methods that need the tool they belong to. */
+function copyDescription(tool: ToolDescription): ToolDescription {
+  const { shows, readOnly, promptSnippet, promptGuidelines } = tool;
+  return {
+    ...(tool.access && { access: (args, cwd) => tool.access!(args, cwd) }),
+    ...(tool.summarise && { summarise: (args) => tool.summarise!(args) }),
+    ...(tool.touches && { touches: (args) => tool.touches!(args) }),
+    ...(shows !== undefined && { shows }),
+    ...(readOnly !== undefined && { readOnly }),
+    ...(promptSnippet !== undefined && { promptSnippet }),
+    ...(promptGuidelines !== undefined && { promptGuidelines }),
   };
 }
 

@@ -15,7 +15,13 @@ function getTools(actions: HarnessActions): PipelineTool[] {
   return tools;
 }
 
-const create = (actions: HarnessActions): PipelineTool[] => [
+const create = (actions: HarnessActions): PipelineTool[] =>
+  describeTools(actions).map((tool) => ({
+    ...tool,
+    access: () => [{ capability: "session", target: { kind: "name", name: tool.name } }],
+  }));
+
+const describeTools = (actions: HarnessActions): PipelineTool[] => [
   {
     name: "session_branch",
     label: "Branch the session",

@@ -1,10 +1,16 @@
-/** What the pipeline is made of: tools as people give them, tools as layers see them, and what a layer is. */
-import type { AgentTool } from "@tau/agent";
+/** The types of the pipeline: tools as a session accepts them, tools as layers see them, and layers. */
 import type { JsonSchema, Model } from "@tau/ai";
+import type { DescribedTool, ToolCallContext, ToolDescription } from "@tau/tools";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
 
-/** A tool in the form of seeds 000 and 003. */
-export interface InputSchemaTool {
+/** What a tool in the `inputSchema` form is called with. */
+export interface InputSchemaContext extends Partial<ToolCallContext> {
+  signal: AbortSignal;
+  toolCallId: string;
+}
+
+/** A tool whose parameters are a plain JSON Schema, and whose result may be any value. */
+export interface InputSchemaTool extends ToolDescription<Record<string, unknown>> {
   name: string;
   description: string;
   /** Of an object. Default: one without properties. */
@@ -14,18 +20,19 @@ export interface InputSchemaTool {
   /** A scope that the session must have; see `PipelineInput.scopes`. */
   requiredScope?: string;
   /** What it returns is what the model reads: a text as it is, a result with `content` as it is, all else as JSON. */
-  execute: (input: Record<string, unknown>, context: { signal: AbortSignal; toolCallId: string }) => unknown;
+  execute: (input: Record<string, unknown>, context: InputSchemaContext) => unknown;
 }
 
 /** A tool as a layer sees it. */
-export interface PipelineTool extends AgentTool {
+export interface PipelineTool extends DescribedTool {
+  /** A scope that the session must have; see `PipelineInput.scopes`. */
   requiredScope?: string;
 }
 
-/** A tool as somebody gives it. */
+/** A tool in either form that a session accepts. */
 export type GivenTool = PipelineTool | InputSchemaTool;
 
-/** What a channel lends to a session that serves it. */
+/** What a channel gives to a session that serves it. */
 export interface ChannelBinding {
   /** Such as `discord`. */
   channel: string;
@@ -53,11 +60,11 @@ export interface DroppedTool {
 
 /** Everything the layers decide on. */
 export interface PipelineInput {
-  /** Built in, or what the session was given instead. */
+  /** The built-in tools, or those that the session was given instead. */
   base: readonly GivenTool[];
-  /** What the session was given besides. */
+  /** Tools that the session was given in addition. */
   custom: readonly GivenTool[];
-  /** What a named agent sets for single tools: whether it has them, and defaults of their arguments. */
+  /** What a named agent sets for single tools: whether they are on, and defaults of their arguments. */
   choices: readonly ToolChoice[];
   actions: HarnessActions;
   binding: ChannelBinding | undefined;
@@ -66,12 +73,14 @@ export interface PipelineInput {
   excluded: readonly string[];
   /** Undefined means that scopes are not asked for. */
   scopes: readonly string[] | undefined;
-  /** Who is sent the tools. */
+  /** The model that is sent the tools. */
   model: Pick<Model, "api" | "provider" | "id" | "compat">;
   /** Of the session: aborts when it ends. */
   signal: AbortSignal;
+  /** What a call works with, by its id: its files and processes have the permissions of that call alone. */
+  createCallContext: (toolCallId: string) => ToolCallContext;
   report: (dropped: DroppedTool) => void;
 }
 
-/** One step from what was given to what a model is shown. Called when the pipeline is built, never for a call. */
+/** One step from the tools of a session to those that a model is shown. Called when the pipeline is built, never for a call. */
 export type Layer = (tools: readonly PipelineTool[], input: PipelineInput) => PipelineTool[];

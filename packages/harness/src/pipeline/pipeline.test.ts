@@ -2,6 +2,7 @@ import { type AgentEvent, type AgentTool, agentLoop, defaultConvertToLlm } from 
 import { streamSimple } from "@tau/ai";
 import { call, scriptedModel, text } from "@tau/ai/testing";
 import fc from "fast-check";
+import { createFiles, createSpawn, type ToolCallContext } from "@tau/tools";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
 import { choiceProblems } from "./choices.ts";
@@ -40,6 +41,9 @@ const choice = (name: string, options: ToolChoice["options"] = {}, enabled = tru
   options,
 });
 
+/** For tools that use neither files nor processes. */
+const noContext = (): ToolCallContext => ({ files: createFiles(), spawn: createSpawn() });
+
 const getInput = (more: Partial<PipelineInput> = {}): PipelineInput => ({
   base: [],
   custom: [],
@@ -51,6 +55,7 @@ const getInput = (more: Partial<PipelineInput> = {}): PipelineInput => ({
   scopes: undefined,
   model: { api: "anthropic-messages", provider: "test", id: "test" },
   signal: new AbortController().signal,
+  createCallContext: noContext,
   report: () => undefined,
   ...more,
 });

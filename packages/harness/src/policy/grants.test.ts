@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Grants } from "./grants.ts";
+import { type FileGrants, Grants } from "./grants.ts";
 import type { Target } from "./policy.ts";
 
 const at = (path: string): Target => ({ kind: "path", path });
@@ -8,21 +8,23 @@ const at = (path: string): Target => ({ kind: "path", path });
 test("a path that is granted for reading covers what is below it, and nothing beside or above it", () => {
   const grants = new Grants();
   grants.grant("read", at("/a/b"), { toolCallId: "1" });
-  expect(["/a/b", "/a/b/c/d", "/a", "/a/bc", "/a/b/../c"].map((path) => grants.allows("read", path))).toEqual([
+  const ofCall = grants.forCall("1");
+  expect(["/a/b", "/a/b/c/d", "/a", "/a/bc", "/a/b/../c"].map((path) => ofCall.allows("read", path))).toEqual([
     true,
     true,
     false,
     false,
     false,
   ]);
-  expect(grants.allows("write", "/a/b")).toBe(false);
+  expect(ofCall.allows("write", "/a/b")).toBe(false);
 });
 
 test("a path that is granted for writing may be read too, but nothing below it", () => {
   const grants = new Grants();
   grants.grant("write", at("/a/b"), { toolCallId: "1" });
-  expect([grants.allows("write", "/a/b"), grants.allows("read", "/a/b")]).toEqual([true, true]);
-  expect([grants.allows("write", "/a/b/c"), grants.allows("read", "/a/b/c")]).toEqual([false, false]);
+  const ofCall = grants.forCall("1");
+  expect([ofCall.allows("write", "/a/b"), ofCall.allows("read", "/a/b")]).toEqual([true, true]);
+  expect([ofCall.allows("write", "/a/b/c"), ofCall.allows("read", "/a/b/c")]).toEqual([false, false]);
 });
 
 test("what was granted to a call ends with it; what was granted for the session stays", () => {
@@ -32,7 +34,10 @@ test("what was granted to a call ends with it; what was granted for the session 
   grants.grant("read", at("/c"), { toolCallId: "2" });
   grants.endCall("1");
   grants.endCall("never begun");
-  expect(["/a", "/b", "/c"].map((path) => grants.allows("read", path))).toEqual([false, true, true]);
+  const allowedFor = (holder: FileGrants) => ["/a", "/b", "/c"].map((path) => holder.allows("read", path));
+  expect(allowedFor(grants.forCall("1"))).toEqual([false, true, false]);
+  expect(allowedFor(grants.forCall("2"))).toEqual([false, true, true]);
+  expect(allowedFor(grants)).toEqual([false, true, false]);
 });
 
 test("only what was granted for the session is remembered, for exactly the same target", () => {

@@ -1,4 +1,4 @@
-/** What calls were allowed, by a person or by the policy: the guard of opened files lets it through. */
+/** What was allowed beyond the path rules, by a person or by the policy: the guard of opened files lets it through. */
 import { resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import type { Capability, Target } from "./policy.ts";
@@ -6,11 +6,18 @@ import type { Capability, Target } from "./policy.ts";
 /** Until when something is granted: the end of a call, by its id, or of the session. */
 export type GrantTerm = { toolCallId: string } | "session";
 
+/** The grants that count for one holder: the whole session, or a single call. */
+export interface FileGrants {
+  /** Whether a file may be opened although the path rules alone do not allow it. The path is a real one. */
+  allows(access: "read" | "write", realPath: string): boolean;
+}
+
 /**
  * Grants by capability and target. A path is a real one. A path that is granted for reading covers what is below it, and
- * one that is granted for writing may also be read, since a change begins with what is there.
+ * one that is granted for writing may also be read, since a change begins with what is there. `allows` knows the grants
+ * of the session alone: a call has its own through `forCall`.
  */
-export class Grants {
+export class Grants implements FileGrants {
   readonly #session = new Map<string, Grant>();
   readonly #calls = new Map<string, Map<string, Grant>>();
 
@@ -19,18 +26,22 @@ export class Grants {
     grants.set(getKey(capability, target), { capability, target });
   }
 
-  /**
-   * Whether a file may be opened that lies outside. Who opens it is not known: what was granted to a call counts
-   * for all that run beside it, until it ends.
-   */
   allows(access: "read" | "write", realPath: string): boolean {
-    const target: Target = { kind: "path", path: realPath };
-    if (covers(this.#session, access, target)) return true;
-    for (const grants of this.#calls.values()) if (covers(grants, access, target)) return true;
-    return false;
+    return covers(this.#session, access, { kind: "path", path: realPath });
   }
 
-  /** Whether nobody has to be asked again: only what was granted for the session counts. */
+  /** The grants of the session and of one call, as long as that has not ended. */
+  forCall(toolCallId: string): FileGrants {
+    return {
+      allows: (access, realPath) => {
+        const own = this.#calls.get(toolCallId);
+        const isOwn = own !== undefined && covers(own, access, { kind: "path", path: realPath });
+        return isOwn || this.allows(access, realPath);
+      },
+    };
+  }
+
+  /** Whether a question need not be asked again: only what was granted for the session counts. */
   isRemembered(capability: Capability, target: Target): boolean {
     return covers(this.#session, capability, target);
   }
@@ -57,13 +68,13 @@ const getKey = (capability: Capability, target: Target) => JSON.stringify([capab
 function covers(grants: ReadonlyMap<string, Grant>, capability: Capability, target: Target): boolean {
   if (grants.size === 0) return false;
   if (grants.has(getKey(capability, target))) return true;
-  // What is below something can only be told of a path that is written out.
+  // Only a normalised path tells what it is below.
   if (target.kind !== "path" || capability !== "read" || resolve(target.path) !== target.path) return false;
-  for (const grant of grants.values()) if (readsThrough(grant, target.path)) return true;
+  for (const grant of grants.values()) if (allowsReading(grant, target.path)) return true;
   return false;
 }
 
-function readsThrough({ capability, target }: Grant, path: string): boolean {
+function allowsReading({ capability, target }: Grant, path: string): boolean {
   if (target.kind !== "path") return false;
   return capability === "read" ? isWithin(target.path, path) : capability === "write" && target.path === path;
 }

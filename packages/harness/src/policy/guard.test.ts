@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import type { BeforeToolCallContext } from "@tau/agent";
-import { createFiles, createTools, type ToolName } from "@tau/tools";
+import { createFiles, createGuardedFiles, createTools, type ToolName } from "@tau/tools";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { createDefaultPolicy } from "./default-policy.ts";
@@ -24,7 +24,7 @@ import { pathStanding, realPathRules } from "./paths.ts";
 import type { Answer, Ask } from "./policy.ts";
 
 /** Where everything is; `work` is the only root. */
-function ground(files: Record<string, string> = {}) {
+function createDirectories(files: Record<string, string> = {}) {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "tau-policy-")));
   onTestFinished(() => rmSync(top, { recursive: true, force: true }));
   const all = { "work/a.txt": "inside", "out/b.txt": "OUTSIDE", "work-2/c.txt": "OUTSIDE", ...files };
@@ -37,10 +37,11 @@ function ground(files: Record<string, string> = {}) {
 }
 
 /** Calls tools as the engine does: judged first, then executed, then ended. */
-function attended({ work, home }: { work: string; home: string }, ask?: Ask) {
+function createCaller({ work, home }: { work: string; home: string }, ask?: Ask) {
   const paths = { roots: [work], home, agentDir: join(home, ".tau") };
   const grants = new Grants();
-  const tools = createTools({ cwd: work, files: createFiles({ guard: createPathGuard(paths, grants) }) });
+  const guardFiles = createGuardedFiles();
+  const tools = createTools({ cwd: work, files: guardFiles(createPathGuard(paths, grants)) });
   onTestFinished(() => tools.dispose());
   const everywhere = createFiles();
   let count = 0;
@@ -51,20 +52,27 @@ function attended({ work, home }: { work: string; home: string }, ask?: Ask) {
     grants,
     subject: { kind: "model", sessionId: "s" },
     cwd: work,
-    realPath: (path) => everywhere.realPath(path),
+    files: everywhere,
     ids: () => `q${++count}`,
   });
-  return async (name: ToolName, args: Record<string, unknown>, between: () => void = () => undefined) => {
+  return async (
+    name: ToolName,
+    args: Record<string, unknown>,
+    between: () => void | Promise<void> = () => undefined,
+  ) => {
     const id = `c${++count}`;
     const call = {
       toolCall: { type: "toolCall", id, name, arguments: args },
       args,
+      context: { tools: Object.values(tools.byName) },
     } as unknown as BeforeToolCallContext;
     const verdict = await judge(call);
     if (verdict?.block) return `blocked: ${verdict.reason}`;
-    between();
+    await between();
     try {
-      const { content } = await tools.byName[name].execute(id, args);
+      const files = guardFiles(createPathGuard(paths, grants.forCall(id)));
+      const context = { files, spawn: tools.spawn };
+      const { content } = await tools.byName[name].execute(id, args, undefined, undefined, context);
       return content.map((part) => (part.type === "text" ? part.text : part.type)).join("\n");
     } catch (error) {
       return `refused: ${(error as Error).message}`;
@@ -85,9 +93,9 @@ function person(...answers: Answer[]) {
 }
 
 test("inside the workspace every tool works unasked", async () => {
-  const at = ground();
+  const directories = createDirectories();
   const { ask, asked } = person();
-  const call = attended(at, ask);
+  const call = createCaller(directories, ask);
   expect(await call("read", { path: "a.txt" })).toContain("inside");
   expect(await call("write", { path: "new/d.txt", content: "one" })).not.toMatch(/^(blocked|refused)/);
   expect(await call("edit", { path: "new/d.txt", edits: [{ oldText: "one", newText: "two" }] })).toMatch(/^Edited/);
@@ -99,16 +107,16 @@ test("inside the workspace every tool works unasked", async () => {
 });
 
 test("unattended, nothing outside is read, written or searched", async () => {
-  const at = ground();
-  const call = attended(at);
-  const b = join(at.out, "b.txt");
+  const directories = createDirectories();
+  const call = createCaller(directories);
+  const b = join(directories.out, "b.txt");
   const results = [
     await call("read", { path: b }),
     await call("write", { path: b, content: "x" }),
     await call("edit", { path: b, edits: [{ oldText: "OUTSIDE", newText: "x" }] }),
     await call("ls", { path: ".." }),
-    await call("find", { pattern: "*", path: at.out }),
-    await call("grep", { pattern: "OUT", path: at.out }),
+    await call("find", { pattern: "*", path: directories.out }),
+    await call("grep", { pattern: "OUT", path: directories.out }),
     await call("read", { path: "../work-2/c.txt" }),
     await call("write", { path: "../new/deep.txt", content: "x" }),
   ];
@@ -117,66 +125,66 @@ test("unattended, nothing outside is read, written or searched", async () => {
 });
 
 test("what a person allows is read, once: the next call asks again", async () => {
-  const at = ground();
-  const b = join(at.out, "b.txt");
+  const directories = createDirectories();
+  const b = join(directories.out, "b.txt");
   const { ask, asked } = person({ decision: "allow" }, { decision: "deny" });
-  const call = attended(at, ask);
+  const call = createCaller(directories, ask);
   expect(await call("read", { path: "../out/b.txt" })).toContain("OUTSIDE");
   expect(await call("read", { path: b })).toMatch(/^blocked: The user did not allow/);
   expect(asked).toEqual([`read ${b}`, `read ${b}`]);
 });
 
 test("a file that a person lets be changed is changed, though a change reads first", async () => {
-  const at = ground();
+  const directories = createDirectories();
   const { ask, asked } = person({ decision: "allow" }, { decision: "allow" });
-  const call = attended(at, ask);
-  const b = join(at.out, "b.txt");
+  const call = createCaller(directories, ask);
+  const b = join(directories.out, "b.txt");
   expect(await call("edit", { path: b, edits: [{ oldText: "OUTSIDE", newText: "changed" }] })).toMatch(/^Edited/);
   expect(await call("write", { path: "../out/made/new.txt", content: "made" })).not.toMatch(/^(blocked|refused)/);
-  expect(asked).toEqual([`write ${b}`, `write ${join(at.out, "made/new.txt")}`]);
+  expect(asked).toEqual([`write ${b}`, `write ${join(directories.out, "made/new.txt")}`]);
   expect(readFileSync(b, "utf8")).toBe("changed");
 });
 
 test("a directory that a person allows is searched with all that is below it, its credentials apart", async () => {
-  const at = ground({
+  const directories = createDirectories({
     "home/notes/n.txt": "needle",
     "home/.ssh/id_rsa": "needle KEY",
     "home/.ssh/id_rsa.pub": "needle",
   });
   const { ask, asked } = person({ decision: "allow", remember: "session" });
-  const call = attended(at, ask);
-  expect(await call("find", { pattern: "*.txt", path: at.home })).toBe(join(at.home, "notes/n.txt"));
-  const found = await call("grep", { pattern: "needle", path: at.home });
+  const call = createCaller(directories, ask);
+  expect(await call("find", { pattern: "*.txt", path: directories.home })).toBe(join(directories.home, "notes/n.txt"));
+  const found = await call("grep", { pattern: "needle", path: directories.home });
   expect(found).toContain("notes/n.txt");
   expect(found).toContain("id_rsa.pub");
   expect(found).not.toContain("KEY");
-  expect(await call("read", { path: join(at.home, "notes/n.txt") })).toContain("needle");
-  expect(asked).toEqual([`read ${at.home}`]);
+  expect(await call("read", { path: join(directories.home, "notes/n.txt") })).toContain("needle");
+  expect(asked).toEqual([`read ${directories.home}`]);
 });
 
 test("a link in the workspace that leads outside is judged by where it leads", async () => {
-  const at = ground();
-  symlinkSync("../out", join(at.work, "link"));
+  const directories = createDirectories();
+  symlinkSync("../out", join(directories.work, "link"));
   const { ask, asked } = person();
-  const call = attended(at, ask);
+  const call = createCaller(directories, ask);
   for (const name of ["read", "ls"] as const) expect(await call(name, { path: "link/b.txt" })).toMatch(/^blocked/);
   expect(await call("write", { path: "link/new.txt", content: "x" })).toMatch(/^blocked/);
   expect(asked).toEqual([
-    `read ${join(at.out, "b.txt")}`,
-    `read ${join(at.out, "b.txt")}`,
-    `write ${join(at.out, "new.txt")}`,
+    `read ${join(directories.out, "b.txt")}`,
+    `read ${join(directories.out, "b.txt")}`,
+    `write ${join(directories.out, "new.txt")}`,
   ]);
 });
 
 test("a link that is swapped between judging and opening leads nowhere", async () => {
-  const at = ground({ "home/.ssh/id_rsa": "KEY" });
-  const link = join(at.work, "link");
+  const directories = createDirectories({ "home/.ssh/id_rsa": "KEY" });
+  const link = join(directories.work, "link");
   const point = (target: string) => {
     rmSync(link, { force: true });
     symlinkSync(target, link);
   };
   const { ask } = person({ decision: "allow" }, { decision: "allow" }, { decision: "allow" });
-  const call = attended(at, ask);
+  const call = createCaller(directories, ask);
   point("a.txt");
   expect(await call("read", { path: "link" }, () => point("../out/b.txt"))).toMatch(
     /^refused: Reading .*out\/b\.txt is not allowed\. It is outside the workspace/,
@@ -188,58 +196,58 @@ test("a link that is swapped between judging and opening leads nowhere", async (
   expect(await call("write", { path: "link", content: "x" }, () => point("../work-2/c.txt"))).toMatch(/^refused/);
   point("../out");
   expect(await call("read", { path: "link" }, () => point("../home/.ssh/id_rsa"))).toMatch(/^refused: .*credentials/);
-  expect(readFileSync(join(at.top, "work-2/c.txt"), "utf8")).toBe("OUTSIDE");
+  expect(readFileSync(join(directories.top, "work-2/c.txt"), "utf8")).toBe("OUTSIDE");
 });
 
 test("a credential file stays closed by all its spellings, though a person would allow everything", async () => {
-  const at = ground({ "work/.tau/x": "", "home/.ssh/id_rsa": "KEY", "home/.tau/auth.json": "KEY" });
-  const key = join(at.home, ".ssh/id_rsa");
-  symlinkSync(key, join(at.work, "link"));
-  symlinkSync(at.home, join(at.work, "home"));
+  const directories = createDirectories({ "work/.tau/x": "", "home/.ssh/id_rsa": "KEY", "home/.tau/auth.json": "KEY" });
+  const key = join(directories.home, ".ssh/id_rsa");
+  symlinkSync(key, join(directories.work, "link"));
+  symlinkSync(directories.home, join(directories.work, "home"));
   const { ask, asked } = person(
     ...Array.from({ length: 40 }, (): Answer => ({ decision: "allow", remember: "session" })),
   );
-  const call = attended(at, ask);
-  await call("ls", { path: at.home });
+  const call = createCaller(directories, ask);
+  await call("ls", { path: directories.home });
   const spellings = [
     key,
-    relative(at.work, key),
-    `${at.home}//.ssh/./../.ssh/id_rsa`,
+    relative(directories.work, key),
+    `${directories.home}//.ssh/./../.ssh/id_rsa`,
     "link",
     "home/.ssh/id_rsa",
     `@${key}`,
     `/proc/self/root${key}`,
-    join(at.home, ".tau/auth.json"),
+    join(directories.home, ".tau/auth.json"),
   ];
   for (const path of spellings) {
     expect(await call("read", { path }), path).toMatch(/^blocked: .*credentials/);
     expect(await call("write", { path, content: "x" }), path).toMatch(/^blocked: .*credentials/);
   }
-  const found = await call("grep", { pattern: "KEY", path: join(at.home, ".ssh") });
+  const found = await call("grep", { pattern: "KEY", path: join(directories.home, ".ssh") });
   expect(found).toBe(
-    await call("grep", { pattern: "no such words", path: join(at.home, ".ssh") }).then((none) =>
+    await call("grep", { pattern: "no such words", path: join(directories.home, ".ssh") }).then((none) =>
       none.replace("no such words", "KEY"),
     ),
   );
   expect(await call("read", { path: "/proc/self/environ" })).toMatch(/^blocked: .*credentials/);
-  expect(asked).toEqual([`read ${at.home}`]);
+  expect(asked).toEqual([`read ${directories.home}`]);
   expect(readFileSync(key, "utf8")).toBe("KEY");
 });
 
 test("a file of the workspace with a second name can be read", async () => {
-  const at = ground();
-  execFileSync("ln", [join(at.work, "a.txt"), join(at.work, "same.txt")]);
-  expect(await attended(at)("read", { path: "same.txt" })).toContain("inside");
+  const directories = createDirectories();
+  execFileSync("ln", [join(directories.work, "a.txt"), join(directories.work, "same.txt")]);
+  expect(await createCaller(directories)("read", { path: "same.txt" })).toContain("inside");
 });
 
 test("no spelling of a path escapes its root", async () => {
-  const at = ground({ "work/sub/e.txt": "inside", "work/@at/f.txt": "inside" });
-  symlinkSync("../out", join(at.work, "link"));
-  symlinkSync("..", join(at.work, "sub/up"));
-  symlinkSync("../../out/b.txt", join(at.work, "sub/file-link"));
-  symlinkSync(at.work, join(at.out, "back"));
-  symlinkSync("../nowhere", join(at.work, "dangling"));
-  const call = attended(at);
+  const directories = createDirectories({ "work/sub/e.txt": "inside", "work/@at/f.txt": "inside" });
+  symlinkSync("../out", join(directories.work, "link"));
+  symlinkSync("..", join(directories.work, "sub/up"));
+  symlinkSync("../../out/b.txt", join(directories.work, "sub/file-link"));
+  symlinkSync(directories.work, join(directories.out, "back"));
+  symlinkSync("../nowhere", join(directories.work, "dangling"));
+  const call = createCaller(directories);
   const part = fc.oneof(
     fc.constantFrom(
       "..",
@@ -263,9 +271,9 @@ test("no spelling of a path escapes its root", async () => {
     "",
     "/",
     "@",
-    `${at.work}/`,
-    `${at.top}/`,
-    `${at.work}/../`,
+    `${directories.work}/`,
+    `${directories.top}/`,
+    `${directories.work}/../`,
     "/proc/self/cwd/",
     "~/",
   );
@@ -285,29 +293,34 @@ test("no spelling of a path escapes its root", async () => {
     { numRuns: 150, examples: [["a.txt"], ["link/back/a.txt"], ["sub/up/sub/file-link"]] },
   );
   expect(seen).toBeGreaterThan(0);
-  const outside = execFileSync("find", [at.top, "-name", "new.txt", "-not", "-path", `${at.work}/*`], {
-    encoding: "utf8",
-  });
+  const outside = execFileSync(
+    "find",
+    [directories.top, "-name", "new.txt", "-not", "-path", `${directories.work}/*`],
+    {
+      encoding: "utf8",
+    },
+  );
   expect(outside).toBe("");
-  for (const name of ["out/b.txt", "work-2/c.txt"]) expect(readFileSync(join(at.top, name), "utf8")).toBe("OUTSIDE");
+  for (const name of ["out/b.txt", "work-2/c.txt"])
+    expect(readFileSync(join(directories.top, name), "utf8")).toBe("OUTSIDE");
 });
 
 test("rules that are given by links hold for what the links lead to", async () => {
-  const at = ground({ "home/.ssh/id_rsa": "KEY" });
-  const named = join(at.top, "named");
+  const directories = createDirectories({ "home/.ssh/id_rsa": "KEY" });
+  const named = join(directories.top, "named");
   symlinkSync("work", named);
-  symlinkSync("home", join(at.top, "my-home"));
-  symlinkSync("circle", join(at.top, "circle"));
+  symlinkSync("home", join(directories.top, "my-home"));
+  symlinkSync("circle", join(directories.top, "circle"));
   const rules = {
     roots: [`${named}/`],
-    readable: [join(at.top, "missing"), join(at.top, "circle")],
-    home: join(at.top, "my-home"),
+    readable: [join(directories.top, "missing"), join(directories.top, "circle")],
+    home: join(directories.top, "my-home"),
     agentDir: "/x",
   };
   const real = await realPathRules(rules, (path) => createFiles().realPath(path));
-  expect(real).toEqual({ ...rules, roots: [at.work], home: at.home });
+  expect(real).toEqual({ ...rules, roots: [directories.work], home: directories.home });
   const standings = ["work/a.txt", "out/b.txt", "home/.ssh/id_rsa"].map((name) =>
-    pathStanding(join(at.top, name), "write", real),
+    pathStanding(join(directories.top, name), "write", real),
   );
   expect(standings).toEqual(["allowed", "asks", "denied"]);
 });
@@ -327,10 +340,30 @@ test("a guard refuses with the code that tools know, in the words it was given",
   await expect(silent("/b", "read", { hardLinks: 1 })).rejects.toThrow("Reading /b is not allowed.");
 });
 
+test("what one call was granted is refused to another that runs beside it", async () => {
+  const directories = createDirectories();
+  const outside = join(directories.out, "b.txt");
+  const link = join(directories.work, "link");
+  symlinkSync("a.txt", link);
+  const { ask, asked } = person({ decision: "allow" });
+  const call = createCaller(directories, ask);
+  let beside = "";
+  const granted = await call("read", { path: outside }, async () => {
+    // Judged as a link that leads inside, and opened when it leads to what the other call was granted.
+    beside = await call("read", { path: "link" }, () => {
+      unlinkSync(link);
+      symlinkSync(outside, link);
+    });
+  });
+  expect(beside).toMatch(/^refused: Reading .*out\/b\.txt is not allowed/);
+  expect(granted).toContain("OUTSIDE");
+  expect(asked).toEqual([`read ${outside}`]);
+});
+
 test("what was removed while a person thought about it is simply not there", async () => {
-  const at = ground();
-  const b = join(at.out, "b.txt");
-  const call = attended(at, async () => {
+  const directories = createDirectories();
+  const b = join(directories.out, "b.txt");
+  const call = createCaller(directories, async () => {
     unlinkSync(b);
     return { decision: "allow" };
   });

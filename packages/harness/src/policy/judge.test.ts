@@ -1,17 +1,29 @@
 import { getEventListeners } from "node:events";
+import type { Stats } from "node:fs";
 import type { BeforeToolCallContext } from "@tau/agent";
+import { createTools, type DescribedTool } from "@tau/tools";
 import { expect, test } from "vitest";
 import { createDefaultPolicy } from "./default-policy.ts";
 import { Grants } from "./grants.ts";
 import { createJudge, type JudgeParts } from "./judge.ts";
 import type { Answer, Decision, Question } from "./policy.ts";
 
+interface TestParts extends Partial<JudgeParts> {
+  answers?: (Answer | Error)[];
+  /** Default: the built-in ones. */
+  tools?: DescribedTool[];
+  /** The paths that are there. */
+  existing?: string[];
+}
+
+const builtIn = Object.values(createTools({ cwd: "/w" }).byName);
+
 /** A judge of `/w` whose ports write down what they are given. */
-function court(parts: Partial<JudgeParts> & { answers?: (Answer | Error)[] } = {}) {
+function createTestJudge(parts: TestParts = {}) {
   const questions: Question[] = [];
   const decisions: Decision[] = [];
   const grants = new Grants();
-  const { answers, ...given } = parts;
+  const { answers, tools = builtIn, existing = [], ...given } = parts;
   let count = 0;
   const judge = createJudge({
     decide: createDefaultPolicy({ roots: ["/w"], home: "/home/ann", agentDir: "/home/ann/.tau" }),
@@ -27,12 +39,15 @@ function court(parts: Partial<JudgeParts> & { answers?: (Answer | Error)[] } = {
     grants,
     subject: { kind: "model", sessionId: "s" },
     cwd: "/w",
-    realPath: async (path) => path.replace(/^\/w\/link/, "/outside"),
+    files: {
+      realPath: async (path) => path.replace(/^\/w\/link/, "/outside"),
+      stat: async (path) => (existing.includes(path) ? ({} as Stats) : undefined),
+    },
     ids: () => `q${++count}`,
     ...given,
   });
   const call = (name: string, args: Record<string, unknown>, signal?: AbortSignal) =>
-    judge(calling(name, args), signal);
+    judge(calling(name, args, tools), signal);
   const outcomes = () =>
     decisions.map(({ outcome, rule, by, request: { target } }) =>
       [outcome, rule, by, target.kind === "path" ? target.path : undefined].filter(Boolean).join(" "),
@@ -40,7 +55,7 @@ function court(parts: Partial<JudgeParts> & { answers?: (Answer | Error)[] } = {
   return { call, grants, questions, decisions, outcomes };
 }
 
-const calling = (name: string, args: Record<string, unknown>): BeforeToolCallContext => ({
+const calling = (name: string, args: Record<string, unknown>, tools: DescribedTool[]): BeforeToolCallContext => ({
   assistantMessage: {
     role: "assistant",
     content: [],
@@ -60,13 +75,13 @@ const calling = (name: string, args: Record<string, unknown>): BeforeToolCallCon
   },
   toolCall: { type: "toolCall", id: "c1", name, arguments: args },
   args,
-  context: { systemPrompt: "", messages: [], tools: [] },
+  context: { systemPrompt: "", messages: [], tools },
 });
 
 const patch = (...paths: string[]) => ({ patch: paths.map((path) => `¶${path}#12ab\n1!`).join("\n") });
 
 test("what the policy allows goes on, and the audit is told", async () => {
-  const { call, outcomes, questions } = court({ answers: [] });
+  const { call, outcomes, questions } = createTestJudge({ answers: [] });
   expect(await call("read", { path: "a.ts" })).toBeUndefined();
   expect(await call("bash", { command: "ls" })).toBeUndefined();
   expect(outcomes()).toEqual(["allowed root /w/a.ts", "allowed default"]);
@@ -74,7 +89,7 @@ test("what the policy allows goes on, and the audit is told", async () => {
 });
 
 test("what the policy denies is blocked with its reason, and nobody is asked", async () => {
-  const { call, outcomes, questions } = court({ answers: [{ decision: "allow" }] });
+  const { call, outcomes, questions } = createTestJudge({ answers: [{ decision: "allow" }] });
   expect(await call("read", { path: "/etc/shadow" })).toEqual({
     block: true,
     reason: expect.stringMatching(/^\/etc\/shadow is where credentials are kept/),
@@ -84,7 +99,7 @@ test("what the policy denies is blocked with its reason, and nobody is asked", a
 });
 
 test("the question says what the call would do, and names the path that it really has", async () => {
-  const { call, questions, outcomes } = court({ answers: [{ decision: "allow", by: "ann" }] });
+  const { call, questions, outcomes } = createTestJudge({ answers: [{ decision: "allow", by: "ann" }] });
   expect(await call("read", { path: "link/a" })).toBeUndefined();
   expect(questions).toEqual([
     {
@@ -104,7 +119,7 @@ test("the question says what the call would do, and names the path that it reall
 });
 
 test("where nobody is there to ask, it is denied in words that say so and what a person can do", async () => {
-  const { call, outcomes } = court();
+  const { call, outcomes } = createTestJudge();
   expect(await call("read", { path: "/etc/hosts" })).toEqual({
     block: true,
     reason:
@@ -114,7 +129,9 @@ test("where nobody is there to ask, it is denied in words that say so and what a
 });
 
 test("a person's no is passed on, with their reason where they gave one", async () => {
-  const { call, outcomes } = court({ answers: [{ decision: "deny", reason: "not today" }, { decision: "deny" }] });
+  const { call, outcomes } = createTestJudge({
+    answers: [{ decision: "deny", reason: "not today" }, { decision: "deny" }],
+  });
   expect(await call("read", { path: "/etc/hosts" })).toEqual({
     block: true,
     reason: "The user did not allow the call: not today",
@@ -124,30 +141,32 @@ test("a person's no is passed on, with their reason where they gave one", async 
 });
 
 test("an answer that is neither yes nor no is no", async () => {
-  const { call } = court({ answers: [{ decision: "yes" } as unknown as Answer] });
+  const { call } = createTestJudge({ answers: [{ decision: "yes" } as unknown as Answer] });
   expect(await call("read", { path: "/etc/hosts" })).toMatchObject({ block: true });
 });
 
 test("a question that cannot be asked is answered with no", async () => {
-  const { call, decisions } = court({ answers: [new Error("the line is dead")] });
+  const { call, decisions } = createTestJudge({ answers: [new Error("the line is dead")] });
   expect((await call("read", { path: "/etc/hosts" }))?.reason).toMatch(/Nobody could be asked: the line is dead$/);
   expect(decisions[0]).toMatchObject({ outcome: "denied" });
   expect(decisions[0]).not.toHaveProperty("by");
 });
 
 test("a yes counts for the call, until it ends", async () => {
-  const { call, grants, questions } = court({ answers: [{ decision: "allow" }, { decision: "allow" }] });
+  const { call, grants, questions } = createTestJudge({ answers: [{ decision: "allow" }, { decision: "allow" }] });
   await call("read", { path: "/etc/hosts" });
-  expect(grants.allows("read", "/etc/hosts")).toBe(true);
-  expect(grants.allows("write", "/etc/hosts")).toBe(false);
+  const ofCall = grants.forCall("c1");
+  expect(ofCall.allows("read", "/etc/hosts")).toBe(true);
+  expect(ofCall.allows("write", "/etc/hosts")).toBe(false);
+  expect([grants, grants.forCall("c2")].map((others) => others.allows("read", "/etc/hosts"))).toEqual([false, false]);
   grants.endCall("c1");
-  expect(grants.allows("read", "/etc/hosts")).toBe(false);
+  expect(ofCall.allows("read", "/etc/hosts")).toBe(false);
   await call("read", { path: "/etc/hosts" });
   expect(questions).toHaveLength(2);
 });
 
 test.each(["session", "always"] as const)("a yes for %s is not asked for again in the session", async (remember) => {
-  const { call, grants, questions, outcomes } = court({ answers: [{ decision: "allow", remember }] });
+  const { call, grants, questions, outcomes } = createTestJudge({ answers: [{ decision: "allow", remember }] });
   expect(await call("ls", { path: "/outside" })).toBeUndefined();
   grants.endCall("c1");
   expect(await call("read", { path: "/outside/below/it" })).toBeUndefined();
@@ -157,21 +176,23 @@ test.each(["session", "always"] as const)("a yes for %s is not asked for again i
 });
 
 test("one question for one target, however often and however it is spelled in a call", async () => {
-  const { call, questions } = court({ answers: [{ decision: "allow" }] });
+  const { call, questions } = createTestJudge({ answers: [{ decision: "allow" }] });
   expect(await call("hashline_patch", patch("/outside/a", "link/a", "/outside/./a", "in.ts"))).toBeUndefined();
   expect(questions).toHaveLength(1);
 });
 
 test("each target that asks is asked for, and one no ends the call with all that was granted to it", async () => {
-  const { call, questions, outcomes, grants } = court({ answers: [{ decision: "allow" }, { decision: "deny" }] });
+  const { call, questions, outcomes, grants } = createTestJudge({
+    answers: [{ decision: "allow" }, { decision: "deny" }],
+  });
   expect(await call("hashline_patch", patch("/x/a", "/x/b", "/x/c"))).toMatchObject({ block: true });
   expect(questions).toHaveLength(2);
   expect(outcomes()).toEqual(["allowed outside person /x/a", "denied outside person /x/b"]);
-  expect(grants.allows("write", "/x/a")).toBe(false);
+  expect(grants.forCall("c1").allows("write", "/x/a")).toBe(false);
 });
 
 test("nobody is asked about a call of which another part is denied anyway", async () => {
-  const { call, questions, outcomes } = court({ answers: [{ decision: "allow" }] });
+  const { call, questions, outcomes } = createTestJudge({ answers: [{ decision: "allow" }] });
   expect(await call("hashline_patch", patch("/x/a", "/etc/shadow"))).toMatchObject({ block: true });
   expect(questions).toEqual([]);
   expect(outcomes()).toEqual(["denied credential-file /etc/shadow"]);
@@ -179,22 +200,24 @@ test("nobody is asked about a call of which another part is denied anyway", asyn
 
 test("what cannot be written down is not done, and nothing is granted", async () => {
   const audit = () => Promise.reject(new Error("the disk is full"));
-  const { call, grants } = court({ audit, answers: [{ decision: "allow", remember: "session" }] });
+  const { call, grants } = createTestJudge({ audit, answers: [{ decision: "allow", remember: "session" }] });
   expect((await call("bash", { command: "ls" }))?.reason).toMatch(/could not be written down: the disk is full$/);
   expect(await call("read", { path: "/etc/hosts" })).toMatchObject({ block: true });
-  expect(grants.allows("read", "/etc/hosts")).toBe(false);
+  expect(grants.forCall("c1").allows("read", "/etc/hosts")).toBe(false);
   expect((await call("read", { path: "/etc/shadow" }))?.reason).toMatch(/credentials/);
 });
 
 test("a policy that throws, and a path that cannot be followed, deny", async () => {
-  const broken = court({
+  const broken = createTestJudge({
     decide: () => {
       throw new Error("the policy is broken");
     },
   });
   expect(await broken.call("bash", { command: "ls" })).toEqual({ block: true, reason: "the policy is broken" });
   expect(broken.outcomes()).toEqual(["denied not-decided"]);
-  const circle = court({ realPath: () => Promise.reject(new Error("a link in a circle")) });
+  const circle = createTestJudge({
+    files: { realPath: () => Promise.reject(new Error("a link in a circle")), stat: async () => undefined },
+  });
   expect(await circle.call("read", { path: "a" })).toEqual({ block: true, reason: "a link in a circle" });
   expect(circle.outcomes()).toEqual(["denied not-decided /w/a"]);
 });
@@ -202,7 +225,7 @@ test("a policy that throws, and a path that cannot be followed, deny", async () 
 test("an abort while a person is asked denies at once, and leaves no listener", async () => {
   const abort = new AbortController();
   let asked: AbortSignal | undefined;
-  const { call, decisions } = court({
+  const { call, decisions } = createTestJudge({
     ask: (_question, signal) => {
       asked = signal;
       return new Promise(() => undefined);
@@ -219,11 +242,11 @@ test("an abort while a person is asked denies at once, and leaves no listener", 
 
 test("an answer leaves no listener either, and one that fails after the abort harms nobody", async () => {
   const abort = new AbortController();
-  const answered = court({ answers: [{ decision: "allow" }] });
+  const answered = createTestJudge({ answers: [{ decision: "allow" }] });
   await answered.call("read", { path: "/etc/hosts" }, abort.signal);
   expect(getEventListeners(abort.signal, "abort")).toEqual([]);
   let fail: (reason: Error) => void = () => undefined;
-  const { call } = court({ ask: () => new Promise((_resolve, reject) => void (fail = reject)) });
+  const { call } = createTestJudge({ ask: () => new Promise((_resolve, reject) => void (fail = reject)) });
   const judged = call("read", { path: "/etc/hosts" }, abort.signal);
   await expect.poll(() => getEventListeners(abort.signal, "abort").length).toBe(1);
   abort.abort();
@@ -232,25 +255,112 @@ test("an answer leaves no listener either, and one that fails after the abort ha
 });
 
 test("nobody is asked after an abort", async () => {
-  const { call, questions } = court({ answers: [{ decision: "allow" }] });
+  const { call, questions } = createTestJudge({ answers: [{ decision: "allow" }] });
   expect(await call("read", { path: "/etc/hosts" }, AbortSignal.abort())).toMatchObject({ block: true });
   expect(questions).toEqual([]);
 });
 
 test("what a policy of one's own allows is granted to the call, so that the guard lets it through", async () => {
-  const { call, grants } = court({ decide: () => ({ kind: "allow", rule: "mine" }) });
+  const { call, grants } = createTestJudge({ decide: () => ({ kind: "allow", rule: "mine" }) });
   expect(await call("read", { path: "/data/a" })).toBeUndefined();
-  expect(grants.allows("read", "/data/a")).toBe(true);
+  expect(grants.forCall("c1").allows("read", "/data/a")).toBe(true);
   grants.endCall("c1");
-  expect(grants.allows("read", "/data/a")).toBe(false);
+  expect(grants.forCall("c1").allows("read", "/data/a")).toBe(false);
 });
 
 test("a call that is ended while its permission is written down leaves no grant behind", async () => {
   const controller = new AbortController();
-  const { call, grants } = court({
+  const { call, grants } = createTestJudge({
     answers: [{ decision: "allow", remember: "session" }],
     audit: async () => controller.abort(),
   });
   expect(await call("read", { path: "/etc/hosts" }, controller.signal)).toMatchObject({ block: true });
-  expect(grants.allows("read", "/etc/hosts")).toBe(false);
+  expect(grants.forCall("c1").allows("read", "/etc/hosts")).toBe(false);
+});
+
+const custom = (more: Partial<DescribedTool>): DescribedTool => ({
+  name: "weather",
+  label: "Weather",
+  description: "",
+  parameters: { type: "object", properties: {} },
+  execute: async () => ({ content: [] }),
+  ...more,
+});
+
+const getRequests = (decisions: readonly Decision[]) =>
+  decisions.map(({ request: { capability, target } }) => ({ capability, target }));
+
+test.each<[string, DescribedTool[]]>([
+  ["that says nothing", [custom({})]],
+  ["that says it wants nothing", [custom({ access: () => [] })]],
+  ["that is not there", []],
+])("a tool %s is judged by its name", async (_which, tools) => {
+  const { call, decisions } = createTestJudge({ tools });
+  expect(await call("weather", { path: "/etc/shadow" })).toBeUndefined();
+  expect(getRequests(decisions)).toEqual([{ capability: "tool", target: { kind: "name", name: "weather" } }]);
+});
+
+test("a tool of any origin is judged by what it says it wants", async () => {
+  const access: DescribedTool["access"] = (_args, cwd) => [
+    { capability: "http", target: { kind: "host", host: "example.com" } },
+    { capability: "write", target: { kind: "path", path: `${cwd}/forecast.txt` } },
+    { capability: "read", target: { kind: "path", path: "stations.json" } },
+  ];
+  const { call, decisions } = createTestJudge({ tools: [custom({ access })] });
+  expect(await call("weather", {})).toBeUndefined();
+  expect(getRequests(decisions)).toEqual([
+    { capability: "http", target: { kind: "host", host: "example.com" } },
+    { capability: "write", target: { kind: "path", path: "/w/forecast.txt" } },
+    { capability: "read", target: { kind: "path", path: "/w/stations.json" } },
+  ]);
+});
+
+test("a tool that cannot say what it wants is denied", async () => {
+  const access = () => {
+    throw new Error("no idea");
+  };
+  const { call, outcomes } = createTestJudge({ tools: [custom({ access })] });
+  expect(await call("weather", {})).toEqual({ block: true, reason: "no idea" });
+  expect(outcomes()).toEqual(["denied not-decided"]);
+});
+
+test("of two tools with one name the first is judged, as it is the one that runs", async () => {
+  const wants = (path: string) => custom({ access: () => [{ capability: "read", target: { kind: "path", path } }] });
+  const { call, outcomes } = createTestJudge({ tools: [wants("/w/a"), wants("/etc/shadow")] });
+  expect(await call("weather", {})).toBeUndefined();
+  expect(outcomes()).toEqual(["allowed root /w/a"]);
+});
+
+test("every path that a call may open is decided on, and one that is denied denies the call", async () => {
+  const decide: JudgeParts["decide"] = ({ target }) =>
+    target.kind === "path" && target.path.includes("\u2019")
+      ? { kind: "deny", rule: "test", reason: "It is curled." }
+      : { kind: "allow", rule: "test" };
+  const { call } = createTestJudge({ decide });
+  expect(await call("read", { path: "a's" })).toEqual({ block: true, reason: "It is curled." });
+  expect(await call("write", { path: "a's", content: "" })).toBeUndefined();
+});
+
+test("of the paths that a call may open, a person is asked for those that exist, and they alone are granted", async () => {
+  const [typed, curled] = ["/x/a's", "/x/a\u2019s"];
+  const { call, questions, grants } = createTestJudge({ answers: [{ decision: "allow" }], existing: [curled] });
+  expect(await call("read", { path: typed })).toBeUndefined();
+  expect(questions.map(({ request }) => request.target)).toEqual([{ kind: "path", path: curled }]);
+  expect([typed, curled].map((path) => grants.forCall("c1").allows("read", path))).toEqual([false, true]);
+});
+
+test("where none of the paths exists, a person is asked for the one that was typed", async () => {
+  const { call, questions } = createTestJudge({ answers: [{ decision: "allow" }] });
+  expect(await call("read", { path: "/x/a's" })).toBeUndefined();
+  expect(questions.map(({ request }) => request.target)).toEqual([{ kind: "path", path: "/x/a's" }]);
+});
+
+test("without a person to ask, the answer does not tell which path exists", async () => {
+  const reasons = await Promise.all(
+    [[], ["/x/a\u2019s"], ["/x/a's"]].map(async (existing) => {
+      const { call } = createTestJudge({ existing });
+      return (await call("read", { path: "/x/a's" }))?.reason;
+    }),
+  );
+  expect(new Set(reasons).size).toBe(1);
 });

@@ -1,25 +1,26 @@
 /** The one place where a call is judged: what it wants, where that really is, decide, ask, audit. */
+import { isAbsolute, resolve } from "node:path";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import { type Ids, getErrorMessage } from "@tau/ai";
-import { type JudgedCall, getCallRequests } from "./call-requests.ts";
-import { oneLine, summariseCall } from "./call-summary.ts";
+import type { AccessRequest, Files } from "@tau/tools";
+import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
 import type { Grants } from "./grants.ts";
 import type { Answer, Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
 export interface JudgeParts {
   /** Called from here and from nowhere else. One that throws denies. */
   decide: Decide;
-  /** Undefined when nobody is there to ask: what asks is then denied. */
+  /** Undefined when there is no person to ask: what asks is then denied. */
   ask: Ask | undefined;
   /** Told of every decision before it takes effect. */
   audit: Audit;
-  /** Gets what is allowed, for the guard. Who ends a call, also one that was never begun, calls its `endCall`. */
+  /** Gets what is allowed, for the guard. The caller must call its `endCall` for every call, also one that was not made. */
   grants: Grants;
   subject: Subject;
   /** Where relative paths begin. */
   cwd: string;
-  /** The path that something has, or would have if it existed. One that cannot be told denies. */
-  realPath: (path: string) => Promise<string>;
+  /** Without a guard. A path whose real path cannot be found is denied. */
+  files: Pick<Files, "realPath" | "stat">;
   /** Names questions. */
   ids: Ids;
 }
@@ -27,14 +28,14 @@ export interface JudgeParts {
 /** Undefined lets the call go on. Never rejects. */
 export type Judge = (call: BeforeToolCallContext, signal?: AbortSignal) => Promise<BeforeToolCallResult | undefined>;
 
-/** All that a call wants must be allowed. Nobody is asked about a call of which something is denied anyway. */
+/** All that a call wants must be allowed. No question is asked about a call of which something is denied anyway. */
 export function createJudge(parts: JudgeParts): Judge {
-  return async ({ toolCall: { id, name }, args }, signal = new AbortController().signal) => {
-    const call: Call = { id, name, args };
-    const judged = await verdictsOn(parts, call);
+  return async ({ toolCall: { id, name }, args, context }, signal = new AbortController().signal) => {
+    const call: Call = { id, name, args, tool: context.tools?.find((tool) => tool.name === name) };
+    const judged = await judgeAll(parts, call);
     const denied = judged.filter(({ verdict }) => verdict.kind === "deny");
-    for (const one of denied.length > 0 ? denied : judged) {
-      const reason = await settle(parts, call, one, signal);
+    for (const access of denied.length > 0 ? denied : judged) {
+      const reason = await settle(parts, call, access, signal);
       if (reason === undefined) continue;
       // What was granted on the way must not outlive a call that is never made.
       parts.grants.endCall(id);
@@ -44,7 +45,7 @@ export function createJudge(parts: JudgeParts): Judge {
   };
 }
 
-interface Call extends JudgedCall {
+interface Call extends CalledTool {
   id: string;
 }
 
@@ -54,28 +55,73 @@ interface Judged {
 }
 
 /** One for each target, however often and in however many spellings the call names it. */
-async function verdictsOn(parts: JudgeParts, call: Call): Promise<Judged[]> {
-  const judged = new Map<string, Judged>();
-  for (const wanted of getCallRequests(call, parts)) {
-    const request: PolicyRequest = { subject: parts.subject, ...wanted };
-    const one = await verdictOn(parts, request);
-    judged.set(JSON.stringify([one.request.capability, one.request.target]), one);
+async function judgeAll(parts: JudgeParts, call: Call): Promise<Judged[]> {
+  const byName: AccessRequest = { capability: "tool", target: { kind: "name", name: call.name } };
+  try {
+    const wanted = call.tool?.access?.(call.args as Record<string, unknown>, parts.cwd) ?? [];
+    const judged: Judged[] = [];
+    for (const access of wanted.length > 0 ? wanted : [byName]) judged.push(...(await judgeAccess(parts, access)));
+    return uniqueTargets(judged);
+  } catch (error) {
+    // A tool that cannot say what it wants gets nothing.
+    const { capability, target } = byName;
+    return [{ request: { subject: parts.subject, capability, target }, verdict: notDecided(error) }];
   }
-  return [...judged.values()];
 }
 
-async function verdictOn({ decide, realPath }: JudgeParts, typed: PolicyRequest): Promise<Judged> {
+const uniqueTargets = (judged: readonly Judged[]): Judged[] => [
+  ...new Map(judged.map((one) => [JSON.stringify([one.request.capability, one.request.target]), one])).values(),
+];
+
+/**
+ * Every path that the call may open is decided on. A person is asked only for those that exist, or for the one that was
+ * typed: the others are neither there nor granted.
+ */
+async function judgeAccess(parts: JudgeParts, { capability, target, alternatives = [] }: AccessRequest) {
+  const { subject, ask, files } = parts;
+  const paths = alternatives.map((path) => ({ kind: "path", path }) as const);
+  const all: Judged[] = [];
+  for (const each of [target, ...paths]) all.push(await judgeTarget(parts, { subject, capability, target: each }));
+  const judged = uniqueTargets(all);
+  const asking = judged.filter(({ verdict }) => verdict.kind === "ask");
+  // Without a person to ask, the answer must not tell which of them exists.
+  if (asking.length < 2 || !ask) return judged;
+  const existing: Judged[] = [];
+  for (const one of asking) if (await exists(files, one.request.target)) existing.push(one);
+  const kept = existing.length > 0 ? existing : asking.slice(0, 1);
+  return judged.filter((one) => one.verdict.kind !== "ask" || kept.includes(one));
+}
+
+/** A path that cannot be looked at may exist. */
+async function exists(files: JudgeParts["files"], target: PolicyRequest["target"]): Promise<boolean> {
+  if (target.kind !== "path") return false;
+  return await files.stat(target.path).then(
+    (stats) => stats !== undefined,
+    () => true,
+  );
+}
+
+async function judgeTarget({ decide, files, cwd }: JudgeParts, typed: PolicyRequest): Promise<Judged> {
   let request = typed;
   try {
     const { target } = typed;
-    if (target.kind === "path") request = { ...typed, target: { kind: "path", path: await realPath(target.path) } };
+    if (target.kind === "path") {
+      const path = isAbsolute(target.path) ? target.path : resolve(cwd, target.path);
+      request = { ...typed, target: { kind: "path", path: await files.realPath(path) } };
+    }
     return { request, verdict: decide(request) };
   } catch (error) {
-    return { request, verdict: { kind: "deny", rule: "not-decided", reason: getErrorMessage(error) } };
+    return { request, verdict: notDecided(error) };
   }
 }
 
-/** What became of one thing that a call wants. */
+const notDecided = (error: unknown): Verdict => ({
+  kind: "deny",
+  rule: "not-decided",
+  reason: getErrorMessage(error),
+});
+
+/** The result of judging one thing that a call wants. */
 type Outcome = Pick<Decision, "rule" | "by"> &
   ({ outcome: "allowed"; grant?: "call" | "session" } | { outcome: "denied"; reason: string });
 
@@ -120,7 +166,7 @@ async function getOutcome(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { rule } = verdict;
-  // Also what nobody is asked for: the guard knows the default only, and this policy may allow more.
+  // Also where no person is asked: the guard knows the default rules only, and this policy may allow more.
   if (verdict.kind === "allow")
     return { outcome: "allowed", rule, ...(request.target.kind === "path" && { grant: "call" }) };
   if (verdict.kind === "deny") return { outcome: "denied", rule, reason: verdict.reason };
@@ -128,13 +174,13 @@ async function getOutcome(
   if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended(request)}` };
   try {
     const summary = summariseCall(call);
-    const reason = oneLine(verdict.reason, maxReasonLength);
+    const reason = toVisibleLine(verdict.reason, maxReasonLength);
     const question: Question = { id: ids(), toolCallId: call.id, toolName: call.name, summary, reason, request };
     const answer = await askUnlessAborted(ask, question, signal);
     if (answer === "aborted") return { outcome: "denied", rule, reason: "Aborted before anybody had answered." };
     const by = answer.by ?? "person";
     if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: refusal(by, answer.reason) };
-    // What is to be kept for longer is kept by whoever answered; here it ends with the session.
+    // `always` is kept by the port that answered; here it ends with the session.
     return { outcome: "allowed", rule, by, grant: answer.remember ? "session" : "call" };
   } catch (error) {
     return { outcome: "denied", rule, reason: `${verdict.reason} Nobody could be asked: ${getErrorMessage(error)}` };
@@ -154,7 +200,7 @@ function refusal(by: string, reason: string | undefined): string {
     : `${who} did not allow the call. Do not try it in another way: go on without it, or ask what to do instead.`;
 }
 
-/** Does not wait for an answer that nobody needs any more, and leaves nothing at the signal. */
+/** Stops waiting for the answer when the call is aborted, and leaves no listener on the signal. */
 function askUnlessAborted(ask: Ask, question: Question, signal: AbortSignal): Promise<Answer | "aborted"> {
   if (signal.aborted) return Promise.resolve("aborted");
   return new Promise((resolve, reject) => {

@@ -1,8 +1,9 @@
 /** What is judged, who judges, who is asked, and what is written down. */
+import type { Capability, Target } from "@tau/tools";
+import { capabilities } from "@tau/tools/platform";
 
-/** What somebody can do to the world. `exec` and `env` are dangerous. */
-export const capabilities = ["read", "write", "http", "events", "session", "ui", "exec", "env", "tool", "log"] as const;
-export type Capability = (typeof capabilities)[number];
+export { capabilities };
+export type { Capability, Target };
 
 /** Who wants something. */
 export type Subject =
@@ -11,14 +12,7 @@ export type Subject =
   | { kind: "client"; name: string }
   | { kind: "child"; sessionId: string; parentSessionId: string };
 
-/** What they want it of. */
-export type Target =
-  /** By the path that it really has. */
-  | { kind: "path"; path: string }
-  | { kind: "command"; command: string }
-  /** A tool, or anything else that has only a name. */
-  | { kind: "name"; name: string };
-
+/** What is judged. The target is a path that a file really has, not one that leads to it through links. */
 export interface PolicyRequest {
   subject: Subject;
   capability: Capability;

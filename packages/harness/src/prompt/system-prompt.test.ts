@@ -45,6 +45,28 @@ describe("the default prompt", () => {
     expect(shown.slice(1)).toEqual(["- db: Query the database", `- x: ${"y".repeat(119)}…`, "- constructor"]);
   });
 
+  test("says what a tool says for itself: its line, and its guidelines once each", () => {
+    const tools = [
+      { ...tool("db", "Query."), promptSnippet: "ask\n the database", promptGuidelines: ["Be gentle.", "Be\nquick."] },
+      { ...tool("cache"), promptGuidelines: ["Be gentle.", { with: ["db"], text: "Look here before you ask db." }] },
+      { ...tool("lonely"), promptGuidelines: [{ with: ["db", "nowhere"], text: "Never said." }] },
+    ];
+    const getSection = (wanted: string, given = tools) =>
+      buildSystemPrompt({ ...base, tools: given })
+        .sections.find(({ name }) => name === wanted)!
+        .text.split("\n");
+    expect(getSection("tools").slice(1)).toEqual(["- db: ask the database", "- cache", "- lonely"]);
+    const general = getSection("rules", []);
+    expect(getSection("rules").slice(0, 4)).toEqual([
+      "How you work:",
+      "- Be gentle.",
+      "- Be quick.",
+      "- Look here before you ask db.",
+    ]);
+    expect(getSection("rules").slice(4)).toEqual(general.slice(1));
+    expect(getSection("rules", tools.slice(1))).not.toContain("- Look here before you ask db.");
+  });
+
   test("says nothing about when to stop", () => {
     expect(buildSystemPrompt(base).text).not.toMatch(
       /\b(stop|finish|finished|done|complete|completed|until|continue|end)\b/i,
@@ -133,8 +155,10 @@ describe("skills in the prompt", () => {
 
   test("are left out when only people may call them, or when nothing can read them", () => {
     expect(text([skill("pdf", { disableModelInvocation: true })])).toBeUndefined();
-    expect(text([skill("pdf")], [tool("grep")])).toBeUndefined();
-    expect(text([skill("pdf")], [tool("bash")])).toContain("with bash first");
+    expect(text([skill("pdf")], [byName.grep])).toBeUndefined();
+    expect(text([skill("pdf")], [byName.bash])).toContain("with bash first");
+    const viewer = { ...tool("view"), shows: "excerpt" as const };
+    expect(text([skill("pdf")], [byName.bash, viewer])).toContain("with view first");
   });
 });
 

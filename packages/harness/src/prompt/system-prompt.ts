@@ -5,11 +5,11 @@
 import type { TextFile } from "../resources/context-files.ts";
 import type { Skill } from "../resources/skills.ts";
 import { enclose, escaped } from "./enclose.ts";
-import { rulesFor, toolLine } from "./tool-lines.ts";
+import { findReader, formatToolLine, listGuidelines, type PromptTool } from "./tool-lines.ts";
 
 export interface SystemPromptInput {
   /** Those the model has, in the order in which it is told of them. */
-  tools: readonly { name: string; description: string }[];
+  tools: readonly PromptTool[];
   cwd: string;
   /** As it is to be shown; see `formatDate`. */
   date: string;
@@ -64,9 +64,15 @@ export function formatDate(now: number): string {
 
 const identity = `You are tau, an agent that works on a person's computer, mostly on code, with the tools you are given. You look at how things are before you change them, you change what was asked for and nothing else, and you say plainly what you did and what you could not do.`;
 
+/** Said whatever tools there are. */
+const generalRules = [
+  "Just call tools for what is routine; narrate only when it helps: before a long or risky step, or when the plan changes.",
+  "Be brief. Write in the person's language. Name files by their paths, with a line number where it helps: src/main.ts:42.",
+];
+
 function defaultSections(tools: SystemPromptInput["tools"]): PromptSection[] {
-  const lines = tools.map(toolLine);
-  const rules = rulesFor(new Set(tools.map(({ name }) => name)));
+  const lines = tools.map(formatToolLine);
+  const rules = [...listGuidelines(tools), ...generalRules];
   return [
     { name: "identity", text: identity },
     { name: "tools", text: lines.length === 0 ? "" : `Your tools:\n${lines.join("\n")}` },
@@ -76,10 +82,10 @@ function defaultSections(tools: SystemPromptInput["tools"]): PromptSection[] {
 
 /** Only what helps to choose one. Without a tool that reads files there is nothing to choose. */
 function skillsText(skills: readonly Skill[], tools: SystemPromptInput["tools"]): string {
-  const reader = ["read", "bash"].find((name) => tools.some((tool) => tool.name === name));
+  const reader = findReader(tools);
   const shown = skills.filter(({ disableModelInvocation }) => !disableModelInvocation);
   if (reader === undefined || shown.length === 0) return "";
-  const intro = `Skills are instructions for special tasks. When a task fits the description of one, read its whole file with ${reader} first, then follow it. Relative paths in it begin at its directory.`;
+  const intro = `Skills are instructions for special tasks. When a task fits the description of one, read its whole file with ${reader.name} first, then follow it. Relative paths in it begin at its directory.`;
   const lines = shown.map(({ name, description, filePath }) =>
     [
       "<skill>",

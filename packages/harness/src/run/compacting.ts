@@ -5,7 +5,10 @@ import type { CompactionReason } from "../compaction/plan.ts";
 import type { RunHost } from "./run-host.ts";
 
 /** The part of a run's host that it needs. */
-type CompactingHost = Pick<RunHost, "session" | "transcript" | "publisher" | "ask" | "settings" | "current" | "sent">;
+type CompactingHost = Pick<
+  RunHost,
+  "session" | "transcript" | "publisher" | "ask" | "settings" | "current" | "touches" | "sent"
+>;
 
 export interface CompactSessionRequest {
   reason: CompactionReason;
@@ -41,6 +44,7 @@ async function compactBranch(
     model: host.current().model,
     streamFn: host.ask,
     signal,
+    touches: host.touches,
     // The run does not go on before it is over, so it may wait for a provider that is busy.
     requestOptions: { maxRetries: host.settings().retry.enabled ? host.settings().retry.maxRetries : 0 },
     // A request that does not fit cannot be made at all: then a summary without a model is better than none.

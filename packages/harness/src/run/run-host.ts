@@ -1,6 +1,7 @@
 /** What a run needs of its session. */
 import type { AgentLoopConfig, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
 import type { Clock, Ids, Model } from "@tau/ai";
+import type { GetTouches } from "../compaction/files.ts";
 import type { Tracer } from "../observe/trace.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { Session } from "../session/session.ts";
@@ -29,6 +30,8 @@ export interface RunHost {
   readonly ask: StreamFn;
   readonly settings: () => Settings;
   readonly current: () => CurrentChoices;
+  /** Which files a call touched. */
+  readonly touches: GetTouches;
   /** Judges each call. */
   readonly judge: NonNullable<AgentLoopConfig["beforeToolCall"]>;
   /** Called when a call that was judged is over. */

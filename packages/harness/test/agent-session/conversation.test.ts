@@ -3,6 +3,7 @@ import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
 import { emptyView, reduce, viewFromEntries } from "@tau/protocol";
+import type { DescribedTool } from "@tau/tools";
 import { expect, test } from "vitest";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type Desk, openDesk, sayTool, temporaryDirectory, getTypes, until } from "./desk.ts";
@@ -222,6 +223,57 @@ test("with nobody there to ask, a credential and a file outside are both denied,
     expect(isError).toBe(true);
     expect(getTexts(content)).toContain("Nobody is there to ask");
   }
+});
+
+test("of two calls that run beside each other, one may read what it was allowed, and the other may not", async () => {
+  const path = "/etc/hostname";
+  const reached = new Set<string>();
+  const reader = (name: string, more: Partial<DescribedTool> = {}): DescribedTool => ({
+    name,
+    label: name,
+    description: "Reads a file.",
+    parameters: { type: "object", properties: {} },
+    readOnly: true,
+    ...more,
+    async execute(_id, _args, _signal, _onUpdate, context) {
+      reached.add(name);
+      // Both are at work, and neither has ended, when they open the file.
+      await until(() => reached.size === 2);
+      const { bytes } = await context!.files.readWhole(path, 1_000);
+      return { content: [{ type: "text", text: bytes.toString() }] };
+    },
+  });
+  const asking = reader("asking", { access: () => [{ capability: "read", target: { kind: "path", path } }] });
+  const desk = await openDesk([[call("asking"), call("silent")], [text("ok")]], {
+    customTools: [asking, reader("silent")],
+    ask: async () => ({ decision: "allow" }),
+  });
+  await desk.session.prompt("Read it.");
+  const [allowed, refused] = getResults(desk);
+  expect(allowed).toMatchObject({ toolName: "asking", isError: false });
+  expect(getTexts(allowed!.content)).toBe(await readFile(path, "utf8"));
+  expect(refused).toMatchObject({ toolName: "silent", isError: true });
+  expect(getTexts(refused!.content)).toMatch(/^Reading \/etc\/hostname is not allowed/);
+});
+
+test("the files that tools of any kind touched are in the summary, also of a built-in tool that was taken away", async () => {
+  const sync: DescribedTool = { ...sayTool("sync"), touches: ({ to }) => ({ read: [], modified: [String(to)] }) };
+  const desk = await openDesk(
+    [
+      [call("sync", { to: "copied.ts" }), call("ls"), call("read", { path: "a.ts" })],
+      [text("Long. ".repeat(2_000))],
+      [text("Summary.")],
+    ],
+    { customTools: [sync] },
+  );
+  await writeFile(join(desk.directory, "a.ts"), "1");
+  await desk.session.prompt("Copy it.");
+  await desk.session.setTools(["ls"]);
+  const outcome = await desk.session.compact();
+  expect(outcome).toMatchObject({
+    kind: "compacted",
+    compaction: { details: { readFiles: ["a.ts"], modifiedFiles: ["copied.ts"] } },
+  });
 });
 
 test("a result that is too long is cut, and the whole is in a file that a tool can read", async () => {

@@ -29,9 +29,9 @@ export function unifiedDiff(name: string, blocks: readonly ChangedBlock[], maxBy
   // Where less is shown, less needs to be compared.
   let left = maxCost * Math.min(1, maxBytes / defaultMaxBytes);
   const hunks = blocks.flatMap(({ before, after, linesAbove }) => {
-    const found = compare(before, after, Math.floor(Math.sqrt(left)));
-    left = found ? left - differences(found) ** 2 : left / 2;
-    return (found ?? [toReplacement(before, after)]).map((hunk) => ({
+    const compared = compare(before, after, Math.floor(Math.sqrt(left)));
+    left = compared ? left - differences(compared) ** 2 : left / 2;
+    return (compared ?? [toReplacement(before, after)]).map((hunk) => ({
       ...hunk,
       oldStart: hunk.oldStart + linesAbove.before,
       newStart: hunk.newStart + linesAbove.after,
@@ -86,17 +86,18 @@ function getBlocks(source: string, changes: readonly Change[]): Change[] {
 }
 
 /** Where the line begins that is `count` lines before the one of `place`. */
-function linesBack(source: string, place: number, count: number): number {
-  let start = lineStart(source, place);
+function linesBack(source: string, position: number, count: number): number {
+  let start = lineStart(source, position);
   for (let left = count; left > 0 && start > 0; left--) start = lineStart(source, start - 1);
   return start;
 }
 
-const lineStart = (source: string, place: number) => (place === 0 ? 0 : source.lastIndexOf("\n", place - 1) + 1);
+const lineStart = (source: string, position: number) =>
+  position === 0 ? 0 : source.lastIndexOf("\n", position - 1) + 1;
 
 /** Where the line ends, its break included, that is `count` lines after the one of `place`. */
-function linesOn(source: string, place: number, count: number): number {
-  let end = place;
+function linesOn(source: string, position: number, count: number): number {
+  let end = position;
   for (let left = count; left >= 0; left--) {
     const feed = source.indexOf("\n", end);
     if (feed < 0) return source.length;

@@ -1,5 +1,6 @@
-import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
+import type { DescribedTool } from "../tool.ts";
 import { unlessAborted } from "./abort.ts";
 import { summarise } from "./diff.ts";
 import { aloneWith, type BeginWriting, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
@@ -18,21 +19,22 @@ export interface EditDetails {
 /** Replaces pieces of text in a file, all or none. */
 export function createEditTool({
   cwd,
-  files,
+  files: ownFiles,
   queue,
-}: EditorPorts & { cwd: string }): AgentTool<ParametersOf<"edit">, EditDetails> {
+}: EditorPorts & { cwd: string }): DescribedTool<ParametersOf<"edit">, EditDetails> {
   return {
     ...definitions.edit,
-    async execute(_id, { path: given, edits }, signal) {
-      const path = await unlessAborted(resolveExisting(files, cwd, given), signal);
+    async execute(_id, { path: typed, edits }, signal, _onUpdate, context) {
+      const files = context?.files ?? ownFiles;
+      const path = await unlessAborted(resolveExisting(files, cwd, typed), signal);
       const change = async (realPath: string, beginWriting: BeginWriting): Promise<AgentToolResult<EditDetails>> => {
-        const { source, stamp } = await readTextFile(files, realPath, given);
-        const planned = planEdits(source, edits, given);
+        const { source, stamp } = await readTextFile(files, realPath, typed);
+        const planned = planEdits(source, edits, typed);
         const changes = planned.map(({ change }) => change);
-        const summary = summarise(source, changes, given);
+        const summary = summarise(source, changes, typed);
         beginWriting();
         await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
-        const text = present(given, planned, summary.firstChangedLine);
+        const text = present(typed, planned, summary.firstChangedLine);
         return { content: [{ type: "text", text }], details: { path, ...summary } };
       };
       return await aloneWith({ files, queue }, path, signal, (realPath, beginWriting) =>

@@ -32,12 +32,12 @@ export function getEnd(folded: Folded, unit: number): number {
 }
 
 /** How many units begin before a place of the source. */
-export function unitsBefore({ starts }: Folded, place: number): number {
-  if (!starts) return place;
+export function unitsBefore({ starts }: Folded, position: number): number {
+  if (!starts) return position;
   let [low, high] = [0, starts.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (starts[middle]! < place) low = middle + 1;
+    if (starts[middle]! < position) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -53,13 +53,13 @@ function fold(source: string, { isLoose, keepsEnd }: { isLoose: boolean; keepsEn
   let count = 0;
   /** How many units there are up to the last one that is not blank. */
   let solid = 0;
-  for (let at = 0; at < source.length; at++) {
-    const start = at;
-    let code = source.charCodeAt(at);
+  for (let index = 0; index < source.length; index++) {
+    const start = index;
+    let code = source.charCodeAt(index);
     if (code === carriageReturn) {
-      if (source.charCodeAt(at + 1) === lineFeed) at++;
+      if (source.charCodeAt(index + 1) === lineFeed) index++;
       code = lineFeed;
-    } else if (isLoose && code >= 0x80) code = plain(code, at > 0 ? source.charCodeAt(at - 1) : 0);
+    } else if (isLoose && code >= 0x80) code = plain(code, index > 0 ? source.charCodeAt(index - 1) : 0);
     if (code === dropped) continue;
     if (isLoose && code === lineFeed) count = solid;
     codes[count] = code;

@@ -37,9 +37,9 @@ function readBmp(view: DataView): ImageSize {
 /** Walks over the segments to the picture's data. Of several frames the largest counts: decoders differ in which they take. */
 function readJpeg(view: DataView): ImageSize | undefined {
   let largest: ImageSize | undefined;
-  for (const { marker, at } of jpegSegments(view)) {
+  for (const { marker, index } of jpegSegments(view)) {
     if (!isFrame(marker)) continue;
-    const size = { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
+    const size = { height: view.getUint16(index + 5), width: view.getUint16(index + 7) };
     if (!largest || size.width * size.height > largest.width * largest.height) largest = size;
   }
   return largest;
@@ -52,20 +52,20 @@ const isFrame = (marker: number) =>
  * The segments of a JPEG up to the picture's data, which is the last. `at` is where one begins. Throws a RangeError for
  * whatever is no segment: decoders skip such things in ways of their own, and would then see another picture than we do.
  */
-export function* jpegSegments(view: DataView): Generator<{ marker: number; at: number }> {
-  for (let at = 2; ;) {
-    const marker = view.getUint8(at + 1);
-    if (view.getUint8(at) !== 0xff) throw new RangeError("no marker");
+export function* jpegSegments(view: DataView): Generator<{ marker: number; index: number }> {
+  for (let index = 2; ;) {
+    const marker = view.getUint8(index + 1);
+    if (view.getUint8(index) !== 0xff) throw new RangeError("no marker");
     // Any number of these may stand before a marker.
     if (marker === 0xff) {
-      at += 1;
+      index += 1;
       continue;
     }
-    const length = view.getUint16(at + 2);
+    const length = view.getUint16(index + 2);
     if (!hasLength(marker) || length < 2) throw new RangeError("no segment");
-    yield { marker, at };
+    yield { marker, index };
     if (marker === dataMarker) return;
-    at += 2 + length;
+    index += 2 + length;
   }
 }
 
@@ -90,4 +90,4 @@ function readWebp(view: DataView): ImageSize | undefined {
   }
 }
 
-const uint24 = (view: DataView, at: number) => view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+const uint24 = (view: DataView, index: number) => view.getUint16(index, true) | (view.getUint8(index + 2) << 16);

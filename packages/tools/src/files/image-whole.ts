@@ -34,33 +34,33 @@ function walkPng(view: DataView): boolean {
   if (view.getUint32(12) !== IHDR || view.getUint32(8) !== 13) return false;
   let hasData = false;
   // Each chunk is a length, a name, the data and a checksum.
-  for (let at = 33; ;) {
-    const [length, name] = [view.getUint32(at), view.getUint32(at + 4)];
+  for (let index = 33; ;) {
+    const [length, name] = [view.getUint32(index), view.getUint32(index + 4)];
     if (name === IEND) return hasData;
     hasData ||= name === IDAT && length > 0;
-    at += 12 + length;
+    index += 12 + length;
   }
 }
 
 /** From segment to segment up to the picture's data, which only the end's marker can follow. */
 function walkJpeg(view: DataView): boolean {
   let last = 0;
-  for (const { at } of jpegSegments(view)) last = at;
+  for (const { index } of jpegSegments(view)) last = index;
   return endsAfter(view, last + 2);
 }
 
-const endsAfter = ({ buffer, byteOffset, byteLength }: DataView, at: number) =>
-  Buffer.from(buffer, byteOffset, byteLength).includes(Buffer.of(0xff, 0xd9), at);
+const endsAfter = ({ buffer, byteOffset, byteLength }: DataView, index: number) =>
+  Buffer.from(buffer, byteOffset, byteLength).includes(Buffer.of(0xff, 0xd9), index);
 
 function walkGif(view: DataView): boolean {
   let hasImage = false;
-  for (let at = 13 + colours(view.getUint8(10)); ;) {
-    const kind = view.getUint8(at);
+  for (let index = 13 + colours(view.getUint8(10)); ;) {
+    const kind = view.getUint8(index);
     if (kind === 0x3b) return hasImage;
     if (kind === 0x2c) {
       hasImage = true;
-      at = afterBlocks(view, at + 11 + colours(view.getUint8(at + 9)));
-    } else if (kind === 0x21) at = afterBlocks(view, at + 2);
+      index = afterBlocks(view, index + 11 + colours(view.getUint8(index + 9)));
+    } else if (kind === 0x21) index = afterBlocks(view, index + 2);
     else return false;
   }
 }
@@ -70,9 +70,9 @@ const colours = (flags: number) => (flags & 0x80 ? 3 << ((flags & 0x07) + 1) : 0
 
 /** Blocks begin with their length; one of length 0 is the last. */
 function afterBlocks(view: DataView, start: number): number {
-  let at = start;
-  for (let length = view.getUint8(at); length > 0; length = view.getUint8(at)) at += 1 + length;
-  return at + 1;
+  let index = start;
+  for (let length = view.getUint8(index); length > 0; length = view.getUint8(index)) index += 1 + length;
+  return index + 1;
 }
 
 const pictures = new Set(["VP8 ", "VP8L", "ANMF"].map(tag));
@@ -81,12 +81,12 @@ function walkWebp(view: DataView): boolean {
   const end = 8 + view.getUint32(4, true);
   if (end > view.byteLength) return false;
   let hasData = false;
-  let at = 12;
-  while (at < end) {
-    const [name, length] = [view.getUint32(at), view.getUint32(at + 4, true)];
+  let index = 12;
+  while (index < end) {
+    const [name, length] = [view.getUint32(index), view.getUint32(index + 4, true)];
     hasData ||= pictures.has(name) && length > 0;
     // Data of an odd length is followed by a byte that means nothing.
-    at += 8 + length + (length % 2);
+    index += 8 + length + (length % 2);
   }
-  return hasData && at === end;
+  return hasData && index === end;
 }

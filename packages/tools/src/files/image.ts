@@ -39,19 +39,19 @@ export async function prepareImage(
   const isSmall = bytes.length <= maxBytes && isWholeImage(bytes, type);
   if (isSmall && (fits(size) || !resizes)) return { image: toImage(bytes, type), note: undefined };
   if (!resizes) {
-    const most = formatBytes(maxEncodedBytes);
+    const limit = formatBytes(maxEncodedBytes);
     const why = "the settings say that images are not made smaller";
     throw new ToolsError(
       "too_large",
-      `${path} cannot be shown as it is: models take ${most} of a whole image, and ${why}.`,
+      `${path} cannot be shown as it is: models take ${limit} of a whole image, and ${why}.`,
     );
   }
   // Most images are small enough, and most sessions see none.
   const { shrinkImage } = await import("./image-worker.ts");
   const small = await shrinkImage({ bytes, maxSidePixels, maxBytes }, limits);
   if (!small) {
-    const most = formatBytes(maxEncodedBytes);
-    throw new ToolsError("too_large", `${path} does not fit into ${most}, however small it is made.`);
+    const limit = formatBytes(maxEncodedBytes);
+    throw new ToolsError("too_large", `${path} does not fit into ${limit}, however small it is made.`);
   }
   const isResized = small.width !== size.width || small.height !== size.height;
   const note = isResized

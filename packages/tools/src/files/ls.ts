@@ -1,12 +1,13 @@
 import { join, relative } from "node:path";
-import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import type { Static } from "typebox";
 import { defaultLimits, definitions, type ParametersOf } from "../definitions.ts";
 import { systemCode, ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
+import type { DescribedTool } from "../tool.ts";
 import { keepHead } from "../truncate.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
-import { showName } from "./name.ts";
+import { showName } from "./show-name.ts";
 import { resolveExisting } from "./path.ts";
 
 export interface LsDetails {
@@ -18,12 +19,19 @@ export interface LsDetails {
 type Entry = Awaited<ReturnType<Files["list"]>>[number];
 
 /** Lists a directory. */
-export function createLsTool({ cwd, files }: { cwd: string; files: Files }): AgentTool<ParametersOf<"ls">, LsDetails> {
+export function createLsTool({
+  cwd,
+  files: ownFiles,
+}: {
+  cwd: string;
+  files: Files;
+}): DescribedTool<ParametersOf<"ls">, LsDetails> {
   const list = async (
-    { path: given = ".", limit = defaultLimits.ls }: Static<ParametersOf<"ls">>,
+    files: Files,
+    { path: typed = ".", limit = defaultLimits.ls }: Static<ParametersOf<"ls">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<LsDetails>> => {
-    const path = await resolveExisting(files, cwd, given);
+    const path = await resolveExisting(files, cwd, typed);
     const entries = (await files.list(path)).sort(byName);
     const lines: string[] = [];
     for (const entry of entries.slice(0, limit)) {
@@ -40,16 +48,17 @@ export function createLsTool({ cwd, files }: { cwd: string; files: Files }): Age
   };
   return {
     ...definitions.ls,
-    execute: (_id, args, signal) => unlessAborted(list(args, signal), signal),
+    execute: (_id, args, signal, _onUpdate, context) =>
+      unlessAborted(list(context?.files ?? ownFiles, args, signal), signal),
   };
 }
 
 /** Case does not matter, unless nothing else tells two names apart. Independent of the system's language. */
-function byName(one: Entry, other: Entry): number {
-  return compare(one.name.toLowerCase(), other.name.toLowerCase()) || compare(one.name, other.name);
+function byName(a: Entry, b: Entry): number {
+  return compare(a.name.toLowerCase(), b.name.toLowerCase()) || compare(a.name, b.name);
 }
 
-const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 async function describe(files: Files, directory: string, entry: Entry): Promise<string> {
   const name = showName(entry.name);

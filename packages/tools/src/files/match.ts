@@ -45,19 +45,19 @@ const maxNamedLines = 100;
  */
 export function planEdits(source: string, edits: readonly TextEdit[], name: string): PlannedEdit[] {
   const views = createViews(source);
-  const planned = edits.map((edit, at) => {
-    const label = edits.length === 1 ? "oldText" : `edits[${at}].oldText`;
+  const planned = edits.map((edit, index) => {
+    const label = edits.length === 1 ? "oldText" : `edits[${index}].oldText`;
     return {
       label,
       ...planEdit(views, { oldText: edit.oldText.toWellFormed(), newText: edit.newText.toWellFormed() }, label, name),
     };
   });
-  planned.sort((one, other) => one.start - other.start);
-  for (const [at, next] of planned.entries()) {
-    const before = planned[at - 1];
+  planned.sort((a, b) => a.start - b.start);
+  for (const [index, next] of planned.entries()) {
+    const before = planned[index - 1];
     if (!before || before.end <= next.start) continue;
-    const [one, other] = [before, next].map((edit) => `${edit.label} (${describeRange(source, edit)})`);
-    throw new ToolsError("overlap", `${one} and ${other} overlap in ${name}. Join them into one edit.`);
+    const [a, b] = [before, next].map((edit) => `${edit.label} (${describeRange(source, edit)})`);
+    throw new ToolsError("overlap", `${a} and ${b} overlap in ${name}. Join them into one edit.`);
   }
   return planned;
 }
@@ -76,8 +76,8 @@ export function applyChanges(source: string, changes: readonly Change[]): string
 export function lineNumbers(source: string, places: readonly number[]): number[] {
   let line = 1;
   let next = source.indexOf("\n");
-  return places.map((place) => {
-    for (; next >= 0 && next < place; next = source.indexOf("\n", next + 1)) line++;
+  return places.map((position) => {
+    for (; next >= 0 && next < position; next = source.indexOf("\n", next + 1)) line++;
     return line;
   });
 }
@@ -180,11 +180,11 @@ function changeAt(source: string, spot: Spot, { oldText, newText }: TextEdit): C
   if (isLiteral && newText.includes("\r")) return { from: spot.start, to: spot.end, text: newText };
   const before = spot.needle.source;
   const after = foldBreaks(newText).text;
-  const most = Math.min(before.length, after.length);
+  const minLength = Math.min(before.length, after.length);
   let head = 0;
-  while (head < most && before[head] === after[head]) head++;
+  while (head < minLength && before[head] === after[head]) head++;
   let tail = 0;
-  while (tail < most - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  while (tail < minLength - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
   const from = placeIn(spot, unitsBefore(spot.needle, head));
   const isEmpty = unitsBefore(spot.needle, head) === unitsBefore(spot.needle, before.length - tail);
   const to = isEmpty ? from : placeIn(spot, unitsBefore(spot.needle, before.length - tail));
@@ -202,11 +202,11 @@ function withBreaks(text: string, source: string, from: number, to: number): str
   if (!source.includes("\r")) return text;
   const breaks = source.slice(from, to).match(/\r\n|\r|\n/g) ?? [];
   const further = breaks.at(-1) ?? nearestBreak(source, from, to);
-  let at = 0;
+  let index = 0;
   let last = "";
-  return text.replaceAll("\n", (_feed, place: number) => {
-    const wanted = breaks[at++] ?? further;
-    const isJoined = wanted === "\n" && last === "\r" && text[place - 1] === "\n";
+  return text.replaceAll("\n", (_feed, position: number) => {
+    const wanted = breaks[index++] ?? further;
+    const isJoined = wanted === "\n" && last === "\r" && text[position - 1] === "\n";
     last = isJoined ? "\r\n" : wanted;
     return last;
   });

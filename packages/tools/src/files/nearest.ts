@@ -34,9 +34,9 @@ export function describeNearest(source: string, oldText: string): string {
 }
 
 function excerpt(lines: readonly string[], first: number, height: number): string {
-  const rows = lines.slice(first, first + height).map((line, at) => {
+  const rows = lines.slice(first, first + height).map((line, index) => {
     const text = line.replace(/\r$/, "").toWellFormed();
-    return `${first + at + 1}: ${text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text}`;
+    return `${first + index + 1}: ${text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text}`;
   });
   return rows.join("\n");
 }
@@ -53,21 +53,21 @@ const isAscii = (text: string) => !/[\u0080-\uffff]/.test(text);
 function bySameLines(lines: readonly string[], wanted: readonly string[]): Candidate[] {
   const places = new Map<string, number[]>();
   const keys = wanted.map(key);
-  for (const [at, text] of keys.entries()) {
+  for (const [index, text] of keys.entries()) {
     if (!/\w{2}|[^\s\x21-\x7e]/.test(text)) continue;
     const known = places.get(text);
-    if (!known) places.set(text, [at]);
+    if (!known) places.set(text, [index]);
     // A line that is repeated over and over says little about the place.
-    else if (known.length < 5) known.push(at);
+    else if (known.length < 5) known.push(index);
   }
   const votes = new Map<number, number>();
-  for (const [at, line] of lines.entries()) {
-    for (const place of places.get(key(line)) ?? []) votes.set(at - place, (votes.get(at - place) ?? 0) + 1);
+  for (const [index, line] of lines.entries()) {
+    for (const place of places.get(key(line)) ?? []) votes.set(index - place, (votes.get(index - place) ?? 0) + 1);
   }
-  const least = minLikeness * [...places.values()].flat().length;
+  const minVotes = minLikeness * [...places.values()].flat().length;
   return [...votes]
-    .filter(([first, count]) => first >= 0 && count >= least)
-    .sort(([one, oneVotes], [other, otherVotes]) => otherVotes - oneVotes || one - other)
+    .filter(([first, count]) => first >= 0 && count >= minVotes)
+    .sort(([a, oneVotes], [b, otherVotes]) => otherVotes - oneVotes || a - b)
     .slice(0, maxCandidates)
     .map(([first]) => ({ first, remark: compareAt(lines, wanted, keys, first) }));
 }
@@ -78,7 +78,9 @@ function compareAt(
   keys: readonly string[],
   first: number,
 ): string {
-  const differing = keys.flatMap((text, at) => (key(lines[first + at] ?? "") === text ? [] : [first + at + 1]));
+  const differing = keys.flatMap((text, index) =>
+    key(lines[first + index] ?? "") === text ? [] : [first + index + 1],
+  );
   const range = formatRange(first, wanted.length, lines.length);
   const differ = range.startsWith("Lines") ? `${range} differ` : `${range} differs`;
   if (differing.length > 0) {
@@ -86,7 +88,9 @@ function compareAt(
     return `${differ} at ${differing.slice(0, 10).join(", ")}${differing.length > 10 ? " and further on" : ""}`;
   }
   // Of long lines only the beginnings are known to be the same.
-  const long = wanted.findIndex((line, at) => line.length > maxKeyLength && line.trim() !== lines[first + at]!.trim());
+  const long = wanted.findIndex(
+    (line, index) => line.length > maxKeyLength && line.trim() !== lines[first + index]!.trim(),
+  );
   if (long < 0) return `${differ} only in white space`;
   return `${differ}, in line ${first + long + 1} from column ${getColumn(lines[first + long]!, wanted[long]!)} on`;
 }
@@ -94,9 +98,9 @@ function compareAt(
 /** Where a line begins to differ from the one that was wanted, 1-based; indentation does not matter. */
 function getColumn(line: string, wanted: string): number {
   const [indented, text] = [line.trimStart(), wanted.trimStart()];
-  let at = 0;
-  while (at < indented.length && indented[at] === text[at]) at++;
-  return line.length - indented.length + at + 1;
+  let index = 0;
+  while (index < indented.length && indented[index] === text[index]) index++;
+  return line.length - indented.length + index + 1;
 }
 
 function formatRange(first: number, height: number, total: number): string {
@@ -106,17 +110,20 @@ function formatRange(first: number, height: number, total: number): string {
 
 /** The lines that share most words with the longest line of the text. */
 function bySimilarLine(lines: readonly string[], wanted: readonly string[]): Candidate[] {
-  const longest = wanted.reduce((best, line, at) => (line.trim().length > wanted[best]!.trim().length ? at : best), 0);
+  const longest = wanted.reduce(
+    (best, line, index) => (line.trim().length > wanted[best]!.trim().length ? index : best),
+    0,
+  );
   const words = getWords(wanted[longest]!);
   if (words.size === 0) return [];
   return lines
-    .map((line, at) => ({ at, likeness: measureLikeness(words, getWords(line)) }))
+    .map((line, index) => ({ index, likeness: measureLikeness(words, getWords(line)) }))
     .filter(({ likeness }) => likeness >= minLikeness)
-    .sort((one, other) => other.likeness - one.likeness || one.at - other.at)
+    .sort((a, b) => b.likeness - a.likeness || a.index - b.index)
     .slice(0, maxCandidates)
-    .map(({ at }) => {
-      const first = Math.max(0, at - longest);
-      return { first, remark: `${formatRange(first, wanted.length, lines.length)} (line ${at + 1} is similar)` };
+    .map(({ index }) => {
+      const first = Math.max(0, index - longest);
+      return { first, remark: `${formatRange(first, wanted.length, lines.length)} (line ${index + 1} is similar)` };
     });
 }
 
@@ -128,8 +135,8 @@ const getWords = (line: string): Set<string> =>
       .match(/[\p{L}\p{N}_]+/gu),
   );
 
-function measureLikeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+function measureLikeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0;
-  for (const word of other) if (one.has(word)) shared++;
-  return shared / (one.size + other.size - shared);
+  for (const word of b) if (a.has(word)) shared++;
+  return shared / (a.size + b.size - shared);
 }

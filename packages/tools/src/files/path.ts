@@ -1,6 +1,7 @@
-/** What a model means by a path. */
+/** Which files a model may mean by a path. What a call asks for and what it opens are read from the same lists. */
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import type { AccessRequest } from "../access.ts";
 import { ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 
@@ -8,81 +9,115 @@ import type { Files } from "../platform/files.ts";
  * The absolute path: relative to `cwd`, with `~` for the home directory, and without the `@` with which people mention
  * files and models repeat it.
  */
-export function resolvePath(cwd: string, given: string): string {
-  return absolute(cwd, given.startsWith("@") ? given.slice(1) : given);
-}
+export const resolvePath = (cwd: string, typed: string): string => toAbsolute(cwd, withoutMention(typed));
 
-function absolute(cwd: string, path: string): string {
-  if (path === "" || path.includes("\0")) {
-    throw new ToolsError("invalid_input", `${JSON.stringify(path)} cannot be a path.`);
-  }
-  if (/^file:\/\//i.test(path)) {
-    throw new ToolsError("invalid_input", `${path.slice(0, 200)} is a URL. Give a path, without file:// before it.`);
-  }
+const withoutMention = (typed: string) => (typed.startsWith("@") ? typed.slice(1) : typed);
+
+function toAbsolute(cwd: string, path: string): string {
+  const problem = getProblem(path);
+  if (problem !== undefined) throw new ToolsError("invalid_input", problem);
   if (path === "~") return homedir();
   if (path.startsWith("~/")) return join(homedir(), path.slice(2));
   return isAbsolute(path) ? resolve(path) : resolve(cwd, path);
 }
 
+/** Why a text cannot be a path; undefined where it can. */
+function getProblem(path: string): string | undefined {
+  if (path === "" || path.includes("\0")) return `${JSON.stringify(path)} cannot be a path.`;
+  if (!/^file:\/\//i.test(path)) return undefined;
+  return `${path.slice(0, 200)} is a URL. Give a path, without file:// before it.`;
+}
+
+/** Lists the paths of which a call opens one, without duplicates. Throws for what cannot be a path. */
+export type ListPaths = (cwd: string, typed: string) => ReadonlySet<string>;
+
 /**
- * The path of something that exists, also where its name is spelled otherwise: macOS composes letters differently, puts
- * a narrow space before AM and PM, and curls quotes in the names of screenshots.
+ * The paths of something that should exist, the likeliest first. macOS composes letters differently, puts a narrow space
+ * before AM and PM, and curls quotes in the names of screenshots.
  */
-export async function resolveExisting(files: Files, cwd: string, given: string): Promise<string> {
-  for (const spelling of allSpellings(cwd, given)) if (await isThere(files, spelling)) return spelling;
-  return resolvePath(cwd, given);
+export const listExisting: ListPaths = (cwd, typed) => listSpelled(cwd, typed, spellings);
+
+/** The paths of something that may not exist yet: its letters may be composed otherwise in the name of an existing file. */
+export const listNew: ListPaths = (cwd, typed) => listSpelled(cwd, typed, compositions);
+
+/** A name that begins with `@` comes first: it is a mention only where no such file exists. */
+function listSpelled(cwd: string, typed: string, spell: (path: string) => string[]): Set<string> {
+  const mentioned = spell(resolvePath(cwd, typed));
+  return new Set(typed.startsWith("@") ? [...spell(toAbsolute(cwd, typed)), ...mentioned] : mentioned);
+}
+
+const compositions = (path: string) => [path, path.normalize("NFC"), path.normalize("NFD")];
+
+function spellings(path: string): string[] {
+  const narrow = path.replace(/ (AM|PM)\b/gi, "\u202f$1");
+  const all = [path, narrow, path.replaceAll("'", "\u2019"), narrow.replaceAll("'", "\u2019")];
+  return [
+    ...all,
+    ...all.map((spelling) => spelling.normalize("NFD")),
+    ...all.map((spelling) => spelling.normalize("NFC")),
+  ];
+}
+
+export interface PathAccess {
+  capability: "read" | "write";
+  /** Whose call it is. */
+  toolName: string;
+  list: ListPaths;
+}
+
+/**
+ * What a call wants that opens a path. One whose path is missing, or cannot be a path, targets the tool's name: the tool
+ * refuses such arguments itself.
+ */
+export function getPathAccess(access: PathAccess, cwd: string, typed: string | undefined): AccessRequest {
+  const { capability, toolName: name, list } = access;
+  if (typed === undefined || getProblem(withoutMention(typed)) !== undefined) {
+    return { capability, target: { kind: "name", name } };
+  }
+  const path = resolvePath(cwd, typed);
+  const alternatives = [...list(cwd, typed)].filter((other) => other !== path);
+  return { capability, target: { kind: "path", path }, ...(alternatives.length > 0 && { alternatives }) };
+}
+
+/** The first path of the list that exists, else the one that was typed. */
+export async function resolveExisting(files: Files, cwd: string, typed: string): Promise<string> {
+  return (await findFirst(files, listExisting(cwd, typed))) ?? resolvePath(cwd, typed);
 }
 
 /** The same, and the path that it really has. Refused where the guard does not allow reading. */
 export async function resolveReal(
   files: Files,
   cwd: string,
-  given: string,
+  typed: string,
 ): Promise<{ path: string; realPath: string }> {
   // Most paths can be spelled in one way only: then nothing has to be looked for.
-  const isOnly = allSpellings(cwd, given).size === 1;
-  const path = isOnly ? resolvePath(cwd, given) : await resolveExisting(files, cwd, given);
+  const isOnly = listExisting(cwd, typed).size === 1;
+  const path = isOnly ? resolvePath(cwd, typed) : await resolveExisting(files, cwd, typed);
   return { path, realPath: await files.realPath(path) };
-}
-
-/** What may be meant, the likeliest first. */
-function allSpellings(cwd: string, given: string): Set<string> {
-  const mentioned = spellings(resolvePath(cwd, given));
-  return given.startsWith("@") ? new Set([...spellings(absolute(cwd, given)), ...mentioned]) : mentioned;
-}
-
-/** Another spelling may lead to where nobody may look; the one that is meant is refused when it is used. */
-async function isThere(files: Files, path: string): Promise<boolean> {
-  try {
-    return (await files.stat(path)) !== undefined;
-  } catch (error) {
-    if (error instanceof ToolsError && error.code === "denied") return false;
-    throw error;
-  }
 }
 
 /**
  * The path of something that may not exist yet. `@types/x.ts` is meant as it stands where there is an `@types`, and a
  * file whose name is there with its letters composed otherwise is the one that is meant.
  */
-export async function resolveNew(files: Files, cwd: string, given: string): Promise<string> {
-  const path = await literalOrMentioned(files, cwd, given);
-  const composed = new Set([path, path.normalize("NFC"), path.normalize("NFD")]);
-  if (composed.size === 1) return path;
-  for (const spelling of composed) if (await isThere(files, spelling)) return spelling;
-  return path;
+export async function resolveNew(files: Files, cwd: string, typed: string): Promise<string> {
+  const isLiteral = typed.startsWith("@") && (await exists(files, toAbsolute(cwd, typed.split("/", 1)[0]!)));
+  const path = isLiteral ? toAbsolute(cwd, typed) : resolvePath(cwd, typed);
+  const spelled = new Set(compositions(path));
+  return (spelled.size > 1 ? await findFirst(files, spelled) : undefined) ?? path;
 }
 
-async function literalOrMentioned(files: Files, cwd: string, given: string): Promise<string> {
-  if (!given.startsWith("@")) return resolvePath(cwd, given);
-  const isLiteral = await isThere(files, absolute(cwd, given.split("/", 1)[0]!));
-  return isLiteral ? absolute(cwd, given) : resolvePath(cwd, given);
+async function findFirst(files: Files, paths: Iterable<string>): Promise<string | undefined> {
+  for (const path of paths) if (await exists(files, path)) return path;
+  return undefined;
 }
 
-function spellings(path: string): Set<string> {
-  const narrow = path.replace(/ (AM|PM)\b/gi, "\u202f$1");
-  const curled = path.replaceAll("'", "\u2019");
-  const both = narrow.replaceAll("'", "\u2019");
-  const all = [path, narrow, curled, both];
-  return new Set([...all, ...all.map((one) => one.normalize("NFD")), ...all.map((one) => one.normalize("NFC"))]);
+/** A path that may not be looked at counts as missing. If it is the one that was typed, using it is refused later. */
+async function exists(files: Files, path: string): Promise<boolean> {
+  try {
+    return (await files.stat(path)) !== undefined;
+  } catch (error) {
+    if (error instanceof ToolsError && error.code === "denied") return false;
+    throw error;
+  }
 }

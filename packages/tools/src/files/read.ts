@@ -1,4 +1,4 @@
-import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import { type Clock, systemClock } from "@tau/ai";
 import type { Static } from "typebox";
 import { definitions, type ParametersOf } from "../definitions.ts";
@@ -7,6 +7,7 @@ import { maxHashlineBytes } from "../hashline/edit-files.ts";
 import { showHashline } from "../hashline/show.ts";
 import { createSnapshots, type Snapshots } from "../hashline/snapshots.ts";
 import type { Files, ReadableFile } from "../platform/files.ts";
+import type { DescribedTool } from "../tool.ts";
 import { countLines, formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { unlessAborted } from "./abort.ts";
 import { type LineWindow, readLines } from "./lines.ts";
@@ -26,7 +27,7 @@ export interface ReadDetails {
 /** Shows a file, or a part of one. */
 export function createReadTool({
   cwd,
-  files,
+  files: ownFiles,
   clock = systemClock,
   snapshots = createSnapshots(),
   resizesImages = true,
@@ -39,21 +40,22 @@ export function createReadTool({
   snapshots?: Snapshots;
   /** Whether images that are larger than models like are made smaller. Default true. */
   resizesImages?: boolean;
-}): AgentTool<ParametersOf<"read">, ReadDetails> {
+}): DescribedTool<ParametersOf<"read">, ReadDetails> {
   const read = async (
-    { path: given, offset = 1, limit = defaultMaxLines, hashline = false }: Static<ParametersOf<"read">>,
+    files: Files,
+    { path: typed, offset = 1, limit = defaultMaxLines, hashline = false }: Static<ParametersOf<"read">>,
     signal: AbortSignal | undefined,
   ): Promise<AgentToolResult<ReadDetails>> => {
-    const path = await resolveExisting(files, cwd, given);
+    const path = await resolveExisting(files, cwd, typed);
     const file = await files.openRead(path);
     try {
-      const image = await sniff(file, given);
+      const image = await sniff(file, typed);
       if (image) return await showImage(files, file, image, { path, clock, signal, resizes: resizesImages });
-      if (hashline) return await showAnchors({ files, snapshots }, { path, given }, { offset, limit });
+      if (hashline) return await showAnchors({ files, snapshots }, { path, typed }, { offset, limit });
       const maxLines = Math.min(limit, defaultMaxLines);
       const window = await readLines(file, { offset, maxLines, maxBytes: defaultMaxBytes, signal });
       // A file may begin as a text does and go on otherwise.
-      for (const line of window.lines) refuseZeros(line, given, file.size);
+      for (const line of window.lines) refuseZeros(line, typed, file.size);
       return present(window, path, offset);
     } finally {
       await file.close();
@@ -61,7 +63,8 @@ export function createReadTool({
   };
   return {
     ...definitions.read,
-    execute: (_id, args, signal) => unlessAborted(read(args, signal), signal),
+    execute: (_id, args, signal, _onUpdate, context) =>
+      unlessAborted(read(context?.files ?? ownFiles, args, signal), signal),
   };
 }
 
@@ -83,10 +86,10 @@ async function showImage(
 ): Promise<AgentToolResult<ReadDetails>> {
   const { path } = limits;
   if (size > maxImageFileBytes) {
-    const most = formatBytes(maxImageFileBytes);
+    const limit = formatBytes(maxImageFileBytes);
     throw new ToolsError(
       "too_large",
-      `${path} is an image of ${formatBytes(size)}; at most ${most} can be shown. Make it smaller first.`,
+      `${path} is an image of ${formatBytes(size)}; at most ${limit} can be shown. Make it smaller first.`,
     );
   }
   const { bytes } = await files.readWhole(path, maxImageFileBytes);
@@ -100,11 +103,11 @@ async function showImage(
 /** The tag is of the whole file, so here the whole file is read. */
 async function showAnchors(
   { files, snapshots }: { files: Files; snapshots: Snapshots },
-  { path, given }: { path: string; given: string },
+  { path, typed }: { path: string; typed: string },
   range: { offset: number; limit: number },
 ): Promise<AgentToolResult<ReadDetails>> {
   const { realPath, bytes } = await files.readWhole(path, maxHashlineBytes);
-  const { text, ...shown } = showHashline(snapshots, { given, realPath, bytes }, range);
+  const { text, ...shown } = showHashline(snapshots, { typed, realPath, bytes }, range);
   return { content: [{ type: "text", text }], details: { path, ...shown } };
 }
 

@@ -24,7 +24,7 @@ const signatures: readonly [ImageType, (bytes: Uint8Array) => boolean][] = [
 ];
 
 const startsWith = (bytes: Uint8Array, signature: readonly number[]) =>
-  bytes.length >= signature.length && signature.every((byte, at) => bytes[at] === byte);
+  bytes.length >= signature.length && signature.every((byte, index) => bytes[index] === byte);
 
 export const detectImageType = (head: Uint8Array): ImageType | undefined =>
   signatures.find(([, matches]) => matches(head))?.[0];

@@ -39,23 +39,23 @@ export function decodeText(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString("utf8");
   const parts: string[] = [];
   let from = 0;
-  for (let at = 0; at < bytes.length;) {
-    const length = sequenceLength(bytes, at);
+  for (let index = 0; index < bytes.length;) {
+    const length = sequenceLength(bytes, index);
     if (length === 0) {
-      parts.push(bytes.toString("utf8", from, at), String.fromCharCode(escapeBase + bytes[at]!));
-      from = at + 1;
+      parts.push(bytes.toString("utf8", from, index), String.fromCharCode(escapeBase + bytes[index]!));
+      from = index + 1;
     }
-    at += length || 1;
+    index += length || 1;
   }
   return [...parts, bytes.toString("utf8", from)].join("");
 }
 
 /** How many bytes the code point at `at` has; 0 when there is none. */
-function sequenceLength(bytes: Buffer, at: number): number {
-  const first = bytes[at]!;
+function sequenceLength(bytes: Buffer, index: number): number {
+  const first = bytes[index]!;
   if (first < 0x80) return 1;
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  return isUtf8(bytes.subarray(at, at + length)) ? length : 0;
+  return isUtf8(bytes.subarray(index, index + length)) ? length : 0;
 }
 
 /** The bytes of a text. Pure. */
@@ -64,7 +64,7 @@ export function encodeText(text: string): Buffer {
   // With the flag `u`, halves of a proper pair do not match.
   const parts = text.split(/([\udc80-\udcff])/u);
   return Buffer.concat(
-    parts.map((part, at) => (at % 2 === 1 ? Buffer.from([part.charCodeAt(0) - escapeBase]) : Buffer.from(part))),
+    parts.map((part, index) => (index % 2 === 1 ? Buffer.from([part.charCodeAt(0) - escapeBase]) : Buffer.from(part))),
   );
 }
 

@@ -8,28 +8,28 @@ export function limitMemory(module: Uint8Array, maxPages: number): Uint8Array {
   /** Numbers are written seven bits a byte, the lowest first. */
   const read = (from: number): { value: number; next: number } => {
     let value = 0;
-    for (let at = from, shift = 0; ; at++, shift += 7) {
-      value |= (module[at]! & 0x7f) << shift;
-      if (module[at]! < 0x80) return { value, next: at + 1 };
+    for (let index = from, shift = 0; ; index++, shift += 7) {
+      value |= (module[index]! & 0x7f) << shift;
+      if (module[index]! < 0x80) return { value, next: index + 1 };
     }
   };
   const write = (value: number): number[] => (value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...write(value >>> 7)]);
   // Behind a head of 8 bytes come sections: a kind, a length, and so many bytes.
-  for (let at = 8; at < module.length;) {
-    const { value: length, next: start } = read(at + 1);
+  for (let index = 8; index < module.length;) {
+    const { value: length, next: start } = read(index + 1);
     const end = start + length;
-    if (module[at] === 5) {
+    if (module[index] === 5) {
       // One memory, of which only the least size is told.
       if (module[start] !== 1 || module[start + 1] !== 0) break;
       const limits = [1, 1, ...write(read(start + 2).value), ...write(maxPages)];
       const section = [5, limits.length, ...limits];
-      const limited = new Uint8Array(at + section.length + module.length - end);
-      limited.set(module.subarray(0, at));
-      limited.set(section, at);
-      limited.set(module.subarray(end), at + section.length);
+      const limited = new Uint8Array(index + section.length + module.length - end);
+      limited.set(module.subarray(0, index));
+      limited.set(section, index);
+      limited.set(module.subarray(end), index + section.length);
       return limited;
     }
-    at = end;
+    index = end;
   }
   throw new Error("The module does not say in the expected way how much memory it takes.");
 }

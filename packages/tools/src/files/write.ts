@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import type { AgentTool } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
+import type { DescribedTool } from "../tool.ts";
 import { countBreaks, countLines, formatBytes } from "../truncate.ts";
 import { unlessAborted } from "./abort.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";
-import { showName } from "./name.ts";
+import { showName } from "./show-name.ts";
 import { resolveNew } from "./path.ts";
 
 export interface WriteDetails {
@@ -18,13 +18,14 @@ export interface WriteDetails {
 /** Creates a file, or replaces all of one. */
 export function createWriteTool({
   cwd,
-  files,
+  files: ownFiles,
   queue,
-}: EditorPorts & { cwd: string }): AgentTool<ParametersOf<"write">, WriteDetails> {
+}: EditorPorts & { cwd: string }): DescribedTool<ParametersOf<"write">, WriteDetails> {
   return {
     ...definitions.write,
-    async execute(_id, { path: given, content }, signal) {
-      const path = await unlessAborted(resolveNew(files, cwd, given), signal);
+    async execute(_id, { path: typed, content }, signal, _onUpdate, context) {
+      const files = context?.files ?? ownFiles;
+      const path = await unlessAborted(resolveNew(files, cwd, typed), signal);
       const bytes = Buffer.from(content);
       const { realPath, created: isNew } = await aloneWith(
         { files, queue },
@@ -37,7 +38,7 @@ export function createWriteTool({
       );
       const lines = lineCount(content);
       const what = `${countLines(lines)} (${formatBytes(bytes.length)})`;
-      const name = getName(given, { cwd, realPath });
+      const name = getName(typed, { cwd, realPath });
       const text = isNew ? `Created ${name}: ${what}.` : `Replaced the content of ${name}: ${what}.`;
       return { content: [{ type: "text", text }], details: { path, bytes: bytes.length, lines, isNew } };
     },
@@ -45,8 +46,8 @@ export function createWriteTool({
 }
 
 /** Where it was written is said where that is not what was given: behind a link, or under another spelling. */
-const getName = (given: string, { cwd, realPath }: { cwd: string; realPath: string }): string =>
-  resolve(cwd, given) === realPath ? given : `${given} (${showName(realPath)})`;
+const getName = (typed: string, { cwd, realPath }: { cwd: string; realPath: string }): string =>
+  resolve(cwd, typed) === realPath ? typed : `${typed} (${showName(realPath)})`;
 
 /** The break after the last line does not begin another one. */
 const lineCount = (text: string): number => countBreaks(text) + (text === "" || text.endsWith("\n") ? 0 : 1);

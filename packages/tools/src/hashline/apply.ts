@@ -1,4 +1,4 @@
-/** Replacing lines of a text. Every number is of the text before: hunks never shift one another. Pure. */
+/** Replaces lines of a text. Every line number is of the text before: hunks never shift each other. Pure. */
 import { ToolsError } from "../errors.ts";
 import type { ChangedBlock } from "../files/diff.ts";
 import { TextFile } from "./text.ts";
@@ -8,13 +8,13 @@ export interface Hunk {
   readonly start: number;
   readonly end: number;
   readonly lines: readonly string[];
-  /** Of two insertions at one place, the one that follows a line goes before the one that precedes a line. */
+  /** Of two insertions at the same line, the one that follows a line goes before the one that precedes a line. */
   readonly follows?: boolean;
 }
 
 const isInsertion = (hunk: Hunk) => hunk.start === hunk.end;
 
-/** From top to bottom. Insertions at one place keep their order, and stand before lines that are replaced there. */
+/** From top to bottom. Insertions at the same line keep their order, and go before lines that are replaced there. */
 export function sortHunks(hunks: readonly Hunk[]): Hunk[] {
   const rank = (hunk: Hunk) => (isInsertion(hunk) ? (hunk.follows ? 0 : 1) : 2);
   return [...hunks].sort((a, b) => a.start - b.start || rank(a) - rank(b));
@@ -57,11 +57,11 @@ export function applyHunks(file: TextFile, sorted: readonly Hunk[]): TextFile {
     known += to - from;
     add(bytes.subarray(file.getStart(from), file.getStart(to)));
   };
-  let at = 0;
+  let next = 0;
   for (const { start, end, lines, follows } of sorted) {
-    keep(at, start);
-    // What follows a last line without a line break gives it one.
-    if (start === count && isOpen && at < count) add(Buffer.from(file.getEnding(count - 1)));
+    keep(next, start);
+    // A last line without a line break gets one when lines follow it.
+    if (start === count && isOpen && next < count) add(Buffer.from(file.getEnding(count - 1)));
     const like = (offset: number) => {
       if (start === end) return Math.max(0, follows ? start - 1 : Math.min(start, count - 1));
       return Math.min(start + offset, end - 1);
@@ -70,18 +70,18 @@ export function applyHunks(file: TextFile, sorted: readonly Hunk[]): TextFile {
       starts[known++] = length;
       add(Buffer.from(line + file.getEnding(like(offset))));
     }
-    at = end;
+    next = end;
   }
-  keep(at, count);
+  keep(next, count);
   const result = new TextFile(Buffer.concat(parts, length), starts);
   return isOpen && sorted.some((hunk) => hunk.end === count) ? withoutLastBreak(result) : result;
 }
 
-/** Copies numbers to `at`, each grown by `shift`. On its own: loops in functions that are made anew are compiled anew. */
-function setShifted(target: Int32Array, at: number, numbers: Int32Array, shift: number): void {
-  target.set(numbers, at);
+/** Copies numbers to `offset`, each grown by `shift`. At the top level, because V8 compiles the loops of closures again. */
+function setShifted(target: Int32Array, offset: number, numbers: Int32Array, shift: number): void {
+  target.set(numbers, offset);
   if (shift === 0) return;
-  for (let index = at; index < at + numbers.length; index++) target[index]! += shift;
+  for (let index = offset; index < offset + numbers.length; index++) target[index]! += shift;
 }
 
 /** How many lines of context a diff has, and so how near hunks are that are shown together. */
@@ -91,15 +91,15 @@ const context = 3;
 export function changedBlocks(before: TextFile, after: TextFile, sorted: readonly Hunk[]): ChangedBlock[] {
   const blocks: ChangedBlock[] = [];
   let shift = 0;
-  for (let at = 0; at < sorted.length;) {
-    const start = Math.max(0, sorted[at]!.start - context);
+  for (let index = 0; index < sorted.length;) {
+    const start = Math.max(0, sorted[index]!.start - context);
     let end = start;
     let grown = 0;
     do {
-      const hunk = sorted[at++]!;
+      const hunk = sorted[index++]!;
       end = Math.min(before.count, hunk.end + context);
       grown += hunk.lines.length - (hunk.end - hunk.start);
-    } while (at < sorted.length && sorted[at]!.start - context <= end);
+    } while (index < sorted.length && sorted[index]!.start - context <= end);
     blocks.push({
       linesAbove: { before: start, after: start + shift },
       before: before.slice(start, end),
@@ -110,7 +110,7 @@ export function changedBlocks(before: TextFile, after: TextFile, sorted: readonl
   return blocks;
 }
 
-/** The file had no line break at its end and gets none. An empty last line needs it: without, it would be no line. */
+/** A file without a line break at its end gets none. An empty last line keeps it: without, it would not be a line. */
 function withoutLastBreak(file: TextFile): TextFile {
   if (file.isOpen || file.count === 0 || file.line(file.count - 1) === "") return file;
   return new TextFile(file.bytes.subarray(0, -file.getEnding(file.count - 1).length), file.starts);

@@ -1,7 +1,7 @@
-/** What models send in place of a list of edits of lines. Pure. */
+/** Normalises the arguments of hashline edits. Pure. */
 import { parseJson } from "../files/json-argument.ts";
 
-export interface GivenEdit {
+export interface RequestedEdit {
   op: string;
   pos?: string;
   end?: string;
@@ -9,27 +9,27 @@ export interface GivenEdit {
   lines: string[] | string | null;
 }
 
-/** As it is when the validation has found nothing wrong. */
+/** The arguments once they are valid. */
 interface LineEdits {
   path: string;
-  edits: (GivenEdit & { op: "replace" | "prepend" | "append" })[];
+  edits: (RequestedEdit & { op: "replace" | "prepend" | "append" })[];
 }
 
-/** Models also send lists as JSON in a string. What is still wrong is left for the validation to name. */
+/** Models also send lists as JSON in a string. Anything else that is wrong is left to the validation. */
 export function prepareLineEdits(args: unknown): LineEdits {
-  const given = args as Partial<LineEdits> | undefined;
-  const edits = toList(given?.edits);
+  const request = args as Partial<LineEdits> | undefined;
+  const edits = toList(request?.edits);
   if (!Array.isArray(edits)) return args as LineEdits;
   const prepared = edits.map((edit: unknown) => {
-    const lines = toList((edit as Partial<GivenEdit> | null)?.lines);
-    return isTexts(lines) ? { ...(edit as GivenEdit), lines } : edit;
+    const lines = toList((edit as Partial<RequestedEdit> | null)?.lines);
+    return isTexts(lines) ? { ...(edit as RequestedEdit), lines } : edit;
   });
-  return { ...given, edits: prepared } as LineEdits;
+  return { ...request, edits: prepared } as LineEdits;
 }
 
-/** Only what begins as a list: new text that is indented is meant as it stands. */
-const toList = (given: unknown): unknown =>
-  typeof given === "string" && given.startsWith("[") ? parseJson(given) : given;
+/** Only a string that begins as a list: any other string is new text. */
+const toList = (value: unknown): unknown =>
+  typeof value === "string" && value.startsWith("[") ? parseJson(value) : value;
 
 const isTexts = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === "string");
+  Array.isArray(value) && value.every((item) => typeof item === "string");

@@ -1,4 +1,4 @@
-/** What both hashline tools do with files: prepare all, then write all, and take back all if one write fails. */
+/** Edits the files of both hashline tools: prepares all, then writes all, and restores all if one write fails. */
 import { ToolsError } from "../errors.ts";
 import { refuseAborted } from "../files/abort.ts";
 import { unifiedDiff } from "../files/diff.ts";
@@ -12,18 +12,19 @@ import {
 import { defaultMaxBytes } from "../truncate.ts";
 import { applyHunks, changedBlocks, type Hunk, refuseOverlaps } from "./apply.ts";
 import { type LineEdit, planEdits, type Refusal } from "./plan.ts";
-import { getFirst, type Room, shareRoom } from "./room.ts";
+import { getFirst, type OutputBudget, shareBudget } from "./output-budget.ts";
 import { renderChanges, renderSpots } from "./show.ts";
 import type { Snapshots } from "./snapshots.ts";
 import { type FileWrite, writeAll } from "./write-files.ts";
 
-export interface HashlineGround extends EditorPorts {
+/** What the hashline tools work with. */
+export interface HashlinePorts extends EditorPorts {
   snapshots: Snapshots;
 }
 
 export interface FileEdits {
-  /** As the model spelled it. */
-  given: string;
+  /** The path as the model typed it. */
+  typed: string;
   /** The absolute path. */
   path: string;
   realPath: string;
@@ -49,9 +50,9 @@ interface Prepared extends FileEdits, FileWrite {
   notes: string[];
 }
 
-/** Returns what the model reads, and what happened to each file. Nothing is written unless every edit can be placed. */
+/** Returns the text for the model, and what happened to each file. Nothing is written unless every edit can be placed. */
 export async function editFiles(
-  ground: HashlineGround,
+  ports: HashlinePorts,
   targets: readonly FileEdits[],
   signal?: AbortSignal,
 ): Promise<{ text: string; changes: HashlineChange[] }> {
@@ -59,35 +60,35 @@ export async function editFiles(
   const work = async (beginWriting: BeginWriting) => {
     refuseAborted(signal);
     const prepared = await unlessOvertaken(async () => {
-      const ready = await prepareAll(ground, targets);
+      const ready = await prepareAll(ports, targets);
       beginWriting();
-      await writeAll(ground.files, ready.filter(isChanged));
+      await writeAll(ports.files, ready.filter(isChanged));
       return ready;
     });
-    const shown = prepared.map((one) => present(ground.snapshots, one, prepared.length));
-    const text = shareRoom(
-      shown.map((one) => one.text),
+    const shown = prepared.map((file) => present(ports.snapshots, file, prepared.length));
+    const text = shareBudget(
+      shown.map((file) => file.text),
       (count) => `${count} more files were edited.`,
     );
     return { text, changes: shown.map(({ change }) => change) };
   };
-  return await untilWriting(signal, (beginWriting) => inOrder(ground.queue, realPaths, () => work(beginWriting)));
+  return await untilWriting(signal, (beginWriting) => inOrder(ports.queue, realPaths, () => work(beginWriting)));
 }
 
 const isChanged = ({ before, after }: Prepared) => !before.text.equals(after.text);
 
-async function prepareAll(ground: HashlineGround, targets: readonly FileEdits[]): Promise<Prepared[]> {
+async function prepareAll(ports: HashlinePorts, targets: readonly FileEdits[]): Promise<Prepared[]> {
   const prepared: Prepared[] = [];
   const refused: Refused[] = [];
   for (const target of targets) {
-    const outcome = await prepare(ground, target);
+    const outcome = await prepare(ports, target);
     if ("code" in outcome) refused.push(outcome);
     else prepared.push(outcome);
   }
   const [first] = refused;
   if (!first) return prepared;
-  const text = shareRoom(
-    refused.map((one) => one.text),
+  const text = shareBudget(
+    refused.map((file) => file.text),
     (count) => `The edits of ${count} more files could not be placed either.`,
   );
   throw new ToolsError(first.code, text);
@@ -101,55 +102,55 @@ async function inOrder<T>(queue: FileQueue, keys: readonly string[], work: () =>
 
 interface Refused {
   code: Refusal["code"];
-  /** Shows the lines that a next try needs: they count as shown from then on. */
-  text(room: Room): string;
+  /** Shows the lines that the next attempt needs: they count as shown from then on. */
+  text(budget: OutputBudget): string;
 }
 
 const maxReasons = 10;
 const maxNotes = 20;
 
-async function prepare({ files, snapshots }: HashlineGround, target: FileEdits): Promise<Prepared | Refused> {
-  const { given, realPath, edits, fileTag } = target;
+async function prepare({ files, snapshots }: HashlinePorts, target: FileEdits): Promise<Prepared | Refused> {
+  const { typed, realPath, edits, fileTag } = target;
   const { bytes, stamp } = await files.readWhole(realPath, maxHashlineBytes, { expected: snapshots.decoded });
-  const before = snapshots.decode(bytes, given);
+  const before = snapshots.decode(bytes, typed);
   const versions = snapshots.versions(realPath);
   const plan = planEdits({ edits, current: before, versions, ...(fileTag !== undefined && { fileTag }) });
   if (plan.kind === "refused") {
     const { code, spots } = plan;
     const reasons = getFirst(plan.reasons, maxReasons, (count) => `${count} more could not be placed either.`);
-    const head = `Nothing was changed in ${given}. ${reasons.join(" ")}\nThe lines as they are now; use these tags:`;
-    const text = (room: Room) => {
-      room.take(head);
-      return `${head}\n${renderSpots(snapshots, { given, realPath, file: before, spots }, room)}`;
+    const head = `Nothing was changed in ${typed}. ${reasons.join(" ")}\nThe lines as they are now; use these tags:`;
+    const text = (budget: OutputBudget) => {
+      budget.take(head);
+      return `${head}\n${renderSpots(snapshots, { typed, realPath, file: before, spots }, budget)}`;
     };
     return { code, text };
   }
-  refuseOverlaps(plan.hunks, given);
+  refuseOverlaps(plan.hunks, typed);
   return { ...target, stamp, before, after: applyHunks(before, plan.hunks), hunks: plan.hunks, notes: plan.notes };
 }
 
 /** How many bytes of changed lines are shown again: enough to go on, not the whole of a large rewrite. */
 const changesBytes = 8 * 1024;
 
-/** `count`: how many files share what may be said. */
+/** `count`: how many files share the limits of one result. */
 function present(
   snapshots: Snapshots,
-  one: Prepared,
+  file: Prepared,
   count: number,
-): { text: (room: Room) => string; change: HashlineChange } {
-  const { given, path, realPath, before, after, hunks } = one;
-  const notes = getFirst(one.notes, maxNotes, (left) => `${left} more edits were placed so.`);
-  if (!isChanged(one)) {
-    const text = [`Nothing to change in ${given}: it is already so.`, ...notes].join("\n");
+): { text: (budget: OutputBudget) => string; change: HashlineChange } {
+  const { typed, path, realPath, before, after, hunks } = file;
+  const notes = getFirst(file.notes, maxNotes, (left) => `${left} more edits were placed so.`);
+  if (!isChanged(file)) {
+    const text = [`Nothing to change in ${typed}: it is already so.`, ...notes].join("\n");
     return { text: () => text, change: { path, diff: "", firstChangedLine: undefined, recoveries: notes } };
   }
   const maxBytes = Math.floor(defaultMaxBytes / count);
-  const summary = unifiedDiff(given, changedBlocks(before, after, hunks), maxBytes);
+  const summary = unifiedDiff(typed, changedBlocks(before, after, hunks), maxBytes);
   snapshots.edited(realPath, before, after, hunks);
-  const text = (room: Room) => {
-    const head = [`Edited ${given}.`, ...notes].join("\n");
-    room.take(head);
-    const rows = renderChanges(snapshots, { given, realPath, file: after, hunks }, room.upTo(changesBytes));
+  const text = (budget: OutputBudget) => {
+    const head = [`Edited ${typed}.`, ...notes].join("\n");
+    budget.take(head);
+    const rows = renderChanges(snapshots, { typed, realPath, file: after, hunks }, budget.upTo(changesBytes));
     return `${head}\n${rows}`;
   };
   return { text, change: { path, ...summary, recoveries: notes } };

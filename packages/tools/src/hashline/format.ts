@@ -1,8 +1,7 @@
-/** How lines are shown with their tags, and how such spellings are read back. Pure. */
+/** How lines are shown with their tags, and how anchors are parsed. Pure. */
 import { ToolsError } from "../errors.ts";
+import { sectionSign } from "./patch-header.ts";
 import { lineTag, lineTagPattern } from "./tags.ts";
-
-export const sectionSign = "¶";
 
 /** A line as the model names it: its number, 1-based, and the tag it was shown with. */
 export interface Anchor {
@@ -17,13 +16,13 @@ export const renderRow = (number: number, line: string): string => `${number}#${
 
 const anchorShape = new RegExp(`^\\s*(\\d{1,9})#(${lineTagPattern})(?::.*|\\s*)$`, "is");
 
-/** `12#ZP`; a whole row, copied with its content, is understood too. */
-export function parseAnchor(given: string): Anchor {
-  const [, line, tag] = anchorShape.exec(given) ?? [];
+/** Parses `12#ZP`; a whole row that was copied with its content is accepted too. */
+export function parseAnchor(text: string): Anchor {
+  const [, line, tag] = anchorShape.exec(text) ?? [];
   if (line === undefined || tag === undefined || Number(line) < 1) {
     throw new ToolsError(
       "invalid_input",
-      `${JSON.stringify(given.slice(0, 80))} is not an anchor. Write LINE#TAG as read shows it with hashline: true, such as "12#ZP".`,
+      `${JSON.stringify(text.slice(0, 80))} is not an anchor. Write LINE#TAG as read shows it with hashline: true, such as "12#ZP".`,
     );
   }
   return { line: Number(line), tag: tag.toUpperCase() };
@@ -32,8 +31,8 @@ export function parseAnchor(given: string): Anchor {
 const rowShape = new RegExp(`^(\\d{1,9})#(${lineTagPattern}):(.*)$`, "s");
 
 /**
- * New text that was copied with its tag loses it, also where it was changed after the tag. Any other tag is no tag, and
- * meant as it stands. `wasShown`: whether a line was shown with this number and tag.
+ * Removes the tag of a line that was copied with it, also where the line was changed after the tag. Anything else that
+ * looks like a tag is part of the text. `wasShown`: whether a line was shown with this number and tag.
  */
 export function stripTag(line: string, wasShown: (number: number, tag: string) => boolean): string {
   const [, number, tag, content] = rowShape.exec(line) ?? [];
@@ -42,9 +41,9 @@ export function stripTag(line: string, wasShown: (number: number, tag: string) =
 }
 
 /** New text as lines: a string may hold several, and a line break at its end only ends the last. */
-export function newLines(given: string | readonly string[] | null): string[] {
-  if (given === null) return [];
-  const texts = typeof given === "string" ? [given] : given;
+export function newLines(content: string | readonly string[] | null): string[] {
+  if (content === null) return [];
+  const texts = typeof content === "string" ? [content] : content;
   return texts.flatMap((text) => {
     const parts = text
       .toWellFormed()

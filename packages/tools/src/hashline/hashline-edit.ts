@@ -1,32 +1,33 @@
-import type { AgentTool } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import { resolveReal } from "../files/path.ts";
-import type { GivenEdit } from "./edit-arguments.ts";
-import { editFiles, type HashlineChange, type HashlineGround } from "./edit-files.ts";
+import type { DescribedTool } from "../tool.ts";
+import type { RequestedEdit } from "./edit-arguments.ts";
+import { editFiles, type HashlineChange, type HashlinePorts } from "./edit-files.ts";
 import { newLines, parseAnchor } from "./format.ts";
 import type { LineEdit } from "./plan.ts";
 
-/** Edits lines by the tags they were shown with. */
+/** Edits lines by the tags that they were shown with. */
 export function createHashlineEditTool({
   cwd,
-  ...ground
-}: HashlineGround & { cwd: string }): AgentTool<ParametersOf<"hashline_edit">, HashlineChange> {
+  ...ownPorts
+}: HashlinePorts & { cwd: string }): DescribedTool<ParametersOf<"hashline_edit">, HashlineChange> {
   return {
     ...definitions.hashline_edit,
-    async execute(_id, { path: given, edits }, signal) {
-      const parsed = edits.map((edit, at) => parseEdit(edit, `edit ${at + 1}`));
-      const { path, realPath } = await unlessAborted(resolveReal(ground.files, cwd, given), signal);
-      const { text, changes } = await editFiles(ground, [{ given, path, realPath, edits: parsed }], signal);
+    async execute(_id, { path: typed, edits }, signal, _onUpdate, context) {
+      const ports = { ...ownPorts, files: context?.files ?? ownPorts.files };
+      const parsed = edits.map((edit, index) => parseEdit(edit, `edit ${index + 1}`));
+      const { path, realPath } = await unlessAborted(resolveReal(ports.files, cwd, typed), signal);
+      const { text, changes } = await editFiles(ports, [{ typed, path, realPath, edits: parsed }], signal);
       return { content: [{ type: "text", text }], details: changes[0]! };
     },
   };
 }
 
 /** Pure. */
-export function parseEdit({ op, pos, end, lines: given }: GivenEdit, name: string): LineEdit {
-  const lines = newLines(given);
+export function parseEdit({ op, pos, end, lines: content }: RequestedEdit, name: string): LineEdit {
+  const lines = newLines(content);
   const invalid = (why: string) => new ToolsError("invalid_input", `${name}: ${why}.`);
   if (op === "replace") {
     if (pos === undefined) throw invalid("replace needs pos, the LINE#TAG of the line to replace");

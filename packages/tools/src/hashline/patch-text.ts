@@ -1,19 +1,16 @@
-/** The text that `hashline_patch` takes. Pure. */
+/** Parses the text that `hashline_patch` takes. Pure. */
 import { ToolsError } from "../errors.ts";
-import { type Anchor, newLines, sectionSign } from "./format.ts";
+import { type Anchor, newLines } from "./format.ts";
+import { isHeaderLine, parseHeader, type PatchHeader, sectionSign } from "./patch-header.ts";
 import type { LineEdit } from "./plan.ts";
 import { lineTagPattern } from "./tags.ts";
 
-export interface PatchSection {
-  path: string;
-  /** Of the file as it was shown. */
-  tag: string;
+export interface PatchSection extends PatchHeader {
   edits: LineEdit[];
 }
 
-const header = new RegExp(`^${sectionSign}\\s*(.+)#([0-9a-f]{4})\\s*$`, "i");
-const place = `(\\d{1,9}|BOF|EOF)(?:#(${lineTagPattern}))?`;
-const operation = new RegExp(`^${place}(?:(?:-|\\.\\.)${place})?([↑↓:!])(.*)$`, "s");
+const position = `(\\d{1,9}|BOF|EOF)(?:#(${lineTagPattern}))?`;
+const operation = new RegExp(`^${position}(?:(?:-|\\.\\.)${position})?([↑↓:!])(.*)$`, "s");
 
 /**
  * Sections that begin with `¶path#tag`. In them `5↑` inserts before a line, `5↓` after it, `5-9:` replaces and `5-9!`
@@ -23,24 +20,23 @@ const operation = new RegExp(`^${place}(?:(?:-|\\.\\.)${place})?([↑↓:!])(.*)
 export function parsePatch(text: string): PatchSection[] {
   const sections: PatchSection[] = [];
   let draft: Draft | undefined;
-  /** Empty rows: part of the new text if more of it follows. */
+  /** Empty rows so far: part of the new text if more of it follows. */
   let empty = 0;
   const finish = () => {
     if (draft) sections.at(-1)!.edits.push(finished(draft));
     draft = undefined;
   };
-  for (const [at, raw] of text.split("\n").entries()) {
+  for (const [index, raw] of text.split("\n").entries()) {
     const row = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
-    const number = at + 1;
+    const number = index + 1;
     if (row.startsWith("+") && draft) {
       if (draft.lines.length > 0) draft.lines.push(...Array<string>(empty).fill(""));
       draft.lines.push(row.slice(1));
-    } else if (row.startsWith(sectionSign)) {
+    } else if (isHeaderLine(row)) {
       finish();
-      const [, path, tag] = header.exec(row) ?? [];
-      if (!path || !tag)
-        throw invalid(number, row, `a section begins with ${sectionSign}path#tag, the tag as read shows it`);
-      sections.push({ path: path.trim(), tag: tag.toLowerCase(), edits: [] });
+      const header = parseHeader(row);
+      if (!header) throw invalid(number, row, `a section begins with ${sectionSign}path#tag, the tag as read shows it`);
+      sections.push({ ...header, edits: [] });
     } else if (row.trim() !== "") {
       finish();
       if (sections.length === 0) throw invalid(number, row, `the patch must begin with ${sectionSign}path#tag`);
@@ -77,11 +73,11 @@ function parseOperation(row: string, number: number): Draft {
   return { row, number, sign, first, last, lines: inline ? [inline] : [] };
 }
 
-const toPosition = (given: string, tag: string | undefined): PatchPosition =>
-  given === "BOF" || given === "EOF" ? given : { line: Number(given), tag };
+const toPosition = (text: string, tag: string | undefined): PatchPosition =>
+  text === "BOF" || text === "EOF" ? text : { line: Number(text), tag };
 
-function finished({ row, number, sign, first, last, lines: given }: Draft): LineEdit {
-  const lines = newLines(given);
+function finished({ row, number, sign, first, last, lines: content }: Draft): LineEdit {
+  const lines = newLines(content);
   const name = `${row.slice(0, row.indexOf(sign) + 1)} (line ${number} of the patch)`;
   if (sign === "!" && lines.length > 0) throw invalid(number, row, "! deletes and takes no text; : replaces");
   if (sign !== "!" && lines.length === 0) {

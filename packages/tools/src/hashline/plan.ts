@@ -1,4 +1,4 @@
-/** From edits that name lines as they were shown to hunks on the text of now, or to the reason why not. Pure. */
+/** Turns edits that name lines as they were shown into hunks on the current text, or into reasons why not. Pure. */
 import { type Hunk, sortHunks } from "./apply.ts";
 import { type Anchor, stripTag } from "./format.ts";
 import { createRelocator, maxEffort, type Relocator } from "./recover.ts";
@@ -42,7 +42,7 @@ export interface Refusal {
   kind: "refused";
   code: "stale" | "invalid_input";
   reasons: string[];
-  /** What the model has to see of the text of now before it tries again. */
+  /** The lines of the current text that the model has to see before it tries again. */
   spots: Span[];
 }
 
@@ -52,29 +52,29 @@ type Placed =
   | { kind: "placed"; hunks: Hunk[]; note?: string }
   | { kind: "failed"; reason: string; spot: Span; code?: "invalid_input" };
 
-/** All edits or none: whichever cannot be placed for certain refuses them all. */
-export function planEdits(given: PlanInput): Plan {
-  const input = { ...given, edits: withoutTags(given) };
+/** All edits or none: one that cannot be placed for certain refuses them all. */
+export function planEdits(request: PlanInput): Plan {
+  const input = { ...request, edits: withoutTags(request) };
   const now = getState(input);
   const placed = input.edits.map((edit) => place(edit, input, now));
-  const failed = placed.filter((one) => one.kind === "failed");
+  const failed = placed.filter((placement) => placement.kind === "failed");
   if (failed.length > 0) {
     return {
       kind: "refused",
-      code: failed.every((one) => one.code) ? "invalid_input" : "stale",
-      reasons: [...new Set(failed.map((one) => one.reason))],
-      spots: failed.map((one) => one.spot),
+      code: failed.every((placement) => placement.code) ? "invalid_input" : "stale",
+      reasons: [...new Set(failed.map((placement) => placement.reason))],
+      spots: failed.map((placement) => placement.spot),
     };
   }
-  const ready = placed.filter((one) => one.kind === "placed");
+  const ready = placed.filter((placement) => placement.kind === "placed");
   return {
     kind: "ready",
-    hunks: sortHunks(ready.flatMap((one) => one.hunks)),
-    notes: ready.flatMap((one) => one.note ?? []),
+    hunks: sortHunks(ready.flatMap((placement) => placement.hunks)),
+    notes: ready.flatMap((placement) => placement.note ?? []),
   };
 }
 
-/** Tags that were pasted into new text go. */
+/** The edits without tags that were pasted into new text. */
 function withoutTags({ edits, versions }: PlanInput): LineEdit[] {
   const wasShown = (number: number, tag: string) =>
     versions.some(({ shown }) => {
@@ -84,7 +84,7 @@ function withoutTags({ edits, versions }: PlanInput): LineEdit[] {
   return edits.map((edit) => ({ ...edit, lines: edit.lines.map((line) => stripTag(line, wasShown)) }));
 }
 
-/** What is worked out once for all edits, since it takes a look at the whole text. */
+/** Computed once for all edits, since it needs the whole text. */
 interface State {
   isCurrent(version: Version): boolean;
   getRelocator(version: Version): Relocator | undefined;
@@ -93,7 +93,7 @@ interface State {
 function getState({ current }: PlanInput): State {
   const effort = { steps: maxEffort };
   return {
-    isCurrent: once((version) => isVersionOf(version, current) && showsThe(version, current)),
+    isCurrent: once((version) => isVersionOf(version, current) && matchesShown(version, current)),
     getRelocator: once((version) => {
       const before = linesOfVersion(version, current);
       return before && createRelocator(before, current.lines, effort);
@@ -102,8 +102,8 @@ function getState({ current }: PlanInput): State {
 }
 
 /** Where the text was not kept, its hash alone is no proof: every line that was shown must still be there. */
-const showsThe = ({ text, shown }: Version, current: TextFile): boolean =>
-  text !== undefined || shown.every((line, at) => line === undefined || line === current.line(at));
+const matchesShown = ({ text, shown }: Version, current: TextFile): boolean =>
+  text !== undefined || shown.every((line, index) => line === undefined || line === current.line(index));
 
 function once<T>(work: (version: Version) => T): (version: Version) => T {
   const known = new Map<number, T>();
@@ -116,14 +116,14 @@ function once<T>(work: (version: Version) => T): (version: Version) => T {
 function place(edit: LineEdit, input: PlanInput, now: State): Placed {
   const { current, versions, fileTag } = input;
   if (!("first" in edit)) {
-    const at = edit.op === "start" ? 0 : current.count;
+    const index = edit.op === "start" ? 0 : current.count;
     const isKnown =
       fileTag === undefined ||
       versions.some((version) => version.tag === fileTag) ||
       getFileTag(current.hash) === fileTag;
     if (isKnown)
-      return { kind: "placed", hunks: [{ start: at, end: at, lines: edit.lines, follows: edit.op === "end" }] };
-    return { kind: "failed", reason: unknownTag(edit, fileTag), spot: { start: at, end: at } };
+      return { kind: "placed", hunks: [{ start: index, end: index, lines: edit.lines, follows: edit.op === "end" }] };
+    return { kind: "failed", reason: unknownTag(edit, fileTag), spot: { start: index, end: index } };
   }
   const span: Span = { start: edit.first.line - 1, end: edit.last.line };
   const bases = getBases(edit, span, input);
@@ -131,7 +131,7 @@ function place(edit: LineEdit, input: PlanInput, now: State): Placed {
   const from = (version: Version): Placed =>
     now.isCurrent(version) ? { kind: "placed", hunks: [toHunk(edit, span)] } : recover(edit, span, version, input, now);
   const [newest, ...others] = bases.versions.map(from);
-  // Calls of one batch know nothing of each other's results: an older name may be meant, even if a newer one fits too.
+  // Calls of one batch do not know each other's results: an older version may be meant, even if a newer one fits too.
   return others.some((other) => isElsewhere(other, newest!)) ? ambiguous(edit, span) : newest!;
 }
 
@@ -159,7 +159,7 @@ function getBases(
   const seen = anchored.filter((version) => isShown(version, span));
   const [version, ...others] = seen;
   if (!version) {
-    const isUnseen = anchored.length > 0 || !meant.some((one) => isShown(one, span));
+    const isUnseen = anchored.length > 0 || !meant.some((placement) => isShown(placement, span));
     const isBeyond = span.end > current.count;
     if (fileTag !== undefined && meant.length === 0)
       return { kind: "failed", reason: unknownTag(edit, fileTag), spot: span };
@@ -172,15 +172,15 @@ function getBases(
       : `${edit.name}: the tag does not belong to ${spell(span)} as last shown.`;
     return { kind: "failed", reason, spot: span };
   }
-  // Short tags collide. Where the same name was shown for two different texts, nobody knows which is meant.
+  // Short tags collide. Where the same tag was shown for two different texts, it is not known which is meant.
   const ends = fileTag === undefined ? [span.start, span.end - 1] : numbers(span);
-  const isAmbiguous = others.some((other) => ends.some((at) => other.shown[at] !== version.shown[at]));
+  const isAmbiguous = others.some((other) => ends.some((index) => other.shown[index] !== version.shown[index]));
   return isAmbiguous ? ambiguous(edit, span) : { kind: "found", versions: seen };
 }
 
-const numbers = ({ start, end }: Span) => Array.from({ length: end - start }, (_unused, at) => start + at);
+const numbers = ({ start, end }: Span) => Array.from({ length: end - start }, (_unused, index) => start + index);
 const isShown = (version: Version, span: Span) => {
-  for (let at = span.start; at < span.end; at++) if (version.shown[at] === undefined) return false;
+  for (let index = span.start; index < span.end; index++) if (version.shown[index] === undefined) return false;
   return true;
 };
 const spell = ({ start, end }: Span) => (end - start === 1 ? `line ${end}` : `lines ${start + 1}-${end}`);
@@ -193,20 +193,20 @@ function toHunk({ op, lines }: LineEdit, { start, end }: Span): Hunk {
   return { start, end, lines };
 }
 
-/** First over the session's own edits, which are known exactly; then over what others did, as far as it is certain. */
+/** First through the session's own edits, which are known exactly; then through other changes, as far as that is certain. */
 function recover(edit: LineEdit, shown: Span, base: Version, { versions }: PlanInput, now: State): Placed {
   let version = base;
   let span = shown;
   while (!now.isCurrent(version)) {
-    const next = getMade(version, versions);
+    const next = findSuccessor(version, versions);
     if (!next?.madeFrom) break;
-    const moved = throughOwn(span, next.madeFrom.hunks);
+    const moved = moveThrough(span, next.madeFrom.hunks);
     if (!moved)
       return { kind: "failed", reason: `${edit.name}: an earlier edit of yours changed ${spell(shown)}.`, spot: span };
     version = next;
     span = moved;
   }
-  const movedTo = (at: Span) => (at.start === shown.start ? "" : `, now ${spell(at)}`);
+  const movedTo = (target: Span) => (target.start === shown.start ? "" : `, now ${spell(target)}`);
   if (now.isCurrent(version)) {
     const note =
       span.start === shown.start
@@ -215,8 +215,8 @@ function recover(edit: LineEdit, shown: Span, base: Version, { versions }: PlanI
     return { kind: "placed", hunks: [toHunk(edit, span)], ...note };
   }
   const relocator = now.getRelocator(version);
-  const found = relocator?.place(toHunk(edit, span), span);
-  if (!found) {
+  const relocated = relocator?.place(toHunk(edit, span), span);
+  if (!relocated) {
     const start = relocator?.guess(span.start) ?? span.start;
     const reason = `${edit.name}: the file changed at ${spell(shown)} since they were shown.`.replace(
       "they were",
@@ -225,27 +225,27 @@ function recover(edit: LineEdit, shown: Span, base: Version, { versions }: PlanI
     return { kind: "failed", reason, spot: { start, end: start + span.end - span.start } };
   }
   const rebuilt = version.text === undefined ? " (rebuilt from the lines that were read)" : "";
-  const [first] = found.hunks;
-  if (found.way === "merged") {
+  const [first] = relocated.hunks;
+  if (relocated.way === "merged") {
     const how = first ? "merged line by line" : "nothing left to do, the change was already there";
     return {
       kind: "placed",
-      hunks: found.hunks,
+      hunks: relocated.hunks,
       note: `${edit.name}: the file changed since it was read${rebuilt}; ${how}.`,
     };
   }
   const offset = first ? first.start - toHunk(edit, span).start : 0;
-  const at = { start: span.start + offset, end: span.end + offset };
-  const note = `${edit.name}: the file changed since it was read${rebuilt}; ${spell(shown)} found unchanged${movedTo(at)}.`;
-  return { kind: "placed", hunks: found.hunks, note };
+  const target = { start: span.start + offset, end: span.end + offset };
+  const note = `${edit.name}: the file changed since it was read${rebuilt}; ${spell(shown)} found unchanged${movedTo(target)}.`;
+  return { kind: "placed", hunks: relocated.hunks, note };
 }
 
-/** The newer version that an own edit made of this one. */
-const getMade = (version: Version, versions: readonly Version[]) =>
+/** The newer version that an edit of the session made of this one. */
+const findSuccessor = (version: Version, versions: readonly Version[]) =>
   versions.slice(0, versions.indexOf(version)).find(({ madeFrom }) => madeFrom?.id === version.id);
 
 /** Where lines are after hunks; undefined when they are no longer all there, side by side. */
-function throughOwn({ start, end }: Span, hunks: readonly Hunk[]): Span | undefined {
+function moveThrough({ start, end }: Span, hunks: readonly Hunk[]): Span | undefined {
   let shift = 0;
   for (const hunk of hunks) {
     if (hunk.end <= start) shift += hunk.lines.length - (hunk.end - hunk.start);

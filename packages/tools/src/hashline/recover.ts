@@ -1,41 +1,41 @@
-/** Finding lines again in a text that changed. Rather not at all than in the wrong place. Pure. */
+/** Finds lines again in a text that changed. A doubtful position is no position. Pure. */
 import { alignLines, matchLines } from "./align.ts";
 import type { Hunk } from "./apply.ts";
-import type { Effort } from "./certain.ts";
+import type { Effort } from "./unambiguous-matches.ts";
 
-/** Where a hunk goes in the text of now; the ways differ in what is reported. */
+/** Where a hunk goes in the current text; `way` says what is reported. */
 export interface Placement {
   hunks: Hunk[];
   way: "moved" | "merged";
 }
 
 export interface Relocator {
-  /** A hunk on the text of before as hunks on the text of now. Insertions have the line they adjoin in `anchor`. */
+  /** A hunk on the old text as hunks on the current text. For an insertion, `anchor` is the line that it adjoins. */
   place(hunk: Hunk, anchor: { start: number; end: number }): Placement | undefined;
   /** Roughly where a line is now, for showing the spot. */
   guess(line: number): number;
 }
 
-/** What all comparisons of one call may cost: a few milliseconds. What would cost more is not recovered. */
+/** The limit of all comparisons of one call: a few milliseconds. Edits that would need more are not recovered. */
 export const maxEffort = 300_000;
 
-/** A line is known again by its surroundings: all lines from a pin above it to a pin below it are there, unchanged. */
+/** A line is recognised by its surroundings: all lines from a pin above it to a pin below it are there, unchanged. */
 export function createRelocator(before: readonly string[], now: readonly string[], effort: Effort): Relocator {
   const alignment = alignLines(before, now, effort);
 
-  /** Whether exactly this change was already made by somebody else. */
+  /** Whether the current text has exactly this change already. */
   const isMade = ({ start, end, lines }: Hunk): boolean => {
     const above = alignment.offsetFrom(start - 1, "above");
     const below = alignment.offsetFrom(end, "below");
     if (above === undefined || below === undefined || below - above !== lines.length - (end - start)) return false;
-    return lines.every((line, at) => now[start + above + at] === line);
+    return lines.every((line, index) => now[start + above + index] === line);
   };
 
   /** A change as small as it can be, line by line, as in a merge of three texts. */
   const merge = (hunk: Hunk): Hunk[] | undefined => {
     const hunks: Hunk[] = [];
     for (const part of smallest(hunk, before, effort)) {
-      // What is inserted between two lines needs both.
+      // An insertion between two lines needs both.
       const isInsertion = part.start === part.end;
       const first = isInsertion ? Math.max(0, part.start - 1) : part.start;
       const last = isInsertion ? Math.min(before.length - 1, part.end) : part.end - 1;
@@ -62,17 +62,17 @@ export function createRelocator(before: readonly string[], now: readonly string[
 
 /** The lines that a hunk certainly keeps are no part of it. */
 function smallest(hunk: Hunk, before: readonly string[], effort: Effort): Hunk[] {
-  const places = matchLines(before.slice(hunk.start, hunk.end), hunk.lines, effort);
-  if (!places) return [hunk];
+  const positions = matchLines(before.slice(hunk.start, hunk.end), hunk.lines, effort);
+  if (!positions) return [hunk];
   const hunks: Hunk[] = [];
   let [line, done] = [0, 0];
-  const cut = (at: number, place: number) => {
-    if (at > line || place > done) {
-      hunks.push({ start: hunk.start + line, end: hunk.start + at, lines: hunk.lines.slice(done, place) });
+  const cut = (index: number, position: number) => {
+    if (index > line || position > done) {
+      hunks.push({ start: hunk.start + line, end: hunk.start + index, lines: hunk.lines.slice(done, position) });
     }
-    [line, done] = [at + 1, place + 1];
+    [line, done] = [index + 1, position + 1];
   };
-  for (const [at, place] of places.entries()) if (place >= 0) cut(at, place);
-  cut(places.length, hunk.lines.length);
+  for (const [index, position] of positions.entries()) if (position >= 0) cut(index, position);
+  cut(positions.length, hunk.lines.length);
   return hunks;
 }

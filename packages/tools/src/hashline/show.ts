@@ -1,10 +1,10 @@
-/** Showing lines with tags, and remembering that they were shown: what is not shown whole does not count as shown. */
+/** Shows lines with tags, and remembers that they were shown. A line that is not shown whole does not count as shown. */
 import { ToolsError } from "../errors.ts";
 import { countLines, formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import type { Hunk } from "./apply.ts";
 import { renderHeader, renderRow } from "./format.ts";
 import type { Span } from "./plan.ts";
-import { Room } from "./room.ts";
+import { OutputBudget } from "./output-budget.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { TextFile } from "./text.ts";
 
@@ -21,10 +21,10 @@ export interface HashlineView {
  */
 export function showHashline(
   snapshots: Snapshots,
-  file: { given: string; realPath: string; bytes: Uint8Array },
+  file: { typed: string; realPath: string; bytes: Uint8Array },
   { offset = 1, limit = defaultMaxLines }: { offset?: number; limit?: number } = {},
 ): HashlineView {
-  const decoded = snapshots.decode(file.bytes, file.given);
+  const decoded = snapshots.decode(file.bytes, file.typed);
   const total = decoded.count;
   if (offset > Math.max(1, total)) {
     throw new ToolsError(
@@ -34,17 +34,17 @@ export function showHashline(
   }
   const rows: string[] = [];
   const numbers: number[] = [];
-  const room = new Room();
-  for (let at = offset - 1; at < Math.min(total, offset - 1 + limit); at++) {
-    const row = renderRow(at + 1, decoded.line(at));
-    if (!room.take(row)) break;
+  const budget = new OutputBudget();
+  for (let index = offset - 1; index < Math.min(total, offset - 1 + limit); index++) {
+    const row = renderRow(index + 1, decoded.line(index));
+    if (!budget.take(row)) break;
     rows.push(row);
-    numbers.push(at);
+    numbers.push(index);
   }
   const { tag } = snapshots.show({ path: file.realPath, file: decoded, numbers });
   const next = offset + rows.length;
   const notice = formatNotice(next > total ? undefined : decoded.line(next - 1), { offset, next, total });
-  const text = [renderHeader(file.given, tag), ...rows].join("\n") + (notice && `\n\n${notice}`);
+  const text = [renderHeader(file.typed, tag), ...rows].join("\n") + (notice && `\n\n${notice}`);
   return { text, firstLine: offset, shownLines: rows.length, totalLines: total };
 }
 
@@ -60,22 +60,23 @@ function formatNotice(
 }
 
 interface Spots {
-  given: string;
+  /** The path as the model typed it. */
+  typed: string;
   realPath: string;
   file: TextFile;
   spots: readonly Span[];
 }
 
-/** The lines at spots that a next try needs, and some around them. What was shown under their numbers is void. */
-export function renderSpots(snapshots: Snapshots, spots: Spots, room: Room): string {
-  return showSpots(snapshots, { ...spots, around: 3, isCorrection: true }, room);
+/** The lines at spots that the next attempt needs, and some around them. They replace what was shown under their numbers. */
+export function renderSpots(snapshots: Snapshots, spots: Spots, budget: OutputBudget): string {
+  return showSpots(snapshots, { ...spots, around: 3, isCorrection: true }, budget);
 }
 
 /** The lines that hunks made, with some around them, in the text after them. */
 export function renderChanges(
   snapshots: Snapshots,
   { hunks, ...rest }: Omit<Spots, "spots"> & { hunks: readonly Hunk[] },
-  room: Room,
+  budget: OutputBudget,
 ): string {
   let shift = 0;
   const spots = hunks.map(({ start, end, lines }) => {
@@ -83,7 +84,7 @@ export function renderChanges(
     shift += lines.length - (end - start);
     return span;
   });
-  return showSpots(snapshots, { ...rest, spots, around: 2, isCorrection: false }, room);
+  return showSpots(snapshots, { ...rest, spots, around: 2, isCorrection: false }, budget);
 }
 
 const gap = "...";
@@ -91,60 +92,60 @@ const more = "[Not all of it is shown: read the rest with hashline: true.]";
 
 function showSpots(
   snapshots: Snapshots,
-  { given, realPath, file, spots, around, isCorrection }: Spots & { around: number; isCorrection: boolean },
-  room: Room,
+  { typed, realPath, file, spots, around, isCorrection }: Spots & { around: number; isCorrection: boolean },
+  budget: OutputBudget,
 ): string {
-  room.take(`${renderHeader(given, "0000")}\n${more}`);
-  const { rows, numbers, isCut } = pickRows(file, spots, around, room);
+  budget.take(`${renderHeader(typed, "0000")}\n${more}`);
+  const { rows, numbers, isCut } = pickRows(file, spots, around, budget);
   const { tag } = snapshots.show({ path: realPath, file, numbers, isCorrection });
-  const parts = [renderHeader(given, tag)];
+  const parts = [renderHeader(typed, tag)];
   let last: number | undefined;
-  for (const [at, row] of [...rows].sort(([a], [b]) => a - b)) {
-    if (last !== undefined && at > last + 1) parts.push(gap);
+  for (const [index, row] of [...rows].sort(([a], [b]) => a - b)) {
+    if (last !== undefined && index > last + 1) parts.push(gap);
     parts.push(row);
-    last = at;
+    last = index;
   }
   return [...parts, ...(isCut ? [more] : [])].join("\n");
 }
 
-/** A line around a spot that is longer than this, in bytes, is left out: what it tells is not worth its room. */
+/** A line around a spot that is longer than this, in bytes, is left out, to leave the budget to the others. */
 const maxAround = 1_000;
 
 /**
- * As many rows as there is room for, by line: first those at the spots, which those around must not hide. `numbers` are
- * the lines that they show whole. Pure but for the room.
+ * As many rows as the budget allows, by line: first those at the spots, then those around them. `numbers` are the lines
+ * that are shown whole. Pure but for the budget.
  */
-function pickRows(file: TextFile, spots: readonly Span[], around: number, room: Room) {
+function pickRows(file: TextFile, spots: readonly Span[], around: number, budget: OutputBudget) {
   const rows = new Map<number, string>();
   const numbers: number[] = [];
   let isCut = false;
-  const offer = ({ start, end }: Span, mostOfLine: number, instead: string) => {
-    for (let at = start; at < end && !(isCut && room.isFull); at++) {
-      if (rows.has(at)) continue;
-      const size = file.getStart(at + 1) - file.getStart(at);
-      const isLong = size > mostOfLine;
-      const row = isLong ? `${at + 1}: [${formatBytes(size)}, ${instead}]` : renderRow(at + 1, file.line(at));
-      if (room.take(row)) {
-        rows.set(at, row);
-        if (!isLong) numbers.push(at);
+  const offer = ({ start, end }: Span, maxLineBytes: number, instead: string) => {
+    for (let index = start; index < end && !(isCut && budget.isFull); index++) {
+      if (rows.has(index)) continue;
+      const size = file.getStart(index + 1) - file.getStart(index);
+      const isLong = size > maxLineBytes;
+      const row = isLong ? `${index + 1}: [${formatBytes(size)}, ${instead}]` : renderRow(index + 1, file.line(index));
+      if (budget.take(row)) {
+        rows.set(index, row);
+        if (!isLong) numbers.push(index);
       } else {
         isCut = true;
-        room.take(gap);
+        budget.take(gap);
       }
     }
   };
-  for (const spot of widened(spots, file.count, 0)) {
-    room.take(gap);
+  for (const spot of widen(spots, file.count, 0)) {
+    budget.take(gap);
     offer(spot, defaultMaxBytes, "too long to be shown, and so to be changed by its tag: use edit or bash");
   }
-  for (const span of widened(spots, file.count, around)) offer(span, maxAround, "left out");
+  for (const span of widen(spots, file.count, around)) offer(span, maxAround, "left out");
   return { rows, numbers, isCut };
 }
 
-/** With lines around, inside the file, in order, those that meet made one. */
-function widened(spots: readonly Span[], count: number, by: number): Span[] {
+/** The spots with lines around them, inside the file, in order; those that touch become one. */
+function widen(spots: readonly Span[], count: number, by: number): Span[] {
   const spans: Span[] = [];
-  const clamp = (at: number) => Math.max(0, Math.min(count, at));
+  const clamp = (index: number) => Math.max(0, Math.min(count, index));
   for (const { start, end } of [...spots].sort((a, b) => a.start - b.start)) {
     const span = { start: clamp(Math.min(start, count) - by), end: clamp(end + by) };
     const last = spans.at(-1);

@@ -1,4 +1,4 @@
-/** What the model has been shown of files, so that an anchor can be held against the text that was meant by it. */
+/** Remembers what the model was shown of files, so that an anchor can be compared with the text that it was shown for. */
 import type { Hunk } from "./apply.ts";
 import { getFileTag } from "./tags.ts";
 import { decodeText, toLines, type TextFile } from "./text.ts";
@@ -9,12 +9,12 @@ export interface Version {
   readonly id: number;
   /** Four hex digits. */
   readonly tag: string;
-  /** All 32 bits, and the length in bytes: what a text that is put together again is verified by. */
+  /** All 32 bits, and the length in bytes: they verify a text that is put together again. */
   readonly hash: number;
   readonly length: number;
   /** Undefined when the text is too long to be kept: then only the lines that were shown are. */
   readonly text: Buffer | undefined;
-  /** The lines that were shown, each at the number it was shown with; holes are lines that never were. */
+  /** The lines that were shown, each at the number it was shown with; holes are lines that were not. */
   readonly shown: readonly (string | undefined)[];
   /** The session's own edit that made it of another version. */
   readonly madeFrom: { readonly id: number; readonly hunks: readonly Hunk[] } | undefined;
@@ -27,7 +27,7 @@ export interface Showing {
   file: TextFile;
   /** Counted from 0. */
   numbers: readonly number[];
-  /** The model was told to use these tags: what was shown under the same numbers before does not count any more. */
+  /** The model was told to use these tags: what was shown under the same numbers before no longer counts. */
   isCorrection?: boolean;
 }
 
@@ -36,9 +36,9 @@ export interface Snapshots {
   show(showing: Showing): Version;
   /** Remembers a text that the session itself made of another by sorted hunks. Lines that did not move stay shown. */
   edited(path: string, before: TextFile, after: TextFile, hunks: readonly Hunk[]): Version;
-  /** As `decodeText`, and at once where the bytes are those that were decoded, or that an edit left, last. */
+  /** As `decodeText`, but without work for the bytes that were decoded last, or that an edit wrote last. */
   decode(bytes: Uint8Array, name: string): TextFile;
-  /** The bytes of which `decode` knows the text at once. */
+  /** The bytes that `decode` does not need to decode again. */
   readonly decoded: Buffer | undefined;
   /** The newest first. */
   versions(path: string): readonly Version[];
@@ -58,7 +58,7 @@ export interface SnapshotLimits {
 interface Kept extends Version {
   shown: (string | undefined)[];
   madeFrom: Version["madeFrom"];
-  /** Bytes of text it holds on to. */
+  /** Bytes of text that it keeps in memory. */
   size: number;
 }
 
@@ -67,7 +67,7 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
   /** The least recently used path first. */
   const paths = new Map<string, Kept[]>();
   let nextId = 1;
-  /** Mostly the next that is asked for. */
+  /** Mostly the next one that is needed. */
   let last: TextFile | undefined;
 
   const isKept = (text: Buffer) => text.length <= maxTextLength;
@@ -147,7 +147,7 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
   };
 }
 
-/** Whether a version is of this text: by the text itself where that was kept. */
+/** Whether a version is of this text. Compares the text itself where that was kept. */
 export function isVersionOf(version: Version, file: TextFile): boolean {
   if (version.length !== file.text.length) return false;
   return version.text === undefined ? version.hash === file.hash : version.text.equals(file.text);
@@ -157,23 +157,23 @@ export function isVersionOf(version: Version, file: TextFile): boolean {
 function unmoved(shown: readonly (string | undefined)[], hunks: readonly Hunk[]): (string | undefined)[] {
   const kept = shown.slice();
   let shift = 0;
-  for (const [at, { start, end, lines }] of hunks.entries()) {
+  for (const [index, { start, end, lines }] of hunks.entries()) {
     shift += lines.length - (end - start);
-    const next = shift === 0 ? end : (hunks[at + 1]?.start ?? kept.length);
+    const next = shift === 0 ? end : (hunks[index + 1]?.start ?? kept.length);
     kept.fill(undefined, start, Math.max(end, next));
   }
   return kept;
 }
 
 /**
- * The lines of a version. Where only some were kept, the others are what the file holds now between them; undefined
- * when that is not the text that was read.
+ * The lines of a version. Where only some were kept, the others are taken from the current text; undefined when the
+ * result is not the text that was read.
  */
 export function linesOfVersion(version: Version, current: TextFile): string[] | undefined {
   if (version.text !== undefined) return toLines(version.text);
   const lines = current.lines;
-  version.shown.forEach((line, at) => {
-    if (line !== undefined) lines[at] = line;
+  version.shown.forEach((line, index) => {
+    if (line !== undefined) lines[index] = line;
   });
   const text = Buffer.from(lines.join("\n") + (current.isOpen ? "" : "\n"));
   return version.length === text.length && version.hash === xxHash32(text) ? lines : undefined;

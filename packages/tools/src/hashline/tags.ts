@@ -1,9 +1,9 @@
-/** The two kinds of tags: of a whole file, and of a line. A tag only helps to notice a change; it proves nothing. Pure. */
+/** Tags of whole files and of single lines. A tag helps to notice a change; it is no proof. Pure. */
 import { xxHash32 } from "./xxhash32.ts";
 
 const alphabet = "ZPMQVRWSNKTXJBYH";
 
-/** What a tag of a line looks like, for regular expressions. */
+/** The tag of a line, as part of a regular expression. */
 export const lineTagPattern = `[${alphabet}]{2}`;
 
 /** Four hex digits: the low 16 bits of the hash of the whole text, with `\n` line ends and without a byte order mark. */

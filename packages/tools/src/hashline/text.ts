@@ -1,4 +1,4 @@
-/** A text file as lines, such that what nobody touched is written back byte for byte. Pure. */
+/** A text file as lines. Lines that are not changed are written back byte for byte. Pure. */
 import { isAscii, isUtf8 } from "node:buffer";
 import { ToolsError } from "../errors.ts";
 import { refuseBinary } from "../files/sniff.ts";
@@ -7,9 +7,9 @@ import { xxHash32 } from "./xxhash32.ts";
 const [feed, carriage] = [0x0a, 0x0d];
 const mark = Buffer.from("\ufeff");
 
-/** Lines are counted from 0. Of a long text only what is asked for becomes strings, or is worked out at all. */
+/** Lines are counted from 0. Only the parts that are needed become strings. */
 export class TextFile {
-  /** As in the file system. Nobody may change them. */
+  /** As in the file. Must not be changed. */
   readonly bytes: Buffer;
   #starts: Int32Array | undefined;
   #text: Buffer | undefined;
@@ -21,7 +21,7 @@ export class TextFile {
     this.#starts = starts;
   }
 
-  /** What tags and snapshots are made of: without a byte order mark, and each line ending in `\n`. */
+  /** The text that tags and snapshots use: without a byte order mark, and each line ending in `\n`. */
   get text(): Buffer {
     this.#text ??= withoutReturns(this.bytes.subarray(this.contentStart));
     return this.#text;
@@ -47,8 +47,8 @@ export class TextFile {
   }
 
   /** Without its line end. */
-  line(at: number): string {
-    return this.slice(at, at + 1).replace(/\r?\n$|\r$/, "");
+  line(index: number): string {
+    return this.slice(index, index + 1).replace(/\r?\n$|\r$/, "");
   }
 
   /** Lines with their ends, up to the line `to`, which is not included. */
@@ -57,8 +57,8 @@ export class TextFile {
   }
 
   /** Where a line begins in `bytes`; the line after the last begins at their end. */
-  getStart(at: number): number {
-    return this.starts[at] ?? this.bytes.length;
+  getStart(index: number): number {
+    return this.starts[index] ?? this.bytes.length;
   }
 
   /** Whether the last line has no line end. */
@@ -67,9 +67,9 @@ export class TextFile {
   }
 
   /** The line end of a line. A last line without one is taken to be like the line before it. */
-  getEnding(at: number): string {
-    const end = this.getStart(at + 1);
-    if (this.bytes[end - 1] !== feed) return at > 0 ? this.getEnding(at - 1) : "\n";
+  getEnding(index: number): string {
+    const end = this.getStart(index + 1);
+    if (this.bytes[end - 1] !== feed) return index > 0 ? this.getEnding(index - 1) : "\n";
     return this.bytes[end - 2] === carriage ? "\r\n" : "\n";
   }
 
@@ -82,18 +82,18 @@ export class TextFile {
 
 function getStarts(bytes: Buffer, from: number): Int32Array {
   const starts: number[] = from < bytes.length ? [from] : [];
-  for (let at = from; at < bytes.length - 1; at++) if (bytes[at] === feed) starts.push(at + 1);
+  for (let index = from; index < bytes.length - 1; index++) if (bytes[index] === feed) starts.push(index + 1);
   return new Int32Array(starts);
 }
 
 function withoutReturns(bytes: Buffer): Buffer {
   if (!bytes.includes(carriage)) return bytes;
-  // Byte by byte: whatever the other characters are, they stay.
+  // As Latin-1, so that all other bytes stay as they are.
   const text = bytes.toString("latin1").replaceAll("\r\n", "\n");
   return Buffer.from(text.endsWith("\r") ? text.slice(0, -1) : text, "latin1");
 }
 
-/** `path` is for what is refused: UTF-16, and bytes that are no text and so could not be shown as they are. */
+/** Refuses UTF-16, and bytes that are not text; `path` names the file in the message. */
 export function decodeText(bytes: Uint8Array, path: string): TextFile {
   refuseBinary(bytes, path);
   if (!isUtf8(bytes)) {
@@ -104,7 +104,7 @@ export function decodeText(bytes: Uint8Array, path: string): TextFile {
 
 /** The lines of a text with `\n` line ends. */
 export function toLines(text: Buffer): string[] {
-  // The same characters, read several times faster.
+  // For ASCII the result is the same, and several times faster.
   const lines = text.toString(isAscii(text) ? "latin1" : "utf8").split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;

@@ -1,12 +1,12 @@
-/** Writing several files, all or none: if one write fails, those before it are taken back. */
+/** Writes several files, all or none: if one write fails, those before it are undone. */
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
-import { Room } from "./room.ts";
+import { OutputBudget } from "./output-budget.ts";
 import type { TextFile } from "./text.ts";
 
 export interface FileWrite {
-  /** As the model spelled it. */
-  given: string;
+  /** The path as the model typed it. */
+  typed: string;
   realPath: string;
   /** Of the reading that gave `before`. */
   stamp: string;
@@ -14,35 +14,35 @@ export interface FileWrite {
   after: TextFile;
 }
 
-/** What a file holds after a failure. What is neither the old content nor ours was written by somebody else. */
+/** The content of a file after a failure. `foreign` is neither the old content nor ours: another process wrote it. */
 type Content = "old" | "new" | "foreign" | "unknown";
 
 /** Throws when a file could not be written. The error says what each file holds then. */
 export async function writeAll(files: Files, writes: readonly FileWrite[]): Promise<void> {
-  for (const [at, one] of writes.entries()) {
+  for (const [index, write] of writes.entries()) {
     try {
-      await files.writeWhole(one.realPath, one.after.bytes, { ifUnchanged: one.stamp });
+      await files.writeWhole(write.realPath, write.after.bytes, { ifUnchanged: write.stamp });
     } catch (error) {
       const contents = new Map<FileWrite, Content>(writes.map((write) => [write, "old"]));
-      // The failed one too: its new content may be in place already.
-      contents.set(one, await takeBack(files, one, "unknown"));
-      for (const written of writes.slice(0, at).toReversed()) {
-        contents.set(written, await takeBack(files, written, "new"));
+      // The failed one too: its new content may be there already.
+      contents.set(write, await undo(files, write, "unknown"));
+      for (const written of writes.slice(0, index).toReversed()) {
+        contents.set(written, await undo(files, written, "new"));
       }
-      throw toFailure(error, one, contents);
+      throw toFailure(error, write, contents);
     }
   }
 }
 
-/** Writes the old content where ours is. `unread` is what the file holds if it cannot be read. */
-async function takeBack(files: Files, write: FileWrite, unread: Content): Promise<Content> {
+/** Writes the old content where ours is. `unread` is the result for a file that cannot be read. */
+async function undo(files: Files, write: FileWrite, unread: Content): Promise<Content> {
   const { content, stamp } = await look(files, write, unread);
   if (content !== "new" || stamp === undefined) return content;
   try {
     await files.writeWhole(write.realPath, write.before.bytes, { ifUnchanged: stamp });
     return "old";
   } catch {
-    // The first failure is what is thrown. This one may have come when all was in place.
+    // Only the first failure is thrown. This one may have come after the content was written.
     return (await look(files, write, "unknown")).content;
   }
 }
@@ -52,9 +52,9 @@ async function look(
   { realPath, before, after }: FileWrite,
   unread: Content,
 ): Promise<{ content: Content; stamp?: string }> {
-  const most = Math.max(before.bytes.length, after.bytes.length);
+  const maxBytes = Math.max(before.bytes.length, after.bytes.length);
   try {
-    const { bytes, stamp } = await files.readWhole(realPath, most);
+    const { bytes, stamp } = await files.readWhole(realPath, maxBytes);
     if (bytes.equals(after.bytes)) return { content: "new", stamp };
     return { content: bytes.equals(before.bytes) ? "old" : "foreign" };
   } catch (error) {
@@ -64,30 +64,30 @@ async function look(
 
 function toFailure(error: unknown, failed: FileWrite, contents: ReadonlyMap<FileWrite, Content>): ToolsError {
   const message = error instanceof Error ? error.message : String(error);
-  const given = (wanted: Content) =>
-    [...contents].filter(([, content]) => content === wanted).map(([write]) => write.given);
-  const isUndone = given("new").length + given("unknown").length === 0;
+  const typed = (wanted: Content) =>
+    [...contents].filter(([, content]) => content === wanted).map(([write]) => write.typed);
+  const isUndone = typed("new").length + typed("unknown").length === 0;
   const states = [
-    ["With the new content", given("new")],
-    ["With the old content", given("old")],
-    ["With the old or the new content, they could not be read again", given("unknown")],
-    ["Changed by somebody else meanwhile", given("foreign")],
+    ["With the new content", typed("new")],
+    ["With the old content", typed("old")],
+    ["With the old or the new content, they could not be read again", typed("unknown")],
+    ["Changed by another process meanwhile", typed("foreign")],
   ] as const;
   const state =
-    given("old").length === contents.size
+    typed("old").length === contents.size
       ? "Every file is as it was."
-      : states.flatMap(([what, names]) => (names.length > 0 ? [`${what}: ${listed(names)}.`] : [])).join(" ");
-  // Half of it is in place: nobody may take that for a failure after which to try again.
+      : states.flatMap(([what, names]) => (names.length > 0 ? [`${what}: ${listNames(names)}.`] : [])).join(" ");
+  // Some files have the new content: the model must not take that for a failure after which it can simply try again.
   const code: ToolsErrorCode = !isUndone ? "failed" : error instanceof ToolsError ? error.code : "unavailable";
-  return new ToolsError(code, `Writing ${failed.given} failed: ${message.replace(/\.?$/, ".")} ${state}`, {
+  return new ToolsError(code, `Writing ${failed.typed} failed: ${message.replace(/\.?$/, ".")} ${state}`, {
     cause: error,
   });
 }
 
-/** Names, as many as there is room for. */
-function listed(names: readonly string[]): string {
-  const room = new Room(names.length, 8 * 1024);
-  const shown = names.filter((name) => room.take(name));
+/** Names, as many as fit. */
+function listNames(names: readonly string[]): string {
+  const budget = new OutputBudget(names.length, 8 * 1024);
+  const shown = names.filter((name) => budget.take(name));
   const left = names.length - shown.length;
   return shown.join(", ") + (left > 0 ? ` and ${left} more` : "");
 }

@@ -19,7 +19,7 @@ function getWords({ buffer, byteOffset, length }: Uint8Array): Int32Array | unde
 export function xxHash32(bytes: Uint8Array, seed = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = bytes.length;
-  let at = 0;
+  let index = 0;
   let hash: number;
   if (length >= 16) {
     let lane1 = (seed + prime1 + prime2) | 0;
@@ -28,24 +28,24 @@ export function xxHash32(bytes: Uint8Array, seed = 0): number {
     let lane4 = (seed - prime1) | 0;
     // Words are read several times faster than through a view, where they lie as the machine wants them.
     const words = getWords(bytes);
-    for (const last = length - 16; at <= last; at += 16) {
-      const word = at >> 2;
-      lane1 = round(lane1, words ? words[word]! : view.getInt32(at, true));
-      lane2 = round(lane2, words ? words[word + 1]! : view.getInt32(at + 4, true));
-      lane3 = round(lane3, words ? words[word + 2]! : view.getInt32(at + 8, true));
-      lane4 = round(lane4, words ? words[word + 3]! : view.getInt32(at + 12, true));
+    for (const last = length - 16; index <= last; index += 16) {
+      const word = index >> 2;
+      lane1 = round(lane1, words ? words[word]! : view.getInt32(index, true));
+      lane2 = round(lane2, words ? words[word + 1]! : view.getInt32(index + 4, true));
+      lane3 = round(lane3, words ? words[word + 2]! : view.getInt32(index + 8, true));
+      lane4 = round(lane4, words ? words[word + 3]! : view.getInt32(index + 12, true));
     }
     hash = (rotate(lane1, 1) + rotate(lane2, 7) + rotate(lane3, 12) + rotate(lane4, 18)) | 0;
   } else {
     hash = (seed + prime5) | 0;
   }
   hash = (hash + length) | 0;
-  for (; at + 4 <= length; at += 4) {
-    hash = (hash + Math.imul(view.getInt32(at, true), prime3)) | 0;
+  for (; index + 4 <= length; index += 4) {
+    hash = (hash + Math.imul(view.getInt32(index, true), prime3)) | 0;
     hash = Math.imul(rotate(hash, 17), prime4);
   }
-  for (; at < length; at++) {
-    hash = (hash + Math.imul(view.getUint8(at), prime5)) | 0;
+  for (; index < length; index++) {
+    hash = (hash + Math.imul(view.getUint8(index), prime5)) | 0;
     hash = Math.imul(rotate(hash, 11), prime1);
   }
   hash = Math.imul(hash ^ (hash >>> 15), prime2);

@@ -1,10 +1,10 @@
-/** The words for what a file system says. Pure. */
+/** Errors of the file system as sentences for the model. Pure. */
 import type { Stats } from "node:fs";
 import { systemCode, ToolsError, type ToolsErrorCode } from "../errors.ts";
 
 type Words = readonly [ToolsErrorCode, (path: string) => string];
 
-const again = "Try again; if it stays so, tell the user.";
+const again = "Try again; if it keeps failing, tell the user.";
 
 const words: Readonly<Record<string, Words>> = {
   ENOENT: ["not_found", (path) => `There is no file ${path}.`],
@@ -26,13 +26,13 @@ const words: Readonly<Record<string, Words>> = {
   ENFILE: ["unavailable", (path) => `Too many files are open to open ${path}. Try again with fewer calls at a time.`],
   ENOMEM: ["unavailable", (path) => `There is too little memory to work on ${path}. ${again}`],
   EIO: ["failed", (path) => `The disk failed while working on ${path}. ${again}`],
-  ESTALE: ["failed", (path) => `The network file system lost sight of ${path}. ${again}`],
-  EAGAIN: ["busy", (path) => `${path} has nothing to give at the moment, or somebody has locked it. ${again}`],
+  ESTALE: ["failed", (path) => `The network file system no longer knows ${path}. ${again}`],
+  EAGAIN: ["busy", (path) => `${path} has no data at the moment, or is locked by another process. ${again}`],
   EBUSY: ["busy", (path) => `${path} is in use by the system. ${again}`],
   ETXTBSY: ["busy", (path) => `${path} is a program that is running. End it first.`],
 };
 
-/** What the model should read of a failed call. What is no failure of the system stays what it is. */
+/** A system error as a `ToolsError` for the model. Any other error is returned as it is. */
 export function explained(error: unknown, path: string): unknown {
   const code = systemCode(error);
   if (error instanceof ToolsError || code === undefined) return error;
@@ -40,7 +40,7 @@ export function explained(error: unknown, path: string): unknown {
   return new ToolsError(kind, say(path), { cause: error });
 }
 
-/** Does `work`, and lets every failure name `path`. */
+/** Runs `work`; a system error that it throws becomes one that names `path`. */
 export async function explaining<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -59,7 +59,7 @@ export function getKind(stats: Stats): string {
   return stats.isFile() ? "a file" : "something else";
 }
 
-/** Undefined for what is not there. */
+/** Undefined where the file does not exist. */
 export async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

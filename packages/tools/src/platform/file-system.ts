@@ -1,6 +1,6 @@
 /**
- * The lowest port: single calls to a file system. Everything that must survive a failing disk stands on it, so that a
- * test can let any one of its calls fail (see `@tau/tools/testing`).
+ * The lowest port: single calls to a file system. Code that must survive a failing disk uses it, so that a test can make
+ * any one call fail (see `@tau/tools/testing`).
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
@@ -16,8 +16,8 @@ export interface FileSystem {
   open(path: string, flags: number, mode?: number): Promise<OpenHandle>;
   stat(path: string): Promise<fs.Stats>;
   /**
-   * The same at once, for looks that cost less than the detour over a thread; undefined where there is nothing. Absent
-   * where looking takes long.
+   * The same, synchronously, where that costs less than the detour over a thread; undefined where nothing exists. Absent
+   * where it would take long.
    */
   statNow?(path: string): fs.Stats | undefined;
   lstat(path: string): Promise<fs.Stats>;
@@ -30,13 +30,13 @@ export interface FileSystem {
   unlink(path: string): Promise<void>;
   /**
    * The real path of an open file, as this port names it. For ports that map paths or reach another machine, where our
-   * own system's names for open files say nothing. Absent, Linux is asked through /proc/self/fd. With it, names are
-   * looked up again instead of being held: what is swapped between two calls is then for the port to notice.
+   * own system's names for open files say nothing. Without it, Linux is asked through /proc/self/fd. With it, names are
+   * looked up again instead of kept open: the port must notice what is replaced between two calls.
    */
   getPath?(handle: OpenHandle): Promise<string>;
   /**
-   * Gives `to` the access list and the extended attributes of `from`, and says whether there were any; what cannot be
-   * kept is lost. Absent where there are no such things, or nothing can be done about them.
+   * Gives `to` the access list and the extended attributes of `from`. True when there were any. Attributes that cannot be
+   * copied are lost. Absent where there are none, or they cannot be copied.
    */
   copyAttributes?(from: OpenHandle, to: OpenHandle): Promise<boolean>;
 }
@@ -44,11 +44,11 @@ export interface FileSystem {
 export const nodeFileSystem: FileSystem = {
   open: openRaw,
   stat: (path) => called((done) => fs.stat(path, done)),
-  // An error with its stack takes longer than the look.
+  // Creating an error with its stack takes longer than the call.
   statNow: (path) => fs.statSync(path, { throwIfNoEntry: false }),
   lstat: (path) => called((done) => fs.lstat(path, done)),
   realpath: (path) => called((done) => fs.realpath.native(path, done)),
-  // The kernel knows where its open files are without asking any disk: the detour over a thread would cost more.
+  // The kernel answers this from memory: the detour over a thread would cost more.
   readlink: async (path) =>
     /^\/proc\/self\/fd\/\d+$/.test(path) ? fs.readlinkSync(path) : await called((done) => fs.readlink(path, done)),
   async readdir(path) {
@@ -70,7 +70,7 @@ export const nodeFileSystem: FileSystem = {
 
 const mkdir = (path: string, mode: number | undefined) => called((done) => fs.mkdir(path, mode, done));
 
-/** As Node does it, but it gives up: where a directory cannot be made although its parent is there, as in /proc. */
+/** As Node does it, but it gives up where a directory cannot be created although its parent exists, as in /proc. */
 async function makeAll(path: string, mode: number | undefined): Promise<void> {
   try {
     return await makeOne(path, mode);
@@ -82,7 +82,7 @@ async function makeAll(path: string, mode: number | undefined): Promise<void> {
   await makeOne(path, mode);
 }
 
-/** Somebody else may make it at the same time. */
+/** Another process may create it at the same time. */
 async function makeOne(path: string, mode: number | undefined): Promise<void> {
   try {
     await mkdir(path, mode);
@@ -91,7 +91,7 @@ async function makeOne(path: string, mode: number | undefined): Promise<void> {
   }
 }
 
-/** What is there; undefined where there is nothing. At once where that is cheap, else over a thread. */
+/** The stats of a path; undefined where nothing exists. Synchronous where that is cheap, else over a thread. */
 export async function lookAt(fs: Pick<FileSystem, "stat" | "statNow">, path: string): Promise<fs.Stats | undefined> {
   try {
     return fs.statNow ? fs.statNow(path) : await fs.stat(path);

@@ -1,6 +1,6 @@
 /**
- * Files as tools see them: opened first and judged afterwards, by the path they really have, so that a link that is
- * swapped in between leads nowhere; and written whole or not at all.
+ * Files as tools see them. A file is opened first and the guard is asked afterwards, with its real path, so that
+ * replacing a link in between gains nothing. Files are written whole or not at all.
  */
 import { constants, type Stats } from "node:fs";
 import { systemIds, type Ids } from "@tau/ai";
@@ -8,9 +8,17 @@ import { ToolsError } from "../errors.ts";
 import { explaining, isMissing, getKind, unlessMissing } from "./explain.ts";
 import { type FileSystem, nodeFileSystem } from "./file-system.ts";
 import { type Access, ask, type Guard } from "./guard.ts";
-import { type Ground, holdsDirectories, lookUp, open, openDirectory, pathOfHandle, unlessFailing } from "./place.ts";
+import {
+  type FilesState,
+  holdsDirectories,
+  lookUp,
+  open,
+  openDirectory,
+  pathOfHandle,
+  unlessFailing,
+} from "./open-path.ts";
 import { getStamp, writeWhole } from "./replace.ts";
-import { createSpare } from "./spare.ts";
+import { createReusedBuffer } from "./reused-buffer.ts";
 
 export type { Access, Guard, GuardedFile } from "./guard.ts";
 
@@ -31,7 +39,7 @@ export interface Files {
   openRead(path: string): Promise<ReadableFile>;
   /**
    * The whole content, at most `maxBytes`, and a stamp that tells this state of the file from later ones. Where the file
-   * holds what is `expected`, the bytes may be these very ones; nobody may change them then.
+   * holds what is `expected`, the bytes may be that very buffer; do not change them then.
    */
   readWhole(
     path: string,
@@ -48,7 +56,7 @@ export interface Files {
    * Replaces a file's content: old or new, never neither and never half. Creates missing directories; keeps the mode,
    * the owner, access lists, extended attributes and a link that leads to the file, as far as the system allows it.
    * Other names of the same file (hard links) keep the old content. Returns the path that was written. With the stamp
-   * of a reading, it refuses with `overtaken` when somebody else has changed the file since.
+   * of a reading, it refuses with `overtaken` when the file was changed since by another process.
    */
   writeWhole(
     path: string,
@@ -66,39 +74,47 @@ export interface FilesOptions {
   ids?: Ids;
 }
 
-export function createFiles(options: FilesOptions = {}): Files {
-  const ground: Ground = {
+export function createFiles({ guard = () => undefined, ...options }: FilesOptions = {}): Files {
+  return createGuardedFiles(options)(guard);
+}
+
+/** Files for any number of guards. They share what is known of the disk, so that a call can have files of its own. */
+export function createGuardedFiles(options: Omit<FilesOptions, "guard"> = {}): (guard: Guard) => Files {
+  const shared: Omit<FilesState, "guard"> = {
     fs: options.fileSystem ?? nodeFileSystem,
-    guard: options.guard ?? (() => undefined),
     ids: options.ids ?? systemIds,
     plain: new Set(),
     swept: new Set(),
-    spare: createSpare(),
+    reusedBuffer: createReusedBuffer(),
   };
+  return (guard) => guardFiles({ ...shared, guard });
+}
+
+function guardFiles(state: FilesState): Files {
   return {
-    openRead: (path) => explaining(path, () => openRead(ground, path)),
+    openRead: (path) => explaining(path, () => openRead(state, path)),
     readWhole: (path, maxBytes, { expected } = {}) =>
-      explaining(path, () => readWhole(ground, path, maxBytes, expected)),
-    stat: (path) => explaining(path, () => getStat(ground, path)),
-    list: (path) => explaining(path, () => list(ground, path)),
+      explaining(path, () => readWhole(state, path, maxBytes, expected)),
+    stat: (path) => explaining(path, () => getStat(state, path)),
+    list: (path) => explaining(path, () => list(state, path)),
     realPath: (path, access = "read") =>
       explaining(path, async () => {
-        const realPath = await lookUp(ground, path, access);
-        await ask(ground.guard, realPath, access);
+        const realPath = await lookUp(state, path, access);
+        await ask(state.guard, realPath, access);
         return realPath;
       }),
     writeWhole: (path, bytes, { ifUnchanged } = {}) =>
-      explaining(path, () => writeWhole(ground, path, bytes, ifUnchanged)),
+      explaining(path, () => writeWhole(state, path, bytes, ifUnchanged)),
   };
 }
 
-async function openRead(ground: Ground, path: string): Promise<ReadableFile> {
-  // Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
-  const handle = await open(ground, path, constants.O_RDONLY | constants.O_NONBLOCK, "read");
+async function openRead(state: FilesState, path: string): Promise<ReadableFile> {
+  // Without O_NONBLOCK, opening a pipe that has no writer would wait for ever.
+  const handle = await open(state, path, constants.O_RDONLY | constants.O_NONBLOCK, "read");
   return await unlessFailing(handle, async () => {
-    const realPath = await pathOfHandle(ground, handle, path);
+    const realPath = await pathOfHandle(state, handle, path);
     const stats = await handle.stat();
-    await ask(ground.guard, realPath, "read", stats.isFile() ? stats.nlink : 1);
+    await ask(state.guard, realPath, "read", stats.isFile() ? stats.nlink : 1);
     if (!stats.isFile()) throw new ToolsError("not_a_file", `${path} is ${getKind(stats)}, not a file.`);
     if (isStream(realPath)) {
       throw new ToolsError("not_a_file", `${path} never ends and is used up by reading. Use a command such as dmesg.`);
@@ -113,23 +129,23 @@ async function openRead(ground: Ground, path: string): Promise<ReadableFile> {
   });
 }
 
-/** What the kernel calls files and are none: readers wait for more, and what one has read the next does not get. */
+/** Streams that the kernel lists as files: a reader waits for more, and what one reader gets the next does not. */
 const isStream = (realPath: string) => /\/proc\/kmsg$|\/trace_pipe(_raw)?$/.test(realPath);
 
-/** Opens what only has to be named, without a right to read it and without waking a device. Linux only. */
+/** `O_PATH`: opens a name only, without the right to read it and without waking a device. Linux only. */
 const asName = 0o10000000;
 
-async function getStat(ground: Ground, path: string): Promise<Stats | undefined> {
-  if (!holdsDirectories(ground)) {
-    const realPath = await lookUp(ground, path, "read");
-    await ask(ground.guard, realPath, "read");
-    return await unlessMissing(ground.fs.lstat(realPath));
+async function getStat(state: FilesState, path: string): Promise<Stats | undefined> {
+  if (!holdsDirectories(state)) {
+    const realPath = await lookUp(state, path, "read");
+    await ask(state.guard, realPath, "read");
+    return await unlessMissing(state.fs.lstat(realPath));
   }
   try {
-    const handle = await open(ground, path, asName, "read");
+    const handle = await open(state, path, asName, "read");
     try {
-      const [realPath, stats] = [await pathOfHandle(ground, handle, path), await handle.stat()];
-      await ask(ground.guard, realPath, "read", stats.isFile() ? stats.nlink : 1);
+      const [realPath, stats] = [await pathOfHandle(state, handle, path), await handle.stat()];
+      await ask(state.guard, realPath, "read", stats.isFile() ? stats.nlink : 1);
       return stats;
     } finally {
       await handle.close();
@@ -140,17 +156,17 @@ async function getStat(ground: Ground, path: string): Promise<Stats | undefined>
   }
 }
 
-async function list(ground: Ground, path: string) {
-  const directory = await openDirectory(ground, path);
+async function list(state: FilesState, path: string) {
+  const directory = await openDirectory(state, path);
   try {
-    return await ground.fs.readdir(directory.path);
+    return await state.fs.readdir(directory.path);
   } finally {
     await directory.handle.close();
   }
 }
 
-async function readWhole(ground: Ground, path: string, maxBytes: number, expected: Buffer | undefined) {
-  const file = await openRead(ground, path);
+async function readWhole(state: FilesState, path: string, maxBytes: number, expected: Buffer | undefined) {
+  const file = await openRead(state, path);
   try {
     if (file.size > maxBytes) {
       throw new ToolsError("too_large", `${path} has ${file.size} bytes; at most ${maxBytes} can be handled whole.`);
@@ -158,10 +174,10 @@ async function readWhole(ground: Ground, path: string, maxBytes: number, expecte
     const isLikely = expected?.length === file.size;
     const chunks: Buffer[] = [];
     let size = 0;
-    // Files under /proc say that they are empty and are not, so the end is where they say, or where nothing comes.
+    // Files under /proc have the size 0 and still content, so a file ends at its size or where no more bytes come.
     for (;;) {
-      const room = Math.max(64 * 1024, file.size - size + 1);
-      const buffer = isLikely ? ground.spare.take(room) : Buffer.allocUnsafe(room);
+      const length = Math.max(64 * 1024, file.size - size + 1);
+      const buffer = isLikely ? state.reusedBuffer.take(length) : Buffer.allocUnsafe(length);
       const count = await file.read(buffer, size);
       size += count;
       if (size > maxBytes) throw new ToolsError("too_large", `${path} has more than ${maxBytes} bytes.`);
@@ -170,7 +186,7 @@ async function readWhole(ground: Ground, path: string, maxBytes: number, expecte
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
       const { realPath, stamp } = file;
       if (!isLikely || !bytes.equals(expected)) return { realPath, bytes, stamp };
-      ground.spare.giveBack(buffer);
+      state.reusedBuffer.giveBack(buffer);
       return { realPath, bytes: expected, stamp };
     }
   } finally {

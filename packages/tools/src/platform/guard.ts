@@ -1,21 +1,21 @@
-/** Who decides which files may be touched, and how that decision is asked for. */
+/** The guard decides which files may be opened. */
 import { ToolsError } from "../errors.ts";
 
 export type Access = "read" | "write";
 
-/** What a path alone does not tell. */
+/** What a guard is told beside the path. */
 export interface GuardedFile {
   /**
-   * How many names the file has; 1 for what does not exist, and for directories. With more than one, a file inside may
-   * be a file from outside under another name. Stores of packages share files like that, so it is for the guard to
-   * judge; writing never changes what the other names lead to.
+   * How many names the file has; 1 for a directory, and for a file that does not exist. With more than one, a file
+   * inside the workspace may be a file from outside under another name. Package stores share files like that, so the
+   * guard decides; writing never changes the content under the other names.
    */
   hardLinks: number;
 }
 
 /**
- * Asked with the path that something really has: after it was opened, or before it is looked up where nothing is
- * opened. Throws to refuse; whatever it throws, the model is told that it was refused.
+ * Gets the real path: after the file was opened, or before it is looked up where nothing is opened. Throws to refuse;
+ * whatever it throws, the model is told that the file was refused.
  */
 export type Guard = (realPath: string, access: Access, file: GuardedFile) => void | Promise<void>;
 

@@ -1,4 +1,5 @@
-/** The ports alone, for who needs files and leases but no tools. */
+/** The ports alone, for code that needs files and leases but no tools. */
+export { capabilities } from "../access.ts";
 export { systemCode } from "../errors.ts";
 export { type FileSystem, lookAt, nodeFileSystem, type OpenHandle } from "./file-system.ts";
 export { acquireLease, type Lease, type LeaseHolder, type LeaseOptions, type LeaseOutcome } from "./lease.ts";

@@ -1,26 +1,26 @@
 /**
- * One writer at a time, also across processes and crashes. A lease is a file that names its holder; a holder that is
- * dead is found out by its process and its boot, never by a timeout, so a slow writer is not mistaken for a dead one.
- * Each change of hands raises the generation: who was overtaken can tell.
+ * One writer at a time, also across processes and crashes. A lease is a file that names its holder. Whether the holder
+ * still runs is told by its process and its boot, never by a timeout, so a slow writer is not mistaken for a dead one.
+ * Each new holder raises the generation, so that a holder that lost its lease can tell.
  */
 import { constants } from "node:fs";
 import { type Ids, systemIds } from "@tau/ai";
 import { systemCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "./file-system.ts";
-import { type ProcessMark, thisProcess, verdictOn } from "./running.ts";
+import { type ProcessMark, thisProcess, verdictOn } from "./process-mark.ts";
 
-/** Who holds a lease: a process, or nobody when its `pid` is 0. */
+/** The process that holds a lease. A `pid` of 0 means that the lease is free. */
 export interface LeaseHolder extends ProcessMark {
-  /** Unique for each time a lease is taken. */
+  /** New each time a lease is acquired. */
   id: string;
   generation: number;
 }
 
 export interface Lease {
   readonly generation: number;
-  /** Whether the lease is still ours. Ask before everything that must not be done twice. */
+  /** Whether the lease is still ours. Call it before everything that must not be done twice. */
   isHeld(): Promise<boolean>;
-  /** Gives it back. Does nothing when somebody else has it. */
+  /** Gives it back. Does nothing when another process has it. */
   release(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export type LeaseOutcome = { kind: "held"; lease: Lease } | Busy;
 export interface Busy {
   kind: "busy";
   holder: LeaseHolder;
-  /** For people: what to do where nobody can see whether the holder still runs. Absent where that can be seen. */
+  /** For people: what to do where it cannot be told whether the holder still runs. Absent where it can. */
   advice?: string;
 }
 
@@ -45,7 +45,7 @@ export interface LeaseOptions {
   isAlive?: (holder: LeaseHolder) => Promise<boolean>;
 }
 
-/** Takes the lease at `path`, unless somebody who is alive has it. */
+/** Acquires the lease at `path`, unless a running process has it. */
 export async function acquireLease(path: string, options: LeaseOptions = {}): Promise<LeaseOutcome> {
   const fs = options.fileSystem ?? nodeFileSystem;
   const isAlive = options.isAlive ?? isRunning;
@@ -63,7 +63,7 @@ export async function acquireLease(path: string, options: LeaseOptions = {}): Pr
 
 const isRunning = async (holder: LeaseHolder) => verdictOn(holder) !== "gone";
 
-/** Nothing but a person can tell whether a container that is not seen from here has ended. */
+/** Only a person can tell whether a container that cannot be seen from here has ended. */
 async function busy(path: string, holder: LeaseHolder): Promise<Busy> {
   if (verdictOn(holder) !== "unseen") return { kind: "busy", holder };
   const advice = `It is held by process ${holder.pid} of another container or pid namespace, which cannot be seen from here. If that has ended, remove ${path} and ${path}.claim-*.`;
@@ -80,7 +80,7 @@ function createLease(fs: FileSystem, path: string, mine: LeaseHolder): Lease {
     isHeld,
     async release() {
       if (!(await isHeld())) return;
-      // The generation must outlive its holder, so the file stays, with nobody in it.
+      // The generation must outlive its holder, so the file stays and says that the lease is free.
       const free = `${path}.free-${mine.id}`;
       await writeNew(fs, free, { ...mine, pid: 0 });
       await fs.rename(free, path);
@@ -88,7 +88,7 @@ function createLease(fs: FileSystem, path: string, mine: LeaseHolder): Lease {
   };
 }
 
-/** `dead` are the claims of those who died before they could use theirs. */
+/** `dead` are the claims of processes that ended before they could use them. */
 interface Claimed {
   path: string;
   dead: string[];
@@ -97,9 +97,9 @@ interface Claimed {
 type Claim = ({ kind: "mine" } & Claimed) | { kind: "again" } | { kind: "busy"; holder: LeaseHolder };
 
 /**
- * Only one may take over a generation: the first to make its first claim, or, where that one has died, the first to make
- * the next. The claims of the dead stay until the generation has a holder: were they removed, two could each take a
- * fresh claim for the dead one.
+ * Only one process may take a generation: the first to create its first claim, or, where that process has ended, the first
+ * to create the next claim. Dead claims stay until the generation has a holder: if they were removed, two processes could
+ * each create the same claim again.
  */
 async function claimGeneration(
   fs: FileSystem,
@@ -115,13 +115,13 @@ async function claimGeneration(
       const claim = `${path}.claim-${mine.generation}-${dead.length}`;
       if (await couldLink(fs, draft, claim)) return { kind: "mine", path: claim, dead };
       const rival = await readHolder(fs, claim);
-      // It was used or withdrawn: things have moved on.
+      // It was used or withdrawn meanwhile.
       if (!rival) return { kind: "again" };
       if (await isAlive(rival)) return { kind: "busy", holder: rival };
       dead.push(claim);
     }
   } finally {
-    // A claim that was made counts, whatever becomes of the rubbish.
+    // The claim counts, whether or not the draft can be removed.
     await Promise.allSettled([removeIfThere(fs, draft)]);
   }
 }
@@ -136,7 +136,7 @@ async function couldLink(fs: FileSystem, from: string, to: string): Promise<bool
   }
 }
 
-/** Makes the claim the lease. Says no when the generation has had its holder already. */
+/** Makes the claim the lease. False when the generation has had its holder already. */
 async function useClaim(fs: FileSystem, path: string, claim: Claimed, mine: LeaseHolder): Promise<boolean> {
   try {
     const latest = await readHolder(fs, path);
@@ -146,11 +146,11 @@ async function useClaim(fs: FileSystem, path: string, claim: Claimed, mine: Leas
     }
     await fs.rename(claim.path, path);
   } catch (error) {
-    // Left behind, it would shut out everybody for as long as this process lives.
+    // If it stayed, no process could acquire the lease for as long as this one lives.
     await removeIfThere(fs, claim.path);
     throw error;
   }
-  // We hold it now, whatever becomes of the rubbish.
+  // We hold the lease, whether or not the dead claims can be removed.
   await Promise.allSettled(claim.dead.map((dead) => removeIfThere(fs, dead)));
   return true;
 }
@@ -181,17 +181,17 @@ async function readHolder(fs: FileSystem, path: string): Promise<LeaseHolder | u
   }
 }
 
-/** Who is not alive and never was. */
-const nobody: LeaseHolder = { id: "", pid: 0, startTime: "", bootId: "", generation: 0 };
+/** The holder that a damaged lease has: one that never runs. */
+const noHolder: LeaseHolder = { id: "", pid: 0, startTime: "", bootId: "", generation: 0 };
 
 function parseHolder(text: string): LeaseHolder {
   try {
     const holder = JSON.parse(text) as Partial<LeaseHolder> | null;
     const { id, pid, generation, startTime = "", bootId = "", pidNamespace = "" } = holder ?? {};
-    if (typeof id !== "string" || typeof pid !== "number" || typeof generation !== "number") return nobody;
+    if (typeof id !== "string" || typeof pid !== "number" || typeof generation !== "number") return noHolder;
     return { id, pid, generation, startTime, bootId, pidNamespace };
   } catch (error) {
-    if (error instanceof SyntaxError) return nobody;
+    if (error instanceof SyntaxError) return noHolder;
     throw error;
   }
 }

@@ -16,11 +16,11 @@ const flags = constants.O_RDWR | constants.O_CREAT;
 test("a file is closed once, and only when no call is under way", async () => {
   const path = file();
   const handle = await openRaw(path, flags, 0o600);
-  const writes = Array.from({ length: 50 }, (_, at) => handle.write(Buffer.from([at]), at));
+  const writes = Array.from({ length: 50 }, (_, index) => handle.write(Buffer.from([index]), index));
   const closing = handle.close();
   expect(handle.close()).toBe(closing);
   await Promise.all([...writes, closing]);
-  expect([...readFileSync(path)]).toEqual(Array.from({ length: 50 }, (_, at) => at));
+  expect([...readFileSync(path)]).toEqual(Array.from({ length: 50 }, (_, index) => index));
 });
 
 test("what is asked of a closed file is refused, although its number may be another's by then", async () => {

@@ -1,10 +1,9 @@
 /**
- * An open file of this system, over its bare number. `FileHandle` of Node does the same and costs an eighth more for an
- * edit. What it does for safety is done here too: a file is closed once, and not while a call is under way, because the
- * system gives its number to the next that is opened.
+ * An open file over its bare descriptor. Node's `FileHandle` does the same and makes an edit take an eighth longer. Its
+ * safety is kept: a file is closed once, and not while a call is running, because the system reuses the descriptor.
  *
- * Looking at an open file and closing it block: a microsecond or two, where the detour over a thread costs fifteen. Not
- * while anything that was written is not on its disk: a network's file system would have to be waited for.
+ * `stat` and `close` are synchronous: they take a microsecond or two, where the detour over a thread costs fifteen. While
+ * written data has not been synced they are asynchronous, because a network file system may make them wait.
  */
 import * as fs from "node:fs";
 import { called, type Done } from "./callback.ts";
@@ -29,12 +28,12 @@ export async function openRaw(path: string, flags: number, mode?: number): Promi
   return toHandle(await called<number>((done) => fs.open(path, flags, mode, done)));
 }
 
-/** A plain object, so that a test can put another function in the place of one. */
+/** A plain object, so that a test can replace one of its functions. */
 function toHandle(fd: number): OpenHandle {
   let running = 0;
   let closed: Promise<void> | undefined;
   let whenQuiet: (() => void) | undefined;
-  /** How often it was changed, and how much of that is on the disk. */
+  /** How often it was changed, and how many of these changes are on the disk. */
   let [changes, syncedChanges] = [0, 0];
   const call = <T>(start: (done: Done<T>) => void): Promise<T> => {
     if (closed) return Promise.reject(closedError());
@@ -69,9 +68,9 @@ function toHandle(fd: number): OpenHandle {
       changes++;
       // A call may write less than it was given, and an interrupted one usually does.
       for (let written = 0; written < data.length;) {
-        const at = position === undefined ? null : position + written;
+        const target = position === undefined ? null : position + written;
         const from = written;
-        written += await call<number>((done) => fs.write(fd, data, from, data.length - from, at, done));
+        written += await call<number>((done) => fs.write(fd, data, from, data.length - from, target, done));
       }
     },
     sync: () => synced((done) => fs.fsync(fd, done)),

@@ -1,11 +1,11 @@
 /**
- * Freeing memory at once. The collector frees what was read from a pipe, but it comes when enough small things were made,
- * and does not look at how large the buffers are that wait for it. What is sent away is not ours any more; and what is
- * sent through a closed port reaches nobody, so that its memory is freed.
+ * Frees the memory of a buffer at once. The garbage collector would free what was read from a pipe, but it runs when
+ * enough small objects were made, however large the buffers are that wait for it. Transferring a buffer to a closed port
+ * frees its memory immediately.
  */
 import type { Readable } from "node:stream";
 
-/** Pipes whose pieces are for one reader alone. Whoever puts another stream in the place of one may keep its pieces. */
+/** Pipes whose chunks have one reader only. The chunks of any other stream may still be used elsewhere. */
 const ownPipes = new WeakSet<Readable>();
 
 export function ownPipe(stream: Readable): Readable {
@@ -13,23 +13,23 @@ export function ownPipe(stream: Readable): Readable {
   return stream;
 }
 
-/** What frees a piece of this stream that nobody will look at again; undefined where the collector has to. */
+/** A function that frees a chunk of this stream after it was read; undefined for a stream whose chunks may be shared. */
 export const createReleaser = (stream: Readable): ((piece: Buffer) => void) | undefined =>
   ownPipes.has(stream) ? release : undefined;
 
-let nowhere: MessagePort | undefined;
+let port: MessagePort | undefined;
 
-/** Less is not worth the way: then the small things made along with it are as large. */
+/** Freeing less costs more than it gains. */
 const minBytes = 4 * 1024;
 
-/** Empties a buffer that is a memory of its own, and leaves others alone. */
+/** Frees a buffer that has an `ArrayBuffer` of its own; others are left as they are. */
 export function release({ buffer, byteLength }: Buffer): void {
   if (byteLength < minBytes || byteLength !== buffer.byteLength || !(buffer instanceof ArrayBuffer)) return;
-  nowhere ??= closedPort();
-  nowhere.postMessage(undefined, [buffer]);
+  port ??= createClosedPort();
+  port.postMessage(undefined, [buffer]);
 }
 
-function closedPort(): MessagePort {
+function createClosedPort(): MessagePort {
   const { port1 } = new MessageChannel();
   port1.close();
   return port1;

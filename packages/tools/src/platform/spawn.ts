@@ -1,4 +1,4 @@
-/** Starting processes. The port takes what will be run as it is; who may run what is decided elsewhere. */
+/** Starts processes. The port runs every request as it is; whether it may be run is decided before. */
 import { spawn as nodeSpawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { Socket } from "node:net";
@@ -8,7 +8,7 @@ import { ownPipe } from "./release.ts";
 
 /** One program with its arguments, and everything it gets to see. */
 export interface SpawnRequest {
-  /** The program and its arguments; never a line for a shell to take apart. */
+  /** The program and its arguments; never a command line for a shell to parse. */
   argv: readonly [string, ...string[]];
   cwd: string;
   /** The whole environment: nothing is inherited. */
@@ -17,16 +17,16 @@ export interface SpawnRequest {
   stdin?: "pipe" | "none";
   /** A session and process group of its own, so that the group can be signalled. Default false. */
   detached?: boolean;
-  /** We may end while it runs. Default false: we go on as long as it does. */
+  /** Our process may exit while it runs. Default false: our process stays alive as long as it does. */
   isAside?: boolean;
 }
 
 /**
- * Changes what is run: into a sandbox, a namespace, a container, another host. It gets every program that the tools
- * start, each with its arguments: ripgrep for `grep` and `find`; what `bash` was asked to run, inside of what holds it;
- * and a few of our own for `bash`, once for each `Spawn`: whether there is a bash, which namespace works, and the
- * watchdog (`isAside`). One that it throws at is not started. A command then fails with that error; what is our own is
- * done without, and commands are held as well as is possible then.
+ * Changes a request, so that it runs in a sandbox, a namespace, a container or on another host. It gets every program
+ * that the tools start, with its arguments: ripgrep for `grep` and `find`; the command of `bash`, inside the program that
+ * contains it; and a few more for `bash`, once for each `Spawn`: whether there is a bash, which namespace works, and the
+ * watchdog (`isAside`). A request for which it throws is not started. A command then fails with that error; without the
+ * other programs, commands are contained as well as possible.
  */
 export type WrapCommand = (request: SpawnRequest) => SpawnRequest | Promise<SpawnRequest>;
 
@@ -44,18 +44,18 @@ export interface RunningProcess {
   readonly stderr: Readable;
   /** Settles when the process itself is gone; its children may still hold the pipes. Never rejects. */
   readonly exit: Promise<ExitStatus>;
-  /** Signals the process, or with `group` its whole group. Does nothing when there is nobody left. */
+  /** Signals the process, or with `group` its whole group. Does nothing when it has ended. */
   signal(name: NodeJS.Signals, target?: "process" | "group"): void;
 }
 
 export type Spawn = (request: SpawnRequest) => Promise<RunningProcess>;
 
-/** The real thing, behind whatever `wrapCommand` makes of a request. */
+/** Starts real processes, of what `wrapCommand` makes of each request. */
 export function createSpawn(wrapCommand: WrapCommand = (request) => request): Spawn {
   return async (request) => start(await wrapCommand(request));
 }
 
-/** Starts what the work could do without: that it was refused is an answer. One of the system's may be another later. */
+/** Starts a program that is not essential: a refusal is a result. One that came from the system may not last. */
 export async function trySpawn(
   spawn: Spawn,
   request: SpawnRequest,
@@ -82,7 +82,7 @@ function start(request: SpawnRequest): RunningProcess {
       resolve(signal ? { kind: "signalled", signal } : { kind: "exited", code: code ?? 0 }),
     );
   });
-  // Writing to a program that has closed its input is no failure of ours.
+  // A program may close its input before everything was written.
   child.stdin?.on("error", () => undefined);
   if (request.isAside) {
     child.unref();
@@ -91,7 +91,7 @@ function start(request: SpawnRequest): RunningProcess {
   return {
     pid: child.pid,
     stdin: child.stdin,
-    // Without descriptors left, Node makes no pipes at all.
+    // When the process has run out of descriptors, Node makes no pipes at all.
     stdout: ownPipe(child.stdout ?? Readable.from([])),
     stderr: ownPipe(child.stderr ?? Readable.from([])),
     exit,
@@ -100,7 +100,7 @@ function start(request: SpawnRequest): RunningProcess {
       try {
         process.kill(target === "group" ? -child.pid : child.pid, name);
       } catch (error) {
-        // Nobody is left, or they have become somebody whom we may not end.
+        // It has ended, or runs as another user by now.
         const { code } = error as NodeJS.ErrnoException;
         if (code !== "ESRCH" && code !== "EPERM") throw error;
       }
@@ -108,7 +108,7 @@ function start(request: SpawnRequest): RunningProcess {
   };
 }
 
-/** A directory that is gone is reported by the system as if the program were. */
+/** The system reports a missing directory as if the program were missing. */
 function toFailure(error: NodeJS.ErrnoException, cwd: string): ExitStatus & { kind: "failed" } {
   const code = error.code === undefined ? {} : { code: error.code };
   const isThere = error.code !== "ENOENT" || statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true;

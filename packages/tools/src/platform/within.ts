@@ -17,7 +17,7 @@ export function isWithin(root: string, path: string): boolean {
  */
 export function mightBeWithin(root: string, path: string): boolean {
   const [above, names] = [getNames(root), getNames(path)];
-  return above.length <= names.length && above.every((name, at) => mightBeNamed(name, names[at]!));
+  return above.length <= names.length && above.every((name, index) => mightBeNamed(name, names[index]!));
 }
 
 /** Only names that are nothing but dots and blanks vanish when folded; they do not lead anywhere else. */

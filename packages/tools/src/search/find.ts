@@ -1,8 +1,9 @@
-import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import { defaultLimits, definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
+import type { DescribedTool } from "../tool.ts";
 import { formatBytes, keepHead, defaultMaxBytes } from "../truncate.ts";
 import { parseGlob, typeArgs } from "./glob.ts";
 import { createFirstNames, type FirstNames } from "./names.ts";
@@ -28,11 +29,16 @@ export interface FindOptions extends SearchOptions {
 const maxNames = defaultMaxBytes / 2;
 
 /** Finds files by name. */
-export function createFindTool({ cwd, files, ...options }: FindOptions): AgentTool<ParametersOf<"find">, FindDetails> {
+export function createFindTool({
+  cwd,
+  files: ownFiles,
+  ...options
+}: FindOptions): DescribedTool<ParametersOf<"find">, FindDetails> {
   const searcher = createSearcher(options);
   return {
     ...definitions.find,
-    async execute(_id, { pattern, path = ".", limit = defaultLimits.find }, signal) {
+    async execute(_id, { pattern, path = ".", limit = defaultLimits.find }, signal, _onUpdate, context) {
+      const files = context?.files ?? ownFiles;
       if (pattern === "" || pattern.includes("\0")) {
         throw new ToolsError(
           "invalid_input",
@@ -42,31 +48,33 @@ export function createFindTool({ cwd, files, ...options }: FindOptions): AgentTo
       const glob = parseGlob(pattern);
       const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
       if (!root.isDirectory) throw new ToolsError("not_a_directory", `${path} is a file, not a directory.`);
-      const found = createFirstNames(glob, Math.min(limit, maxNames));
+      const names = createFirstNames(glob, Math.min(limit, maxNames));
       // Without a target, names come without the root in front of them.
       const args = ["--files", ...typeArgs(glob)];
       const onOutput = (chunk: Buffer) => {
-        found.push(chunk);
+        names.push(chunk);
         return false;
       };
-      const end = await searcher.run({ args, cwd: root.cwd, isInRepository: root.isInRepository, signal, onOutput });
+      const { cwd: directory, isInRepository } = root;
+      const search = { args, cwd: directory, isInRepository, signal, onOutput };
+      const end = await searcher.run(search, context?.spawn);
       if (end.kind === "refused") throw new ToolsError("invalid_input", `ripgrep refuses the search: ${end.reason}`);
       const cut = end.kind === "timeout" || end.kind === "memory" ? searcher.describe(end.kind) : undefined;
-      if (cut !== undefined && found.total === 0) {
+      if (cut !== undefined && names.total === 0) {
         throw new ToolsError("timeout", `Nothing was found; stopped ${cut}. Narrow path.`);
       }
       const stopped = cut === undefined ? "" : `[Stopped ${cut}; there may be more. Narrow path.]`;
-      return present(found, { root, pattern, notices: [stopped, describeUnread(end.unread, root.show)] });
+      return present(names, { root, pattern, notices: [stopped, describeUnread(end.unread, root.show)] });
     },
   };
 }
 
 function present(
-  found: FirstNames,
+  names: FirstNames,
   { root, pattern, notices }: { root: SearchRoot; pattern: string; notices: string[] },
 ): AgentToolResult<FindDetails> {
-  const paths = found.sorted();
-  const { total } = found;
+  const paths = names.sorted();
+  const { total } = names;
   // The number of files has a limit of its own.
   const { text, shownLines, by } = keepHead(paths.map(root.show).join("\n"), {
     maxLines: Math.max(1, paths.length),

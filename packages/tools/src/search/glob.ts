@@ -35,13 +35,13 @@ export function parseGlob(pattern: string): Glob {
   const coarse = alternatives.map((parts) => toCoarse(parts.at(-1)!));
   return {
     matches: (path) => tests.some((test) => test(path)),
-    matchesAll: alternatives.some((parts) => parts.every((part, at) => part === "**" || isLastStar(parts, at))),
+    matchesAll: alternatives.some((parts) => parts.every((part, index) => part === "**" || isLastStar(parts, index))),
     baseNames: coarse.includes("*") ? undefined : [...new Set(coarse)],
   };
 }
 
-const isLastStar = (parts: readonly Part[], at: number) =>
-  at > 0 && at === parts.length - 1 && (parts[at] as readonly Token[]).every(({ kind }) => kind === "many");
+const isLastStar = (parts: readonly Part[], index: number) =>
+  index > 0 && index === parts.length - 1 && (parts[index] as readonly Token[]).every(({ kind }) => kind === "many");
 
 const invalid = (pattern: string, why: string) =>
   new ToolsError(
@@ -67,19 +67,19 @@ function firstBraces(pattern: string): { start: number; end: number; choices: st
   let start = -1;
   let from = 0;
   let depth = 0;
-  for (let at = 0; at < pattern.length; at++) {
-    const char = pattern[at];
-    if (char === "\\") at++;
-    else if (char === "[") at = classEnd(pattern, at) ?? at;
+  for (let index = 0; index < pattern.length; index++) {
+    const char = pattern[index];
+    if (char === "\\") index++;
+    else if (char === "[") index = classEnd(pattern, index) ?? index;
     else if (char === "{" && depth++ === 0) {
-      start = at;
-      from = at + 1;
+      start = index;
+      from = index + 1;
     } else if (depth > 0 && (char === "}" || char === ",")) {
       if (depth === 1) {
-        choices.push(pattern.slice(from, at));
-        from = at + 1;
+        choices.push(pattern.slice(from, index));
+        from = index + 1;
       }
-      if (char === "}" && --depth === 0) return { start, end: at, choices };
+      if (char === "}" && --depth === 0) return { start, end: index, choices };
     }
   }
   if (depth > 0) throw invalid(pattern, "a { is not closed");
@@ -107,19 +107,19 @@ function getParts(pattern: string, isAnchored: boolean): Part[] {
 
 function toTokens(part: string): Token[] {
   const tokens: Token[] = [];
-  for (let at = 0; at < part.length; at++) {
-    const char = String.fromCodePoint(part.codePointAt(at)!);
-    at += char.length - 1;
+  for (let index = 0; index < part.length; index++) {
+    const char = String.fromCodePoint(part.codePointAt(index)!);
+    index += char.length - 1;
     if (char === "*") tokens.push({ kind: "many" });
     else if (char === "?") tokens.push({ kind: "one" });
     else if (char === "[") {
-      const end = classEnd(part, at);
+      const end = classEnd(part, index);
       if (end === undefined) throw invalid(part, "a [ is not closed");
-      tokens.push(toClass(part.slice(at + 1, end)));
-      at = end;
-    } else if (char === "\\" && at + 1 < part.length) {
-      const escaped = String.fromCodePoint(part.codePointAt(at + 1)!);
-      at += escaped.length;
+      tokens.push(toClass(part.slice(index + 1, end)));
+      index = end;
+    } else if (char === "\\" && index + 1 < part.length) {
+      const escaped = String.fromCodePoint(part.codePointAt(index + 1)!);
+      index += escaped.length;
       tokens.push({ kind: "literal", char: escaped });
     } else tokens.push({ kind: "literal", char });
   }
@@ -130,10 +130,10 @@ function toClass(content: string): Token {
   const isNegated = /^[!^]/.test(content);
   const chars = [...(isNegated ? content.slice(1) : content)];
   const ranges: [string, string][] = [];
-  for (let at = 0; at < chars.length; at++) {
-    const isRange = chars[at + 1] === "-" && at + 2 < chars.length;
-    ranges.push([chars[at]!, chars[isRange ? at + 2 : at]!]);
-    if (isRange) at += 2;
+  for (let index = 0; index < chars.length; index++) {
+    const isRange = chars[index + 1] === "-" && index + 2 < chars.length;
+    ranges.push([chars[index]!, chars[isRange ? index + 2 : index]!]);
+    if (isRange) index += 2;
   }
   return { kind: "class", isNegated, ranges };
 }
@@ -178,25 +178,25 @@ function fitsChar(token: Token, char: string): boolean {
 function fits<P, I>(
   pattern: readonly P[],
   input: readonly I[],
-  isMany: (one: P) => boolean,
-  fitsOne: (one: P, item: I) => boolean,
+  isMany: (part: P) => boolean,
+  fitsOne: (part: P, item: I) => boolean,
 ): boolean {
-  let [at, taken] = [0, 0];
+  let [index, taken] = [0, 0];
   let [lastMany, takenByMany] = [-1, 0];
   while (taken < input.length) {
-    if (at < pattern.length && isMany(pattern[at]!)) {
-      lastMany = at++;
+    if (index < pattern.length && isMany(pattern[index]!)) {
+      lastMany = index++;
       takenByMany = taken;
-    } else if (at < pattern.length && fitsOne(pattern[at]!, input[taken]!)) {
-      at++;
+    } else if (index < pattern.length && fitsOne(pattern[index]!, input[taken]!)) {
+      index++;
       taken++;
     } else if (lastMany >= 0) {
-      at = lastMany + 1;
+      index = lastMany + 1;
       taken = ++takenByMany;
     } else return false;
   }
-  while (at < pattern.length && isMany(pattern[at]!)) at++;
-  return at === pattern.length;
+  while (index < pattern.length && isMany(pattern[index]!)) index++;
+  return index === pattern.length;
 }
 
 /** Only what ripgrep surely understands the same way: its `?` is a byte, and its type globs may hold no colon. */

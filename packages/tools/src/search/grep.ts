@@ -1,9 +1,10 @@
 import { join } from "node:path";
-import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import { defaultLimits, definitions, type ParametersOf } from "../definitions.ts";
 import { systemCode, ToolsError } from "../errors.ts";
 import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
+import type { DescribedTool } from "../tool.ts";
 import { countLines, formatBytes, keepHead, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { type Glob, parseGlob, typeArgs } from "./glob.ts";
 import { createMatches, type Matches, maxColumns } from "./matches.ts";
@@ -29,11 +30,17 @@ export interface GrepOptions extends SearchOptions {
 const maxPatternLength = 32_768;
 
 /** Searches the content of files. */
-export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTool<ParametersOf<"grep">, GrepDetails> {
+export function createGrepTool({
+  cwd,
+  files: ownFiles,
+  ...options
+}: GrepOptions): DescribedTool<ParametersOf<"grep">, GrepDetails> {
   const searcher = createSearcher(options);
   return {
     ...definitions.grep,
-    async execute(_id, { path = ".", glob: globText, context = 0, limit = defaultLimits.grep, ...query }, signal) {
+    async execute(_id, args, signal, _onUpdate, callContext) {
+      const { path = ".", glob: globText, context = 0, limit = defaultLimits.grep, ...query } = args;
+      const files = callContext?.files ?? ownFiles;
       refusePattern(query);
       const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
       const chosen = choose(globText, root);
@@ -53,7 +60,7 @@ export function createGrepTool({ cwd, files, ...options }: GrepOptions): AgentTo
           return false;
         },
       };
-      const end = await searcher.run(search);
+      const end = await searcher.run(search, callContext?.spawn);
       if (end.kind === "refused") throw refusal(end.reason, query.literal);
       return present(matches, end, { root, pattern: query.pattern, searcher });
     },

@@ -59,8 +59,8 @@ const decoded = (bytes: string): string =>
 /** Whether the characters from `from` to before `end` come after `other`. */
 function isAfter(text: string, from: number, end: number, other: string): boolean {
   const length = Math.min(end - from, other.length);
-  for (let at = 0; at < length; at++) {
-    const difference = text.charCodeAt(from + at) - other.charCodeAt(at);
+  for (let index = 0; index < length; index++) {
+    const difference = text.charCodeAt(from + index) - other.charCodeAt(index);
     if (difference !== 0) return difference > 0;
   }
   return end - from > other.length;

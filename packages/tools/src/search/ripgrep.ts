@@ -27,7 +27,8 @@ export interface SearchOptions {
 
 /** How searches are run, with nothing left open. */
 export interface Searcher {
-  run(search: Search): Promise<SearchEnd>;
+  /** `spawn` starts it. Default: that of the options. */
+  run(search: Search, spawn?: Spawn): Promise<SearchEnd>;
   /** For the model: when a search was ended. */
   describe(end: "timeout" | "memory"): string;
 }
@@ -74,7 +75,7 @@ export function createSearcher({
   locate = locateRipgrep,
 }: SearchOptions): Searcher {
   return {
-    run: (search) => run({ spawn, clock, timeLimitMs, memoryLimitBytes, locate }, search),
+    run: (search, ofCall = spawn) => run({ spawn: ofCall, clock, timeLimitMs, memoryLimitBytes, locate }, search),
     describe: (end) =>
       end === "timeout"
         ? `after ${timeLimitMs / 1_000} s`

@@ -1,7 +1,7 @@
 /** Where a search begins, and how what it finds is called. */
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { ToolsError } from "../errors.ts";
-import { showName } from "../files/name.ts";
+import { showName } from "../files/show-name.ts";
 import { resolveExisting } from "../files/path.ts";
 import type { Files } from "../platform/files.ts";
 
@@ -18,10 +18,10 @@ export interface SearchRoot {
 }
 
 /** Opens the root once, so that whoever guards the files is asked. */
-export async function openRoot({ files, cwd }: { files: Files; cwd: string }, given: string): Promise<SearchRoot> {
-  const path = await resolveExisting(files, cwd, given);
+export async function openRoot({ files, cwd }: { files: Files; cwd: string }, typed: string): Promise<SearchRoot> {
+  const path = await resolveExisting(files, cwd, typed);
   const stats = await files.stat(path);
-  if (!stats) throw new ToolsError("not_found", `There is no file or directory ${given}.`);
+  if (!stats) throw new ToolsError("not_found", `There is no file or directory ${typed}.`);
   const isDirectory = stats.isDirectory();
   if (isDirectory) await files.list(path);
   else await (await files.openRead(path)).close();

@@ -1,14 +1,16 @@
-import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
+import type { AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import { type Clock, type Ids, sleep, systemClock, systemIds } from "@tau/ai";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
+import type { DescribedTool } from "../tool.ts";
 import { type CommandPorts, doubt, type RunningCommand, getSignal, startCommand, describeStatus } from "./command.ts";
 import type { Containment } from "./contained.ts";
 import { cleanEnvironment } from "./environment.ts";
-import type { CommandKind, StartWork } from "./held.ts";
+import type { CommandKind, StartWork } from "./running-commands.ts";
 import { describeJob } from "./describe-job.ts";
+import { findShell } from "./interpreter.ts";
 import { type Jobs, whereIsLog } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { createLogs } from "./log-file.ts";
@@ -70,29 +72,32 @@ const firstLookMs = 200;
  * Runs a command in a shell. Its stdout and stderr are two pipes, and the output has what came through both in the order
  * of arrival: two lines that are written to different pipes at nearly the same time may change places.
  */
-export function createBashTool(options: BashOptions): AgentTool<ParametersOf<"bash">, BashDetails> {
+export function createBashTool(options: BashOptions): DescribedTool<ParametersOf<"bash">, BashDetails> {
   const { cwd, spawn, jobs, clock = systemClock, ids = systemIds, fileSystem: fs = nodeFileSystem } = options;
   const { outputDirectory: directory, maxOutputBytes: maxBytes } = options;
   const logs = createLogs({ fs, ids, clock, directory, maxBytes });
   const watchdog = useWatchdog({ spawn, ids, clock });
-  const ports: CommandPorts = {
+  const env = { ...cleanEnvironment(options.env ?? process.env), ...options.addedEnv };
+  const ownPorts: CommandPorts = {
     cwd,
     spawn,
     clock,
-    env: { ...cleanEnvironment(options.env ?? process.env), ...options.addedEnv },
+    env,
+    findShell: async () => (options.shell === undefined ? await findShell(spawn, env) : [options.shell]),
     table: createProcessTable(fs),
     watchdog,
     logs,
     namespace: options.namespace ?? (() => findPidNamespace(spawn)),
     ...(options.limits && { limits: options.limits }),
-    ...(options.shell !== undefined && { shell: [options.shell] as const }),
     ...(options.commandPrefix !== undefined && { commandPrefix: options.commandPrefix }),
   };
   jobs.atEnd(() => logs.remove());
   jobs.atEnd(() => watchdog.release());
   return {
     ...definitions.bash,
-    async execute(_id, { command, timeout, background }, signal, onUpdate) {
+    async execute(_id, { command, timeout, background }, signal, onUpdate, context) {
+      // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
+      const ports = { ...ownPorts, spawn: context?.spawn ?? spawn };
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
       const timeoutMs = timeout === undefined ? undefined : timeout * 1_000;
       const call = { command, timeoutMs, signal, onUpdate };

@@ -4,7 +4,7 @@ import { type Clock, sleep } from "@tau/ai";
 import { systemCode } from "../errors.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import { type Contained, type Containment, startContained } from "./contained.ts";
-import { toArgv, findShell, type Shell, tooLong } from "./interpreter.ts";
+import { toArgv, type Shell, tooLong } from "./interpreter.ts";
 import type { Limits } from "./limits.ts";
 import type { Logs } from "./log-file.ts";
 import { Output, type OutputOptions } from "./output.ts";
@@ -23,8 +23,7 @@ export interface CommandPorts {
   readonly logs: Logs;
   readonly namespace: () => Promise<PidNamespace | undefined>;
   readonly limits?: Partial<Limits>;
-  /** Default: bash, else sh. */
-  readonly shell?: Shell;
+  readonly findShell: () => Promise<Shell>;
   /** Comes before every command, on a line of its own. */
   readonly commandPrefix?: string;
 }
@@ -75,9 +74,9 @@ export async function startCommand(ports: CommandPorts, request: CommandRequest)
 }
 
 async function startProcess(ports: CommandPorts, { command, admit }: CommandRequest): Promise<Contained> {
-  const { cwd, env, spawn, commandPrefix } = ports;
+  const { cwd, env, commandPrefix } = ports;
   const whole = commandPrefix === undefined ? command : `${commandPrefix}\n${command}`;
-  const argv = toArgv(ports.shell ?? (await findShell(spawn, env)), whole);
+  const argv = toArgv(await ports.findShell(), whole);
   const namespace = await ports.namespace();
   admit();
   try {

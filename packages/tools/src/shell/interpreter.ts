@@ -7,16 +7,16 @@ export type Shell = readonly [string, ...string[]];
 
 const bash = ["bash", "--norc", "--noprofile"] as const;
 const sh = ["sh"] as const;
-const found = new WeakMap<Spawn, Promise<Shell>>();
+const shells = new WeakMap<Spawn, Promise<Shell>>();
 
 /** bash where there is one, and sh where there is none. Tried once, unless the system had no clear answer. */
 export function findShell(spawn: Spawn, env: Readonly<Record<string, string>>): Promise<Shell> {
-  const known = found.get(spawn);
+  const known = shells.get(spawn);
   if (known) return known;
   const answer = tryBash(spawn, env);
   const search = answer.then(({ shell }) => shell);
-  found.set(spawn, search);
-  const forget = () => found.delete(spawn);
+  shells.set(spawn, search);
+  const forget = () => shells.delete(spawn);
   answer.then(({ isCertain }) => isCertain || forget(), forget);
   return search;
 }

@@ -1,6 +1,7 @@
-import type { AgentTool, AgentToolResult } from "@tau/agent";
+import type { AgentToolResult } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
+import type { DescribedTool } from "../tool.ts";
 import { keepTail } from "../truncate.ts";
 import { describeJob } from "./describe-job.ts";
 import { type Job, type Jobs, whereIsLog } from "./jobs.ts";
@@ -10,7 +11,7 @@ export interface JobsDetails {
 }
 
 /** Lists, reads and kills what `bash` started in the background. */
-export function createJobsTool({ jobs }: { jobs: Jobs }): AgentTool<ParametersOf<"jobs">, JobsDetails> {
+export function createJobsTool({ jobs }: { jobs: Jobs }): DescribedTool<ParametersOf<"jobs">, JobsDetails> {
   return {
     ...definitions.jobs,
     async execute(_id, { action, id, offset }) {
@@ -18,7 +19,7 @@ export function createJobsTool({ jobs }: { jobs: Jobs }): AgentTool<ParametersOf
       if (id === undefined) throw new ToolsError("invalid_input", `To ${action} a job, give its id.`);
       if (action === "kill") return present(jobs, describeJob(await jobs.kill(id)));
       const text = await jobs.read(id, offset);
-      const job = jobs.list().find((one) => one.id === id);
+      const job = jobs.list().find((candidate) => candidate.id === id);
       return present(jobs, [text || "(no output)", job && `[${describeJob(job)}]`].filter(Boolean).join("\n\n"));
     },
   };

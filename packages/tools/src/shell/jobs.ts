@@ -6,7 +6,7 @@ import type { ExitStatus } from "../platform/spawn.ts";
 import { defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import type { RunningCommand } from "./command.ts";
 import type { Containment } from "./contained.ts";
-import { createHeld, graceMs, type Held } from "./held.ts";
+import { createRunningCommands, graceMs, type RunningCommands } from "./running-commands.ts";
 import type { KeptOutput } from "./output.ts";
 
 /** A command that outlives the call that started it. */
@@ -23,7 +23,7 @@ export interface Job {
 }
 
 /** Owns everything that runs, and ends it with the session. */
-export interface Jobs extends Held {
+export interface Jobs extends RunningCommands {
   list(): readonly Job[];
   /** Makes a job of a command that was started as one. */
   add(command: string, running: RunningCommand, options?: { timeoutMs?: number }): Promise<Job>;
@@ -53,7 +53,7 @@ const rememberedChars = 1_000;
 
 export function createJobs(options: JobsOptions = {}): Jobs {
   const { clock = systemClock, files = createFiles(), maxRunning = 32 } = options;
-  const held = createHeld({ clock, maxJobs: maxRunning });
+  const held = createRunningCommands({ clock, maxJobs: maxRunning });
   const entries = new Map<string, Entry>();
   let count = 0;
 

@@ -6,7 +6,7 @@ import type { Clock, Ids } from "@tau/ai";
 import { systemCode } from "../errors.ts";
 import type { FileSystem, OpenHandle } from "../platform/file-system.ts";
 import { formatBytes } from "../truncate.ts";
-import { removeAbandoned, temporaryName } from "./temporary.ts";
+import { removeAbandoned, temporaryName } from "./temporary-logs.ts";
 import { lastBoundary } from "./utf8.ts";
 
 export const maxLogBytes = 64 * 1024 * 1024;

@@ -159,6 +159,6 @@ export class Output {
 
 function countBreaks(text: Buffer): number {
   let count = 0;
-  for (let at = 0; at < text.length; at++) if (text[at] === lineFeed) count++;
+  for (let index = 0; index < text.length; index++) if (text[index] === lineFeed) count++;
   return count;
 }

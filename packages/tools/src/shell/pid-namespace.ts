@@ -51,7 +51,7 @@ const candidates: readonly PidNamespace[] = [
   { name: "bubblewrap", prefix: [...bubblewrap, ...bubblewrapWithoutMounts, "--", ...firstProcess] },
 ];
 
-const found = new WeakMap<Spawn, Promise<Answer>>();
+const answers = new WeakMap<Spawn, Promise<Answer>>();
 
 /** What trying has shown. An answer that is not definite came of a passing want, of descriptors perhaps. */
 interface Answer {
@@ -61,10 +61,10 @@ interface Answer {
 
 /** The first kind that works here; undefined when none does. Tried once, or again if the answer was not definite. */
 export async function findPidNamespace(spawn: Spawn): Promise<PidNamespace | undefined> {
-  let search = found.get(spawn);
+  let search = answers.get(spawn);
   if (!search) {
-    found.set(spawn, (search = probe(spawn)));
-    const forget = () => found.delete(spawn);
+    answers.set(spawn, (search = probe(spawn)));
+    const forget = () => answers.delete(spawn);
     search.then(({ isDefinite }) => isDefinite || forget(), forget);
   }
   return (await search).namespace;

@@ -48,7 +48,7 @@ export interface ProcessTable {
   /** The first process of the pid namespace that was made below `root`; undefined while there is none. */
   firstInside(root: number): Promise<number | undefined>;
   /** Those in the namespace of this process, and in others that were made inside; all, unless there are more than `most`. */
-  inside(first: number, most: number): Promise<number[]>;
+  inside(first: number, max: number): Promise<number[]>;
   /** How many files a process that we start may open; undefined where the system does not tell. */
   openFiles(): Promise<number | undefined>;
 }
@@ -141,7 +141,7 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
       // The newest are the first to be gone.
       pids.reverse();
       const all = await inBatches(pids, (pid) => describe(fs, pid, search));
-      return all.filter((one) => one !== undefined);
+      return all.filter((info) => info !== undefined);
     },
     kill(pid, signal) {
       try {
@@ -176,7 +176,7 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
       }
       return undefined;
     },
-    async inside(first, most) {
+    async inside(first, max) {
       // Never through the mounts of a command: it decides what its own /proc says, and whether that ever answers.
       const [outside, space] = await Promise.all([getNamespace("self"), getNamespace(first)]);
       const answers = new Map([
@@ -199,7 +199,7 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
       // The newest first: what grows fast has to be found too large before it has grown further.
       const pids = await pidsIn("/proc");
       pids.reverse();
-      for (let at = 0; at < pids.length && found.length <= most; at += atOnce) {
+      for (let at = 0; at < pids.length && found.length <= max; at += atOnce) {
         const some = pids.slice(at, at + atOnce);
         const are = await inBatches(some, isInside);
         found.push(...some.filter((_pid, index) => are[index]));

@@ -36,9 +36,9 @@ export function createSafeText(): SafeText {
   const copyPlain = (bytes: Uint8Array, from: number) => {
     const into = room;
     let to = length;
-    let at = from;
-    for (; at < bytes.length; at++) {
-      const byte = bytes[at]!;
+    let index = from;
+    for (; index < bytes.length; index++) {
+      const byte = bytes[index]!;
       const kind = kinds[byte];
       if (kind === plain) into[to++] = byte;
       else if (kind === pictured) to = writeStandIn(byte, into, to);
@@ -46,16 +46,16 @@ export function createSafeText(): SafeText {
       else break;
     }
     length = to;
-    return at;
+    return index;
   };
   return {
     push(bytes) {
       const needed = bytes.length * maxGrowth + spare;
       if (room.length < needed) room = Buffer.allocUnsafeSlow(needed);
       length = 0;
-      for (let at = 0; at < bytes.length; at++) {
-        if (state === "text" && decoder.isBetween) at = copyPlain(bytes, at);
-        if (at < bytes.length) decoder.push(bytes[at]!);
+      for (let index = 0; index < bytes.length; index++) {
+        if (state === "text" && decoder.isBetween) index = copyPlain(bytes, index);
+        if (index < bytes.length) decoder.push(bytes[index]!);
       }
       return room.subarray(0, length);
     },
@@ -153,12 +153,12 @@ const kinds = Uint8Array.from({ length: 256 }, (_unused, byte) => {
 });
 
 /** Writes what is shown instead of a character that must not be, and says where the next one goes. */
-function writeStandIn(code: number, into: Uint8Array, at: number): number {
-  if (code < 0x20) return encode(0x2400 + code, into, at);
-  if (code === 0x7f) return encode(0x2421, into, at);
-  if (code < 0xa0) return encode(0xfffd, into, at);
-  if (isTag(code)) return at;
+function writeStandIn(code: number, into: Uint8Array, index: number): number {
+  if (code < 0x20) return encode(0x2400 + code, into, index);
+  if (code === 0x7f) return encode(0x2421, into, index);
+  if (code < 0xa0) return encode(0xfffd, into, index);
+  if (isTag(code)) return index;
   for (const character of `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`)
-    into[at++] = character.charCodeAt(0);
-  return at;
+    into[index++] = character.charCodeAt(0);
+  return index;
 }

@@ -17,9 +17,9 @@ export class Tail {
   }
 
   #makeRoom(total: number): void {
-    const most = 2 * this.#keptBytes;
-    const kept = this.bytes.subarray(total > most ? total - this.#keptBytes : 0);
-    const room = this.#room.length < most ? Buffer.allocUnsafeSlow(Math.min(most, 2 * total)) : this.#room;
+    const maxBytes = 2 * this.#keptBytes;
+    const kept = this.bytes.subarray(total > maxBytes ? total - this.#keptBytes : 0);
+    const room = this.#room.length < maxBytes ? Buffer.allocUnsafeSlow(Math.min(maxBytes, 2 * total)) : this.#room;
     room.set(kept);
     this.#room = room;
     this.#length = kept.length;

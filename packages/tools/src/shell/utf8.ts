@@ -61,23 +61,23 @@ export function createDecoder(take: (code: number) => void): Utf8Decoder {
 }
 
 /** Writes a code point at `at`, and says where the next one goes. */
-export function encode(code: number, into: Uint8Array, at: number): number {
+export function encode(code: number, into: Uint8Array, index: number): number {
   if (code < 0x80) {
-    into[at++] = code;
-    return at;
+    into[index++] = code;
+    return index;
   }
   if (code < 0x800) {
-    into[at++] = 0xc0 | (code >> 6);
+    into[index++] = 0xc0 | (code >> 6);
   } else if (code < 0x10000) {
-    into[at++] = 0xe0 | (code >> 12);
-    into[at++] = 0x80 | ((code >> 6) & 0x3f);
+    into[index++] = 0xe0 | (code >> 12);
+    into[index++] = 0x80 | ((code >> 6) & 0x3f);
   } else {
-    into[at++] = 0xf0 | (code >> 18);
-    into[at++] = 0x80 | ((code >> 12) & 0x3f);
-    into[at++] = 0x80 | ((code >> 6) & 0x3f);
+    into[index++] = 0xf0 | (code >> 18);
+    into[index++] = 0x80 | ((code >> 12) & 0x3f);
+    into[index++] = 0x80 | ((code >> 6) & 0x3f);
   }
-  into[at++] = 0x80 | (code & 0x3f);
-  return at;
+  into[index++] = 0x80 | (code & 0x3f);
+  return index;
 }
 
 /** The first place from `from` on where a code point begins. */

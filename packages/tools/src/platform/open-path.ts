@@ -1,4 +1,4 @@
-/** Where things really are: what is open is asked for its path, since a name may lead elsewhere a moment later. */
+/** Opens files and directories by path. An open file is asked for its real path: its name may lead elsewhere a moment later. */
 import { constants } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { Ids } from "@tau/ai";
@@ -6,62 +6,62 @@ import { systemCode, ToolsError } from "../errors.ts";
 import { unlessMissing } from "./explain.ts";
 import type { FileSystem, OpenHandle } from "./file-system.ts";
 import { type Access, ask, type Guard } from "./guard.ts";
-import type { Spare } from "./spare.ts";
+import type { ReusedBuffer } from "./reused-buffer.ts";
 
-/** What everything in `Files` shares. */
-export interface Ground {
+/** What the functions of `Files` share. */
+export interface FilesState {
   readonly fs: FileSystem;
   readonly guard: Guard;
   readonly ids: Ids;
-  /** States of files that are known to have no attributes beyond mode and owner. */
+  /** Stamps of files that are known to have no attributes beyond mode and owner. */
   readonly plain: Set<string>;
-  /** Directories that were looked through for what killed writes left. */
+  /** Directories that were searched for temporary files of killed writes. */
   readonly swept: Set<string>;
-  /** For reading what is probably known already. */
-  readonly spare: Spare;
+  /** For reading content that is probably known already. */
+  readonly reusedBuffer: ReusedBuffer;
 }
 
-/** Linux names an open file, and opens names beneath a directory that is held. Elsewhere names are looked up again. */
-export const holdsDirectories = ({ fs }: Ground): boolean => process.platform === "linux" && !fs.getPath;
+/** Linux tells the path of an open file, and opens names beneath an open directory. Elsewhere names are looked up again. */
+export const holdsDirectories = ({ fs }: FilesState): boolean => process.platform === "linux" && !fs.getPath;
 
-/** Opens what `path` leads to. Who may not look there learns nothing from a failure, not even that nothing is there. */
-export async function open(ground: Ground, path: string, flags: number, access: Access): Promise<OpenHandle> {
+/** Opens what `path` leads to. Where the guard refuses, the failure does not tell whether something is there. */
+export async function open(state: FilesState, path: string, flags: number, access: Access): Promise<OpenHandle> {
   try {
-    return await ground.fs.open(path, flags);
+    return await state.fs.open(path, flags);
   } catch (error) {
-    await ask(ground.guard, await nearestPath(ground, path), access);
+    await ask(state.guard, await nearestPath(state, path), access);
     throw error;
   }
 }
 
-/** What cannot be followed, such as a link in a circle, is judged by where it is. */
-async function nearestPath(ground: Ground, path: string): Promise<string> {
+/** The real path; of a link that cannot be followed, such as one in a circle, the path of the link. */
+async function nearestPath(state: FilesState, path: string): Promise<string> {
   try {
-    return await getRealPath(ground, path);
+    return await getRealPath(state, path);
   } catch (error) {
     const parent = dirname(path);
     if (systemCode(error) === undefined || parent === path) throw error;
-    return join(await nearestPath(ground, parent), basename(path));
+    return join(await nearestPath(state, parent), basename(path));
   }
 }
 
 /** The real path of something that is about to be judged. */
-export async function lookUp(ground: Ground, path: string, access: Access): Promise<string> {
+export async function lookUp(state: FilesState, path: string, access: Access): Promise<string> {
   try {
-    return await getRealPath(ground, path);
+    return await getRealPath(state, path);
   } catch (error) {
-    await ask(ground.guard, await nearestPath(ground, path), access);
+    await ask(state.guard, await nearestPath(state, path), access);
     throw error;
   }
 }
 
 /** Where an open file really is, however it was reached. */
-export async function pathOfHandle(ground: Ground, handle: OpenHandle, path: string): Promise<string> {
-  const { fs } = ground;
+export async function pathOfHandle(state: FilesState, handle: OpenHandle, path: string): Promise<string> {
+  const { fs } = state;
   if (fs.getPath) return await fs.getPath(handle);
-  if (holdsDirectories(ground)) {
+  if (holdsDirectories(state)) {
     const named = await fs.readlink(`/proc/self/fd/${handle.fd}`);
-    // Of what was removed meanwhile the system tells a name that it does not have: nobody could judge it by that.
+    // For a file that was removed meanwhile the system tells a name that it no longer has. A guard cannot judge by that.
     if (!named.endsWith(" (deleted)") || (await handle.stat()).nlink > 0) return named;
     throw new ToolsError("denied", `${path} was removed or replaced while it was being opened. Try again.`);
   }
@@ -72,8 +72,8 @@ export async function pathOfHandle(ground: Ground, handle: OpenHandle, path: str
 }
 
 /** Follows links also where the last part does not exist yet. */
-async function getRealPath(ground: Ground, path: string): Promise<string> {
-  const { fs } = ground;
+async function getRealPath(state: FilesState, path: string): Promise<string> {
+  const { fs } = state;
   const real = await unlessMissing(fs.realpath(path));
   if (real !== undefined) return real;
   const link = await unlessMissing(fs.lstat(path));
@@ -81,15 +81,15 @@ async function getRealPath(ground: Ground, path: string): Promise<string> {
     const target = await fs.readlink(path);
     // The directory first: `..` in a link leads up from where the link really is.
     return await getRealPath(
-      ground,
-      isAbsolute(target) ? target : join(await getRealPath(ground, dirname(path)), target),
+      state,
+      isAbsolute(target) ? target : join(await getRealPath(state, dirname(path)), target),
     );
   }
   const parent = dirname(path);
-  return parent === path ? path : join(await getRealPath(ground, parent), basename(path));
+  return parent === path ? path : join(await getRealPath(state, parent), basename(path));
 }
 
-/** A directory that is held open. `path` leads into it even if its name is taken over by something else meanwhile. */
+/** A directory that is kept open. `path` leads into it even if its name is given to something else meanwhile. */
 export interface HeldDirectory {
   readonly handle: OpenHandle;
   readonly path: string;
@@ -99,10 +99,10 @@ export interface HeldDirectory {
 const asDirectory = constants.O_RDONLY | constants.O_DIRECTORY;
 
 /** Opens a directory to list it. */
-export async function openDirectory(ground: Ground, path: string): Promise<HeldDirectory> {
+export async function openDirectory(state: FilesState, path: string): Promise<HeldDirectory> {
   let handle: OpenHandle;
   try {
-    handle = await open(ground, path, asDirectory, "read");
+    handle = await open(state, path, asDirectory, "read");
   } catch (error) {
     const code = systemCode(error);
     if (code === "ENOTDIR") throw new ToolsError("not_a_directory", `${path} is not a directory.`, { cause: error });
@@ -110,18 +110,18 @@ export async function openDirectory(ground: Ground, path: string): Promise<HeldD
     throw error;
   }
   return await unlessFailing(handle, async () => {
-    const held = await hold(ground, handle, path);
-    await ask(ground.guard, held.realPath, "read");
+    const held = await hold(state, handle, path);
+    await ask(state.guard, held.realPath, "read");
     return held;
   });
 }
 
-async function hold(ground: Ground, handle: OpenHandle, path: string): Promise<HeldDirectory> {
-  const realPath = await pathOfHandle(ground, handle, path);
-  return { handle, realPath, path: holdsDirectories(ground) ? `/proc/self/fd/${handle.fd}` : realPath };
+async function hold(state: FilesState, handle: OpenHandle, path: string): Promise<HeldDirectory> {
+  const realPath = await pathOfHandle(state, handle, path);
+  return { handle, realPath, path: holdsDirectories(state) ? `/proc/self/fd/${handle.fd}` : realPath };
 }
 
-/** Closes `handle` when `work` fails; otherwise whoever gets the result does. */
+/** Closes `handle` when `work` fails; otherwise the caller closes it. */
 export async function unlessFailing<T>(handle: OpenHandle, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -131,28 +131,28 @@ export async function unlessFailing<T>(handle: OpenHandle, work: () => Promise<T
   }
 }
 
-/** The nearest directory above `target`, a real path, that exists; and the names of those that do not, from above. */
+/** The nearest directory above `target`, a real path, that exists; and the names of the missing ones, topmost first. */
 export async function openNearest(
-  ground: Ground,
+  state: FilesState,
   target: string,
   path: string,
 ): Promise<{ directory: HeldDirectory; missing: string[] }> {
   const missing: string[] = [];
-  for (let at = dirname(target); ; at = dirname(at)) {
+  for (let directoryPath = dirname(target); ; directoryPath = dirname(directoryPath)) {
     try {
-      const handle = await ground.fs.open(at, asDirectory);
+      const handle = await state.fs.open(directoryPath, asDirectory);
       const directory = await unlessFailing(handle, async () => {
-        const held = await hold(ground, handle, at);
-        if (held.realPath !== at) throw changed(path);
+        const held = await hold(state, handle, directoryPath);
+        if (held.realPath !== directoryPath) throw changed(path);
         return held;
       });
       return { directory, missing };
     } catch (error) {
-      if (systemCode(error) === "ENOENT" && at !== dirname(at)) {
-        missing.unshift(basename(at));
+      if (systemCode(error) === "ENOENT" && directoryPath !== dirname(directoryPath)) {
+        missing.unshift(basename(directoryPath));
         continue;
       }
-      await ask(ground.guard, target, "write");
+      await ask(state.guard, target, "write");
       throw systemCode(error) === "ENOTDIR" ? throughFile(error, path) : error;
     }
   }
@@ -164,7 +164,7 @@ export async function openNearest(
  * afterwards: best effort.
  */
 export async function makeDirectories(
-  ground: Ground,
+  state: FilesState,
   start: HeldDirectory,
   names: readonly string[],
   path: string,
@@ -172,25 +172,30 @@ export async function makeDirectories(
   let directory = start;
   for (const name of names) {
     const above = directory;
-    directory = await unlessFailing(above.handle, () => makeDirectory(ground, above, name, path));
+    directory = await unlessFailing(above.handle, () => makeDirectory(state, above, name, path));
     await unlessFailing(directory.handle, () => above.handle.close());
   }
   return directory;
 }
 
-async function makeDirectory(ground: Ground, above: HeldDirectory, name: string, path: string): Promise<HeldDirectory> {
+async function makeDirectory(
+  state: FilesState,
+  above: HeldDirectory,
+  name: string,
+  path: string,
+): Promise<HeldDirectory> {
   const child = join(above.path, name);
   try {
-    await ground.fs.mkdir(child);
+    await state.fs.mkdir(child);
   } catch (error) {
-    // Somebody else made it, or something else: opening it tells.
+    // Another process made a directory or a file of that name: opening it tells which.
     if (systemCode(error) !== "EEXIST") throw error;
   }
-  const handle = await ground.fs.open(child, asDirectory).catch((error: unknown) => {
+  const handle = await state.fs.open(child, asDirectory).catch((error: unknown) => {
     throw systemCode(error) === "ENOTDIR" ? throughFile(error, path) : error;
   });
   return await unlessFailing(handle, async () => {
-    const held = await hold(ground, handle, child);
+    const held = await hold(state, handle, child);
     if (held.realPath !== join(above.realPath, name)) throw changed(path);
     return held;
   });

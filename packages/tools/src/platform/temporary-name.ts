@@ -1,5 +1,5 @@
-/** The names of temporary files: they tell which process writes, so that what a killed one left can be told. Pure. */
-import type { ProcessMark } from "./running.ts";
+/** The names of temporary files. They tell which process writes, so that files of a killed process can be found. Pure. */
+import type { ProcessMark } from "./process-mark.ts";
 
 export const nameTemporary = (mark: Required<ProcessMark>, id: string): string =>
   `.tau-${[mark.pid, mark.startTime, toNumber(mark), shortened(mark.bootId)].join(".")}-${id}.tmp`;
@@ -7,10 +7,10 @@ export const nameTemporary = (mark: Required<ProcessMark>, id: string): string =
 const shape = /^\.tau-(\d+)\.(\d*)\.(\d*)\.(\w*)-.+\.tmp$/;
 
 /**
- * Who writes, or wrote, a temporary file. Undefined for other files, and for those of another boot: that may be another
- * machine, on which the process still runs.
+ * The process that writes, or wrote, a temporary file. Undefined for other files, and for those of another boot: that may
+ * be another machine, on which the process still runs.
  */
-export function leftBy(name: string, ours: Required<ProcessMark>): ProcessMark | undefined {
+export function getWriter(name: string, ours: Required<ProcessMark>): ProcessMark | undefined {
   const [, pid, startTime = "", namespace, boot] = shape.exec(name) ?? [];
   if (pid === undefined || boot !== shortened(ours.bootId)) return undefined;
   const pidNamespace = namespace ? `pid:[${namespace}]` : "";

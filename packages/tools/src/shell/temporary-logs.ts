@@ -18,14 +18,14 @@ export function isOld(stats: Pick<Stats, "isFile" | "uid" | "mode" | "mtimeMs">,
   return isPrivate && nowMs - stats.mtimeMs > abandonedMs;
 }
 
-export interface TemporaryGround {
+export interface AbandonedLogs {
   fs: FileSystem;
   clock: Clock;
   directory: string;
 }
 
 /** Removes old files of processes that are gone. Where users are not told apart, it removes nothing. */
-export async function removeAbandoned({ fs, clock, directory }: TemporaryGround): Promise<void> {
+export async function removeAbandoned({ fs, clock, directory }: AbandonedLogs): Promise<void> {
   const uid = process.getuid?.();
   if (uid === undefined) return;
   for (const { name } of await fs.readdir(directory)) {

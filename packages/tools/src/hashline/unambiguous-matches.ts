@@ -1,43 +1,42 @@
-/** Which items of two lists belong together for certain: those that every shortest way from one to the other keeps. Pure. */
+/** Finds the items of two lists that belong together for certain: those that every shortest diff keeps. Pure. */
 
-/** What comparisons may still cost, all together, in steps of some nanoseconds. */
+/** What all comparisons together may still cost, in steps of some nanoseconds. */
 export interface Effort {
   steps: number;
 }
 
 /**
- * For each item of `a` its place in `b`, or -1 where no place or more than one is possible. Items are small numbers from
- * 0 on. Undefined when to find out would take more effort than is left.
+ * For each item of `a` its index in `b`, or -1 where none or more than one is possible. Items are small numbers from 0
+ * on. Undefined when that would take more effort than is left.
  */
-export function certainMatches(a: Int32Array, b: Int32Array, effort: Effort): Int32Array | undefined {
+export function unambiguousMatches(a: Int32Array, b: Int32Array, effort: Effort): Int32Array | undefined {
   const [here, there] = [common(a, b), common(b, a)];
-  const pick = (list: Int32Array, at: Int32Array) => at.map((place) => list[place]!);
+  const pick = (list: Int32Array, index: Int32Array) => index.map((position) => list[position]!);
   const kept = forcedSteps(pick(a, here), pick(b, there), effort);
   if (!kept) return undefined;
-  const places = new Int32Array(a.length).fill(-1);
-  for (let x = 0; x < here.length; x++) if (kept[x]! >= 0) places[here[x]!] = there[kept[x]!]!;
-  return places;
+  const positions = new Int32Array(a.length).fill(-1);
+  for (let x = 0; x < here.length; x++) if (kept[x]! >= 0) positions[here[x]!] = there[kept[x]!]!;
+  return positions;
 }
 
-/** Where the items stand that the other list has too. All others are taken out or put in whatever the way. */
+/** The indices of the items that the other list has too. Every diff removes or inserts all others. */
 function common(list: Int32Array, other: Int32Array): Int32Array {
-  const isKnown = new Uint8Array(other.reduce((most, item) => Math.max(most, item), 0) + 1);
-  for (let at = 0; at < other.length; at++) isKnown[other[at]!] = 1;
-  const places = new Int32Array(list.length);
+  const isKnown = new Uint8Array(other.reduce((max, item) => Math.max(max, item), 0) + 1);
+  for (let index = 0; index < other.length; index++) isKnown[other[index]!] = 1;
+  const positions = new Int32Array(list.length);
   let count = 0;
-  for (let at = 0; at < list.length; at++) if (isKnown[list[at]!]) places[count++] = at;
-  return places.subarray(0, count);
+  for (let index = 0; index < list.length; index++) if (isKnown[list[index]!]) positions[count++] = index;
+  return positions.subarray(0, count);
 }
 
 /**
- * Ways lead over a grid, from (0, 0) to (a.length, b.length): right takes an item out, down puts one in, diagonally
- * keeps one. Points on a shortest way have distances from both ends that add up to the whole. Where all of them that
- * are equally far from the corner are a single one, and none is half a diagonal further, every shortest way keeps the
- * item there. Returns as `certainMatches`.
+ * A diff is a path over a grid, from (0, 0) to (a.length, b.length): right removes an item, down inserts one, diagonally
+ * keeps one. The distances of a point on a shortest path from both ends add up to the whole. Where a single point has a
+ * given x + y, and none has x + y one larger, every shortest path keeps the item there. Returns as `unambiguousMatches`.
  */
 function forcedSteps(a: Int32Array, b: Int32Array, effort: Effort): Int32Array | undefined {
-  // Mostly nobody moved anything: what is in both lists is then the same list.
-  if (a.length === b.length && a.every((item, at) => item === b[at])) return a.map((_item, at) => at);
+  // Mostly nothing was moved: the items that both lists have are then the same list.
+  if (a.length === b.length && a.every((item, index) => item === b[index])) return a.map((_item, index) => index);
   const forth = reach(a, b, effort);
   const back = forth && reach(a.toReversed(), b.toReversed(), effort);
   if (!forth || !back) return undefined;
@@ -48,12 +47,12 @@ function forcedSteps(a: Int32Array, b: Int32Array, effort: Effort): Int32Array |
   const diagonals = new Int32Array(last + 4);
   for (let taken = 0; taken <= distance; taken++) {
     const rest = distance - taken;
-    for (let at = 0; at <= taken; at++) {
-      const diagonal = 2 * at - taken;
+    for (let index = 0; index <= taken; index++) {
+      const diagonal = 2 * index - taken;
       const mirrored = (a.length - b.length - diagonal + rest) / 2;
       if (mirrored < 0 || mirrored > rest) continue;
       const from = Math.max(0, diagonal, a.length - back[rest]![mirrored]!);
-      const to = Math.min(a.length, b.length + diagonal, forth[taken]![at]!);
+      const to = Math.min(a.length, b.length + diagonal, forth[taken]![index]!);
       if (from > to) continue;
       points[2 * from - diagonal]! += 1;
       points[2 * to - diagonal + 2]! -= 1;
@@ -75,7 +74,7 @@ function forcedSteps(a: Int32Array, b: Int32Array, effort: Effort): Int32Array |
 }
 
 /**
- * How far one gets (Myers, 1986): entry `[d][i]` is the largest x that `d` steps, diagonals not counted, reach on the
+ * The furthest points (Myers, 1986): entry `[d][i]` is the largest x that `d` steps, diagonals not counted, reach on the
  * diagonal x - y = 2i - d. The last entry is the first that reaches the far corner.
  */
 function reach(a: Int32Array, b: Int32Array, effort: Effort): Int32Array[] | undefined {
@@ -86,12 +85,12 @@ function reach(a: Int32Array, b: Int32Array, effort: Effort): Int32Array[] | und
     const level = new Int32Array(d + 1);
     levels.push(level);
     let kept = 0;
-    for (let at = 0, diagonal = -d; at <= d; at++, diagonal += 2) {
-      const from = Math.max(at < d ? before[at]! : 0, at > 0 ? before[at - 1]! + 1 : 0);
+    for (let index = 0, diagonal = -d; index <= d; index++, diagonal += 2) {
+      const from = Math.max(index < d ? before[index]! : 0, index > 0 ? before[index - 1]! + 1 : 0);
       let x = from;
       while (x < right && x - diagonal < bottom && a[x] === b[x - diagonal]) x++;
       kept += x - from;
-      level[at] = x;
+      level[index] = x;
       if (x >= right && x - diagonal >= bottom) return levels;
     }
     effort.steps -= d + 1 + kept;

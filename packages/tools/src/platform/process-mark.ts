@@ -1,6 +1,6 @@
 /**
- * Whether a process that left its mark is still running. A process has a number only inside its pid namespace, and two
- * namespaces use the same numbers for different processes, so numbers are compared only within one.
+ * Whether a process that left its mark is still running. Two pid namespaces use the same pids for different processes, so
+ * pids are compared only within one.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { systemCode } from "../errors.ts";
@@ -21,7 +21,7 @@ export type Verdict = "running" | "gone" | "unseen";
 
 let known: Required<ProcessMark> | undefined;
 
-/** What does not change for as long as we run. */
+/** The mark of this process. It never changes. */
 export function thisProcess(): Required<ProcessMark> {
   known ??= {
     pid: process.pid,
@@ -34,8 +34,7 @@ export function thisProcess(): Required<ProcessMark> {
 
 export function verdictOn(mark: ProcessMark): Verdict {
   if (mark.pid <= 0) return "gone";
-  const place = compare(mark, thisProcess());
-  switch (place) {
+  switch (compare(mark, thisProcess())) {
     case "here":
       return isRunningHere(mark) ? "running" : "gone";
     case "in another namespace":
@@ -54,7 +53,7 @@ export function compare(mark: ProcessMark, ours: Required<ProcessMark>): Process
   // Without /proc a process does not know its boot; that says nothing about the other one.
   if ((mark.bootId === "") !== (ours.bootId === "")) return "unknown";
   if (mark.bootId !== ours.bootId) return "before this boot";
-  // Marks of old have no namespace.
+  // Older marks have no namespace.
   if (!mark.pidNamespace || mark.pidNamespace === ours.pidNamespace) return "here";
   return ours.pidNamespace === "" ? "unknown" : "in another namespace";
 }
@@ -64,10 +63,10 @@ function isRunningHere({ pid, startTime }: ProcessMark): boolean {
     process.kill(pid, 0);
   } catch (error) {
     if (systemCode(error) === "ESRCH") return false;
-    // It is there and belongs to somebody else.
+    // It runs as another user.
     if (systemCode(error) !== "EPERM") throw error;
   }
-  // Where /proc is of another namespace, the number is somebody else's there.
+  // Where /proc belongs to another namespace, the pid is that of another process there.
   if (readLink("/proc/self") !== String(process.pid)) return true;
   const stat = readText(`/proc/${pid}/stat`);
   return startTime === startTimeIn(stat) && !isZombie(stat);
@@ -76,7 +75,7 @@ function isRunningHere({ pid, startTime }: ProcessMark): boolean {
 /** The namespace that the machine starts with; the kernel gives it this number. It sees all others. */
 const firstNamespace = "pid:[4026531836]";
 
-/** Looks for a process of a namespace below ours. Only who sees everything can say that it is gone. */
+/** Looks for a process of a namespace below ours. It is gone for certain only where all processes can be seen. */
 function lookBelow(mark: ProcessMark): Verdict {
   const isEverythingSeen =
     thisProcess().pidNamespace === firstNamespace &&
@@ -89,11 +88,11 @@ function lookBelow(mark: ProcessMark): Verdict {
 }
 
 function couldBe(name: string, { pid, pidNamespace }: ProcessMark): boolean {
-  // Its numbers, from our namespace down to its own.
+  // Its pids, from our namespace down to its own.
   const numbers = /^NSpid:\t(.+)$/m.exec(readText(`/proc/${name}/status`))?.[1]?.split("\t") ?? [];
   if (numbers.length < 2 || numbers.at(-1) !== String(pid)) return false;
   if (isZombie(readText(`/proc/${name}/stat`))) return false;
-  // Of somebody else's process the namespace is not told: then it could be.
+  // The namespace of another user's process is not told: then it may be the one.
   const namespace = readLink(`/proc/${name}/ns/pid`);
   return namespace === "" || namespace === pidNamespace;
 }
@@ -101,19 +100,19 @@ function couldBe(name: string, { pid, pidNamespace }: ProcessMark): boolean {
 /** When a process was started, in the kernel's own count. Empty where there is no /proc. */
 const startTimeIn = (stat: string) => toFields(stat)[19] ?? "";
 
-/** It has ended, and its parent has not noticed yet. */
+/** It has ended, and its parent has not collected it yet. */
 const isZombie = (stat: string) => toFields(stat)[0] === "Z";
 
-/** The name before them may hold anything, also spaces and brackets, so counting starts behind its last bracket. */
+/** The name before the fields may hold anything, also spaces and brackets, so they start after its last bracket. */
 const toFields = (stat: string) => stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 
-/** At once: the kernel answers out of its memory, and a detour over a thread would cost more than the answer. */
+/** Synchronous: the kernel answers from memory, and a detour over a thread would cost more than the answer. */
 const readText = (path: string) => unlessHidden(() => readFileSync(path, "utf8"));
 const readLink = (path: string) => unlessHidden(() => readlinkSync(path));
 
 const hidden = new Set(["ENOENT", "ESRCH", "ENOTDIR", "EACCES", "EPERM", "EINVAL"]);
 
-/** Empty for what is not there, or not shown. */
+/** Empty for a file that does not exist or may not be read. */
 function unlessHidden(read: () => string): string {
   try {
     return read();

@@ -9,7 +9,7 @@ export type CommandKind = "command" | "job";
 /** Starts a command, and calls `admit` as the last thing before: it throws when the session has ended meanwhile. */
 export type StartWork = (admit: () => void) => Promise<RunningCommand>;
 
-export interface Held {
+export interface RunningCommands {
   /**
    * Makes room for a command, and holds what `work` has started until it is over. Throws when the session is over, or
    * when a job more would be too many, those that are only being started included.
@@ -34,42 +34,42 @@ export const graceMs = 500;
 /** How long a start is waited for: it may hang, on a host that does not answer. */
 const startMs = 1_900;
 
-export function createHeld({ clock, maxJobs }: { clock: Clock; maxJobs: number }): Held {
-  const places = new Set<HoldOptions>();
+export function createRunningCommands({ clock, maxJobs }: { clock: Clock; maxJobs: number }): RunningCommands {
+  const slots = new Set<HoldOptions>();
   const last: (() => Promise<void>)[] = [];
   let disposal: Promise<void> | undefined;
 
   const admit = () => {
     if (disposal) throw new ToolsError("unavailable", "The session is over: nothing can be started any more.");
   };
-  const fill = async (place: HoldOptions, work: StartWork) => {
+  const fill = async (slot: HoldOptions, work: StartWork) => {
     try {
       const running = await work(admit);
       if (disposal) await running.end(0);
       admit();
-      place.end = () => running.end(graceMs);
-      void running.done.then(() => places.delete(place));
+      slot.end = () => running.end(graceMs);
+      void running.done.then(() => slots.delete(slot));
       return running;
     } catch (error) {
-      places.delete(place);
+      slots.delete(slot);
       throw error;
     }
   };
   const endAll = async () => {
-    await Promise.allSettled([...places].map((place) => place.end()));
+    await Promise.allSettled([...slots].map((slot) => slot.end()));
     await Promise.allSettled(last.map((work) => work()));
   };
 
   return {
     async start(kind, work) {
       admit();
-      const jobs = [...places].filter((place) => place.kind === "job").length;
+      const jobs = [...slots].filter((slot) => slot.kind === "job").length;
       if (kind === "job" && jobs >= maxJobs) {
         throw new ToolsError("busy", `${jobs} jobs are running, which is the limit. Kill one first, with jobs.`);
       }
-      const place: HoldOptions = { kind, end: () => atMost(clock, startMs, filled) };
-      places.add(place);
-      const filled = fill(place, work);
+      const slot: HoldOptions = { kind, end: () => atMost(clock, startMs, filled) };
+      slots.add(slot);
+      const filled = fill(slot, work);
       return await filled;
     },
     atEnd: (work) => void last.push(work),

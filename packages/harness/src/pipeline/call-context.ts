@@ -1,0 +1,11 @@
+/** Gives each call of a tool a context of its own, which the engine does not know. */
+import type { PipelineInput, PipelineTool } from "./layer.ts";
+import { oncePerPair } from "./once.ts";
+
+export const withCallContext = oncePerPair(
+  (createCallContext: PipelineInput["createCallContext"], tool: PipelineTool): PipelineTool => ({
+    ...tool,
+    execute: (toolCallId, params, signal, onUpdate) =>
+      tool.execute(toolCallId, params, signal, onUpdate, createCallContext(toolCallId)),
+  }),
+);

@@ -1,0 +1,23 @@
+/** What a tool call wants: a capability, and what it is wanted for. */
+
+/** What code can do outside of itself. `exec` and `env` are dangerous. */
+export const capabilities = ["read", "write", "http", "events", "session", "ui", "exec", "env", "tool", "log"] as const;
+export type Capability = (typeof capabilities)[number];
+
+/** What a capability is wanted for. */
+export type Target =
+  /** Absolute. A tool names it as it was typed; a policy judges the path that it really has. */
+  | { kind: "path"; path: string }
+  | { kind: "command"; command: string }
+  /** A host on the network, such as `example.com`, without a port. */
+  | { kind: "host"; host: string }
+  /** A tool, or anything else that has only a name. */
+  | { kind: "name"; name: string };
+
+/** One thing that a call wants. */
+export interface AccessRequest {
+  capability: Capability;
+  target: Target;
+  /** Other absolute paths of which the call opens one if that exists. Only beside a target that is a path. */
+  alternatives?: readonly string[];
+}
