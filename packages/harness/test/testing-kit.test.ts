@@ -29,6 +29,7 @@ test("the testing kit exports these values and no others", () => {
     "createTestSession",
     "scriptedModel",
     "storeContract",
+    "surfaceContract",
     "text",
     "thinking",
     "transcript",

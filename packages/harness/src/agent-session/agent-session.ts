@@ -17,6 +17,7 @@ import { createTouches } from "../pipeline/touches.ts";
 import type { Grants } from "../policy/grants.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import type { Audit, Decide, Decision } from "../policy/policy.ts";
+import type { RememberedRules } from "../policy/remembered-rules.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
 import { Sent } from "../request/sent.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
@@ -48,6 +49,7 @@ export interface PolicyParts {
   ask: AskChoice | undefined;
   audit: Audit;
   grants: Grants;
+  remembered: RememberedRules;
   /** Without a guard. */
   files: JudgeParts["files"];
 }
@@ -105,7 +107,9 @@ export class AgentSession {
   readonly #parts: AgentSessionParts;
   readonly #publisher = new Publisher((message) => this.#warnOfListener(message));
   readonly #notices = new Notices(this.#publisher);
-  readonly #approvals = new Approvals(this.#publisher);
+  readonly #approvals: Approvals;
+  /** What the user said when they allowed a call, by its id. */
+  readonly #callMessages = new Map<string, string>();
   readonly #transcript = new Transcript();
   readonly #lifetime = new AbortController();
   readonly #inbox: Inbox;
@@ -131,6 +135,11 @@ export class AgentSession {
       now: () => clock.now(),
       mode: (kind) => this.settings[kind === "steer" ? "steeringMode" : "followUpMode"],
       onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.queue }),
+    });
+    this.#approvals = new Approvals({
+      publisher: this.#publisher,
+      clock,
+      timeoutMs: () => this.settings.approvals.timeoutMs,
     });
     this.#host = this.#createHost();
     this.#activity = new Activity({
@@ -494,7 +503,7 @@ export class AgentSession {
 
   #createHost(): RunHost {
     const { sessionManager: session, clock, ids, keep, trace, request, cwd, parent } = this.#parts;
-    const { decide, audit, grants, files, ask } = this.#parts.policy;
+    const { decide, audit, grants, remembered, files, ask } = this.#parts.policy;
     const judge = createJudge({
       decide,
       audit: async (decision) => {
@@ -505,6 +514,8 @@ export class AgentSession {
         }
       },
       grants,
+      remembered,
+      onMessage: (toolCallId, message) => this.#callMessages.set(toolCallId, message),
       files,
       cwd,
       ids,
@@ -525,7 +536,11 @@ export class AgentSession {
       current: () => this.#choices.current(),
       touches: createTouches({ current: () => this.#choices.outfit.tools, builtIn: this.#parts.tools.builtIn }),
       judge,
-      endCall: (id) => grants.endCall(id),
+      endCall: (id) => {
+        grants.endCall(id);
+        this.#callMessages.delete(id);
+      },
+      getCallMessage: (id) => this.#callMessages.get(id),
       keep,
       tracer: trace.tracer,
       agentName: trace.agentName,

@@ -1,3 +1,4 @@
+import { createFakeClock } from "@tau/ai/testing";
 import type { SessionEvent } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import type { Answer, Question } from "../policy/policy.ts";
@@ -10,6 +11,8 @@ const question: Question = {
   toolName: "bash",
   summary: "Run rm.",
   reason: "the mode is prompt",
+  commands: [["bash", "-c", "rm"]],
+  choices: [{ choice: "once" }, { choice: "always", rule: "exec rm" }],
   request: {
     subject: { kind: "model", sessionId: "s" },
     capability: "exec",
@@ -22,16 +25,17 @@ function open(choice: AskChoice = "surface") {
   const publisher = new Publisher((message) => expect.fail(message));
   const events: SessionEvent[] = [];
   publisher.onSessionEvent((event) => events.push(event));
-  const approvals = new Approvals(publisher);
+  const clock = createFakeClock();
+  const approvals = new Approvals({ publisher, clock, timeoutMs: () => 5_000 });
   const controller = new AbortController();
   const ask = (asked = question) => approvals.port(choice)(asked, controller.signal);
-  return { approvals, events, controller, ask };
+  return { approvals, events, controller, ask, clock };
 }
 
 const getResolved = (events: readonly SessionEvent[]) => events.filter(({ type }) => type === "approval_resolved");
 
 test("a question is told with everything that a person needs, and open until it is answered", async () => {
-  const { approvals, events, ask } = open();
+  const { approvals, events, ask, clock } = open();
   const asked = ask();
   expect(events).toEqual([
     {
@@ -42,7 +46,9 @@ test("a question is told with everything that a person needs, and open until it 
         toolName: "bash",
         summary: "Run rm.",
         reason: "the mode is prompt",
-        choices: [{ choice: "once" }],
+        commands: [["bash", "-c", "rm"]],
+        choices: [{ choice: "once" }, { choice: "always", rule: "exec rm" }],
+        expiresAt: clock.now() + 5_000,
       },
     },
   ]);
@@ -91,13 +97,22 @@ test("two questions are open at once, and each has its own answer", async () => 
   expect(await Promise.all([first, second])).toEqual([{ decision: "deny" }, { decision: "allow" }]);
 });
 
+test("a question that is not answered in time is denied", async () => {
+  const { approvals, events, ask, clock } = open();
+  const asked = ask();
+  await clock.advance(5_000);
+  expect(await asked).toMatchObject({ decision: "deny", by: "timeout" });
+  expect(approvals.answer("q1", { decision: "allow" })).toBe(false);
+  expect(getResolved(events)).toMatchObject([{ decision: "denied", by: "timeout" }]);
+});
+
 describe("an abort", () => {
   test.each(["while the question is open", "before it was asked"])("%s denies, and is told", async (when) => {
     const { approvals, events, controller, ask } = open();
     if (when === "before it was asked") controller.abort();
     const asked = ask();
     controller.abort();
-    expect(await asked).toEqual({ decision: "deny", by: "abort", reason: "the run was aborted" });
+    expect(await asked).toEqual({ decision: "deny", by: "abort", message: "the run was aborted" });
     expect(events.map(({ type }) => type)).toEqual(["approval_requested", "approval_resolved"]);
     expect(approvals.answer("q1", { decision: "allow" })).toBe(false);
   });
@@ -146,7 +161,7 @@ describe("a function that is asked too", () => {
     ],
   ])("denies when it %s, and says why", async (_how, fail) => {
     const { events, ask } = open(fail);
-    expect(await ask()).toMatchObject({ decision: "deny", reason: expect.stringContaining("The terminal is gone.") });
+    expect(await ask()).toMatchObject({ decision: "deny", message: expect.stringContaining("The terminal is gone.") });
     expect(getResolved(events)).toMatchObject([{ decision: "denied" }]);
   });
 });

@@ -1,28 +1,30 @@
-/** Questions that wait for a person. They are told to every surface, and the first answer counts. */
+/** Questions that wait for a person. Every surface is told, and the first answer counts. */
+import { type Clock, getErrorMessage } from "@tau/ai";
 import type { ApprovalAnswer } from "@tau/protocol";
-import type { Publisher } from "./publisher.ts";
 import type { Answer, Ask, Question } from "../policy/policy.ts";
+import type { Publisher } from "./publisher.ts";
 
-/** `surface`: whoever shows the session answers, with `AgentSession.approve`. */
+/** `surface`: a surface of the session answers, with `AgentSession.approve`. */
 export type AskChoice = Ask | "surface";
 
+export interface ApprovalsParts {
+  publisher: Publisher;
+  clock: Clock;
+  /** How long a question waits before it is denied. */
+  timeoutMs: () => number;
+}
+
 export class Approvals {
-  readonly #publisher: Publisher;
+  readonly #parts: ApprovalsParts;
   readonly #open = new Map<string, (answer: Answer) => void>();
 
-  constructor(publisher: Publisher) {
-    this.#publisher = publisher;
+  constructor(parts: ApprovalsParts) {
+    this.#parts = parts;
   }
 
-  /** Takes the answer of a surface; `by` says who gave it. False when the question is no longer open. */
-  answer(id: string, { decision, choice, message }: ApprovalAnswer, by = "person"): boolean {
-    const remember = choice === undefined || choice === "once" ? undefined : choice === "session" ? choice : "always";
-    return this.#settle(id, {
-      decision,
-      by,
-      ...(remember && { remember }),
-      ...(message !== undefined && { reason: message }),
-    });
+  /** Takes an answer; `by` says who gave it. False when the question is no longer open. */
+  answer(id: string, answer: ApprovalAnswer, by?: string): boolean {
+    return this.#settle(id, { ...answer, ...(by !== undefined && { by }) });
   }
 
   #settle(id: string, answer: Answer): boolean {
@@ -32,19 +34,18 @@ export class Approvals {
     return settle !== undefined;
   }
 
-  /** The port that the judge asks. With a function, that is asked too, and a surface may still answer first. */
+  /** The port that the judge asks. A function is asked besides the surfaces; the first answer counts. */
   port(choice: AskChoice): Ask {
     return async (question, signal) => {
-      const { id, toolCallId, toolName, summary, reason } = question;
-      const answered = this.#wait(id, signal);
-      this.#publisher.fact({
-        type: "approval_requested",
-        approval: { id, toolCallId, toolName, summary, reason, choices: [{ choice: "once" }] },
-      });
+      const { publisher, clock, timeoutMs } = this.#parts;
+      const { request: _request, ...approval } = question;
+      const limitMs = timeoutMs();
+      const answered = this.#wait(approval.id, limitMs, signal);
+      publisher.fact({ type: "approval_requested", approval: { ...approval, expiresAt: clock.now() + limitMs } });
       if (typeof choice === "function") this.#askToo(choice, question, signal);
       const answer = await answered;
       const decision = answer.decision === "allow" ? "allowed" : "denied";
-      this.#publisher.fact({ type: "approval_resolved", approvalId: id, decision, by: answer.by ?? "person" });
+      publisher.fact({ type: "approval_resolved", approvalId: approval.id, decision, by: answer.by ?? "person" });
       return answer;
     };
   }
@@ -53,24 +54,29 @@ export class Approvals {
     const denied = (error: unknown): Answer => ({
       decision: "deny",
       by: "nobody",
-      reason: `nobody could be asked: ${error instanceof Error ? error.message : String(error)}`,
+      message: `the question could not be asked: ${getErrorMessage(error)}`,
     });
     (async () => await ask(question, signal))()
       .catch(denied)
       .then((answer) => this.#settle(question.id, answer));
   }
 
-  #wait(id: string, signal: AbortSignal): Promise<Answer> {
+  #wait(id: string, limitMs: number, signal: AbortSignal): Promise<Answer> {
     return new Promise((resolve) => {
+      let cancelTimer = () => {};
       const settle = (answer: Answer) => {
+        cancelTimer();
         signal.removeEventListener("abort", onAbort);
         this.#open.delete(id);
         resolve(answer);
       };
-      const onAbort = () => settle({ decision: "deny", by: "abort", reason: "the run was aborted" });
+      const onAbort = () => settle({ decision: "deny", by: "abort", message: "the run was aborted" });
       if (signal.aborted) return onAbort();
       this.#open.set(id, settle);
       signal.addEventListener("abort", onAbort, { once: true });
+      cancelTimer = this.#parts.clock.setTimer(limitMs, () =>
+        settle({ decision: "deny", by: "timeout", message: "the question was not answered in time" }),
+      );
     });
   }
 }

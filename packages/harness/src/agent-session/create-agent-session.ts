@@ -13,6 +13,7 @@ import { findTracer } from "../observe/opentelemetry.ts";
 import { createAudit } from "../policy/audit.ts";
 import { createDefaultPolicy } from "../policy/default-policy.ts";
 import { Grants } from "../policy/grants.ts";
+import { createRememberedRules } from "../policy/remembered-rules.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
 import { createKeeper } from "../request/bound-keep.ts";
 import { createBudget } from "../budget/budget.ts";
@@ -67,6 +68,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         ask: params.ask,
         audit: params.audit ?? createAudit((type, data) => sessionManager.appendCustomEntry(type, data)),
         grants,
+        remembered: createRememberedRules({ agentDir, cwd, ids }),
         files: files.free,
       },
       expandPort: createExpandPort({

@@ -58,12 +58,16 @@ export class Grants implements FileGrants {
   }
 }
 
-interface Grant {
+export interface Grant {
   capability: Capability;
   target: Target;
 }
 
 const getKey = (capability: Capability, target: Target) => JSON.stringify([capability, target]);
+
+/** Whether a list of grants covers a target. */
+export const isCovered = (grants: readonly Grant[], capability: Capability, target: Target): boolean =>
+  covers(new Map(grants.map((grant) => [getKey(grant.capability, grant.target), grant])), capability, target);
 
 function covers(grants: ReadonlyMap<string, Grant>, capability: Capability, target: Target): boolean {
   if (grants.size === 0) return false;

@@ -22,6 +22,7 @@ import { createGuard, createPathGuard } from "./guard.ts";
 import { createJudge } from "./judge.ts";
 import { pathStanding, realPathRules } from "./paths.ts";
 import type { Answer, Ask } from "./policy.ts";
+import { noRememberedRules } from "./remembered-rules.ts";
 
 /** Where everything is; `work` is the only root. */
 function createDirectories(files: Record<string, string> = {}) {
@@ -50,6 +51,7 @@ function createCaller({ work, home }: { work: string; home: string }, ask?: Ask)
     ask,
     audit: () => undefined,
     grants,
+    remembered: noRememberedRules,
     subject: { kind: "model", sessionId: "s" },
     cwd: work,
     files: everywhere,
@@ -151,7 +153,7 @@ test("a directory that a person allows is searched with all that is below it, it
     "home/.ssh/id_rsa": "needle KEY",
     "home/.ssh/id_rsa.pub": "needle",
   });
-  const { ask, asked } = person({ decision: "allow", remember: "session" });
+  const { ask, asked } = person({ decision: "allow", choice: "session" });
   const call = createCaller(directories, ask);
   expect(await call("find", { pattern: "*.txt", path: directories.home })).toBe(join(directories.home, "notes/n.txt"));
   const found = await call("grep", { pattern: "needle", path: directories.home });
@@ -205,7 +207,7 @@ test("a credential file stays closed by all its spellings, though a person would
   symlinkSync(key, join(directories.work, "link"));
   symlinkSync(directories.home, join(directories.work, "home"));
   const { ask, asked } = person(
-    ...Array.from({ length: 40 }, (): Answer => ({ decision: "allow", remember: "session" })),
+    ...Array.from({ length: 40 }, (): Answer => ({ decision: "allow", choice: "session" })),
   );
   const call = createCaller(directories, ask);
   await call("ls", { path: directories.home });

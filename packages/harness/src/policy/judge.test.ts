@@ -7,6 +7,7 @@ import { createDefaultPolicy } from "./default-policy.ts";
 import { Grants } from "./grants.ts";
 import { createJudge, type JudgeParts } from "./judge.ts";
 import type { Answer, Decision, Question } from "./policy.ts";
+import { noRememberedRules } from "./remembered-rules.ts";
 
 interface TestParts extends Partial<JudgeParts> {
   answers?: (Answer | Error)[];
@@ -37,6 +38,7 @@ function createTestJudge(parts: TestParts = {}) {
       }),
     audit: (decision) => void decisions.push(decision),
     grants,
+    remembered: noRememberedRules,
     subject: { kind: "model", sessionId: "s" },
     cwd: "/w",
     files: {
@@ -101,7 +103,7 @@ test("what the policy denies is blocked with its reason, and nobody is asked", a
 test("the question says what the call would do, and names the path that it really has", async () => {
   const { call, questions, outcomes } = createTestJudge({ answers: [{ decision: "allow", by: "ann" }] });
   expect(await call("read", { path: "link/a" })).toBeUndefined();
-  expect(questions).toEqual([
+  expect(questions).toMatchObject([
     {
       id: "q1",
       toolCallId: "c1",
@@ -130,7 +132,7 @@ test("where nobody is there to ask, it is denied in words that say so and what a
 
 test("a person's no is passed on, with their reason where they gave one", async () => {
   const { call, outcomes } = createTestJudge({
-    answers: [{ decision: "deny", reason: "not today" }, { decision: "deny" }],
+    answers: [{ decision: "deny", message: "not today" }, { decision: "deny" }],
   });
   expect(await call("read", { path: "/etc/hosts" })).toEqual({
     block: true,
@@ -165,15 +167,18 @@ test("a yes counts for the call, until it ends", async () => {
   expect(questions).toHaveLength(2);
 });
 
-test.each(["session", "always"] as const)("a yes for %s is not asked for again in the session", async (remember) => {
-  const { call, grants, questions, outcomes } = createTestJudge({ answers: [{ decision: "allow", remember }] });
-  expect(await call("ls", { path: "/outside" })).toBeUndefined();
-  grants.endCall("c1");
-  expect(await call("read", { path: "/outside/below/it" })).toBeUndefined();
-  expect(await call("write", { path: "/outside/below/it", content: "" })).toMatchObject({ block: true });
-  expect(questions).toHaveLength(2);
-  expect(outcomes().slice(0, 2)).toEqual(["allowed outside person /outside", "allowed granted /outside/below/it"]);
-});
+test.each(["session", "project", "always"] as const)(
+  "a yes for %s is not asked for again in the session",
+  async (choice) => {
+    const { call, grants, questions, outcomes } = createTestJudge({ answers: [{ decision: "allow", choice }] });
+    expect(await call("ls", { path: "/outside" })).toBeUndefined();
+    grants.endCall("c1");
+    expect(await call("read", { path: "/outside/below/it" })).toBeUndefined();
+    expect(await call("write", { path: "/outside/below/it", content: "" })).toMatchObject({ block: true });
+    expect(questions).toHaveLength(2);
+    expect(outcomes().slice(0, 2)).toEqual(["allowed outside person /outside", "allowed granted /outside/below/it"]);
+  },
+);
 
 test("one question for one target, however often and however it is spelled in a call", async () => {
   const { call, questions } = createTestJudge({ answers: [{ decision: "allow" }] });
@@ -200,7 +205,7 @@ test("nobody is asked about a call of which another part is denied anyway", asyn
 
 test("what cannot be written down is not done, and nothing is granted", async () => {
   const audit = () => Promise.reject(new Error("the disk is full"));
-  const { call, grants } = createTestJudge({ audit, answers: [{ decision: "allow", remember: "session" }] });
+  const { call, grants } = createTestJudge({ audit, answers: [{ decision: "allow", choice: "session" }] });
   expect((await call("bash", { command: "ls" }))?.reason).toMatch(/could not be written down: the disk is full$/);
   expect(await call("read", { path: "/etc/hosts" })).toMatchObject({ block: true });
   expect(grants.forCall("c1").allows("read", "/etc/hosts")).toBe(false);
@@ -271,7 +276,7 @@ test("what a policy of one's own allows is granted to the call, so that the guar
 test("a call that is ended while its permission is written down leaves no grant behind", async () => {
   const controller = new AbortController();
   const { call, grants } = createTestJudge({
-    answers: [{ decision: "allow", remember: "session" }],
+    answers: [{ decision: "allow", choice: "session" }],
     audit: async () => controller.abort(),
   });
   expect(await call("read", { path: "/etc/hosts" }, controller.signal)).toMatchObject({ block: true });
@@ -363,4 +368,39 @@ test("without a person to ask, the answer does not tell which path exists", asyn
     }),
   );
   expect(new Set(reasons).size).toBe(1);
+});
+
+test("a question says what would be touched, and what each answer would remember", async () => {
+  const { call, questions } = createTestJudge({ answers: [{ decision: "allow" }] });
+  await call("read", { path: "/w/link/notes" });
+  expect(questions).toMatchObject([
+    {
+      path: "/outside/notes",
+      choices: [
+        { choice: "once" },
+        { choice: "session", rule: "read /outside/notes" },
+        { choice: "project", rule: "read /outside/notes" },
+        { choice: "always", rule: "read /outside/notes" },
+      ],
+    },
+  ]);
+});
+
+test("a yes for longer is remembered, what was remembered is not asked, and a message reaches the model", async () => {
+  const added: unknown[] = [];
+  const messages: unknown[] = [];
+  const remembered = {
+    covers: async (_capability: string, target: { kind: string; path?: string }) => target.path === "/known",
+    add: async (...rule: unknown[]) => void added.push(rule),
+  };
+  const { call, questions } = createTestJudge({
+    remembered,
+    onMessage: (...message) => messages.push(message),
+    answers: [{ decision: "allow", choice: "project", message: "only the first line" }],
+  });
+  expect(await call("read", { path: "/known" })).toBeUndefined();
+  expect(await call("read", { path: "/new" })).toBeUndefined();
+  expect(questions).toHaveLength(1);
+  expect(added).toEqual([["project", "read", { kind: "path", path: "/new" }]]);
+  expect(messages).toEqual([[expect.any(String), "only the first line"]]);
 });

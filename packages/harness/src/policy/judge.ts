@@ -2,9 +2,11 @@
 import { isAbsolute, resolve } from "node:path";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import { type Ids, getErrorMessage } from "@tau/ai";
+import { approvalChoices } from "@tau/protocol";
 import type { AccessRequest, Files } from "@tau/tools";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
 import type { Grants } from "./grants.ts";
+import { formatRule, type RememberedRules } from "./remembered-rules.ts";
 import type { Answer, Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
 export interface JudgeParts {
@@ -16,6 +18,10 @@ export interface JudgeParts {
   audit: Audit;
   /** Gets what is allowed, for the guard. The caller must call its `endCall` for every call, also one that was not made. */
   grants: Grants;
+  /** What the user allowed for longer than a session. */
+  remembered: RememberedRules;
+  /** Gets what a person said when they allowed a call, for the model. */
+  onMessage?: (toolCallId: string, message: string) => void;
   subject: Subject;
   /** Where relative paths begin. */
   cwd: string;
@@ -160,7 +166,7 @@ async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: Abo
 const maxReasonLength = 50_000;
 
 async function getOutcome(
-  { ask, grants, ids }: JudgeParts,
+  { ask, grants, remembered, onMessage, ids }: JudgeParts,
   call: Call,
   { request, verdict }: Judged,
   signal: AbortSignal,
@@ -170,21 +176,53 @@ async function getOutcome(
   if (verdict.kind === "allow")
     return { outcome: "allowed", rule, ...(request.target.kind === "path" && { grant: "call" }) };
   if (verdict.kind === "deny") return { outcome: "denied", rule, reason: verdict.reason };
-  if (grants.isRemembered(request.capability, request.target)) return { outcome: "allowed", rule: "granted" };
+  const { capability, target } = request;
+  if (grants.isRemembered(capability, target)) return { outcome: "allowed", rule: "granted" };
+  if (await remembered.covers(capability, target)) return { outcome: "allowed", rule: "remembered", grant: "call" };
   if (!ask) return { outcome: "denied", rule, reason: `${verdict.reason} ${unattended(request)}` };
   try {
     const summary = summariseCall(call);
     const reason = toVisibleLine(verdict.reason, maxReasonLength);
-    const question: Question = { id: ids(), toolCallId: call.id, toolName: call.name, summary, reason, request };
+    const question: Question = {
+      id: ids(),
+      toolCallId: call.id,
+      toolName: call.name,
+      summary,
+      reason,
+      ...describeTarget(target),
+      choices: listChoices(request),
+      request,
+    };
     const answer = await askUnlessAborted(ask, question, signal);
     if (answer === "aborted") return { outcome: "denied", rule, reason: "Aborted before anybody had answered." };
     const by = answer.by ?? "person";
-    if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: refusal(by, answer.reason) };
-    // `always` is kept by the port that answered; here it ends with the session.
-    return { outcome: "allowed", rule, by, grant: answer.remember ? "session" : "call" };
+    if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: refusal(by, answer.message) };
+    if (answer.message) onMessage?.(call.id, answer.message);
+    const { choice = "once" } = answer;
+    if (choice === "project" || choice === "always") await remembered.add(choice, capability, target);
+    return { outcome: "allowed", rule, by, grant: choice === "once" ? "call" : "session" };
   } catch (error) {
     return { outcome: "denied", rule, reason: `${verdict.reason} Nobody could be asked: ${getErrorMessage(error)}` };
   }
+}
+
+/** What would be touched, as surfaces show it. */
+function describeTarget(target: PolicyRequest["target"]): Pick<Question, "commands" | "path" | "host"> {
+  switch (target.kind) {
+    case "path":
+      return { path: target.path };
+    case "host":
+      return { host: target.host };
+    case "command":
+      return { commands: [["bash", "-c", target.command]] };
+    case "name":
+      return {};
+  }
+}
+
+function listChoices({ capability, target }: PolicyRequest): Question["choices"] {
+  const rule = formatRule(capability, target);
+  return approvalChoices.map((choice) => (choice === "once" ? { choice } : { choice, rule }));
 }
 
 function unattended({ target }: PolicyRequest): string {

@@ -1,4 +1,5 @@
 /** What is judged, who judges, who is asked, and what is written down. */
+import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import type { Capability, Target } from "@tau/tools";
 import { capabilities } from "@tau/tools/platform";
 
@@ -29,26 +30,14 @@ export type Verdict = { rule: string } & (
 /** The one function that says who may do what. Pure. */
 export type Decide = (request: PolicyRequest) => Verdict;
 
-/** A question for a person. */
-export interface Question {
-  id: string;
-  toolCallId: string;
-  toolName: string;
-  /** What the call would do, in words. */
-  summary: string;
-  /** Why somebody is asked, with what would really be touched: a name in a call may lead elsewhere. */
-  reason: string;
+/** A question for a person, with the request that it is about. */
+export interface Question extends Omit<Approval, "expiresAt"> {
   request: PolicyRequest;
 }
 
-export interface Answer {
-  decision: "allow" | "deny";
-  /** `session`: do not ask again for this target until the session ends. `always` is kept by whoever answers. */
-  remember?: "session" | "always";
+export interface Answer extends ApprovalAnswer {
   /** Who answered. Default `person`. */
   by?: string;
-  /** Why not, for the model. */
-  reason?: string;
 }
 
 /** Asks a person. Should give up when `signal` aborts; one that rejects has not allowed anything. */

@@ -95,6 +95,7 @@ export class Attempt {
       getFollowUpMessages: () => inbox.take("followUp"),
       shouldStopAfterTurn: () => this.#shouldStop(),
       prepareNextTurn: (turn) => this.#prepareTurn(turn),
+      toolExecution: "ordered",
       beforeToolCall: judge,
       afterToolCall: (call) => this.#bound(call),
     };
@@ -196,10 +197,15 @@ export class Attempt {
     };
   }
 
-  async #bound({ result }: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
-    const { current, keep } = this.#context.host;
+  /** Bounds a result to what a request can carry, and adds what the user said when they allowed the call. */
+  async #bound({ toolCall, result }: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
+    const { current, keep, getCallMessage } = this.#context.host;
     const content = await boundResult(result, { most: maxResultCharacters(current().model), keep });
-    return content && { content };
+    const message = getCallMessage(toolCall.id);
+    if (message === undefined) return content && { content };
+    return {
+      content: [...(content ?? result.content), { type: "text", text: `The user allowed this call: ${message}` }],
+    };
   }
 }
 

@@ -36,6 +36,8 @@ export interface RunHost {
   readonly judge: NonNullable<AgentLoopConfig["beforeToolCall"]>;
   /** Called when a call that was judged is over. */
   readonly endCall: (toolCallId: string) => void;
+  /** What the user said to the model when they allowed the call. */
+  readonly getCallMessage: (toolCallId: string) => string | undefined;
   /** Keeps what is too long for the model in a file, and answers with its path. */
   readonly keep: (text: string) => Promise<string | undefined>;
   readonly tracer: Tracer | undefined;

@@ -17,6 +17,7 @@ const resolve = (global: SettingsInput, project: SettingsInput = {}) => {
 describe("merging", () => {
   test("no settings give all defaults", () => {
     expect(resolve({})).toEqual({
+      approvals: { timeoutMs: 300_000 },
       defaultProvider: undefined,
       defaultModel: undefined,
       defaultThinkingLevel: "medium",

@@ -118,6 +118,13 @@ const compaction = {
 };
 
 export const settingsTable = group("The settings of tau.", {
+  approvals: group("Questions about calls.", {
+    timeoutMs: setting(wholeNumber({ min: 1, unit: "milliseconds" }), {
+      default: 300_000,
+      description: "How long a question waits for an answer before the call is denied.",
+      project: "when trusted",
+    }),
+  }),
   defaultProvider: setting(nonEmptyText, {
     default: undefined,
     description: "The provider a new session starts with.",

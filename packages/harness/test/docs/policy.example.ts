@@ -13,5 +13,5 @@ export const askWith =
   (prompt: (question: string, signal: AbortSignal) => Promise<boolean>): Ask =>
   async ({ summary }, signal) => {
     const isAllowed = await prompt(summary, signal);
-    return isAllowed ? { decision: "allow", remember: "session" } : { decision: "deny", reason: "Not this one." };
+    return isAllowed ? { decision: "allow", choice: "session" } : { decision: "deny", message: "Not this one." };
   };

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSequentialIds } from "../testing/ids.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { createRememberedRules, formatRule } from "./remembered-rules.ts";
+
+function open(cwd = "/work/a") {
+  const agentDir = mkdtempSync(join(tmpdir(), "tau-rules-"));
+  onTestFinished(() => rmSync(agentDir, { recursive: true, force: true }));
+  const create = (directory: string) => createRememberedRules({ agentDir, cwd: directory, ids: createSequentialIds() });
+  return { agentDir, rules: create(cwd), create };
+}
+
+const path = (value: string) => ({ kind: "path", path: value }) as const;
+
+test("what was allowed always counts in every project, also for a later process", async () => {
+  const { rules, create } = open();
+  expect(await rules.covers("read", path("/notes/a.txt"))).toBe(false);
+  await rules.add("always", "read", path("/notes"));
+  expect(await rules.covers("read", path("/notes/a.txt"))).toBe(true);
+  expect(await create("/work/b").covers("read", path("/notes/a.txt"))).toBe(true);
+  expect(await rules.covers("write", path("/notes/a.txt"))).toBe(false);
+  expect(await rules.covers("read", path("/notes-of-others"))).toBe(false);
+});
+
+test("what was allowed for a project counts there alone", async () => {
+  const { rules, create } = open();
+  await rules.add("project", "write", path("/notes/a.txt"));
+  expect(await rules.covers("write", path("/notes/a.txt"))).toBe(true);
+  expect(await create("/work/b").covers("write", path("/notes/a.txt"))).toBe(false);
+});
+
+test("several rules are kept, in a file that only its owner may read", async () => {
+  const { agentDir, rules } = open();
+  await rules.add("always", "read", path("/one"));
+  await rules.add("always", "exec", { kind: "command", command: "make" });
+  expect(await rules.covers("read", path("/one"))).toBe(true);
+  expect(await rules.covers("exec", { kind: "command", command: "make" })).toBe(true);
+  expect(await rules.covers("exec", { kind: "command", command: "make install" })).toBe(false);
+  expect(statSync(join(agentDir, "approvals.json")).mode & 0o777).toBe(0o600);
+});
+
+test.each([
+  ["no JSON", "{"],
+  ["a list", "[]"],
+  ["a rule without a target", '{"rules":[{"capability":"read"}]}'],
+  ["a rule for an unknown capability", '{"rules":[{"capability":"all","target":{"kind":"path","path":"/"}}]}'],
+  ["a rule whose path is no string", '{"rules":[{"capability":"read","target":{"kind":"path","path":1}}]}'],
+])("a damaged file allows nothing: %s", async (_name, content) => {
+  const { agentDir, rules } = open();
+  writeFileSync(join(agentDir, "approvals.json"), content);
+  expect(await rules.covers("read", path("/x"))).toBe(false);
+});
+
+test("a rule reads as a person would say it", () => {
+  expect(formatRule("read", path("/notes"))).toBe("read /notes");
+  expect(formatRule("http", { kind: "host", host: "example.org" })).toBe("http example.org");
+  expect(formatRule("exec", { kind: "command", command: "make" })).toBe("exec make");
+  expect(formatRule("tool", { kind: "name", name: "deploy" })).toBe("tool deploy");
+});
