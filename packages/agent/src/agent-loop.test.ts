@@ -1,14 +1,14 @@
 import { type Message, streamSimple } from "@tau/ai";
 import { call, text, thinking } from "@tau/ai/testing";
 import { describe, expect, test } from "vitest";
-import { echo, last, play, resultTexts, script, user } from "../test/loop-kit.ts";
+import { echo, last, runLoop, resultTexts, script, user } from "../test/loop-kit.ts";
 import { runAgentLoop } from "./agent-loop.ts";
 import { defaultConvertToLlm } from "./convert.ts";
 import type { AgentContext, AgentMessage, AgentTool } from "./types.ts";
 
-describe("what happens, in order", () => {
-  test("a question", async () => {
-    const { lines, messages } = await play(script([text("4")]));
+describe("the order of events", () => {
+  test("of a prompt without tool calls", async () => {
+    const { lines, messages } = await runLoop(script([text("4")]));
     expect(lines).toEqual([
       "agent_start",
       "turn_start",
@@ -22,9 +22,9 @@ describe("what happens, in order", () => {
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
-  test("a tool call, and the answer that follows it", async () => {
+  test("of a tool call and the answer that follows it", async () => {
     const model = script([thinking("Hm."), call("echo", { value: "x" }, "c1")], [text("done")]);
-    const { lines, messages } = await play(model);
+    const { lines, messages } = await runLoop(model);
     expect(lines.slice(4)).toEqual([
       "message_start assistant",
       "message_end assistant",
@@ -43,7 +43,7 @@ describe("what happens, in order", () => {
     expect(model.asked[1]!.context.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult"]);
   });
 
-  test("steering in a sequential batch: the calls that are left are skipped, and the message follows in a new turn", async () => {
+  test("steering in a sequential batch skips the calls that are left, and the message follows in a new turn", async () => {
     const queue: AgentMessage[] = [];
     const busy: AgentTool = {
       ...echo,
@@ -53,7 +53,7 @@ describe("what happens, in order", () => {
       },
     };
     const model = script([call("echo", { value: "1" }, "a"), call("echo", { value: "2" }, "b")], [text("ok")]);
-    const { lines, messages } = await play(model, {
+    const { lines, messages } = await runLoop(model, {
       tools: [busy],
       toolExecution: "sequential",
       getSteeringMessages: () => queue.splice(0),
@@ -79,7 +79,7 @@ describe("what happens, in order", () => {
     expect(resultTexts(messages)).toEqual(["1", "Skipped due to queued user message."]);
   });
 
-  test("in parallel nothing is skipped, and results come in the order of the calls", async () => {
+  test("in a parallel batch no call is skipped, and results come in the order of the calls", async () => {
     const finished: string[] = [];
     const slow: AgentTool = {
       ...echo,
@@ -96,12 +96,12 @@ describe("what happens, in order", () => {
       [text("ok")],
     );
     let polls = 0;
-    const { lines, messages } = await play(model, {
+    const { lines, messages } = await runLoop(model, {
       tools: [slow],
       getSteeringMessages: () => (polls++ === 0 ? [] : queue.splice(0)),
     });
     expect(finished).toEqual(["fast", "slow"]);
-    expect(lines.filter((one) => one.startsWith("tool_execution_end"))).toEqual([
+    expect(lines.filter((entry) => entry.startsWith("tool_execution_end"))).toEqual([
       "tool_execution_end echo#b",
       "tool_execution_end echo#a",
     ]);
@@ -123,32 +123,32 @@ describe("what happens, in order", () => {
       },
     });
     const model = script([call("a", { value: "" }, "1"), call("b", { value: "" }, "2")], [text("ok")]);
-    await play(model, { tools: [tool("a", "parallel"), tool("b", "sequential")] });
+    await runLoop(model, { tools: [tool("a", "parallel"), tool("b", "sequential")] });
     expect(running).toEqual(["a starts", "a ends", "b starts", "b ends"]);
   });
 
   test("follow-ups keep the run going, one turn each", async () => {
     const queue = [user("and then?"), user("and then?")];
     const model = script([text("1")], [text("2")], [text("3")]);
-    const { lines } = await play(model, { getFollowUpMessages: () => queue.splice(0, 1) });
-    expect(lines.filter((one) => one === "turn_start")).toHaveLength(3);
-    expect(lines.filter((one) => one === "agent_end")).toHaveLength(1);
+    const { lines } = await runLoop(model, { getFollowUpMessages: () => queue.splice(0, 1) });
+    expect(lines.filter((entry) => entry === "turn_start")).toHaveLength(3);
+    expect(lines.filter((entry) => entry === "agent_end")).toHaveLength(1);
   });
 
-  test("steering that waits already goes in before the first request", async () => {
+  test("steering that was queued before the run is added before the first request", async () => {
     const queue = [user("psst")];
     const model = script([text("ok")]);
-    await play(model, { getSteeringMessages: () => queue.splice(0) });
+    await runLoop(model, { getSteeringMessages: () => queue.splice(0) });
     expect(model.asked[0]!.context.messages.map(({ content }) => content)).toEqual(["go", "psst"]);
   });
 });
 
 describe("the request", () => {
-  test("goes through transformContext and convertToLlm, with the key of the moment", async () => {
+  test("goes through transformContext and convertToLlm, with the current key of getApiKey", async () => {
     const keys = ["first", "second"];
     const model = script([call("echo", { value: "x" })], [text("ok")]);
     const seen: string[] = [];
-    await play(model, {
+    await runLoop(model, {
       apiKey: "fallback",
       getApiKey: async (provider) => {
         seen.push(provider);
@@ -166,16 +166,16 @@ describe("the request", () => {
     expect(seen).toEqual(["scripted", "scripted"]);
   });
 
-  test("without a key of the moment the configured one is used", async () => {
+  test("uses the configured key if getApiKey returns none", async () => {
     const model = script([text("ok")]);
-    await play(model, { apiKey: "fallback", getApiKey: () => undefined });
+    await runLoop(model, { apiKey: "fallback", getApiKey: () => undefined });
     expect(model.asked[0]!.options.apiKey).toBe("fallback");
   });
 
   test("the partial answer is in the working context while it arrives, and replaced when it is complete", async () => {
     const model = script([text("one two three"), call("echo", { value: "x" }, "c")], [text("ok")]);
     let working: AgentMessage[] = [];
-    await play(model, {
+    await runLoop(model, {
       beforeToolCall: ({ context, assistantMessage }) => {
         working = context.messages;
         expect(context.messages.at(-1)).toBe(assistantMessage);
@@ -188,7 +188,7 @@ describe("the request", () => {
   test("model, thinking level, context and tools may change between turns", async () => {
     const other = script([text("from another model")]);
     const model = script([call("echo", { value: "x" }, "c")]);
-    const { messages } = await play(model, {
+    const { messages } = await runLoop(model, {
       prepareNextTurn: ({ context, message, toolResults }) => {
         expect([message.stopReason, toolResults.length]).toEqual(["toolUse", 1]);
         return {
@@ -209,7 +209,7 @@ describe("the request", () => {
   test("shouldStopAfterTurn ends the run after its turn, before anything is polled", async () => {
     const model = script([call("echo", { value: "x" }, "c")]);
     let polls = 0;
-    const { messages } = await play(model, {
+    const { messages } = await runLoop(model, {
       shouldStopAfterTurn: ({ newMessages }) => newMessages.length === 3,
       getFollowUpMessages: () => {
         polls++;
@@ -221,7 +221,7 @@ describe("the request", () => {
   });
 });
 
-test("nothing that belongs to the caller is changed", async () => {
+test("the loop does not change its arguments", async () => {
   const messages = [user("before")];
   const prompts = [user("go")];
   const tools = [echo];
@@ -244,9 +244,9 @@ test("nothing that belongs to the caller is changed", async () => {
   expect(tools).toEqual([echo]);
 });
 
-test("the contexts that the model was given stay as they were given", async () => {
+test("the messages of a request do not change after it was sent", async () => {
   const model = script([call("echo", { value: "x" }, "c")], [text("ok")]);
-  const given: Message[][] = [];
+  const requests: Message[][] = [];
   const context: AgentContext = { systemPrompt: "", messages: [], tools: [echo] };
   await runAgentLoop(
     [user("go")],
@@ -255,14 +255,14 @@ test("the contexts that the model was given stay as they were given", async () =
     () => {},
     undefined,
     (asked, llm, options) => {
-      given.push(llm.messages);
+      requests.push(llm.messages);
       return streamSimple(asked, llm, options);
     },
   );
-  expect(given.map(({ length }) => length)).toEqual([1, 3]);
+  expect(requests.map(({ length }) => length)).toEqual([1, 3]);
 });
 
-test("the messages of a request are its own, whenever somebody looks at them", async () => {
+test("the messages of a request may be changed without an effect on other requests", async () => {
   const kept: { messages: Message[] }[] = [];
   const model = script([call("echo", { value: "x" }, "c1")], [call("echo", { value: "y" }, "c2")], [text("done")]);
   const config = { model, convertToLlm: defaultConvertToLlm };
@@ -274,7 +274,6 @@ test("the messages of a request are its own, whenever somebody looks at them", a
     () => undefined,
     undefined,
     (asked, request, options) => {
-      // Nobody looks before the run is over.
       kept.push(request);
       return streamSimple(asked, { ...request }, options);
     },

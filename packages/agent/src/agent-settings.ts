@@ -9,7 +9,7 @@ import {
 import { defaultConvertToLlm } from "./convert.ts";
 import type { AgentLoopConfig, StreamFn, ToolExecutionMode } from "./types.ts";
 
-/** What an application may set on an agent. Every setting is optional. */
+/** The settings of an agent; all are optional. */
 export interface AgentSettingsOptions {
   /** Default: keeps user, assistant and toolResult messages. */
   convertToLlm?: AgentLoopConfig["convertToLlm"];
@@ -23,21 +23,21 @@ export interface AgentSettingsOptions {
   afterToolCall?: AgentLoopConfig["afterToolCall"];
   shouldStopAfterTurn?: AgentLoopConfig["shouldStopAfterTurn"];
   prepareNextTurn?: AgentLoopConfig["prepareNextTurn"];
-  /** Names the conversation to providers that cache. */
+  /** Identifies the conversation to providers that cache. */
   sessionId?: string;
   thinkingBudgets?: ThinkingBudgets;
   /** Default `auto`. */
   transport?: Transport;
   maxRetryDelayMs?: number;
-  /** Default: what `@tau/ai` does alone. */
+  /** Default: the one of `@tau/ai`. */
   maxRetries?: number;
   /** Default `parallel`. */
   toolExecution?: ToolExecutionMode;
-  /** Default: the system's. */
+  /** Default: the system clock. */
   clock?: Clock;
 }
 
-/** The settings as properties that may be changed between runs. */
+/** The settings as properties, which may be changed between runs. */
 export class AgentSettings {
   convertToLlm: AgentLoopConfig["convertToLlm"];
   transformContext: AgentSettingsOptions["transformContext"] | undefined;
@@ -78,14 +78,14 @@ export class AgentSettings {
   }
 }
 
-/** The settings as the loop wants them. `undefined` is not a value for an option: it means that there is none. */
-export function loopSettings(settings: AgentSettings): Omit<AgentLoopConfig, "model"> {
-  const given: Record<string, unknown> = {};
-  for (const name of settingNames) if (settings[name] !== undefined) given[name] = settings[name];
-  return { ...given, convertToLlm: settings.convertToLlm };
+/** The settings that the loop uses. Those that are undefined are left out. */
+export function toLoopConfig(settings: AgentSettings): Omit<AgentLoopConfig, "model"> {
+  const config: Record<string, unknown> = {};
+  for (const name of loopSettingNames) if (settings[name] !== undefined) config[name] = settings[name];
+  return { ...config, convertToLlm: settings.convertToLlm };
 }
 
-/** What a subclass adds is its own business, and none of a provider's; what the agent itself needs is none of the loop's. */
-const settingNames = (Object.keys(new AgentSettings({})) as (keyof AgentSettings)[]).filter(
+/** A fixed list: properties that a subclass adds must not be sent to providers. */
+const loopSettingNames = (Object.keys(new AgentSettings({})) as (keyof AgentSettings)[]).filter(
   (name) => name !== "streamFn" && name !== "prepareNextTurn" && name !== "convertToLlm",
 );

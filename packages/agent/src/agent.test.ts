@@ -38,7 +38,7 @@ const start = (turns: ScriptedTurn[], options: AgentOptions = {}) => {
   return { agent, model, events, types: () => events.map(({ type }) => type) };
 };
 
-/** The transcript, one line a message. */
+/** The transcript, one line per message. */
 const transcript = (agent: Agent) =>
   (agent.state.messages as Message[]).map(({ role, content }) => {
     const blocks = typeof content === "string" ? [text(content)] : content;
@@ -79,7 +79,7 @@ describe("prompting", () => {
     expect(transcript(agent)).toHaveLength(4);
   });
 
-  test("an answer that failed without a word still leaves an error to read", async () => {
+  test("a failed answer without an error message still sets errorMessage", async () => {
     const { agent } = start([]);
     agent.streamFn = () => {
       const stream = new AssistantMessageEventStream();
@@ -93,7 +93,7 @@ describe("prompting", () => {
     expect(agent.state.errorMessage).toBe("The answer failed, and its provider does not say why.");
   });
 
-  test("without a model it fails in words", async () => {
+  test("without a model ends in an error message", async () => {
     const agent = new Agent();
     await agent.prompt("hello");
     expect(agent.state.errorMessage).toMatch(/unknown/);
@@ -102,14 +102,14 @@ describe("prompting", () => {
 });
 
 describe("continuing", () => {
-  test("goes on from a user's message, without repeating it", async () => {
+  test("starts from a user's message, without reporting it again", async () => {
     const { agent, types } = start([[text("ok")]], { initialState: { messages: [user("q")] } });
     await agent.continue();
     expect(transcript(agent)).toEqual(["user: q", "assistant: ok"]);
     expect(types().filter((type) => type === "message_end")).toHaveLength(1);
   });
 
-  test("after an answer it takes what is queued: steering first, then follow-ups, one at a time", async () => {
+  test("after an answer takes queued messages: steering first, then follow-ups, one at a time", async () => {
     const { agent } = start([[text("1")], [text("2")], [text("3")], [text("4")]]);
     await agent.prompt("q");
     agent.followUp(user("f"));
@@ -128,7 +128,7 @@ describe("continuing", () => {
     ]);
   });
 
-  test("is refused when there is nothing to go on from", async () => {
+  test("is refused when there is nothing to continue from", async () => {
     const { agent } = start([[text("1")]]);
     await expect(agent.continue()).rejects.toThrow("No messages to continue from");
     await agent.prompt("q");
@@ -137,7 +137,7 @@ describe("continuing", () => {
 });
 
 describe("queues", () => {
-  test.each(["one-at-a-time", "all"] as const)("steering %s", async (steeringMode) => {
+  test.each(["one-at-a-time", "all"] as const)("hand over steering messages %s", async (steeringMode) => {
     const { agent, model } = start([[call("work", {}, "c")], [text("a")], [text("b")]], {
       steeringMode,
       initialState: {
@@ -155,7 +155,7 @@ describe("queues", () => {
     expect(added).toEqual(steeringMode === "all" ? [1, 3] : [1, 2, 3]);
   });
 
-  test.each(["one-at-a-time", "all"] as const)("follow-ups %s", async (followUpMode) => {
+  test.each(["one-at-a-time", "all"] as const)("hand over follow-ups %s", async (followUpMode) => {
     const { agent, model } = start([[text("1")], [text("2")], [text("3")]], { followUpMode });
     agent.followUp(user("f1"));
     agent.followUp(user("f2"));
@@ -163,7 +163,7 @@ describe("queues", () => {
     expect(model.asked).toHaveLength(followUpMode === "all" ? 2 : 3);
   });
 
-  test("can be looked at, emptied and switched", () => {
+  test("can be read, cleared and switched to another mode", () => {
     const { agent } = start([]);
     expect(agent.hasQueuedMessages()).toBe(false);
     agent.steer(user("s"));
@@ -180,7 +180,7 @@ describe("queues", () => {
 });
 
 describe("ending early", () => {
-  test("abort ends the run; what is queued stays queued", async () => {
+  test("abort ends the run; queued messages stay queued", async () => {
     const { agent, types } = start([[call("work", {}, "c")]], {
       initialState: {
         tools: [
@@ -200,7 +200,7 @@ describe("ending early", () => {
     expect(agent.state.pendingToolCalls.size).toBe(0);
   });
 
-  test("steering that interrupts aborts the turn and goes on with the message, in the same prompt", async () => {
+  test("steering that interrupts aborts the turn and continues with the message, in the same prompt", async () => {
     const model = script([[text("one two three four five six")], [text("yes?")]], 1_000);
     const agent = new Agent({ initialState: { model } });
     let ends = 0;
@@ -218,14 +218,14 @@ describe("ending early", () => {
     expect(agent.state.isStreaming).toBe(false);
   });
 
-  test("an interruption of nothing is ordinary steering", async () => {
+  test("an interruption of an idle agent is ordinary steering", async () => {
     const { agent } = start([[text("1")]]);
     agent.steer(user("s"), { interrupt: true });
     await agent.prompt("go");
     expect(transcript(agent)).toEqual(["user: go", "user: s", "assistant: 1"]);
   });
 
-  test("a plain abort takes an interruption back", async () => {
+  test("abort cancels an interruption", async () => {
     const model = script([[text("one two three")]], 1_000);
     const agent = new Agent({ initialState: { model } });
     agent.subscribe((event) => {
@@ -241,12 +241,12 @@ describe("ending early", () => {
   test("reset ends the run and forgets it; prompt, model and tools stay", async () => {
     const model = script([[text("one two three")], [text("fresh")]], 1_000);
     const agent = new Agent({ initialState: { model, systemPrompt: "p" } });
-    const stop = agent.subscribe((event) => {
+    const unsubscribe = agent.subscribe((event) => {
       if (event.type === "message_update") agent.reset();
     });
     agent.followUp(user("f"));
     await agent.prompt("go");
-    stop();
+    unsubscribe();
     expect(agent.state.messages).toEqual([]);
     expect(agent.hasQueuedMessages()).toBe(false);
     await agent.prompt("again");
@@ -271,17 +271,17 @@ describe("ending early", () => {
 });
 
 describe("listeners", () => {
-  test("are told in order, each when the one before it has settled", async () => {
+  test("are called in order, each when the one before it has settled", async () => {
     const { agent } = start([[text("1")]]);
-    const heard: string[] = [];
+    const calls: string[] = [];
     agent.subscribe(async ({ type }) => {
-      heard.push(`a ${type}`);
+      calls.push(`a ${type}`);
       await new Promise((resolve) => setImmediate(resolve));
-      heard.push(`a done`);
+      calls.push(`a done`);
     });
-    agent.subscribe(({ type }) => void heard.push(`b ${type}`));
+    agent.subscribe(({ type }) => void calls.push(`b ${type}`));
     await agent.prompt("go");
-    expect(heard.slice(0, 6)).toEqual([
+    expect(calls.slice(0, 6)).toEqual([
       "a agent_start",
       "a done",
       "b agent_start",
@@ -289,10 +289,10 @@ describe("listeners", () => {
       "a done",
       "b turn_start",
     ]);
-    expect(heard.at(-1)).toBe("b agent_end");
+    expect(calls.at(-1)).toBe("b agent_end");
   });
 
-  test("who listens twice is told once", async () => {
+  test("are called once, even if they subscribed twice", async () => {
     const { agent } = start([[text("ok")]]);
     let starts = 0;
     const listener = (event: AgentEvent) => {
@@ -304,33 +304,33 @@ describe("listeners", () => {
     expect(starts).toBe(1);
   });
 
-  test("get the run's signal, and can leave", async () => {
+  test("get the run's signal, and can unsubscribe", async () => {
     const { agent } = start([[text("1")], [text("2")]]);
     const signals = new Set<AbortSignal>();
-    const leave = agent.subscribe((_event, signal) => void signals.add(signal));
+    const unsubscribe = agent.subscribe((_event, signal) => void signals.add(signal));
     await agent.prompt("go");
-    leave();
+    unsubscribe();
     await agent.prompt("go");
     expect(signals.size).toBe(1);
     expect(agent.signal).toBeUndefined();
   });
 
-  test("one that throws ends the run, and the others hear how", async () => {
+  test("that throw end the run, and the others still get the events that end it", async () => {
     const { agent, types } = start([[text("one two three four")], [text("fine")]]);
-    const leave = agent.subscribe((event) => {
+    const unsubscribe = agent.subscribe((event) => {
       if (event.type === "message_start" && (event.message as Message).role === "assistant")
         throw new Error("listener broke");
     });
     await agent.prompt("go");
     expect(agent.state.errorMessage).toBe("listener broke");
     expect(types().slice(-3)).toEqual(["message_end", "turn_end", "agent_end"]);
-    leave();
+    unsubscribe();
     await agent.prompt("again");
     expect(agent.state.errorMessage).toBeUndefined();
   });
 });
 
-test("what the hook changes stays changed, until something is set on the agent", async () => {
+test("a change made by prepareNextTurn lasts until something is set on the agent", async () => {
   const done = tool(async () => ({ content: [text("x")], details: {} }));
   const turns = Array.from({ length: 4 }, () => [call("work", {})]);
   const { agent, model } = start([...turns, [text("ok")]], { initialState: { tools: [done], systemPrompt: "one" } });
@@ -352,12 +352,12 @@ describe("state", () => {
     expect(JSON.parse(JSON.stringify(agent.state))).toMatchObject({ thinkingLevel: "off", messages: [user("hi")] });
   });
 
-  test("none is another word for off", () => {
+  test("has thinking level off for none", () => {
     const agent = new Agent({ initialState: { thinkingLevel: "none" as "off" } });
     expect(agent.state.thinkingLevel).toBe("off");
   });
 
-  test("lists are copied when they are assigned", () => {
+  test("copies lists when they are assigned", () => {
     const { agent } = start([]);
     const messages = [user("a")];
     const tools = [tool(async () => ({ content: [] }))];
@@ -395,7 +395,7 @@ describe("state", () => {
     expect(streaming).toBeGreaterThan(0);
   });
 
-  test("what is set during a run counts from the next turn on", async () => {
+  test("that is set during a run takes effect in the next turn", async () => {
     const other = script([[text("other")]]);
     const { agent } = start([[call("work", {}, "c")]], {
       initialState: {
@@ -417,7 +417,7 @@ describe("state", () => {
     });
   });
 
-  test("thinking that is off is not asked for", async () => {
+  test("with thinking off sends no reasoning option", async () => {
     const { agent, model } = start([[text("1")], [text("2")]]);
     await agent.prompt("a");
     agent.setThinkingLevel("low");
@@ -446,7 +446,7 @@ test("every option reaches the loop or the request", async () => {
     afterToolCall: () => (seen.push("afterToolCall"), undefined),
     shouldStopAfterTurn: () => (seen.push("shouldStopAfterTurn"), false),
     prepareNextTurn: () => (seen.push("prepareNextTurn"), undefined),
-    streamFn: (...asked) => (seen.push("streamFn"), streamSimple(...asked)),
+    streamFn: (...request) => (seen.push("streamFn"), streamSimple(...request)),
   });
   await agent.prompt("go");
   expect([...new Set(seen)].sort()).toEqual([

@@ -1,7 +1,7 @@
 import { type ImageContent, getErrorMessage, type Model } from "@tau/ai";
 import { isThenable } from "./event-order.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
-import { AgentSettings, type AgentSettingsOptions, loopSettings } from "./agent-settings.ts";
+import { AgentSettings, type AgentSettingsOptions, toLoopConfig } from "./agent-settings.ts";
 import { type InitialAgentState, LiveAgentState } from "./agent-state.ts";
 import { AgentError } from "./errors.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
@@ -272,7 +272,7 @@ export class Agent extends AgentSettings {
     let skipsPoll = !pollsSteering;
     const { model, thinkingLevel } = this.state;
     return {
-      ...loopSettings(this),
+      ...toLoopConfig(this),
       model,
       ...(thinkingLevel !== "off" && { reasoning: thinkingLevel }),
       prepareNextTurn: this.#createTurnUpdater(),

@@ -1,7 +1,7 @@
-/** Every way this package can be misused. */
+/** The kinds of misuse. */
 export type AgentErrorCode = "busy" | "nothing_to_continue" | "invalid_handler";
 
-/** Thrown for misuse only; whatever goes wrong in a run becomes a message of the run. */
+/** Thrown for misuse only; a failure in a run becomes a message of the run. */
 export class AgentError extends Error {
   override readonly name = "AgentError";
   readonly code: AgentErrorCode;

@@ -1,6 +1,6 @@
 /**
- * Asking a model through a server that holds the keys, for pages and other places that must not. The server sends only
- * what is new, and the client rebuilds the message.
+ * Requests to a model through a server that has the keys, for web pages and other clients that must not have them. The
+ * server sends deltas only, and the client rebuilds the message.
  */
 import {
   type AssistantMessage,
@@ -15,10 +15,9 @@ import {
   type SimpleStreamOptions,
   startRequest,
   type StopReason,
-  type ToolCall,
 } from "@tau/ai";
 
-/** What the server sends: events without the message they belong to. */
+/** The events that the server sends: without the partial message. */
 export type ProxyAssistantMessageEvent =
   | { type: "start"; responseId?: string; responseModel?: string }
   | { type: "text_start" | "thinking_start"; contentIndex: number }
@@ -34,7 +33,7 @@ export type ProxyAssistantMessageEvent =
       failure?: Failure;
     } & ProxyEnding);
 
-/** Facts that are known at the end. */
+/** Fields of the message that are known at its end. */
 interface ProxyEnding {
   usage: AssistantMessage["usage"];
   rawStopReason?: string;
@@ -43,7 +42,7 @@ interface ProxyEnding {
   responseModel?: string;
 }
 
-/** The options that travel to the server; everything else is the server's business. */
+/** The options that are sent to the server; it decides all others itself. */
 export const proxiedOptions = [
   "temperature",
   "maxTokens",
@@ -59,21 +58,26 @@ export const proxiedOptions = [
 ] as const satisfies (keyof SimpleStreamOptions)[];
 
 export interface ProxyStreamOptions extends SimpleStreamOptions {
-  /** Proves to the server who is asking. */
+  /** The bearer token that authenticates the client. */
   authToken: string;
-  /** Where the server is; requests go to `/api/stream` below it. */
+  /** The base URL of the server; requests go to `/api/stream` below it. */
   proxyUrl: string;
 }
 
-/** A stream function that asks through a server: see `createProxyHandler` for the other half. */
+/** A stream function that sends its requests to a server with `createProxyHandler`. */
 export function streamProxy(model: Model, context: Context, options: ProxyStreamOptions): AssistantMessageEventStream {
   const { clock } = options;
   // The server retries; doing it here as well would multiply the attempts.
-  const own: ProxyStreamOptions = { ...options, maxRetries: 0 };
-  return startRequest(() => Promise.resolve(proxyProtocol(options)), { model, context, options: () => own, clock });
+  const withoutRetries: ProxyStreamOptions = { ...options, maxRetries: 0 };
+  return startRequest(() => Promise.resolve(createProtocol(options)), {
+    model,
+    context,
+    options: () => withoutRetries,
+    clock,
+  });
 }
 
-const proxyProtocol = (asked: ProxyStreamOptions): Protocol => {
+const createProtocol = (proxyOptions: ProxyStreamOptions): Protocol => {
   const protocol = defineProtocol<SimpleStreamOptions, Draft>({
     api: "proxy",
     framing: "sse",
@@ -81,33 +85,33 @@ const proxyProtocol = (asked: ProxyStreamOptions): Protocol => {
     encode: (model, context) => ({
       path: "/api/stream",
       headers: {},
-      payload: { model, context, options: pickOptions(asked) },
+      payload: { model, context, options: pickOptions(proxyOptions) },
       notes: [],
     }),
-    baseUrl: () => asked.proxyUrl.replace(/\/+$/, ""),
+    baseUrl: () => proxyOptions.proxyUrl.replace(/\/+$/, ""),
     authorize: (request) => ({
       ...request,
-      headers: { ...request.headers, authorization: `Bearer ${asked.authToken}` },
+      headers: { ...request.headers, authorization: `Bearer ${proxyOptions.authToken}` },
     }),
     start: (draft) => draft,
     step(draft, { data }) {
       if (isProxyEvent(data)) applyEvent(draft, data);
-      else draft.fail({ kind: "unknown", message: `The proxy sent what is no event: ${excerpt(data)}` });
+      else draft.fail({ kind: "unknown", message: `The proxy sent something that is not an event: ${excerpt(data)}` });
       return draft.take();
     },
   });
   return protocol as unknown as Protocol;
 };
 
-/** Only what the server may be told. */
+/** The options that are sent to the server, and accepted by it. */
 export function pickOptions(options: object): SimpleStreamOptions {
-  const given = options as Record<string, unknown>;
+  const values = options as Record<string, unknown>;
   return Object.fromEntries(
-    proxiedOptions.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
+    proxiedOptions.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
   );
 }
 
-/** Events of a later version are passed over; one that we know has what it must have. */
+/** Unknown types are accepted, and ignored: a later version may send them. Known types must have their fields. */
 function isProxyEvent(data: unknown): data is ProxyAssistantMessageEvent {
   if (typeof data !== "object" || data === null) return false;
   const { type, contentIndex, delta, id, toolName } = data as Record<string, unknown>;
@@ -140,14 +144,14 @@ function applyEvent(draft: Draft, event: ProxyAssistantMessageEvent): void {
     case "text_end":
     case "thinking_end":
     case "toolcall_end":
-      sign(draft, event);
+      applySignature(draft, event);
       return draft.close(event.contentIndex);
     case "done":
-      takeEnding(draft, event);
+      applyEnding(draft, event);
       draft.stop(event.reason, event.rawStopReason ?? event.reason);
       return draft.end();
     case "error": {
-      takeEnding(draft, event);
+      applyEnding(draft, event);
       const message = event.errorMessage ?? "The proxy reported a failure without a reason.";
       const kind = event.reason === "aborted" ? "aborted" : "unknown";
       return draft.fail(event.failure ?? { kind, message }, event.rawStopReason);
@@ -155,7 +159,7 @@ function applyEvent(draft: Draft, event: ProxyAssistantMessageEvent): void {
   }
 }
 
-function sign(
+function applySignature(
   draft: Draft,
   event: ProxyAssistantMessageEvent & { contentIndex: number; contentSignature?: string },
 ): void {
@@ -167,11 +171,11 @@ function sign(
   if (block?.type === "toolCall") block.thoughtSignature = event.contentSignature;
 }
 
-function takeEnding(draft: Draft, ending: ProxyEnding): void {
+function applyEnding(draft: Draft, ending: ProxyEnding): void {
   draft.identify(ending);
   if (isUsage(ending.usage)) {
     draft.usage(ending.usage);
-    // The server knows what it was charged; the client may not even know the prices.
+    // The server computed the cost; the client may not know the prices.
     draft.message.usage.cost = ending.usage.cost;
   }
   if (ending.diagnostics) draft.message.diagnostics = ending.diagnostics;
@@ -183,28 +187,25 @@ const isUsage = (usage: unknown): usage is AssistantMessage["usage"] => {
 };
 
 /**
- * Turns events into what goes over the wire. A provider may end a block, or the whole answer, without having said all
- * of it in deltas; the client sees nothing else, so what is missing is said first.
+ * Encodes events for the client. A provider may end a block, or the whole answer, without having sent all of its
+ * content in deltas. The client gets deltas only, so the missing content is sent first.
  */
 export function createProxyEncoder(): (event: AssistantMessageEvent) => ProxyAssistantMessageEvent[] {
-  /** How much of each block has been said; `Infinity` when it has ended. */
-  const said = new Map<number, number>();
-  const rest = (message: AssistantMessage, contentIndex: number): ProxyAssistantMessageEvent[] => {
+  /** How many characters of each block have been sent; `Infinity` when it has ended. */
+  const sentLengths = new Map<number, number>();
+  const endBlock = (message: AssistantMessage, contentIndex: number): ProxyAssistantMessageEvent[] => {
     const block = message.content[contentIndex];
     if (!block) return [];
     const events: ProxyAssistantMessageEvent[] = [];
-    const before = said.get(contentIndex);
+    const sentLength = sentLengths.get(contentIndex);
     const kind = block.type === "toolCall" ? "toolcall" : block.type;
-    if (before === undefined) {
-      if (block.type === "toolCall") events.push(getStart(contentIndex, block));
+    if (sentLength === undefined) {
+      if (block.type === "toolCall") events.push(createStart(contentIndex, block));
       else events.push({ type: `${block.type}_start`, contentIndex });
     }
-    // Arguments are JSON: what came of them in pieces cannot be compared, but none at all can be told.
-    const whole =
-      block.type === "toolCall" ? toArguments(block, before) : block.type === "text" ? block.text : block.thinking;
-    const delta = whole.slice(before ?? 0);
+    const delta = getContent(block, sentLength).slice(sentLength ?? 0);
     if (delta !== "") events.push({ type: `${kind}_delta`, contentIndex, delta });
-    said.set(contentIndex, Number.POSITIVE_INFINITY);
+    sentLengths.set(contentIndex, Number.POSITIVE_INFINITY);
     return [...events, { type: `${kind}_end`, contentIndex, ...getSignature({ contentIndex, partial: message }) }];
   };
   return (event) => {
@@ -212,22 +213,22 @@ export function createProxyEncoder(): (event: AssistantMessageEvent) => ProxyAss
       case "text_start":
       case "thinking_start":
       case "toolcall_start":
-        said.set(event.contentIndex, 0);
+        sentLengths.set(event.contentIndex, 0);
         return [toProxyEvent(event)];
       case "text_delta":
       case "thinking_delta":
       case "toolcall_delta":
-        said.set(event.contentIndex, (said.get(event.contentIndex) ?? 0) + event.delta.length);
+        sentLengths.set(event.contentIndex, (sentLengths.get(event.contentIndex) ?? 0) + event.delta.length);
         return [toProxyEvent(event)];
       case "text_end":
       case "thinking_end":
       case "toolcall_end":
-        return rest(event.partial, event.contentIndex);
+        return endBlock(event.partial, event.contentIndex);
       case "done":
       case "error": {
         const message = event.type === "done" ? event.message : event.error;
-        const open = [...message.content.keys()].filter((at) => said.get(at) !== Number.POSITIVE_INFINITY);
-        return [...open.flatMap((at) => rest(message, at)), toProxyEvent(event)];
+        const open = [...message.content.keys()].filter((index) => sentLengths.get(index) !== Number.POSITIVE_INFINITY);
+        return [...open.flatMap((index) => endBlock(message, index)), toProxyEvent(event)];
       }
       case "start":
         return [toProxyEvent(event)];
@@ -235,16 +236,20 @@ export function createProxyEncoder(): (event: AssistantMessageEvent) => ProxyAss
   };
 }
 
-const toArguments = (call: ToolCall, before: number | undefined) => (before ? "" : JSON.stringify(call.arguments));
+function getContent(block: AssistantMessage["content"][number], sentLength: number | undefined): string {
+  if (block.type === "text") return block.text;
+  if (block.type === "thinking") return block.thinking;
+  // The deltas of arguments are any JSON text, which cannot be compared with ours: once some were sent, all were.
+  return sentLength ? "" : JSON.stringify(block.arguments);
+}
 
-const getStart = (contentIndex: number, { id, name }: { id: string; name: string }) =>
+const createStart = (contentIndex: number, { id, name }: { id: string; name: string }) =>
   ({ type: "toolcall_start", contentIndex, id, toolName: name }) as const;
 
-/** An event as it goes over the wire. */
 function toProxyEvent(event: AssistantMessageEvent): ProxyAssistantMessageEvent {
   switch (event.type) {
     case "start":
-      return { type: "start", ...identity(event.partial) };
+      return { type: "start", ...getIdentity(event.partial) };
     case "text_start":
     case "thinking_start":
       return { type: event.type, contentIndex: event.contentIndex };
@@ -254,7 +259,7 @@ function toProxyEvent(event: AssistantMessageEvent): ProxyAssistantMessageEvent 
       return { type: event.type, contentIndex: event.contentIndex, delta: event.delta };
     case "toolcall_start": {
       const block = event.partial.content[event.contentIndex];
-      return getStart(event.contentIndex, block?.type === "toolCall" ? block : { id: "", name: "" });
+      return createStart(event.contentIndex, block?.type === "toolCall" ? block : { id: "", name: "" });
     }
     case "text_end":
     case "thinking_end":
@@ -275,10 +280,10 @@ function toProxyEvent(event: AssistantMessageEvent): ProxyAssistantMessageEvent 
   }
 }
 
-/** Where a block is, and the message it is in. */
-type AtBlock = { contentIndex: number; partial: AssistantMessage };
+/** A block of a message, as events name it. */
+type BlockReference = { contentIndex: number; partial: AssistantMessage };
 
-function getSignature({ contentIndex, partial }: AtBlock): { contentSignature?: string; redacted?: boolean } {
+function getSignature({ contentIndex, partial }: BlockReference): { contentSignature?: string; redacted?: boolean } {
   const block = partial.content[contentIndex];
   const signature =
     block?.type === "text"
@@ -292,14 +297,14 @@ function getSignature({ contentIndex, partial }: AtBlock): { contentSignature?: 
   };
 }
 
-const identity = ({ responseId, responseModel }: AssistantMessage) => ({
+const getIdentity = ({ responseId, responseModel }: AssistantMessage) => ({
   ...(responseId !== undefined && { responseId }),
   ...(responseModel !== undefined && { responseModel }),
 });
 
 const getEnding = (message: AssistantMessage): ProxyEnding => ({
   usage: message.usage,
-  ...identity(message),
+  ...getIdentity(message),
   ...(message.rawStopReason !== undefined && { rawStopReason: message.rawStopReason }),
   ...(message.diagnostics && { diagnostics: message.diagnostics }),
 });

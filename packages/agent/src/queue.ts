@@ -1,9 +1,9 @@
 import type { AgentMessage } from "./types.ts";
 
-/** `all` hands everything over at once, `one-at-a-time` only the oldest message. */
+/** `all` hands over all messages at once, `one-at-a-time` only the oldest. */
 export type QueueMode = "all" | "one-at-a-time";
 
-/** Messages that wait for their moment. */
+/** Messages that wait until the run polls for them. */
 export class MessageQueue {
   mode: QueueMode;
   #messages: AgentMessage[] = [];
@@ -20,7 +20,7 @@ export class MessageQueue {
     this.#messages.push(message);
   }
 
-  /** Takes what the mode hands over; an empty list when there is nothing. */
+  /** Removes and returns the messages that the mode hands over. */
   drain(): AgentMessage[] {
     if (this.isEmpty) return [];
     return this.#messages.splice(0, this.mode === "all" ? this.#messages.length : 1);

@@ -6,20 +6,20 @@ import {
   emptyAnswer,
   hang,
   last,
-  play,
-  playWith,
+  runLoop,
+  runLoopWith,
   resultTexts,
   script,
   user,
-  isStep,
-  line,
-  type PlayOptions,
+  isNotUpdate,
+  formatEvent,
+  type RunOptions,
 } from "../test/loop-kit.ts";
 import { agentLoopContinue, runAgentLoop } from "./agent-loop.ts";
 import { defaultConvertToLlm } from "./convert.ts";
 import type { AgentContext, AgentEvent, AgentMessage, AgentTool } from "./types.ts";
 
-describe("what goes wrong", () => {
+describe("failures", () => {
   const boom = () => {
     throw new Error("boom");
   };
@@ -32,19 +32,19 @@ describe("what goes wrong", () => {
     ["getFollowUpMessages", { getFollowUpMessages: boom }],
     ["shouldStopAfterTurn", { shouldStopAfterTurn: boom }],
     ["prepareNextTurn", { prepareNextTurn: boom }],
-  ] as [string, PlayOptions][])("%s that throws ends the run with an error message", async (name, options) => {
+  ] as [string, RunOptions][])("%s that throws ends the run with an error message", async (name, options) => {
     const model = script([call("echo", { value: "x" }, "c")], [text("ok")]);
-    const { lines, messages } = await play(model, options);
+    const { lines, messages } = await runLoop(model, options);
     expect(last(messages)).toMatchObject({ role: "assistant", stopReason: "error" });
     const failure = { kind: "unknown", message: `${name} failed: boom` };
     expect(last(messages)).toMatchObject({ errorMessage: "boom", failure });
     expect(lines.at(-1)).toBe("agent_end");
-    expect(lines.filter((one) => one === "turn_start").length).toBe(
-      lines.filter((one) => one.startsWith("turn_end")).length,
+    expect(lines.filter((entry) => entry === "turn_start").length).toBe(
+      lines.filter((entry) => entry.startsWith("turn_end")).length,
     );
   });
 
-  test("a stream function that throws, or rejects, is an answer that failed", async () => {
+  test("a stream function that throws or rejects becomes a failed answer", async () => {
     const model = script();
     for (const streamFn of [boom, async () => boom()]) {
       const context: AgentContext = { systemPrompt: "", messages: [] };
@@ -66,20 +66,20 @@ describe("what goes wrong", () => {
 
   test("a model that fails ends the run with its message", async () => {
     const failure = { kind: "overloaded" as const, message: "busy" };
-    const { messages, lines } = await play(script({ failure, content: [text("I was")] }));
+    const { messages, lines } = await runLoop(script({ failure, content: [text("I was")] }));
     expect(last(messages)).toMatchObject({ stopReason: "error", failure, content: [text("I was")] });
     expect(lines.slice(-2)).toEqual(["turn_end 0", "agent_end"]);
   });
 
-  test("a sink that throws ends the run, and still hears how everything ends", async () => {
+  test("a sink that throws ends the run, and still gets the events that end it", async () => {
     const model = script([text("a b c d e f g h i j k l")]);
-    const heard: string[] = [];
+    const types: string[] = [];
     const messages = await runAgentLoop(
       [user("go")],
       { systemPrompt: "", messages: [], tools: [] },
       { model, convertToLlm: defaultConvertToLlm },
       (event) => {
-        heard.push(event.type);
+        types.push(event.type);
         if (event.type === "message_update") throw new Error("disk full");
       },
     );
@@ -88,29 +88,31 @@ describe("what goes wrong", () => {
       errorMessage: "disk full",
       failure: { message: "A listener failed: disk full" },
     });
-    expect(heard.filter((type) => type === "message_update")).toHaveLength(1);
-    expect(heard.slice(-3)).toEqual(["message_end", "turn_end", "agent_end"]);
+    expect(types.filter((type) => type === "message_update")).toHaveLength(1);
+    expect(types.slice(-3)).toEqual(["message_end", "turn_end", "agent_end"]);
   });
 
   test.each([
     ["transformContext", undefined],
     ["transformContext", null],
     ["convertToLlm", 5],
-  ])("%s that returns %s is named", async (hook, given) => {
-    const { messages } = await play(script([text("never said")]), { [hook]: () => given });
+    ["getSteeringMessages", 5],
+    ["getFollowUpMessages", {}],
+  ])("%s that returns %s ends the run with an error that names it", async (hook, value) => {
+    const { messages } = await runLoop(script([text("never said")]), { [hook]: () => value });
     expect(messages.at(-1)).toMatchObject({
       stopReason: "error",
       failure: { message: `${hook} failed: it returned no list of messages.` },
     });
   });
 
-  test.each([undefined, null, 5, {}])("a stream function that returns %s is named", async (given) => {
-    const { messages } = await playWith(() => given as never);
+  test.each([undefined, null, 5, {}])("a stream function that returns %s ends the run with an error", async (value) => {
+    const { messages } = await runLoopWith(() => value as never);
     expect(last(messages)).toMatchObject({ stopReason: "error", errorMessage: "it returned no stream." });
   });
 
-  test("a stream that can only be iterated is read like any other", async () => {
-    const { messages, events } = await playWith((model) => {
+  test("a stream that can only be iterated is read like an EventStream", async () => {
+    const { messages, events } = await runLoopWith((model) => {
       const answer = { ...emptyAnswer(model), content: [text("hello")] };
       const iterate = async function* () {
         yield { type: "start" as const, partial: emptyAnswer(model) };
@@ -122,18 +124,18 @@ describe("what goes wrong", () => {
     expect(events.map(({ type }) => type)).toContain("message_update");
   });
 
-  test("a stream that breaks while it is iterated ends the run in words", async () => {
-    const { messages } = await playWith(() => {
+  test("a stream that fails while it is iterated ends the run with its error", async () => {
+    const { messages } = await runLoopWith(() => {
       const iterate = () => ({ next: () => Promise.reject(new Error("cut")) });
       return { [Symbol.asyncIterator]: iterate, result: () => new Promise(() => {}) } as never;
     });
     expect(last(messages)).toMatchObject({ stopReason: "error", errorMessage: "cut" });
   });
 
-  test("a stream that sends a new partial with each event is followed, also when it is aborted", async () => {
+  test("each new partial message of a stream replaces the one before, also in an aborted run", async () => {
     const abort = new AbortController();
     const shown: unknown[] = [];
-    const { messages } = await playWith(
+    const { messages } = await runLoopWith(
       (model) => {
         const stream = new AssistantMessageEventStream();
         const partial = { ...emptyAnswer(model), content: [text("ab")] };
@@ -152,37 +154,37 @@ describe("what goes wrong", () => {
     expect(last(messages)).toMatchObject({ stopReason: "aborted", content: [text("ab")] });
   });
 
-  test("what is thrown may be anything: calls still get outcomes, and starts their ends", async () => {
+  test("a thrown value that is not an error still leaves every call with an outcome and every start with an end", async () => {
     const bare: unknown = Object.create(null);
     const odd: AgentTool = { ...echo, execute: () => Promise.reject(bare as Error) };
-    const { events, messages } = await play(script([call("echo", { value: "x" }, "c")], [text("ok")]), {
+    const { events, messages } = await runLoop(script([call("echo", { value: "x" }, "c")], [text("ok")]), {
       tools: [odd],
     });
     expect(resultTexts(messages)[0]).toMatch(/without a description/);
     expect(events.at(-1)?.type).toBe("agent_end");
-    const broken = await play(script(), { transformContext: () => Promise.reject(bare as Error) });
+    const broken = await runLoop(script(), { transformContext: () => Promise.reject(bare as Error) });
     expect(last(broken.messages)).toMatchObject({ stopReason: "error" });
   });
 
-  test("what a sink returns does not matter, unless it is a promise", async () => {
-    const heard: AgentEvent[] = [];
-    const { messages } = await playWith(undefined, (event) => heard.push(event) as never);
+  test("a sink may return any value; only a promise is awaited", async () => {
+    const received: AgentEvent[] = [];
+    const { messages } = await runLoopWith(undefined, (event) => received.push(event) as never);
     expect(last(messages)).toMatchObject({ stopReason: "stop" });
   });
 
-  test("a hook that rejects because the run was aborted has not failed", async () => {
+  test("a hook that rejects because the run was aborted does not fail the run", async () => {
     const abort = new AbortController();
     const transformContext = (_messages: AgentMessage[], signal?: AbortSignal) =>
       new Promise<never>((_resolve, reject) => {
         signal?.addEventListener("abort", () => reject(signal.reason as Error));
         abort.abort();
       });
-    const { messages } = await play(script([text("never said")]), { transformContext, signal: abort.signal });
+    const { messages } = await runLoop(script([text("never said")]), { transformContext, signal: abort.signal });
     expect(messages.at(-1)).toMatchObject({ stopReason: "aborted", errorMessage: "The run was aborted." });
   });
 
-  test("a stream that starts twice has started once", async () => {
-    const { events } = await playWith((model) => {
+  test("a second start event of a stream is ignored", async () => {
+    const { events } = await runLoopWith((model) => {
       const stream = new AssistantMessageEventStream();
       const partial = emptyAnswer(model);
       stream.push({ type: "start", partial });
@@ -190,7 +192,7 @@ describe("what goes wrong", () => {
       stream.end(partial);
       return stream;
     });
-    expect(events.filter(isStep).map(line).slice(4)).toEqual([
+    expect(events.filter(isNotUpdate).map(formatEvent).slice(4)).toEqual([
       "message_start assistant",
       "message_end assistant",
       "turn_end 0",
@@ -205,13 +207,13 @@ describe("what goes wrong", () => {
     expect(() => agentLoopContinue({ systemPrompt: "", messages }, config)).toThrow("from message role: assistant");
   });
 
-  test("continuing reports no prompt and returns only what is new", async () => {
+  test("continuing reports no prompt and returns only new messages", async () => {
     const model = script([text("ok")]);
     const context = { systemPrompt: "", messages: [user("q")] };
     const stream = agentLoopContinue(context, { model, convertToLlm: defaultConvertToLlm });
     const events: AgentEvent[] = [];
     for await (const event of stream) events.push(event);
-    expect(events.filter(isStep).map(line)).toEqual([
+    expect(events.filter(isNotUpdate).map(formatEvent)).toEqual([
       "agent_start",
       "turn_start",
       "message_start assistant",
@@ -225,9 +227,9 @@ describe("what goes wrong", () => {
 });
 
 describe("abort", () => {
-  test("before the start: nobody is asked", async () => {
+  test("before the start means that no request is sent", async () => {
     const model = script([text("x")]);
-    const { messages } = await play(model, { signal: AbortSignal.abort() });
+    const { messages } = await runLoop(model, { signal: AbortSignal.abort() });
     expect(last(messages)).toMatchObject({ stopReason: "aborted", failure: { kind: "aborted" } });
     expect(model.asked).toHaveLength(0);
   });
@@ -242,25 +244,22 @@ describe("abort", () => {
     ["shouldStopAfterTurn", { shouldStopAfterTurn: () => hang() }],
     ["prepareNextTurn", { prepareNextTurn: () => hang() }],
     ["getSteeringMessages", { getSteeringMessages: () => hang() }],
-  ] as [string, PlayOptions][])(
-    "%s that never returns cannot hold a run that is aborted for more than 200 ms",
-    async (_name, options) => {
-      const clock = createFakeClock();
-      const abort = new AbortController();
-      const model = script([call("echo", { value: "x" }, "c")], [text("ok")]);
-      const playing = play(model, { ...options, signal: abort.signal, clock });
-      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-      abort.abort();
-      await clock.advance(200);
-      const { messages, lines } = await playing;
-      expect(last(messages).stopReason).toBe("aborted");
-      expect(lines.at(-1)).toBe("agent_end");
-      const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
-      expect(resultTexts(messages)).toHaveLength(calls.filter(({ type }) => type === "toolCall").length);
-    },
-  );
+  ] as [string, RunOptions][])("ends a run within 200 ms although %s never returns", async (_name, options) => {
+    const clock = createFakeClock();
+    const abort = new AbortController();
+    const model = script([call("echo", { value: "x" }, "c")], [text("ok")]);
+    const playing = runLoop(model, { ...options, signal: abort.signal, clock });
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    abort.abort();
+    await clock.advance(200);
+    const { messages, lines } = await playing;
+    expect(last(messages).stopReason).toBe("aborted");
+    expect(lines.at(-1)).toBe("agent_end");
+    const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+    expect(resultTexts(messages)).toHaveLength(calls.filter(({ type }) => type === "toolCall").length);
+  });
 
-  test("a tool that stops by itself within the grace keeps its own outcome", async () => {
+  test("leaves a tool that stops within the grace period its own outcome", async () => {
     const abort = new AbortController();
     const tool: AgentTool = {
       ...echo,
@@ -270,7 +269,7 @@ describe("abort", () => {
           setImmediate(() => abort.abort());
         }),
     };
-    const { messages } = await play(script([call("echo", { value: "x" }, "c")]), {
+    const { messages } = await runLoop(script([call("echo", { value: "x" }, "c")]), {
       tools: [tool],
       signal: abort.signal,
     });
@@ -278,7 +277,7 @@ describe("abort", () => {
     expect(last(messages).stopReason).toBe("aborted");
   });
 
-  test("a model that ignores the abort is left behind, and what it says later changes nothing", async () => {
+  test("abandons a model that ignores it, and later changes of the partial message have no effect", async () => {
     const clock = createFakeClock();
     const abort = new AbortController();
     const model = script();
@@ -302,12 +301,12 @@ describe("abort", () => {
     expect(last(messages)).toMatchObject({ stopReason: "aborted", content: [text("so far")] });
   });
 
-  test("steering that was not taken stays in its queue", async () => {
+  test("leaves steering messages in their queue", async () => {
     const queue = [user("later")];
     const abort = new AbortController();
     const tool: AgentTool = { ...echo, execute: async () => (abort.abort(), { content: [text("x")], details: {} }) };
     let polls = 0;
-    await play(script([call("echo", { value: "x" }, "c")]), {
+    await runLoop(script([call("echo", { value: "x" }, "c")]), {
       tools: [tool],
       signal: abort.signal,
       getSteeringMessages: () => (polls++ === 0 ? [] : queue.splice(0)),

@@ -1,5 +1,5 @@
 import type { ThinkingLevel } from "./types.ts";
 
-/** `none` is another word for `off`, and so is silence. */
+/** `none` and undefined mean `off`. */
 export const toThinkingLevel = (level: ThinkingLevel | "none" | undefined): ThinkingLevel =>
   level === undefined || level === "none" ? "off" : level;

@@ -17,7 +17,8 @@ import type {
 } from "@tau/ai";
 
 /**
- * Asks a model. Should put every failure into the stream it returns; one that throws instead is treated as if it had.
+ * Sends a request to a model. Should report every failure in the stream it returns; if it throws instead, the answer
+ * fails in the same way.
  */
 export type StreamFn = (
   model: Model,
@@ -40,7 +41,7 @@ export type AgentToolCall = ToolCall;
 export type ThinkingLevel = ModelThinkingLevel;
 
 /**
- * Messages of an application's own. Extend it by declaration merging:
+ * Custom messages of an application. Extend it by declaration merging:
  *
  *     declare module "@tau/agent" {
  *       interface CustomAgentMessages {
@@ -51,24 +52,24 @@ export type ThinkingLevel = ModelThinkingLevel;
 // oxlint-disable-next-line typescript/no-empty-object-type -- it is there to be extended
 export interface CustomAgentMessages {}
 
-/** What a transcript holds: what models understand, and what the application adds. */
+/** A message of a transcript: one that models understand, or a custom one of the application. */
 export type AgentMessage = Message | CustomAgentMessages[keyof CustomAgentMessages];
 
-/** What a tool gives back. */
+/** The result of a tool. */
 // oxlint-disable-next-line typescript/no-explicit-any -- details belong to the tool that wrote them
 export interface AgentToolResult<TDetails = any> {
-  /** What the model reads. */
+  /** The part that the model reads. */
   content: (TextContent | ImageContent)[];
   /** For logs and surfaces; the model never sees it. */
   details?: TDetails;
-  /** Asks to end the run after this batch of calls. It ends only if every result of the batch asks for it. */
+  /** Ends the run after the calls of this answer, if every result of them has it. Default false. */
   terminate?: boolean;
 }
 
-/** What a tool says while it runs. */
+/** A report of a tool while it runs. */
 // oxlint-disable-next-line typescript/no-explicit-any -- details belong to the tool that wrote them
 export interface AgentToolUpdate<TDetails = any> extends AgentToolResult<TDetails> {
-  /** What kind of update it is. Default `partial-result`: the result as far as it has come. */
+  /** Default `partial-result`: the result so far. */
   updateType?: "stdout" | "stderr" | "progress" | "partial-result";
   /** 0 to 100. */
   progressPercent?: number;
@@ -80,14 +81,14 @@ export type AgentToolUpdateCallback<TDetails = any> = (update: AgentToolUpdate<T
 /** A tool that can be executed. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a list of tools mixes parameters and details of all kinds
 export interface AgentTool<TParameters extends ToolParameters = any, TDetails = any> extends Tool<TParameters> {
-  /** For people. */
+  /** The name that is shown to people. */
   label: string;
-  /** Puts raw arguments right before they are validated, for names and shapes that changed over time. */
+  /** Converts arguments before they are validated, for names and shapes that changed over time. */
   prepareArguments?: (args: unknown) => ToolArguments<TParameters>;
   /**
-   * Does the work. Throws on failure; the text of what it throws becomes the call's outcome. Should stop when `signal`
-   * aborts: one that does not is left behind, and the call gets its outcome without it. Updates after it has settled
-   * are ignored.
+   * Executes a call. Throws on failure; the message of the error becomes the result of the call. Should stop when
+   * `signal` aborts: a tool that does not is abandoned, and the call fails without it. Updates after it has settled are
+   * ignored.
    */
   execute: (
     toolCallId: string,
@@ -104,7 +105,7 @@ export interface AgentTool<TParameters extends ToolParameters = any, TDetails = 
   readOnly?: boolean;
 }
 
-/** What a run works on. The loop copies it and never changes the original. */
+/** The input of a run. The loop copies it and never changes the original. */
 export interface AgentContext {
   systemPrompt: string;
   messages: AgentMessage[];
@@ -120,9 +121,9 @@ export interface BeforeToolCallContext {
 }
 
 export interface BeforeToolCallResult {
-  /** The call is not executed; its outcome is an error. */
+  /** If true, the call is not executed and its result is an error. */
   block?: boolean;
-  /** The text of that outcome. */
+  /** The text of that result. */
   reason?: string;
 }
 
@@ -131,7 +132,7 @@ export interface AfterToolCallContext extends BeforeToolCallContext {
   isError: boolean;
 }
 
-/** What replaces parts of a result. Fields that are left out stay as they are; nothing is merged deeper. */
+/** Replaces fields of a result. Fields that are left out stay as they are; fields are not merged. */
 export interface AfterToolCallResult {
   content?: (TextContent | ImageContent)[];
   details?: unknown;
@@ -139,19 +140,19 @@ export interface AfterToolCallResult {
   terminate?: boolean;
 }
 
-/** A turn that is over. */
+/** A turn that has ended. */
 export interface TurnContext {
   message: AssistantMessage;
   toolResults: ToolResultMessage[];
   context: AgentContext;
-  /** What the run would return if it ended here. */
+  /** The messages that the run has added so far. */
   newMessages: AgentMessage[];
 }
 
 export type ShouldStopAfterTurnContext = TurnContext;
 export type PrepareNextTurnContext = TurnContext;
 
-/** What changes for the next turn. Fields that are left out stay as they are. */
+/** Changes for the next turn. Fields that are left out stay as they are. */
 export interface AgentLoopTurnUpdate {
   model?: Model;
   thinkingLevel?: ThinkingLevel;
@@ -160,16 +161,17 @@ export interface AgentLoopTurnUpdate {
 }
 
 /**
- * How a run behaves. Every hook may throw: a guard that throws denies its call, a review that throws makes it an error,
- * any other hook that throws ends the run with an error message. A hook that never returns is given up when the run is aborted.
+ * The settings and hooks of a run. Every hook may throw: `beforeToolCall` then denies the call, `afterToolCall` makes its
+ * result an error, and any other hook ends the run with an error message. A hook that never returns is abandoned when the
+ * run is aborted.
  */
 export interface AgentLoopConfig extends SimpleStreamOptions {
   model: Model;
-  /** Turns the transcript into what a model understands. Called before every request. */
+  /** Converts the transcript to messages that models understand. Called before every request. */
   convertToLlm: (messages: AgentMessage[]) => Message[] | Promise<Message[]>;
-  /** Changes the transcript for one request, before `convertToLlm`: pruning, injecting. It gets a copy. */
+  /** Changes a copy of the transcript for one request, before `convertToLlm`; for example to prune it. */
   transformContext?: (messages: AgentMessage[], signal?: AbortSignal) => AgentMessage[] | Promise<AgentMessage[]>;
-  /** Called before every request: tokens may expire while tools run. Undefined falls back to `apiKey`. */
+  /** Called before every request: tokens may expire while tools run. If it returns undefined, `apiKey` is used. */
   getApiKey?: (provider: string) => string | undefined | Promise<string | undefined>;
   /** Called after each turn; true ends the run. */
   shouldStopAfterTurn?: (turn: ShouldStopAfterTurnContext) => boolean | Promise<boolean>;
@@ -177,13 +179,13 @@ export interface AgentLoopConfig extends SimpleStreamOptions {
   prepareNextTurn?: (
     turn: PrepareNextTurnContext,
   ) => AgentLoopTurnUpdate | undefined | Promise<AgentLoopTurnUpdate | undefined>;
-  /** Messages that go in before the next request. In a sequential batch they also skip the calls that are left. */
+  /** Returns messages to add before the next request. In sequential execution they also skip the calls that are left. */
   getSteeringMessages?: () => AgentMessage[] | Promise<AgentMessage[]>;
-  /** Messages that keep the run going when it would end. */
+  /** Returns messages that continue a run which would otherwise end. */
   getFollowUpMessages?: () => AgentMessage[] | Promise<AgentMessage[]>;
   /** Default `parallel`. */
   toolExecution?: ToolExecutionMode;
-  /** May block a call, after its arguments were validated. */
+  /** The guard of calls: may block a call, after its arguments were validated. */
   beforeToolCall?: (
     call: BeforeToolCallContext,
     signal?: AbortSignal,
@@ -195,13 +197,13 @@ export interface AgentLoopConfig extends SimpleStreamOptions {
   ) => AfterToolCallResult | undefined | Promise<AfterToolCallResult | undefined>;
 }
 
-/** What the model sent, before it was validated. */
-// oxlint-disable-next-line typescript/no-explicit-any -- who listens to a tool knows its arguments; the type cannot
+/** Arguments as the model sent them, before they were validated. */
+// oxlint-disable-next-line typescript/no-explicit-any -- listeners that handle a tool know its arguments; the type cannot
 export type ToolCallArguments = any;
 
 /**
- * What happens in a run, in order. Every `_start` has exactly one `_end`, also after an abort or a failure, and nothing
- * follows `agent_end`. `message_update.message` is the live partial: who keeps it, copies it.
+ * The events of a run. Every `_start` has exactly one `_end`, also after an abort or a failure, and `agent_end` is the
+ * last event. `message_update.message` is the live partial message: copy it to keep it.
  */
 export type AgentEvent =
   | { type: "agent_start" }
@@ -221,10 +223,10 @@ export type AgentEvent =
     }
   | { type: "tool_execution_end"; toolCallId: string; toolName: string; result: AgentToolResult; isError: boolean };
 
-/** Takes events, in order: the next one comes when the promise of the last has settled. */
+/** Is called with events, in order: the next event comes when the promise for the last has settled. */
 export type AgentEventSink = (event: AgentEvent) => void | Promise<void>;
 
-/** What an agent is, between and during runs. Assigning `tools` or `messages` copies the list. */
+/** The state of an agent, between and during runs. Assigning `tools` or `messages` copies the list. */
 export interface AgentState {
   systemPrompt: string;
   model: Model;
@@ -233,7 +235,7 @@ export interface AgentState {
   messages: AgentMessage[];
   /** True until the listeners of `agent_end` have settled. */
   readonly isStreaming: boolean;
-  /** The answer that is arriving. */
+  /** The message that is arriving. */
   readonly streamingMessage?: AgentMessage | undefined;
   /** Ids of the calls that are being executed. */
   readonly pendingToolCalls: ReadonlySet<string>;

@@ -7,14 +7,14 @@ import { ask } from "./embedding.example.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-test("the document shows the example as it is compiled here, in under 40 lines", () => {
+test("docs/embedding.md shows the compiled example, in under 40 lines", () => {
   const document = readFileSync(join(root, "docs", "embedding.md"), "utf8");
   const example = readFileSync(join(import.meta.dirname, "embedding.example.ts"), "utf8");
   expect(/```ts\n([\s\S]*?)```/.exec(document)?.[1]).toBe(example);
   expect(example.trimEnd().split("\n").length).toBeLessThan(40);
 });
 
-test("the example asks, calls its tool, is steered and answers", async () => {
+test("the example calls its tool, is steered and answers", async () => {
   const model = scriptedModel([[call("weather", { place: "Rome" })], [text("70 °F in Rome.")]]);
   let printed = "";
   await ask(model, "What is the weather in Rome?", (piece) => (printed += piece));
@@ -31,7 +31,7 @@ declare module "@tau/agent" {
   }
 }
 
-test("an application's own messages are messages too", async () => {
+test("custom messages of an application are kept in the transcript and not sent to the model", async () => {
   const { Agent } = await import("@tau/agent");
   const model = scriptedModel([[text("ok")]]);
   const note: AgentMessage = { role: "notification", text: "saved", timestamp: 1 };

@@ -1,4 +1,4 @@
-/** The public surface. A name that appears or disappears here is a decision, not an accident. */
+/** The public names: adding or removing one has to be intended. */
 import { expect, test } from "vitest";
 import * as root from "../src/index.ts";
 

@@ -1,4 +1,4 @@
-/** What the tests of the loop share: scripted models, and runs told as a person would tell them. */
+/** Helpers for the tests of the loop: scripted models, and runs as lists of readable lines. */
 import { type AssistantMessage, type Message, type Model, streamSimple } from "@tau/ai";
 import { type ScriptedModel, scriptedModel, type ScriptedTurn, text } from "@tau/ai/testing";
 import { onTestFinished } from "vitest";
@@ -30,13 +30,13 @@ export const echo: AgentTool = {
   execute: async (_id, { value }) => ({ content: [text(`echo ${value}`)], details: { value } }),
 };
 
-export interface PlayOptions extends Partial<AgentLoopConfig> {
+export interface RunOptions extends Partial<AgentLoopConfig> {
   tools?: AgentTool[];
   messages?: AgentMessage[];
   signal?: AbortSignal;
 }
 
-export const play = async (model: Model, { tools = [echo], messages = [], signal, ...config }: PlayOptions = {}) => {
+export const runLoop = async (model: Model, { tools = [echo], messages = [], signal, ...config }: RunOptions = {}) => {
   const context: AgentContext = { systemPrompt: "Be brief.", messages, tools };
   const events: AgentEvent[] = [];
   const stream = agentLoop(
@@ -47,30 +47,37 @@ export const play = async (model: Model, { tools = [echo], messages = [], signal
     streamSimple,
   );
   for await (const event of stream) events.push(event);
-  return { events, messages: await stream.result(), lines: events.filter(isStep).map(line) };
+  return { events, messages: await stream.result(), lines: events.filter(isNotUpdate).map(formatEvent) };
 };
 
-/** With a stream function and a sink of one's own. */
-export const playWith = async (
+/** Runs the loop with another stream function or sink. */
+export const runLoopWith = async (
   open: StreamFn = streamSimple,
   sink: AgentEventSink = () => undefined,
   signal?: AbortSignal,
 ) => {
   const events: AgentEvent[] = [];
   const config = { model: script([text("ok")]), convertToLlm: defaultConvertToLlm };
-  const hear: AgentEventSink = (event) => {
+  const recordAndForward: AgentEventSink = (event) => {
     events.push(event);
     return sink(event);
   };
-  const messages = await runAgentLoop([user("go")], { systemPrompt: "", messages: [] }, config, hear, signal, open);
+  const messages = await runAgentLoop(
+    [user("go")],
+    { systemPrompt: "", messages: [] },
+    config,
+    recordAndForward,
+    signal,
+    open,
+  );
   return { events, messages };
 };
 
-/** What a short account of a run tells of. */
-export const isStep = ({ type }: AgentEvent) => type !== "message_update";
+/** Updates are left out of the lists of lines. */
+export const isNotUpdate = ({ type }: AgentEvent) => type !== "message_update";
 
-/** An event as a person would tell it. */
-export function line(event: AgentEvent): string {
+/** An event as a readable line. */
+export function formatEvent(event: AgentEvent): string {
   switch (event.type) {
     case "message_start":
     case "message_end":
@@ -97,8 +104,8 @@ export const resultTexts = (messages: AgentMessage[]) =>
 
 export const last = (messages: AgentMessage[]) => messages.at(-1) as AssistantMessage;
 
-/** Runs one turn whose answer is given as it is, without a stream that would put it right. */
-export async function runWith(content: AssistantMessage["content"]): Promise<AgentMessage[]> {
+/** Runs one turn with exactly this content: a scripted model would correct content that is not valid. */
+export async function runAnswer(content: AssistantMessage["content"]): Promise<AgentMessage[]> {
   const model = script([text("ok")]);
   const { EventStream } = await import("@tau/ai");
   let turns = 0;

@@ -35,8 +35,8 @@ afterEach(async () => {
   }
 });
 
-/** A model as the client knows it: where it says it lives must not matter. */
-const asked: Model = {
+/** A model as the client describes it. The server must not use its base URL. */
+const clientModel: Model = {
   id: "m",
   name: "m",
   provider: "p",
@@ -72,7 +72,7 @@ const context: Context = { systemPrompt: "s", messages: [{ role: "user", content
 const ask = async (
   proxyUrl: string,
   options: { authToken?: string; signal?: AbortSignal; maxTokens?: number } = {},
-  model = asked,
+  model = clientModel,
 ) => {
   const stream = streamProxy(model, context, { authToken: "good-token", proxyUrl, ...options });
   const events: AssistantMessageEvent[] = [];
@@ -81,7 +81,7 @@ const ask = async (
   return { events, message: await stream.result() };
 };
 
-test("the client rebuilds exactly what the server's model said", async () => {
+test("the client rebuilds exactly the answer of the server's model", async () => {
   const content = [
     thinking("Hm.", "signature"),
     { type: "thinking" as const, thinking: "", thinkingSignature: "opaque", redacted: true },
@@ -97,10 +97,10 @@ test("the client rebuilds exactly what the server's model said", async () => {
   expect(model.asked[0]).toMatchObject({ context, options: { maxTokens: 77 } });
 });
 
-test("only what is new crosses the wire", async () => {
+test("only deltas are sent to the client", async () => {
   const { proxyUrl } = await serve([[text("word ".repeat(2_000))]]);
   let bytes = 0;
-  const body = JSON.stringify({ model: asked, context });
+  const body = JSON.stringify({ model: clientModel, context });
   await new Promise<void>((resolve, reject) => {
     const headers = { authorization: "Bearer good-token", "content-type": "application/json" };
     request(`${proxyUrl}/api/stream`, { method: "POST", headers }, (response) => {
@@ -126,7 +126,7 @@ test("a client that aborts ends the request to the model", async () => {
     tokensPerSecond: 50,
   });
   const abort = new AbortController();
-  const stream = streamProxy(asked, context, { authToken: "good-token", proxyUrl, signal: abort.signal });
+  const stream = streamProxy(clientModel, context, { authToken: "good-token", proxyUrl, signal: abort.signal });
   for await (const event of stream) if (event.type === "text_delta") abort.abort();
   expect((await stream.result()).stopReason).toBe("aborted");
   const { signal } = model.asked[0]!.options;
@@ -139,24 +139,24 @@ test("a model that the server aborts is an aborted answer", async () => {
   expect((await ask(proxyUrl)).message).toMatchObject({ stopReason: "aborted", failure: { kind: "aborted" } });
 });
 
-test("a connection that is cut is an error that keeps what came", async () => {
+test("a connection that is cut ends in a network error", async () => {
   const { proxyUrl, server } = await serve([[text("one two three four five six seven eight nine")]], {
     tokensPerSecond: 50,
   });
-  const stream = streamProxy(asked, context, { authToken: "good-token", proxyUrl });
+  const stream = streamProxy(clientModel, context, { authToken: "good-token", proxyUrl });
   for await (const event of stream) if (event.type === "text_delta") server.closeAllConnections();
   expect(await stream.result()).toMatchObject({ stopReason: "error", failure: { kind: "network" } });
 });
 
-describe("who is not let in", () => {
-  test.each([["bad-token"], ["good-token2"], ["good-toke"]])("the token %j", async (authToken) => {
+describe("authentication", () => {
+  test.each([["bad-token"], ["good-token2"], ["good-toke"]])("refuses the token %j", async (authToken) => {
     const { proxyUrl, model } = await serve([[text("x")]]);
     const { message } = await ask(proxyUrl, { authToken });
     expect(message.failure).toMatchObject({ kind: "auth", status: 401 });
     expect(model.asked).toHaveLength(0);
   });
 
-  test("a function decides as well, and one that throws lets nobody in", async () => {
+  test("may be a function, and one that throws refuses every client", async () => {
     const { proxyUrl } = await serve([[text("x")]], { authenticate: async (token) => token === "other" });
     expect((await ask(proxyUrl, { authToken: "other" })).message.stopReason).toBe("stop");
     const broken = await serve([[text("x")]], {
@@ -168,14 +168,14 @@ describe("who is not let in", () => {
     expect(broken.model.asked).toHaveLength(0);
   });
 
-  test("an empty token is a mistake", () => {
-    expect(() => createProxyHandler({ authenticate: "" })).toThrow(/let everybody in/);
+  test("refuses to be set up with an empty token", () => {
+    expect(() => createProxyHandler({ authenticate: "" })).toThrow(/empty token/);
   });
 });
 
-test("a body that is too large is refused, announced or not", async () => {
+test("a body that is too large is refused, with and without a content-length", async () => {
   const { proxyUrl, model } = await serve([[text("x")]], { maxBodyBytes: 500 });
-  const large: Model = { ...asked, name: "x".repeat(1_000) };
+  const large: Model = { ...clientModel, name: "x".repeat(1_000) };
   expect((await ask(proxyUrl, {}, large)).message.failure?.status).toBe(413);
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const headers = { authorization: "Bearer good-token", "transfer-encoding": "chunked" };
@@ -211,7 +211,7 @@ test("an agent works through a proxy as it works without", async () => {
   const { proxyUrl } = await serve([[call("now", {}, "c")], [text("It is noon.")]]);
   const agent = new Agent({
     initialState: {
-      model: asked,
+      model: clientModel,
       tools: [
         {
           name: "now",
@@ -222,7 +222,8 @@ test("an agent works through a proxy as it works without", async () => {
         },
       ],
     },
-    streamFn: (model, given, options) => streamProxy(model, given, { ...options, authToken: "good-token", proxyUrl }),
+    streamFn: (model, request, options) =>
+      streamProxy(model, request, { ...options, authToken: "good-token", proxyUrl }),
   });
   await agent.prompt("What time is it?");
   expect(agent.state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
@@ -240,7 +241,7 @@ const answerWith = (content: AssistantMessage["content"], stopReason: "stop" | "
   timestamp: 1,
 });
 
-test("what a provider says without deltas reaches the client all the same", async () => {
+test("content without deltas reaches the client", async () => {
   const content = [thinking("hm"), text("hello"), call("work", { a: [1] }, "c")];
   const streamFn = () => {
     const stream = new AssistantMessageEventStream();
@@ -248,31 +249,31 @@ test("what a provider says without deltas reaches the client all the same", asyn
     return stream;
   };
   const { proxyUrl } = await serve([], { streamFn });
-  const message = await streamProxy(asked, context, { authToken: "good-token", proxyUrl }).result();
+  const message = await streamProxy(clientModel, context, { authToken: "good-token", proxyUrl }).result();
   expect(message).toMatchObject({ content, stopReason: "toolUse" });
 });
 
-test("a block that ends with more than its deltas said is whole", async () => {
+test("content that is missing in the deltas of a block reaches the client", async () => {
   const streamFn = () => {
     const stream = new AssistantMessageEventStream();
     const partial = answerWith([text("hel"), call("work", { a: 1 }, "c")], "toolUse");
-    const [said, asks] = partial.content as [TextContent, ToolCall];
+    const [textBlock, toolCall] = partial.content as [TextContent, ToolCall];
     stream.push({ type: "text_start", contentIndex: 0, partial });
     stream.push({ type: "text_delta", contentIndex: 0, delta: "hel", partial });
-    said.text = "hello";
+    textBlock.text = "hello";
     stream.push({ type: "text_end", contentIndex: 0, content: "hello", partial });
     stream.push({ type: "toolcall_start", contentIndex: 1, partial });
-    stream.push({ type: "toolcall_end", contentIndex: 1, toolCall: asks, partial });
+    stream.push({ type: "toolcall_end", contentIndex: 1, toolCall, partial });
     stream.end(partial);
     return stream;
   };
   const { proxyUrl } = await serve([], { streamFn });
-  const message = await streamProxy(asked, context, { authToken: "good-token", proxyUrl }).result();
+  const message = await streamProxy(clientModel, context, { authToken: "good-token", proxyUrl }).result();
   expect(message.content).toEqual([text("hello"), call("work", { a: 1 }, "c")]);
 });
 
-/** A server of somebody else's, that says one thing whatever it is asked. */
-const sayAlways = async (body: string) => {
+/** Another server, which sends the same body for every request. */
+const serveBody = async (body: string) => {
   const server = createServer((incoming, outgoing) => {
     incoming.resume().on("end", () => {
       outgoing.writeHead(200, { "content-type": "text/event-stream" });
@@ -286,25 +287,25 @@ const sayAlways = async (body: string) => {
 
 const line = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`;
 
-test("an ending without usage is an ending", async () => {
-  const proxyUrl = await sayAlways(line({ type: "start" }) + line({ type: "done", reason: "stop" }));
-  const message = await streamProxy(asked, context, { authToken: "t", proxyUrl }).result();
+test("a done event without usage ends the answer", async () => {
+  const proxyUrl = await serveBody(line({ type: "start" }) + line({ type: "done", reason: "stop" }));
+  const message = await streamProxy(clientModel, context, { authToken: "t", proxyUrl }).result();
   expect(message).toMatchObject({ stopReason: "stop", usage: { totalTokens: 0 } });
 });
 
 test.each([[{ type: "text_delta", contentIndex: 0 }], [{ type: "toolcall_start", contentIndex: 0 }], [5], [null]])(
-  "the event %j is no event, and the answer says so",
+  "%j instead of an event ends in an error",
   async (event) => {
-    const proxyUrl = await sayAlways(line({ type: "start" }) + line(event) + line({ type: "done", reason: "stop" }));
-    const message = await streamProxy(asked, context, { authToken: "t", proxyUrl }).result();
+    const proxyUrl = await serveBody(line({ type: "start" }) + line(event) + line({ type: "done", reason: "stop" }));
+    const message = await streamProxy(clientModel, context, { authToken: "t", proxyUrl }).result();
     expect(message.stopReason).toBe("error");
-    expect(message.errorMessage).toMatch(/no event/);
+    expect(message.errorMessage).toMatch(/not an event/);
   },
 );
 
-test("an abort from within the first event of an answer that has come whole ends nothing but the answer", async () => {
+test("an abort during the first event of a complete answer ends only the answer", async () => {
   const abort = new AbortController();
-  const proxyUrl = await sayAlways(
+  const proxyUrl = await serveBody(
     [
       { type: "start" },
       { type: "text_start", contentIndex: 0 },
@@ -315,27 +316,27 @@ test("an abort from within the first event of an answer that has come whole ends
       .map(line)
       .join(""),
   );
-  const stream = streamProxy(asked, context, { authToken: "t", proxyUrl, signal: abort.signal });
+  const stream = streamProxy(clientModel, context, { authToken: "t", proxyUrl, signal: abort.signal });
   for await (const event of stream) if (event.type === "start") abort.abort();
   expect((await stream.result()).stopReason).toBe("aborted");
   // An uncaught error of the socket would come a turn later, and fail this test.
   await new Promise((resolve) => setImmediate(resolve));
 });
 
-test("what fails on the server is told to the server, and to the client only that it failed", async () => {
+test("onError gets the error of the server, and the client only learns that the proxy failed", async () => {
   const errors: unknown[] = [];
   const streamFn = () => {
     throw new Error("the password is hunter2");
   };
   const { proxyUrl } = await serve([], { streamFn, onError: (error) => errors.push(error) });
   const options = { authToken: "good-token", proxyUrl, maxRetries: 0 };
-  const message = await streamProxy(asked, context, options).result();
+  const message = await streamProxy(clientModel, context, options).result();
   expect(message.errorMessage).toMatch(/The proxy failed/);
   expect(message.errorMessage).not.toMatch(/hunter2/);
   expect(String(errors[0])).toMatch(/hunter2/);
 });
 
-test("a body that a parser has read already is explained", async () => {
+test("a body that a parser has already read is refused with an explanation", async () => {
   const handler = createProxyHandler({ authenticate: "good-token" });
   const server = createServer((incoming, outgoing) => {
     incoming.resume().on("end", () => setImmediate(() => void handler(incoming, outgoing)));
@@ -343,6 +344,6 @@ test("a body that a parser has read already is explained", async () => {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const proxyUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const message = await streamProxy(asked, context, { authToken: "good-token", proxyUrl }).result();
+  const message = await streamProxy(clientModel, context, { authToken: "good-token", proxyUrl }).result();
   expect(message.errorMessage).toMatch(/before body parsers/);
 });

@@ -1,28 +1,29 @@
 /**
- * What holds in every run, whoever misbehaves in whatever order. Scripts say what the model, the tools, the hooks, the
- * listeners and the user do; the scheduler decides when. Few events are played in every order there is, many in orders
- * that are drawn. A failure prints the script and the order; a drawn one also the seed that draws it again.
+ * Laws that hold in every run, however its parts misbehave and in whatever order. A script says what the model, the
+ * tools, the hooks, the listeners and the user do; the scheduler decides when. Scripts with few events run in every
+ * possible order, scripts with many events in random orders. A failure prints the script and the order, and for random
+ * orders also the seed that repeats it.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { play } from "./play.ts";
-import { everyOrder, getOrder } from "./scheduler.ts";
+import { runEveryOrder, toOrder } from "./scheduler.ts";
 import {
   type Action,
   actions,
   type AnswerPlan,
+  type Behavior,
   type CallPlan,
-  type Conduct,
   type HookPlan,
   hookNames,
   type ListenerPlan,
   type Script,
 } from "./script.ts";
+import { simulate } from "./simulate.ts";
 
-const later: Conduct = { settles: "later" };
-const laterFails: Conduct = { settles: "later", fails: true };
-const never: Conduct = { settles: "never" };
-const conducts: Conduct[] = [
+const later: Behavior = { settles: "later" };
+const laterFails: Behavior = { settles: "later", fails: true };
+const never: Behavior = { settles: "never" };
+const behaviors: Behavior[] = [
   later,
   laterFails,
   never,
@@ -43,115 +44,131 @@ const eventTypes = [
   "agent_end",
 ] as const;
 
-const speaksNow: AnswerPlan = { speaks: "now" };
-const calls = (...plans: CallPlan[]): AnswerPlan => ({ speaks: "now", calls: plans });
+const arrivesNow: AnswerPlan = { arrives: "now" };
+const calls = (...plans: CallPlan[]): AnswerPlan => ({ arrives: "now", calls: plans });
 
-/** What may be going on while the user acts. Who is asked, and what the user does, is added to it. */
-type Scene = Omit<Script, "face" | "actions">;
+/** A script without its entry point and the user's actions. */
+type Scenario = Omit<Script, "api" | "actions">;
 
-const scenes = {
-  "an answer that arrives slowly": { answers: [{ speaks: "later", obeys: true }] },
-  "an answer that ignores the abort": { answers: [{ speaks: "later" }] },
-  "an answer that falls silent": { answers: [{ speaks: "never" }] },
-  "an answer that fails": { answers: [{ speaks: "later", ends: "error" }] },
-  "an answer that breaks off in its calls": {
-    answers: [{ speaks: "later", ends: "cut", calls: [{ id: "a" }, { id: "b" }] }],
+const scenarios = {
+  "an answer that arrives slowly": { answers: [{ arrives: "later", stopsOnAbort: true }] },
+  "an answer that ignores the abort": { answers: [{ arrives: "later" }] },
+  "an answer that stops arriving": { answers: [{ arrives: "never" }] },
+  "an answer that fails": { answers: [{ arrives: "later", ends: "error" }] },
+  "an answer that ends in the middle of its calls": {
+    answers: [{ arrives: "later", ends: "cut", calls: [{ id: "a" }, { id: "b" }] }],
   },
-  "an answer that is cut in its calls": {
-    answers: [{ speaks: "later", ends: "length", calls: [{ id: "a" }, { id: "a" }] }],
+  "an answer that reaches its token limit in its calls": {
+    answers: [{ arrives: "later", ends: "length", calls: [{ id: "a" }, { id: "a" }] }],
   },
-  "a stream function that takes its time": { answers: [{ speaks: "now", opens: later }] },
-  "a stream function that fails": { answers: [{ speaks: "now", opens: laterFails }] },
+  "a slow stream function": { answers: [{ arrives: "now", opens: later }] },
+  "a stream function that fails": { answers: [{ arrives: "now", opens: laterFails }] },
   "two calls at once": { answers: [calls({ id: "a", tool: later }, { id: "b", tool: laterFails })] },
   "two calls with one id": { answers: [calls({ id: "a", tool: later }, { id: "a", tool: later })] },
-  "two calls, one after the other": {
+  "two sequential calls": {
     execution: "sequential",
     answers: [calls({ id: "a", tool: later }, { id: "b", tool: later })],
   },
-  "two calls, one after the other, of which the run ends": {
+  "two sequential calls after which the run stops": {
     execution: "sequential",
     answers: [calls({ id: "a", tool: later }, { id: "b" })],
-    hooks: [{ hook: "shouldStopAfterTurn", nth: 0, conduct: { settles: "now" }, stops: true }],
+    hooks: [{ hook: "shouldStopAfterTurn", nth: 0, behavior: { settles: "now" }, stops: true }],
   },
   "calls that are not executed": {
     answers: [calls({ id: "a", kind: "unknown" }, { id: "b", kind: "invalid" }, { id: "c", tool: later })],
   },
   "a guard that blocks": { answers: [calls({ id: "a", guard: later, blocks: true }, { id: "b", tool: later })] },
   "a guard that fails": { answers: [calls({ id: "a", tool: later }, { id: "b", guard: laterFails })] },
-  "a guard that hesitates after another let pass": {
+  "a slow guard after one that allowed its call": {
     answers: [calls({ id: "a", tool: later }, { id: "b", guard: later, tool: later })],
   },
   "a review": { answers: [calls({ id: "a", review: later }, { id: "b", review: laterFails })] },
   "a tool that never returns": { answers: [calls({ id: "a", tool: never }, { id: "b", tool: later })] },
-  "a tool that reports": { answers: [calls({ id: "a", tool: later, updates: 1 })] },
-  "a tool that reports its end, to one who acts": {
+  "a tool that reports progress": { answers: [calls({ id: "a", tool: later, updates: 1 })] },
+  "a tool that reports its end to a listener that aborts": {
     answers: [calls({ id: "a", tool: { settles: "onAbort" }, updates: 1, updatesOnAbort: true })],
-    listeners: [{ on: "tool_execution_update", nth: 0, conduct: { settles: "now" }, does: "abort" }],
+    listeners: [{ on: "tool_execution_update", nth: 0, behavior: { settles: "now" }, action: "abort" }],
   },
-  "tools that report to one who is slow": {
+  "a tool that reports to a slow listener": {
     answers: [calls({ id: "a", tool: later, updates: 3 })],
     listeners: [
-      { on: "tool_execution_update", nth: 0, conduct: later },
-      { on: "tool_execution_update", nth: 1, conduct: later },
+      { on: "tool_execution_update", nth: 0, behavior: later },
+      { on: "tool_execution_update", nth: 1, behavior: later },
     ],
   },
   "calls that end the run": { answers: [calls({ id: "a", tool: later, terminates: true })] },
   "a call between two answers": {
-    answers: [{ speaks: "later", obeys: true, calls: [{ id: "a", tool: later }] }, speaksNow],
+    answers: [{ arrives: "later", stopsOnAbort: true, calls: [{ id: "a", tool: later }] }, arrivesNow],
   },
-} satisfies Record<string, Scene>;
+} satisfies Record<string, Scenario>;
 
-/** One hook or one listener misbehaves, in every way there is. */
-const brokenScenes: Record<string, Scene> = {};
-for (const [way, conduct] of conducts.entries()) {
+/** The answers of scenarios with ordered execution. */
+const orderedAnswers = {
+  "two calls that read": calls({ id: "a", order: "read", tool: later }, { id: "b", order: "read", tool: later }),
+  "a call that reads, after one that writes": calls({ id: "a", tool: later }, { id: "b", order: "read", tool: later }),
+  "a call that writes, after one that reads": calls(
+    { id: "a", order: "read", tool: later },
+    { id: "b", guard: later, tool: later },
+  ),
+  "a call that writes, after one that never returns": calls({ id: "a", order: "read", tool: never }, { id: "b" }),
+  "an unordered call after two that write": calls(
+    { id: "a", tool: later },
+    { id: "b", tool: later },
+    { id: "c", order: "unordered", tool: later },
+  ),
+} satisfies Record<string, AnswerPlan>;
+
+/** One hook or one listener misbehaves, in every possible way. */
+const failingScenarios: Record<string, Scenario> = {};
+for (const [index, behavior] of behaviors.entries()) {
   for (const hook of hookNames) {
     for (const nth of [0, 1]) {
       const answers = [calls({ id: "a", tool: later })];
-      brokenScenes[`${hook}, time ${nth}, way ${way}`] = { answers, hooks: [{ hook, nth, conduct }] };
+      failingScenarios[`${hook}, call ${nth}, behavior ${index}`] = { answers, hooks: [{ hook, nth, behavior }] };
     }
   }
-  if (conduct === never) continue;
+  if (behavior === never) continue;
   for (const on of eventTypes) {
     const answers = [calls({ id: "a", tool: later, updates: 1 })];
-    brokenScenes[`listener of ${on}, way ${way}`] = { answers, listeners: [{ on, nth: 0, conduct }] };
+    failingScenarios[`listener of ${on}, behavior ${index}`] = { answers, listeners: [{ on, nth: 0, behavior }] };
   }
 }
 
-/** How many things happen that the scheduler orders. */
-function toEvents({ answers, hooks = [], listeners = [], actions: deeds = [] }: Omit<Script, "face">): number {
-  const held = (conduct?: Conduct) => (conduct?.settles === "later" ? 1 : 0);
-  let events = deeds.length;
-  for (const { speaks, opens, calls: plans = [] } of answers) {
-    events += (speaks === "later" ? 2 : 0) + held(opens);
+/** How many steps of a script the scheduler orders. */
+function countSteps({ answers, hooks = [], listeners = [], actions: userActions = [] }: Omit<Script, "api">): number {
+  const countLater = (behavior?: Behavior) => (behavior?.settles === "later" ? 1 : 0);
+  let steps = userActions.length;
+  for (const { arrives, opens, calls: plans = [] } of answers) {
+    steps += (arrives === "later" ? 2 : 0) + countLater(opens);
     for (const { tool, guard, review, updates = 0 } of plans) {
-      events += held(tool) + held(guard) + held(review) + updates;
+      steps += countLater(tool) + countLater(guard) + countLater(review) + updates;
     }
   }
-  for (const { conduct } of [...hooks, ...listeners]) events += held(conduct);
-  return events;
+  for (const { behavior } of [...hooks, ...listeners]) steps += countLater(behavior);
+  return steps;
 }
 
-/** Every choice of at most `most` of `all`. */
-function choices<T>(all: readonly T[], most: number): T[][] {
-  const [first, ...rest] = all;
-  if (first === undefined || most === 0) return [[]];
-  return [...choices(rest, most), ...choices(rest, most - 1).map((chosen) => [first, ...chosen])];
+/** Every subset of `items` with at most `maxSize` items. */
+function getSubsets<T>(items: readonly T[], maxSize: number): T[][] {
+  const [first, ...rest] = items;
+  if (first === undefined || maxSize === 0) return [[]];
+  return [...getSubsets(rest, maxSize), ...getSubsets(rest, maxSize - 1).map((subset) => [first, ...subset])];
 }
 
-const maxEvents = 6;
+const maxSteps = 6;
 
-/** Plays each scene in every order, with every choice of at most `most` deeds that leaves it at six events. */
-async function playEveryOrder(
-  face: Script["face"],
-  played: Record<string, Scene>,
-  deeds: readonly Action[],
-  most: number,
+/** Runs each scenario in every order, with every subset of at most `maxActions` actions that leaves it at six steps. */
+async function countOrders(
+  api: Script["api"],
+  runs: Record<string, Scenario>,
+  userActions: readonly Action[],
+  maxActions: number,
 ): Promise<number> {
   let orders = 0;
-  for (const scene of Object.values(played)) {
-    for (const chosen of choices(deeds, Math.min(most, maxEvents - toEvents(scene)))) {
-      const script: Script = { face, ...scene, actions: chosen };
-      orders += await everyOrder((choose) => play(script, choose));
+  for (const scenario of Object.values(runs)) {
+    for (const subset of getSubsets(userActions, Math.min(maxActions, maxSteps - countSteps(scenario)))) {
+      const script: Script = { api, ...scenario, actions: subset };
+      orders += await runEveryOrder((choose) => simulate(script, choose));
     }
   }
   return orders;
@@ -159,49 +176,59 @@ async function playEveryOrder(
 
 const timeoutMs = 60_000;
 
-describe("in every order of up to six events, the laws hold", () => {
-  test("for runAgentLoop, whatever the user does meanwhile", { timeout: timeoutMs }, async () => {
-    expect(await playEveryOrder("sink", scenes, ["abort", "steer", "followUp"], 3)).toBeGreaterThan(2_000);
+describe("in every order of up to six steps, the laws hold", () => {
+  test("for runAgentLoop with every action of the user", { timeout: timeoutMs }, async () => {
+    expect(await countOrders("sink", scenarios, ["abort", "steer", "followUp"], 3)).toBeGreaterThan(2_000);
   });
 
-  test("for runAgentLoop, whatever a hook or a listener does", { timeout: timeoutMs }, async () => {
-    expect(await playEveryOrder("sink", brokenScenes, ["abort", "steer"], 2)).toBeGreaterThan(2_000);
+  test("for runAgentLoop with every behavior of a hook or a listener", { timeout: timeoutMs }, async () => {
+    expect(await countOrders("sink", failingScenarios, ["abort", "steer"], 2)).toBeGreaterThan(2_000);
   });
 
   test("for agentLoop and runAgentLoopContinue", { timeout: timeoutMs }, async () => {
-    for (const face of ["stream", "continue"] as const) {
-      expect(await playEveryOrder(face, scenes, ["abort", "followUp"], 2)).toBeGreaterThan(500);
+    for (const api of ["stream", "continue"] as const) {
+      expect(await countOrders(api, scenarios, ["abort", "followUp"], 2)).toBeGreaterThan(500);
     }
   });
 
+  test("for ordered calls", { timeout: timeoutMs }, async () => {
+    const ordered: Record<string, Scenario> = {};
+    for (const [name, answer] of Object.entries(orderedAnswers)) {
+      ordered[name] = { execution: "ordered", answers: [answer] };
+    }
+    expect(await countOrders("sink", ordered, ["abort", "steer"], 2)).toBeGreaterThan(100);
+    expect(await countOrders("agent", ordered, ["abort", "interrupt"], 1)).toBeGreaterThan(50);
+  });
+
   test("for an Agent that is steered, interrupted and aborted", { timeout: timeoutMs }, async () => {
-    expect(await playEveryOrder("agent", scenes, ["abort", "steer", "interrupt"], 3)).toBeGreaterThan(3_000);
-    expect(await playEveryOrder("agent", scenes, ["followUp", "interrupt"], 2)).toBeGreaterThan(500);
-    const { "an answer that arrives slowly": answer, "two calls, one after the other": sequence } = scenes;
+    expect(await countOrders("agent", scenarios, ["abort", "steer", "interrupt"], 3)).toBeGreaterThan(3_000);
+    expect(await countOrders("agent", scenarios, ["followUp", "interrupt"], 2)).toBeGreaterThan(500);
+    const { "an answer that arrives slowly": answer, "two sequential calls": sequence } = scenarios;
     const all = ["abort", "steer", "interrupt", "followUp"] as const;
-    expect(await playEveryOrder("agent", { answer, sequence }, all, 4)).toBeGreaterThan(500);
+    expect(await countOrders("agent", { answer, sequence }, all, 4)).toBeGreaterThan(500);
   });
 
   test("for an Agent that is reset, cleared, prompted and continued", { timeout: timeoutMs }, async () => {
-    const deeds = ["reset", "clear", "prompt", "continue", "interrupt"] as const;
-    expect(await playEveryOrder("agent", scenes, deeds, 2)).toBeGreaterThan(2_000);
+    const userActions = ["reset", "clear", "prompt", "continue", "interrupt"] as const;
+    expect(await countOrders("agent", scenarios, userActions, 2)).toBeGreaterThan(2_000);
   });
 
-  test("for an Agent, whatever a hook or a listener does", { timeout: timeoutMs }, async () => {
-    expect(await playEveryOrder("agent", brokenScenes, ["abort", "interrupt"], 2)).toBeGreaterThan(2_000);
+  test("for an Agent with every behavior of a hook or a listener", { timeout: timeoutMs }, async () => {
+    expect(await countOrders("agent", failingScenarios, ["abort", "interrupt"], 2)).toBeGreaterThan(2_000);
   });
 });
 
-const conduct = fc.constantFrom<Conduct>(later, later, later, { settles: "now" }, ...conducts);
+const behavior = fc.constantFrom<Behavior>(later, later, later, { settles: "now" }, ...behaviors);
 
 const anyCall = fc.record<CallPlan, "id" | "tool">(
   {
     id: fc.constantFrom("a", "b", "c"),
     kind: fc.constantFrom("work", "work", "work", "unknown", "invalid"),
-    tool: conduct,
-    guard: conduct,
+    order: fc.constantFrom("read", "write", "unordered"),
+    tool: behavior,
+    guard: behavior,
     blocks: fc.boolean(),
-    review: conduct,
+    review: behavior,
     updates: fc.nat(3),
     updatesOnAbort: fc.boolean(),
     terminates: fc.boolean(),
@@ -209,53 +236,53 @@ const anyCall = fc.record<CallPlan, "id" | "tool">(
   { requiredKeys: ["id", "tool"] },
 );
 
-const anyAnswer = fc.record<AnswerPlan, "speaks">(
+const anyAnswer = fc.record<AnswerPlan, "arrives">(
   {
-    speaks: fc.constantFrom("now", "later", "later", "never"),
-    obeys: fc.boolean(),
-    opens: conduct,
+    arrives: fc.constantFrom("now", "later", "later", "never"),
+    stopsOnAbort: fc.boolean(),
+    opens: behavior,
     calls: fc.array(anyCall, { maxLength: 4 }),
-    ends: fc.constantFrom("well", "well", "well", "well", "length", "error", "cut"),
+    ends: fc.constantFrom("complete", "complete", "complete", "complete", "length", "error", "cut"),
   },
-  { requiredKeys: ["speaks"] },
+  { requiredKeys: ["arrives"] },
 );
 
-const anyHook = fc.record<HookPlan, "hook" | "nth" | "conduct">(
-  { hook: fc.constantFrom(...hookNames), nth: fc.nat(3), conduct, stops: fc.boolean() },
-  { requiredKeys: ["hook", "nth", "conduct"] },
+const anyHook = fc.record<HookPlan, "hook" | "nth" | "behavior">(
+  { hook: fc.constantFrom(...hookNames), nth: fc.nat(3), behavior, stops: fc.boolean() },
+  { requiredKeys: ["hook", "nth", "behavior"] },
 );
 
-const anyListener = fc.record<ListenerPlan, "on" | "nth" | "conduct">(
+const anyListener = fc.record<ListenerPlan, "on" | "nth" | "behavior">(
   {
     on: fc.constantFrom(...eventTypes),
     nth: fc.nat(5),
-    conduct: conduct.filter(({ settles }) => settles !== "never"),
-    does: fc.constantFrom(...actions),
+    behavior: behavior.filter(({ settles }) => settles !== "never"),
+    action: fc.constantFrom(...actions),
   },
-  { requiredKeys: ["on", "nth", "conduct"] },
+  { requiredKeys: ["on", "nth", "behavior"] },
 );
 
 const anyScript: fc.Arbitrary<Script> = fc
-  .record<Script, "face" | "answers">(
+  .record<Script, "api" | "answers">(
     {
-      face: fc.constantFrom("agent", "agent", "agent", "sink", "sink", "stream", "continue"),
-      execution: fc.constantFrom("parallel", "sequential"),
+      api: fc.constantFrom("agent", "agent", "agent", "sink", "sink", "stream", "continue"),
+      execution: fc.constantFrom("parallel", "sequential", "ordered"),
       queues: fc.constantFrom("all", "one-at-a-time"),
       answers: fc.array(anyAnswer, { minLength: 1, maxLength: 4 }),
       hooks: fc.array(anyHook, { maxLength: 3 }),
       listeners: fc.array(anyListener, { maxLength: 6 }),
       actions: fc.array(fc.constantFrom(...actions), { maxLength: 8 }),
     },
-    { requiredKeys: ["face", "answers"] },
+    { requiredKeys: ["api", "answers"] },
   )
-  .filter((script) => toEvents(script) > maxEvents);
+  .filter((script) => countSteps(script) > maxSteps);
 
-/** Give it the seed that a failure printed to play the same scripts in the same orders again. */
+/** The seed that a failure printed, to run the same scripts in the same orders again. */
 const { LAWS_SEED } = process.env;
 
-test("in 2,000 orders of more events, the laws hold", { timeout: timeoutMs }, async () => {
-  const law = fc.asyncProperty(anyScript, fc.array(fc.nat(30), { maxLength: 100 }), (script, draws) =>
-    play(script, getOrder(draws)),
+test("in 2,000 random orders of more steps, the laws hold", { timeout: timeoutMs }, async () => {
+  const law = fc.asyncProperty(anyScript, fc.array(fc.nat(30), { maxLength: 100 }), (script, numbers) =>
+    simulate(script, toOrder(numbers)),
   );
   await fc.assert(law, { numRuns: 2_000, ...(LAWS_SEED !== undefined && { seed: Number(LAWS_SEED) }) });
 });

@@ -1,150 +1,192 @@
-/** What is looked at when a performance is over, and whenever the model is asked. */
-import type { AssistantMessage } from "@tau/ai";
+/** The laws that are checked when a simulation has ended, and at every request. */
+import type { AssistantMessage, ToolCall } from "@tau/ai";
 import type { AgentEvent, AgentMessage } from "../../src/types.ts";
+import { type Script, toolNames } from "./script.ts";
 
-/** Every reason for which a run of a script may fail. Anything else is a fault of the loop. */
-export const plannedReasons = /boom from|was aborted|ended before its answer was complete/;
+/** Every reason for which the run of a script may fail. Any other is a defect of the loop. */
+export const plannedReasons = /planned failure of|was aborted|ended before its answer was complete/;
 
-/** A message that the user sent while the agent was busy, or before. */
-export interface Sent {
+/** A message that the user queued. */
+export interface Queued {
   message: AgentMessage;
   queue: "steering" | "followUp";
-  /** Its queue was emptied before it was seen. */
+  /** The queue was cleared. */
   isCleared: boolean;
 }
 
-/** What a performance tells, and where it writes down what breaks a law. */
-export interface Told {
+/** What was observed, and where violations of laws are recorded. */
+export interface Observation {
+  readonly script: Script;
   readonly events: readonly AgentEvent[];
-  readonly sent: readonly Sent[];
-  note(isFine: boolean, law: string, where?: string | number): void;
+  readonly queued: readonly Queued[];
+  check(holds: boolean, violation: string, detail?: string | number): void;
 }
 
 export const isSame = <T>(a: readonly T[], b: readonly T[]) =>
-  a.length === b.length && a.every((one, at) => one === b[at]);
+  a.length === b.length && a.every((item, index) => item === b[index]);
 
 export const isFailed = ({ stopReason }: AssistantMessage) => stopReason === "error" || stopReason === "aborted";
 
 export const getToolCalls = (message: AssistantMessage) => message.content.filter((block) => block.type === "toolCall");
 
-/** Every answer that did not fail is followed by the outcomes of its calls, one each, in order; there are no others. */
-export function checkTranscript(told: Told, messages: readonly AgentMessage[], where: string): void {
-  const owed: string[] = [];
+/** Every answer that did not fail is followed by the results of its calls, one each, in order; there are no others. */
+export function checkTranscript(observation: Observation, messages: readonly AgentMessage[], detail: string): void {
+  const missing: string[] = [];
   for (const message of messages) {
     if (message.role === "toolResult") {
-      told.note(owed.shift() === message.toolCallId, "there is an outcome that no call asked for", where);
+      observation.check(missing.shift() === message.toolCallId, "a result belongs to no call", detail);
       continue;
     }
-    told.note(owed.length === 0, "a call lacks its outcome", where);
-    owed.length = 0;
-    if (message.role === "assistant" && !isFailed(message)) owed.push(...getToolCalls(message).map(({ id }) => id));
+    observation.check(missing.length === 0, "a call has no result", detail);
+    missing.length = 0;
+    if (message.role === "assistant" && !isFailed(message)) missing.push(...getToolCalls(message).map(({ id }) => id));
   }
-  told.note(owed.length === 0, "a call lacks its outcome", where);
+  observation.check(missing.length === 0, "a call has no result", detail);
 }
 
-/** What starts, ends; what is inside, ends first; and what an end tells is what has happened. */
-export function checkEvents(told: Told): void {
-  const { events } = told;
+/** The calls of one answer that have not ended, in the order of the answer. */
+class OpenCalls {
+  readonly #isOrdered: boolean;
+  #unstarted: ToolCall[];
+  #executing: ToolCall[] = [];
+
+  constructor(calls: readonly ToolCall[], { execution }: Script) {
+    this.#unstarted = [...calls];
+    this.#isOrdered = execution === "ordered" && calls.length > 1;
+  }
+
+  get isEmpty(): boolean {
+    return this.#unstarted.length + this.#executing.length === 0;
+  }
+
+  isExecuting = ({ toolCallId }: { toolCallId: string }) => this.#executing.some(({ id }) => id === toolCallId);
+
+  /** Returns the law that the start violates, if it does. */
+  start({ args }: { args: unknown }): string | undefined {
+    // Two calls may share an id, but not their arguments.
+    const index = this.#unstarted.findIndex((call) => call.arguments === args);
+    const [call] = index < 0 ? [] : this.#unstarted.splice(index, 1);
+    if (!call) return "a call starts that its answer does not have, or twice";
+    const skipped = this.#unstarted.slice(0, index);
+    const mayOvertake = this.#isOrdered && isUnordered(call);
+    const isInOrder = skipped.every((other) => mayOvertake && !isUnordered(other));
+    const isBlocked = this.#isOrdered && this.#executing.some((other) => mustWait(call, other));
+    this.#executing.push(call);
+    if (!isInOrder) return "a call starts before one that comes before it in the answer";
+    return isBlocked ? "a call starts before one that it has to wait for has ended" : undefined;
+  }
+
+  end({ toolCallId, toolName }: { toolCallId: string; toolName: string }): void {
+    this.#executing.splice(
+      this.#executing.findIndex(({ id, name }) => id === toolCallId && name === toolName),
+      1,
+    );
+  }
+}
+
+const isUnordered = ({ name }: ToolCall) => name === toolNames.unordered;
+
+/** Whether `call` may start only after `other`, which started before it, has ended. */
+const mustWait = (call: ToolCall, other: ToolCall) =>
+  !isUnordered(call) && !isUnordered(other) && (call.name !== toolNames.read || other.name !== toolNames.read);
+
+/** What starts, ends; what is inside ends first; and `_end` events repeat what the events before them reported. */
+export function checkEvents(observation: Observation): void {
+  const { events, script } = observation;
   let isRunning = false;
   let isInTurn = false;
-  let open: AgentMessage | undefined;
+  let openMessage: AgentMessage | undefined;
   let answer: AssistantMessage | undefined;
-  let unstarted: string[] = [];
-  let executing: string[] = [];
+  let openCalls = new OpenCalls([], script);
   let ended: string[] = [];
   let results: AgentMessage[] = [];
-  let said: AgentMessage[] = [];
-  const must = (isFine: boolean, law: string, at: number) => told.note(isFine, law, at);
-  for (const [at, event] of events.entries()) {
-    must(isRunning !== (event.type === "agent_start"), "an event outside of a run, or a run in a run", at);
+  let messages: AgentMessage[] = [];
+  for (const [index, event] of events.entries()) {
+    const check = (holds: boolean, violation: string) => observation.check(holds, violation, index);
+    check(isRunning !== (event.type === "agent_start"), "an event outside of a run, or a run in a run");
     switch (event.type) {
       case "agent_start":
         isRunning = true;
-        said = [];
+        messages = [];
         break;
       case "agent_end":
-        must(!isInTurn, "a run ends in the middle of a turn", at);
-        must(isSame(event.messages, said), "agent_end tells other messages than the events before it", at);
+        check(!isInTurn, "a run ends in the middle of a turn");
+        check(isSame(event.messages, messages), "agent_end has other messages than the events before it");
         isRunning = false;
         break;
       case "turn_start":
-        must(!isInTurn, "a turn starts in a turn", at);
+        check(!isInTurn, "a turn starts in a turn");
         isInTurn = true;
         answer = undefined;
         results = [];
         break;
       case "turn_end":
-        must(isInTurn && !open, "a turn ends that did not start, or with an open message", at);
-        must(event.message === answer, "a turn ends with another answer than its own, or without one", at);
-        must(isSame(event.toolResults, results), "turn_end tells other outcomes than the events before it", at);
-        must(unstarted.length + executing.length + ended.length === 0, "a turn ends with an open call", at);
+        check(isInTurn && !openMessage, "a turn ends that did not start, or with an open message");
+        check(event.message === answer, "a turn ends with another answer than its own, or without one");
+        check(isSame(event.toolResults, results), "turn_end has other results than the events before it");
+        check(openCalls.isEmpty && ended.length === 0, "a turn ends with an open call");
         isInTurn = false;
         break;
       case "message_start":
-        // Steering that was taken before the run was told to stop is said after its turn.
-        must(
-          !open && (isInTurn || event.message.role === "user"),
-          "a message starts outside of a turn or in a message",
-          at,
-        );
-        open = event.message;
+        check(!openMessage, "a message starts in a message");
+        // Steering that was taken from its queue before the run was told to stop is reported after the turn.
+        check(isInTurn || event.message.role === "user", "a message starts outside of a turn");
+        openMessage = event.message;
         break;
       case "message_update":
-        must(open?.role === "assistant" && event.message === open, "an update of no open answer", at);
+        check(openMessage?.role === "assistant" && event.message === openMessage, "an update of no open answer");
         break;
       case "message_end": {
         const { message } = event;
-        must(open?.role === message.role, "a message ends that did not start", at);
-        must(message.role === "assistant" || open === message, "a message ends as another one", at);
-        open = undefined;
-        said.push(message);
+        check(openMessage?.role === message.role, "a message ends that did not start");
+        check(message.role === "assistant" || openMessage === message, "a message ends as another one");
+        openMessage = undefined;
+        messages.push(message);
         if (message.role === "toolResult") {
-          must(ended.includes(message.toolCallId), "an outcome before its call has ended", at);
+          check(ended.includes(message.toolCallId), "a result comes before its call has ended");
           ended.splice(ended.indexOf(message.toolCallId), 1);
           results.push(message);
         } else if (message.role === "assistant") {
-          must(!answer, "a turn has two answers", at);
+          check(!answer, "a turn has two answers");
           answer = message;
-          unstarted = isFailed(message) ? [] : getToolCalls(message).map(({ id }) => id);
+          openCalls = new OpenCalls(isFailed(message) ? [] : getToolCalls(message), script);
           const reason = message.errorMessage ?? "";
           const isPlanned = isFailed(message) === plannedReasons.test(reason);
-          must(isPlanned, isPlanned ? "" : `an answer fails for no reason: ${reason}`, at);
+          check(isPlanned, isPlanned ? "" : `an answer fails without a planned reason: ${reason}`);
         }
         break;
       }
-      case "tool_execution_start":
-        must(isInTurn && !open, "a call starts in a message", at);
-        must(unstarted.shift() === event.toolCallId, "a call starts that its answer did not ask for now", at);
-        executing.push(event.toolCallId);
+      case "tool_execution_start": {
+        check(isInTurn && !openMessage, "a call starts in a message");
+        const violation = openCalls.start(event);
+        check(violation === undefined, violation ?? "");
         break;
+      }
       case "tool_execution_update":
-        must(executing.includes(event.toolCallId), "an update of a call that is not executing", at);
+        check(openCalls.isExecuting(event), "an update of a call that is not executing");
         break;
       case "tool_execution_end":
-        must(executing.includes(event.toolCallId), "a call ends that did not start", at);
-        executing.splice(executing.indexOf(event.toolCallId), 1);
+        check(openCalls.isExecuting(event), "a call ends that did not start");
+        openCalls.end(event);
         ended.push(event.toolCallId);
-        if (answer?.stopReason === "length") must(event.isError, "a call of a cut answer succeeds", at);
+        if (answer?.stopReason === "length") check(event.isError, "a call of a truncated answer succeeds");
     }
   }
-  told.note(!isRunning, "a run has no agent_end");
+  observation.check(!isRunning, "a run has no agent_end");
 }
 
-/** Every message that was sent is said once, or waits, or was cleared; and none overtakes another. */
-export function checkSent(told: Told, isWaiting: (sent: Sent) => boolean): void {
-  const said = told.events.filter((event) => event.type === "message_end").map(({ message }) => message);
+/** Every queued message is reported once, or still waits, or was cleared; and none overtakes another. */
+export function checkQueued(observation: Observation, isWaiting: (queued: Queued) => boolean): void {
+  const reported = observation.events.filter((event) => event.type === "message_end").map(({ message }) => message);
   for (const queue of ["steering", "followUp"] as const) {
-    const sent = told.sent.filter((one) => one.queue === queue);
-    for (const one of sent) {
-      const times = said.filter((message) => message === one.message).length;
-      const isFine = times === 1 ? !isWaiting(one) : times === 0 && (one.isCleared || isWaiting(one));
-      told.note(isFine, "a queued message is lost, or said twice", isFine ? "" : `${queue}, ${times} times`);
+    const queued = observation.queued.filter((item) => item.queue === queue);
+    for (const item of queued) {
+      const times = reported.filter((message) => message === item.message).length;
+      const holds = times === 1 ? !isWaiting(item) : times === 0 && (item.isCleared || isWaiting(item));
+      observation.check(holds, "a queued message is lost, or reported twice", holds ? "" : `${queue}, ${times} times`);
     }
-    const order = sent.map(({ message }) => said.indexOf(message)).filter((at) => at >= 0);
-    told.note(
-      order.every((at, nth) => nth === 0 || at > order[nth - 1]!),
-      "a queued message was overtaken",
-      queue,
-    );
+    const positions = queued.map(({ message }) => reported.indexOf(message)).filter((position) => position >= 0);
+    const isInOrder = positions.every((position, nth) => nth === 0 || position > positions[nth - 1]!);
+    observation.check(isInOrder, "a queued message was overtaken", queue);
   }
 }

@@ -1,22 +1,22 @@
 import { createFakeClock } from "@tau/ai/testing";
 
-/** Picks one of the things that could happen next, by its place in the list. */
+/** Chooses, by index, which of the possible steps comes next. */
 export type Choose = (labels: readonly string[]) => number;
 
 interface Step {
   label: string;
-  take: () => void;
+  run: () => void;
 }
 
-/** What an aborted run may take to end. */
+/** How long an aborted run may take to end. */
 const graceMs = 100;
 const maxSteps = 1_000;
-const graceLabel = "the grace passes";
+const graceLabel = "the grace period passes";
 
-/** Decides the order of everything asynchronous: what is held here happens when its step is taken, one at a time. */
+/** Decides the order of everything asynchronous: code that waits here continues when its step is taken, one at a time. */
 export class Scheduler {
   readonly clock = createFakeClock();
-  /** The steps that were taken, in order. */
+  /** The labels of the steps that were taken, in order. */
   readonly taken: string[] = [];
   readonly #choose: Choose;
   #pending: Step[] = [];
@@ -26,16 +26,16 @@ export class Scheduler {
     this.#choose = choose;
   }
 
-  add(label: string, take: () => void): void {
-    this.#pending.push({ label, take });
+  add(label: string, run: () => void): void {
+    this.#pending.push({ label, run });
   }
 
-  /** A promise that settles as `settle` says when its step is taken. */
-  later<T>(label: string, settle: () => T): Promise<T> {
+  /** A promise that settles with the outcome of `getValue` when its step is taken. */
+  later<T>(label: string, getValue: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.add(label, () => {
         try {
-          resolve(settle());
+          resolve(getValue());
         } catch (error) {
           reject(error);
         }
@@ -43,65 +43,65 @@ export class Scheduler {
     });
   }
 
-  /** A new run has a grace of its own. */
+  /** A new run has a grace period of its own. */
   renewGrace(): void {
     this.#graceLeftMs = graceMs;
   }
 
-  /** Whether what does not stop by itself has been left behind. */
+  /** Whether code that does not stop by itself has been abandoned. */
   get isGraceOver(): boolean {
     return this.#graceLeftMs === 0;
   }
 
-  /** Takes steps until `isOver`. `unstick` may make something happen when nothing can, and says whether it did. */
-  async drive(isOver: () => boolean, unstick: () => boolean): Promise<void> {
+  /** Takes steps until `isOver`. When no step is possible, `unblock` is called; it returns whether it changed anything. */
+  async drive(isOver: () => boolean, unblock: () => boolean): Promise<void> {
     for (let steps = 0; steps < maxSteps; steps++) {
-      await quiet();
-      await this.#leaveBehind();
+      await waitForQuiet();
+      await this.#passGrace();
       if (isOver()) return;
       const labels = this.#pending.map(({ label }) => label);
       if (this.clock.waiting > 0) labels.push(graceLabel);
       if (labels.length > 0) await this.#take(labels.length === 1 ? 0 : this.#choose(labels));
-      else if (!unstick()) throw new Error("Nothing can happen any more, and the run is not over.");
+      else if (!unblock()) throw new Error("No step is possible, and the run has not ended.");
     }
-    throw new Error(`The run is not over after ${maxSteps} steps.`);
+    throw new Error(`The run has not ended after ${maxSteps} steps.`);
   }
 
-  /** Lets everything happen that is still held. */
+  /** Takes all steps that are still pending. */
   async drain(): Promise<void> {
     while (this.#pending.length > 0) {
       await this.#take(0);
-      await quiet();
+      await waitForQuiet();
     }
   }
 
-  /** Once the grace is over nothing new has any: that is no choice. */
-  async #leaveBehind(): Promise<void> {
+  /** After the grace period every new timer fires at once: that is not a choice. */
+  async #passGrace(): Promise<void> {
     for (let rounds = 0; this.isGraceOver && this.clock.waiting > 0; rounds++) {
-      if (rounds === maxSteps) throw new Error("The grace is over, and the run still waits.");
+      if (rounds === maxSteps) throw new Error("The grace period is over, and the run still waits.");
       await this.clock.advance(0);
-      await quiet();
+      await waitForQuiet();
     }
   }
 
-  async #take(at: number): Promise<void> {
-    const [step] = this.#pending.splice(at, 1);
+  async #take(index: number): Promise<void> {
+    const [step] = this.#pending.splice(index, 1);
     this.taken.push(step?.label ?? graceLabel);
-    if (step) return step.take();
+    if (step) return step.run();
     const leftMs = this.#graceLeftMs;
     this.#graceLeftMs = 0;
     await this.clock.advance(leftMs);
   }
 }
 
-/** Real time after which the loop may have let the event loop breathe once more. */
+/** Real time after which the loop may have yielded to the event loop once more. */
 const stallMs = 4;
 
 /**
- * Everything that can go on without a step has gone on. The second round is for a loop that let the event loop breathe,
- * which it does by real time: after a stall nobody knows how often, so everything is waited for again.
+ * Waits until everything that needs no step has happened. The second `setImmediate` is for a loop that yielded to the
+ * event loop, which depends on real time: after a stall it may have yielded several times, so everything is repeated.
  */
-export async function quiet(): Promise<void> {
+export async function waitForQuiet(): Promise<void> {
   let startMs: number;
   do {
     startMs = performance.now();
@@ -110,25 +110,25 @@ export async function quiet(): Promise<void> {
   } while (performance.now() - startMs > stallMs);
 }
 
-/** Plays every order there is, depth first, and says how many there are. */
-export async function everyOrder(play: (choose: Choose) => Promise<void>): Promise<number> {
-  const path: { at: number; of: number }[] = [];
-  for (let played = 1; ; played++) {
+/** Runs every possible order, depth first, and returns how many there are. */
+export async function runEveryOrder(run: (choose: Choose) => Promise<void>): Promise<number> {
+  const path: { index: number; count: number }[] = [];
+  for (let orders = 1; ; orders++) {
     let depth = 0;
-    await play(({ length }) => {
-      const fork = (path[depth] ??= { at: 0, of: length });
-      if (fork.of !== length) throw new Error("The same steps led to something else: the run is not deterministic.");
+    await run(({ length }) => {
+      const choice = (path[depth] ??= { index: 0, count: length });
+      if (choice.count !== length) throw new Error("The same steps had another result: the run is not deterministic.");
       depth++;
-      return fork.at;
+      return choice.index;
     });
-    while (path.length > 0 && path.at(-1)!.at + 1 === path.at(-1)!.of) path.pop();
-    if (path.length === 0) return played;
-    path.at(-1)!.at++;
+    while (path.length > 0 && path.at(-1)!.index + 1 === path.at(-1)!.count) path.pop();
+    if (path.length === 0) return orders;
+    path.at(-1)!.index++;
   }
 }
 
-/** An order drawn from numbers: each picks among what is possible when its turn comes, the oldest when they run out. */
-export function getOrder(draws: readonly number[]): Choose {
-  let at = 0;
-  return ({ length }) => (draws[at++] ?? 0) % length;
+/** An order made of random numbers: each chooses among the possible steps; when they run out, the oldest step is next. */
+export function toOrder(numbers: readonly number[]): Choose {
+  let index = 0;
+  return ({ length }) => (numbers[index++] ?? 0) % length;
 }

@@ -1,19 +1,22 @@
 import type { Model } from "@tau/ai";
 import type { AgentEvent, AgentMessage, ToolExecutionMode } from "../../src/types.ts";
 
-/** How somebody else's code behaves: at once, when its step is taken, when the run is aborted, or never. */
-export interface Conduct {
+/** When code outside the engine settles: at once, when its step is taken, when the run is aborted, or never. */
+export interface Behavior {
   settles: "now" | "later" | "onAbort" | "never";
   fails?: boolean;
 }
 
 export interface CallPlan {
   id: string;
+  /** Default `work`: a call of a tool that exists, with valid arguments. */
   kind?: "work" | "unknown" | "invalid";
-  tool?: Conduct;
-  guard?: Conduct;
+  /** Default `write`. */
+  order?: "read" | "write" | "unordered";
+  tool?: Behavior;
+  guard?: Behavior;
   blocks?: boolean;
-  review?: Conduct;
+  review?: Behavior;
   /** Updates that come in steps of their own, perhaps too late. */
   updates?: number;
   updatesOnAbort?: boolean;
@@ -22,13 +25,13 @@ export interface CallPlan {
 
 export interface AnswerPlan {
   /** The stream function itself. */
-  opens?: Conduct;
-  /** `later` takes two steps: it begins, and it finishes. `never` begins and falls silent. */
-  speaks: "now" | "later" | "never";
-  /** Stops when it is told to. */
-  obeys?: boolean;
+  opens?: Behavior;
+  /** `later` takes two steps: the answer begins, and it finishes. `never` begins and does not finish. */
+  arrives: "now" | "later" | "never";
+  stopsOnAbort?: boolean;
   calls?: CallPlan[];
-  ends?: "well" | "length" | "error" | "cut";
+  /** Default `complete`. */
+  ends?: "complete" | "length" | "error" | "cut";
 }
 
 export const hookNames = [
@@ -43,18 +46,18 @@ export const hookNames = [
 
 export interface HookPlan {
   hook: (typeof hookNames)[number];
-  /** Which time it is called, from 0. */
+  /** Which of its calls, from 0. */
   nth: number;
-  conduct: Conduct;
-  /** What `shouldStopAfterTurn` says. */
+  behavior: Behavior;
+  /** The result of `shouldStopAfterTurn`. */
   stops?: boolean;
 }
 
 export interface ListenerPlan {
   on: AgentEvent["type"];
   nth: number;
-  conduct: Conduct;
-  does?: Action;
+  behavior: Behavior;
+  action?: Action;
 }
 
 export const actions = [
@@ -71,21 +74,22 @@ export const actions = [
 export type Action = (typeof actions)[number];
 
 export interface Script {
-  /** Who is asked: `runAgentLoop`, `agentLoop`, `runAgentLoopContinue`, or an `Agent`. */
-  face: "sink" | "stream" | "continue" | "agent";
+  /** What is called: `runAgentLoop`, `agentLoop`, `runAgentLoopContinue`, or an `Agent`. */
+  api: "sink" | "stream" | "continue" | "agent";
   execution?: ToolExecutionMode;
   queues?: "all" | "one-at-a-time";
   answers: AnswerPlan[];
   hooks?: HookPlan[];
   listeners?: ListenerPlan[];
+  /** What the user does, each in a step of its own. */
   actions?: Action[];
 }
 
 export const model: Model = {
   id: "m",
   name: "m",
-  api: "staged",
-  provider: "staged",
+  api: "scripted",
+  provider: "scripted",
   baseUrl: "",
   reasoning: false,
   input: ["text"],
@@ -93,6 +97,9 @@ export const model: Model = {
   contextWindow: 1_000,
   maxTokens: 100,
 };
+
+/** The tools of a script, by the order of their calls. */
+export const toolNames = { write: "work", read: "look", unordered: "notify" } as const;
 
 export const parameters = deepFreeze({ type: "object", properties: { n: { type: "integer" } }, required: ["n"] });
 
@@ -104,4 +111,4 @@ export function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-export const boom = (who: string) => new Error(`boom from ${who}`);
+export const plannedError = (source: string) => new Error(`planned failure of ${source}`);
