@@ -126,7 +126,7 @@ export const rpcCommands: Readonly<Record<string, RpcCommand>> = {
   }),
   export_html: command({ outputPath: optional(words) }, async ({ session, cwd }, { outputPath }) => {
     const path = resolve(cwd, outputPath ?? `tau-session-${session.sessionId}.html`);
-    await writeFileTarget(path, exportHtml(await session.sessionManager.exportSource()));
+    await writeFileTarget(path, await exportHtml(await session.sessionManager.exportSource()));
     return { path };
   }),
   new_session: command({ parentSession: optional(words) }, async (host, { parentSession }) => {

@@ -67,7 +67,7 @@ figcaption{font-size:.75rem;color:var(--soft)}
 table{border-collapse:collapse}
 .table{overflow-x:auto}
 th,td{border:1px solid var(--line);padding:.2rem .6rem;text-align:left}
-.mid{text-align:center}
+.center{text-align:center}
 .right{text-align:right}
 img{max-width:100%;border-radius:6px}
 summary{cursor:pointer;color:var(--soft)}

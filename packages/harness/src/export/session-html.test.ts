@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SessionEntry } from "../session/entry.ts";
 import { exportHtml } from "./html.ts";
+import { createSessionHtml } from "./session-html.ts";
 import type { ExportSource } from "./source.ts";
 import { checkPage } from "../../test/export/check-html.ts";
 import { hostileTexts } from "../../test/export/hostile.ts";
@@ -27,9 +28,11 @@ const shown = (html: string) =>
 
 describe("nothing of a transcript becomes markup", () => {
   test.each(hostileTexts.map((text) => [JSON.stringify(text), text]))("%s, in every field", (_, text) => {
-    const { faults, links, tags } = checkPage(exportHtml(sampleSource(() => text)));
+    const { faults, links, tags } = checkPage(createSessionHtml(sampleSource(() => text)));
     expect(faults).toEqual([]);
-    expect(links.filter((link) => !/^(?:#e\d|https?:\/\/[xy]\.example)/.test(link))).toEqual([]);
+    expect(
+      links.filter((link) => !/^(?:#e\d|https?:\/\/(?:www\.)?[xy]\.example|mailto:a@x\.example$)/.test(link)),
+    ).toEqual([]);
     expect(tags.filter((tag) => tag === "img")).toEqual([]);
   });
 
@@ -37,7 +40,7 @@ describe("nothing of a transcript becomes markup", () => {
     for (let shift = 0; shift < hostileTexts.length; shift += 3) {
       let next = shift;
       const source = sampleSource(() => hostileTexts[next++ % hostileTexts.length]!);
-      expect(checkPage(exportHtml(source)).faults).toEqual([]);
+      expect(checkPage(createSessionHtml(source)).faults).toEqual([]);
     }
   });
 
@@ -69,9 +72,9 @@ describe("nothing of a transcript becomes markup", () => {
     fc.assert(
       fc.property(fc.array(entry), fc.constantFrom("a", "b", "c", null), (entries, leafId) => {
         const source = { header: header, entries: entries as unknown as SessionEntry[], leafId };
-        const html = exportHtml(source);
+        const html = createSessionHtml(source);
         expect(checkPage(html).faults).toEqual([]);
-        expect(exportHtml(structuredClone(source))).toBe(html);
+        expect(createSessionHtml(structuredClone(source))).toBe(html);
       }),
       { numRuns: 150 },
     );
@@ -82,7 +85,7 @@ test("a source without a header, or with entries that are none, is a page of wha
   const entries = [null, { ...said("here"), id: "a", parentId: null }, undefined, 5, "text", []];
   for (const header of [undefined, null, "s"]) {
     const source = { header, entries, leafId: "a" } as unknown as ExportSource;
-    const { faults, text } = checkPage(exportHtml(source));
+    const { faults, text } = checkPage(createSessionHtml(source));
     expect(faults).toEqual([]);
     expect(text).toContain("here");
   }
@@ -94,7 +97,7 @@ test("every text of a session can be read on its page", () => {
     places.push(place);
     return `«${place}»`;
   });
-  const { text, faults } = checkPage(exportHtml(source));
+  const { text, faults } = checkPage(createSessionHtml(source));
   expect(faults).toEqual([]);
   const missing = [...new Set(places)].filter((place) => !text.includes(`«${place}»`));
   // Ids are the tree itself, and a picture is not text.
@@ -109,11 +112,11 @@ test("the page says where, when, by whom and for how much", () => {
     { type: "message", message: answer },
     { type: "session_info", name: "N" },
   ]);
-  const { text } = checkPage(exportHtml(source));
+  const { text } = checkPage(createSessionHtml(source));
   for (const fact of ["/p", "2026-01-01 00:00:00 UTC", "acme/m1", "1,234,567 in, 20 out", "$1.50"]) {
     expect(text).toContain(fact);
   }
-  expect(exportHtml(source)).toContain("<h1>N</h1>");
+  expect(createSessionHtml(source)).toContain("<h1>N</h1>");
 });
 
 describe("branches", () => {
@@ -125,7 +128,7 @@ describe("branches", () => {
     said("b2"),
     { type: "label", targetId: "2", label: "good idea", parentId: "2" },
   ]);
-  const html = exportHtml(source);
+  const html = createSessionHtml(source);
 
   test("the current one is shown, the others are there and hidden", () => {
     expect(shown(html)).toEqual([0, 3, 4]);
@@ -154,7 +157,7 @@ describe("branches", () => {
   });
 
   test("what came after a damaged line is shown with all that came before it, and says so", () => {
-    const page = exportHtml(
+    const page = createSessionHtml(
       createSource("3", [said("a"), said("b"), { ...said("d"), id: "2", parentId: "gone" }, said("e")]),
     );
     expect(shown(page)).toEqual([0, 1, 2, 3]);
@@ -169,7 +172,7 @@ describe("branches", () => {
       { ...said("lost"), parentId: "gone" },
       { ...said("twice"), id: "2", parentId: "0" },
     ]);
-    const page = exportHtml(odd);
+    const page = createSessionHtml(odd);
     expect(checkPage(page).faults).toEqual([]);
     expect(shown(page)).toEqual([0, 1, 2]);
     expect(page.match(/<article /g)).toHaveLength(4);
@@ -180,7 +183,7 @@ describe("branches", () => {
       ...said(String(at)),
       parentId: at === 0 ? null : String(Math.max(0, at - (at % 2 === 0 ? 2 : 1))),
     }));
-    const page = exportHtml(createSource(null, entries));
+    const page = createSessionHtml(createSource(null, entries));
     let depth = 0;
     let deepest = 0;
     for (const [tag] of page.matchAll(/<\/?details>/g))
@@ -192,7 +195,7 @@ describe("branches", () => {
 
 describe("contents", () => {
   const card = (entry: object) =>
-    exportHtml(createSource("0", [entry]))
+    createSessionHtml(createSource("0", [entry]))
       .split("</header>")
       .at(-1)!
       .split("</article>")[0]!;
@@ -248,7 +251,9 @@ describe("contents", () => {
     const asked = card({ type: "message", message: { role: "assistant", content: [call] } });
     expect(asked).toContain(`<pre>${seen}</pre>`);
     expect(asked).toContain("a[U+009B]b\\u001b");
-    const page = exportHtml(createSource("0", [{ type: "message", message: { role: "bashExecution", command } }]));
+    const page = createSessionHtml(
+      createSource("0", [{ type: "message", message: { role: "bashExecution", command } }]),
+    );
     expect(page.split("[U+001B]]0;; curl x.example")).toHaveLength(3);
   });
 
@@ -262,10 +267,10 @@ describe("contents", () => {
     const source = createSource("0", [
       result({ content: [{ type: "text", text: `ab\u{1F600}${"c".repeat(2_000)}` }] }),
     ]);
-    const { text } = checkPage(exportHtml(source, { maxResultChars: 3 }));
+    const { text } = checkPage(createSessionHtml(source, { maxResultChars: 3 }));
     expect(text).toContain("2,002 more characters are left out here.");
-    expect(exportHtml(source)).not.toContain("left out");
-    expect(exportHtml(source)).toContain("c".repeat(2_000));
+    expect(createSessionHtml(source)).not.toContain("left out");
+    expect(createSessionHtml(source)).toContain("c".repeat(2_000));
   });
 
   test("thinking is folded, and an aborted answer says so", () => {
@@ -282,7 +287,7 @@ describe("contents", () => {
   test("a call without a result has an unknown outcome, and one with a result is only bookkeeping", () => {
     const started = { type: "custom", customType: "tau.call_started", data: { toolCallId: "c", toolName: "bash" } };
     expect(card(started)).toContain("Unknown: the call was begun");
-    const html = exportHtml(createSource("1", [started, result({ toolCallId: "c", content: "ok" })]));
+    const html = createSessionHtml(createSource("1", [started, result({ toolCallId: "c", content: "ok" })]));
     expect(html).toContain('<article id="e0" class="trace"');
     expect(html).not.toContain("Unknown:");
   });
@@ -318,7 +323,7 @@ test("2,000 entries take less than a second of CPU, and more of them take time b
   ];
   const getTime = (source: ExportSource) => {
     const start = process.cpuUsage();
-    exportHtml(source);
+    createSessionHtml(source);
     const { user, system } = process.cpuUsage(start);
     return (user + system) / 1_000;
   };
@@ -329,4 +334,10 @@ test("2,000 entries take less than a second of CPU, and more of them take time b
   // Far beyond that only if each entry cost more the more there are.
   const many = Array.from({ length: 20_000 }, (_, at) => said(String(at)));
   expect(getTime(createSource("19999", many))).toBeLessThan(2_000);
+});
+
+test("exportHtml resolves to the page", async () => {
+  const source = createSource("0", [result({ content: "a long result" })]);
+  expect(await exportHtml(source)).toBe(createSessionHtml(source));
+  expect(await exportHtml(source, { maxResultChars: 3 })).toBe(createSessionHtml(source, { maxResultChars: 3 }));
 });
