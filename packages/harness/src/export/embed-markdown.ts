@@ -1,4 +1,4 @@
-/** Writes the Markdown of a message so that it can stand inside a larger document without changing the rest of it. */
+/** Writes the Markdown of a message so that it can be part of a larger document without changing the rest of it. */
 import { assertNever } from "@tau/ai";
 import type { Token, Tokens } from "marked";
 import { fenced } from "../fence.ts";

@@ -10,7 +10,7 @@ const maxCharsBetweenBlankLines = 10_000;
 /** Deeper lists, quotes and emphasis could overflow the stack. */
 const maxDepth = 16;
 
-/** In one paragraph. `marked` may read the rest of the paragraph once for each of them. */
+/** Marks such as `*` and `[` in one paragraph. `marked` may read the rest of the paragraph once for each of them. */
 const maxInlineMarks = 500;
 
 /** How often each character may be read on average. `marked` reads some nested blocks twice at every level. */

@@ -1,62 +1,64 @@
-/** A session as one HTML file that needs nothing else. */
-import { type Card, createCard } from "./card.ts";
+/** Puts the page of a session together: its metadata, its tree, and all of its entries. */
+import { note } from "./content-html.ts";
+import { createEntryHtml, type EntryHtml } from "./entry-html.ts";
 import type { ExportHtmlOptions } from "./html.ts";
 import { pageHtml } from "./page.ts";
-import { note } from "./content-html.ts";
-import { entriesIn, type ExportSource, type Outline, createOutline, reattachedText } from "./source.ts";
-import { countText, escapeHtml, excerpt, toFields, html, getText, timeText } from "./text.ts";
-import { costText, getTotals } from "./totals.ts";
+import { createOutline, type ExportSource, getEntries, type Outline, reattachedText } from "./source.ts";
+import { escapeHtml, excerpt, formatCount, formatTime, getText, html, toFields } from "./text.ts";
+import { formatCost, getTotals } from "./totals.ts";
 import { toAnchor, treeHtml } from "./tree-html.ts";
 
 export function createSessionHtml(source: ExportSource, { maxResultChars = 100_000 }: ExportHtmlOptions = {}): string {
   const outline = createOutline(source);
-  const cards = outline.entries.map((entry) => createCard(entry, { maxResultChars, answered: outline.answered }));
+  const entries = outline.entries.map((entry) =>
+    createEntryHtml(entry, { maxResultChars, answeredCalls: outline.answeredCalls }),
+  );
   const title = excerpt(outline.name, 200) || `Session ${excerpt(getText(toFields(source.header).id), 60)}`;
   return pageHtml({
     title: escapeHtml(title),
-    facts: factsHtml(source),
-    tree: treeHtml(outline, cards),
-    cards: cards.map((card, at) => articleHtml(outline, at, card)).join("\n"),
+    metadata: metadataHtml(source),
+    tree: treeHtml(outline, entries),
+    entries: entries.map((entry, index) => articleHtml(outline, index, entry)).join("\n"),
   });
 }
 
-function factsHtml(source: ExportSource): string {
+function metadataHtml(source: ExportSource): string {
   const header = toFields(source.header);
-  const { models, messages, input, output, cacheRead, cacheWrite, cost, lastActive } = getTotals(entriesIn(source));
+  const { models, messages, input, output, cacheRead, cacheWrite, cost, lastActive } = getTotals(getEntries(source));
   const tokens = [
-    `${countText(input)} in`,
-    `${countText(output)} out`,
-    `${countText(cacheRead)} read from and ${countText(cacheWrite)} written to caches`,
+    `${formatCount(input)} in`,
+    `${formatCount(output)} out`,
+    `${formatCount(cacheRead)} read from and ${formatCount(cacheWrite)} written to caches`,
   ];
-  const facts: [name: string, text: string][] = [
+  const rows: [name: string, text: string][] = [
     ["Folder", getText(header.cwd)],
-    ["Started", timeText(header.timestamp)],
-    ["Last entry", timeText(lastActive)],
+    ["Started", formatTime(header.timestamp)],
+    ["Last entry", formatTime(lastActive)],
     ["Models", models.join(", ")],
-    ["Messages", countText(messages)],
+    ["Messages", formatCount(messages)],
     ["Tokens", tokens.join(", ")],
-    ["Cost", costText(cost)],
+    ["Cost", formatCost(cost)],
     ["Session", getText(header.id)],
   ];
-  return facts
+  return rows
     .filter(([, text]) => text !== "")
     .map(([name, text]) => `<div><dt>${name}</dt><dd>${escapeHtml(excerpt(text, 400))}</dd></div>`)
     .join("\n");
 }
 
-/** Cards of other branches are there too, hidden: parents stand before children, so that any branch is in order. */
-function articleHtml(outline: Outline, at: number, card: Card): string {
+/** Entries of other branches are in the page too, hidden. A parent comes before its children, so any branch is in order. */
+function articleHtml(outline: Outline, index: number, entry: EntryHtml): string {
   const { entries, parents, isReattached, isCurrent, labels } = outline;
-  const label = labels.get(at);
+  const label = labels.get(index);
   const head = [
-    `<b>${html(card.title)}</b>`,
+    `<b>${html(entry.title)}</b>`,
     label === undefined ? "" : `<span class="label">${html(label)}</span>`,
-    `<time>${html(timeText(entries[at]!.timestamp))}</time>`,
+    `<time>${html(formatTime(entries[index]!.timestamp))}</time>`,
   ];
-  const classes = card.isError ? `${card.kind} failed` : card.kind;
-  const hidden = isCurrent[at] ? "" : " hidden";
-  return `<article id="${toAnchor(at)}" class="${classes}" data-parent="${parents[at]}"${hidden}>
+  const classes = entry.isError ? `${entry.kind} failed` : entry.kind;
+  const hidden = isCurrent[index] ? "" : " hidden";
+  return `<article id="${toAnchor(index)}" class="${classes}" data-parent="${parents[index]}"${hidden}>
 <header>${head.join("")}</header>
-${isReattached[at] ? `${note(reattachedText)}\n` : ""}${card.html}
+${isReattached[index] ? `${note(reattachedText)}\n` : ""}${entry.html}
 </article>`;
 }

@@ -17,9 +17,9 @@ const header = {
 };
 
 function createSource(entries: object[], leaf = entries.length - 1): ExportSource {
-  const linked = entries.map((entry, at) => ({
-    id: String(at),
-    parentId: at === 0 ? null : String(at - 1),
+  const linked = entries.map((entry, index) => ({
+    id: String(index),
+    parentId: index === 0 ? null : String(index - 1),
     timestamp: "2026-01-01T00:00:05.000Z",
     ...entry,
   }));
@@ -27,7 +27,7 @@ function createSource(entries: object[], leaf = entries.length - 1): ExportSourc
 }
 const message = (role: string, fields: object) => ({ type: "message", message: { role, ...fields } });
 
-test("a branch reads like a letter", () => {
+test("the entries of the current branch are sections", () => {
   const usage = { input: 1000, output: 50, cacheRead: 0, cacheWrite: 0, cost: { total: 0.25 } };
   const source = createSource([
     { type: "session_info", name: "Fix <the> *test*" },
@@ -160,7 +160,7 @@ test("a branch reads like a letter", () => {
   `);
 });
 
-test("all diffs of a tool are there", () => {
+test("all diffs of a tool are included", () => {
   const details = { diff: "+one", files: [{ path: "a", diff: "+two" }, null, { diff: 3 }, { diff: "+three" }] };
   const markdown = createSessionMarkdown(
     createSource([message("toolResult", { toolName: "patch", content: [], details })]),
@@ -168,7 +168,7 @@ test("all diffs of a tool are there", () => {
   expect(markdown).toContain("```diff\n+one\n```\n\n```diff\n+two\n```\n\n```diff\n+three\n```");
 });
 
-test("nothing in commands, arguments and diffs is hidden, and colours of output are left out", () => {
+test("invisible characters of commands, arguments and diffs are shown, and escape sequences of output are removed", () => {
   const hidden = "a \u001b]0;b\u0007\r\u009d\u202e";
   const markdown = createSessionMarkdown(
     createSource([
@@ -177,25 +177,25 @@ test("nothing in commands, arguments and diffs is hidden, and colours of output 
       message("toolResult", { content: [], details: { diff: `+${hidden}` } }),
     ]),
   );
-  const seen = "a [U+001B]]0;b[U+0007][U+000D][U+009D][U+202E]";
-  expect(markdown).toContain(`\`\`\`sh\n${seen}\n`);
-  expect(markdown).toContain(`\`\`\`diff\n+${seen}\n`);
-  expect(markdown).toContain(`**Call of ${seen.replace(/[[\]]/g, "\\$&")}**`);
+  const shown = "a [U+001B]]0;b[U+0007][U+000D][U+009D][U+202E]";
+  expect(markdown).toContain(`\`\`\`sh\n${shown}\n`);
+  expect(markdown).toContain(`\`\`\`diff\n+${shown}\n`);
+  expect(markdown).toContain(`**Call of ${shown.replace(/[[\]]/g, "\\$&")}**`);
   expect(markdown).toContain('"x": "\\u001b[U+009D]"');
   expect(markdown).toContain("```\nred0;open\n```");
 });
 
-test("what came after a damaged line follows what came before it, and says so", () => {
+test("an entry whose parent is missing follows the entry above it, with a note", () => {
   const source = createSource([
     message("user", { content: "before" }),
     { ...message("user", { content: "after" }), parentId: "gone" },
   ]);
   expect(createSessionMarkdown(source)).toMatch(
-    /before\n\n\*What came before this is lost[^\n]*\*\n\n## User\n\nafter\n$/,
+    /before\n\n\*The entry before this one is missing[^\n]*\*\n\n## User\n\nafter\n$/,
   );
 });
 
-test("a source without a header, or with entries that are none, is a document of what there is", () => {
+test("a missing header and entries that are no objects are left out", () => {
   const entries = [null, 5, { ...message("user", { content: "here" }), id: "a", parentId: null }];
   const source = { header: undefined, entries, leafId: "a" } as unknown as ExportSource;
   expect(createSessionMarkdown(source)).toContain("## User\n\nhere");

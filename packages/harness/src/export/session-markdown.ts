@@ -1,68 +1,83 @@
-/** The current branch as Markdown that people read. */
+/** Writes the current branch of a session as Markdown. */
+import { fenced } from "../fence.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import { embedMarkdown } from "./embed-markdown.ts";
 import {
-  currentBranch,
-  diffsIn,
-  entriesIn,
-  type ExportSource,
-  type Outline,
+  type Bookkeeping,
+  classifyBookkeeping,
   createOutline,
+  type ExportSource,
+  getCurrentBranch,
+  getDiffs,
+  getEntries,
+  type Outline,
   reattachedText,
-  type Trace,
-  getTrace,
 } from "./source.ts";
-import { clean, countText, excerpt, toFields, toJson, getText, timeText, visible, withoutSequences } from "./text.ts";
-import { fenced } from "../fence.ts";
-import { costText, modelName, getTotals } from "./totals.ts";
+import {
+  clean,
+  excerpt,
+  type Fields,
+  formatCount,
+  formatTime,
+  getText,
+  removeEscapeSequences,
+  showHidden,
+  toFields,
+  toJson,
+} from "./text.ts";
+import { formatCost, formatModel, getTotals } from "./totals.ts";
 
 export function createSessionMarkdown(source: ExportSource): string {
   const outline = createOutline(source);
   const title = excerpt(outline.name, 200) || `Session ${excerpt(getText(toFields(source.header).id), 60)}`;
-  const sections = currentBranch(outline).flatMap((at) => [
-    outline.isReattached[at] ? `*${reattachedText}*` : "",
-    entryText(outline, at),
+  const sections = getCurrentBranch(outline).flatMap((index) => [
+    outline.isReattached[index] ? `*${reattachedText}*` : "",
+    formatEntry(outline, index),
   ]);
-  return `${[`# ${plain(title)}`, getFacts(source), ...sections].filter(Boolean).join("\n\n")}\n`;
+  return `${[`# ${escapeMarkdown(title)}`, formatMetadata(source), ...sections].filter(Boolean).join("\n\n")}\n`;
 }
 
-function entryText(outline: Outline, at: number): string {
-  const entry = outline.entries[at]!;
-  const trace = getTrace(entry, outline);
-  return trace ? traceText(trace) : getSection(entry, outline.labels.get(at));
+function formatEntry(outline: Outline, index: number): string {
+  const entry = outline.entries[index]!;
+  const bookkeeping = classifyBookkeeping(entry, outline);
+  return bookkeeping ? formatBookkeeping(bookkeeping) : formatSection(entry, outline.labels.get(index));
 }
 
-function getFacts(source: ExportSource): string {
+function formatMetadata(source: ExportSource): string {
   const header = toFields(source.header);
-  const { models, input, output, cacheRead, cacheWrite, cost, lastActive } = getTotals(entriesIn(source));
-  const facts = [
+  const { models, input, output, cacheRead, cacheWrite, cost, lastActive } = getTotals(getEntries(source));
+  const rows = [
     ["Session", getText(header.id)],
     ["Folder", getText(header.cwd)],
-    ["Started", timeText(header.timestamp)],
-    ["Last entry", timeText(lastActive)],
+    ["Started", formatTime(header.timestamp)],
+    ["Last entry", formatTime(lastActive)],
     ["Models", models.join(", ")],
-    ["Tokens", `${countText(input + cacheRead + cacheWrite)} in, ${countText(output)} out`],
-    ["Cost", costText(cost)],
+    ["Tokens", `${formatCount(input + cacheRead + cacheWrite)} in, ${formatCount(output)} out`],
+    ["Cost", formatCost(cost)],
   ];
-  return facts.flatMap(([name, text = ""]) => (text ? `- ${name}: ${plain(excerpt(text, 500))}` : [])).join("\n");
+  return rows
+    .flatMap(([name, text = ""]) => (text ? `- ${name}: ${escapeMarkdown(excerpt(text, 500))}` : []))
+    .join("\n");
 }
 
-const traceText = (trace: Trace): string =>
-  trace.kind === "none" ? "" : `**Outcome of ${plain(excerpt(trace.toolName, 100))}:** unknown`;
+const formatBookkeeping = (bookkeeping: Bookkeeping): string =>
+  bookkeeping.kind === "internal"
+    ? ""
+    : `**Outcome of ${escapeMarkdown(excerpt(bookkeeping.toolName, 100))}:** unknown`;
 
-function getSection(entry: SessionEntry, label: string | undefined): string {
+function formatSection(entry: SessionEntry, label: string | undefined): string {
   const change = getChange(entry);
-  if (change) return `**${change.name}:** ${plain(excerpt(change.value, 200)) || "(none)"}`;
-  const { title, parts } = section(entry);
-  const mark = label === undefined ? "" : ` (${plain(excerpt(label, 80))})`;
-  return [`## ${plain(excerpt(title, 200))}${mark}`, ...parts].filter(Boolean).join("\n\n");
+  if (change) return `**${change.name}:** ${escapeMarkdown(excerpt(change.value, 200)) || "(none)"}`;
+  const { title, parts } = createSection(entry);
+  const suffix = label === undefined ? "" : ` (${escapeMarkdown(excerpt(label, 80))})`;
+  return [`## ${escapeMarkdown(excerpt(title, 200))}${suffix}`, ...parts].filter(Boolean).join("\n\n");
 }
 
-/** What is said in one line. */
+/** Entries that take one line; undefined for all others. */
 function getChange(entry: SessionEntry): { name: string; value: string } | undefined {
   switch (entry.type) {
     case "model_change":
-      return { name: "Model", value: modelName(entry.provider, entry.modelId) };
+      return { name: "Model", value: formatModel(entry.provider, entry.modelId) };
     case "thinking_level_change":
       return { name: "Thinking level", value: getText(entry.thinkingLevel) };
     case "label":
@@ -79,9 +94,7 @@ interface Section {
   parts: string[];
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function section(entry: SessionEntry): Section {
+function createSection(entry: SessionEntry): Section {
   const fields = toFields(entry);
   switch (entry.type) {
     case "message":
@@ -106,24 +119,28 @@ function messageSection(message: Fields): Section {
       return { title: "User", parts: contentParts(content) };
     case "assistant": {
       const isError = message.stopReason === "error" || message.stopReason === "aborted";
-      const why = isError ? [`**${message.stopReason === "error" ? "Error" : "Aborted"}**`] : [];
+      const failure = isError ? [`**${message.stopReason === "error" ? "Error" : "Aborted"}**`] : [];
       const reason = isError && message.errorMessage !== undefined ? [fence(getText(message.errorMessage))] : [];
-      const title = `Assistant (${modelName(message.provider, message.model)})`;
-      return { title, parts: [...contentParts(content), ...why, ...reason] };
+      const title = `Assistant (${formatModel(message.provider, message.model)})`;
+      return { title, parts: [...contentParts(content), ...failure, ...reason] };
     }
     case "toolResult": {
       const title = `${message.isError === true ? "Error" : "Result"} of ${getText(message.toolName)}`;
-      const diffs = diffsIn(message.details).map((diff) => fence(diff, "diff"));
+      const diffs = getDiffs(message.details).map((diff) => fence(diff, "diff"));
       return { title, parts: [...resultParts(content), ...diffs] };
     }
     case "bashExecution": {
-      const ended =
+      const outcome =
         message.cancelled === true
           ? "Cancelled."
           : message.exitCode
             ? `Exit code ${excerpt(getText(message.exitCode), 60)}.`
             : "";
-      const parts = [fence(getText(message.command), "sh"), outputFence(getText(message.output)), plain(ended)];
+      const parts = [
+        fence(getText(message.command), "sh"),
+        outputFence(getText(message.output)),
+        escapeMarkdown(outcome),
+      ];
       return { title: "Command", parts };
     }
     case "custom":
@@ -148,16 +165,19 @@ function contentParts(content: unknown): string[] {
       case "thinking":
         return getText(fields.thinking) ? [`**Thinking**`, fence(getText(fields.thinking))] : [];
       case "toolCall":
-        return [`**Call of ${plain(excerpt(getText(fields.name), 100))}**`, fence(toJson(fields.arguments), "json")];
+        return [
+          `**Call of ${escapeMarkdown(excerpt(getText(fields.name), 100))}**`,
+          fence(toJson(fields.arguments), "json"),
+        ];
       case "image":
-        return `(a picture, ${plain(excerpt(getText(fields.mimeType), 60))})`;
+        return `(image: ${escapeMarkdown(excerpt(getText(fields.mimeType), 60))})`;
       default:
         return fence(toJson(block), "json");
     }
   });
 }
 
-/** Output is never Markdown. */
+/** Output is not parsed as Markdown. */
 function resultParts(content: unknown): string[] {
   if (!Array.isArray(content)) return [outputFence(getText(content))];
   return content.flatMap((block: unknown) => {
@@ -166,14 +186,15 @@ function resultParts(content: unknown): string[] {
   });
 }
 
-/** Nothing for no text. */
+/** Empty if the text is. */
 const fence = (text: string, language?: string): string =>
-  text.trim() === "" ? "" : fenced(clean(visible(text)), language);
+  text.trim() === "" ? "" : fenced(clean(showHidden(text)), language);
 
-const outputFence = (output: string): string => (output.trim() === "" ? "" : fenced(clean(withoutSequences(output))));
+const outputFence = (output: string): string =>
+  output.trim() === "" ? "" : fenced(clean(removeEscapeSequences(output)));
 
-/** One line of text that means nothing to Markdown or HTML. An underscore inside a word means nothing anyway. */
-const plain = (text: string): string =>
+/** Escapes a line of text. An underscore inside a word needs no escape. */
+const escapeMarkdown = (text: string): string =>
   text
     .replace(/[\\`*[\]>&]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\$&")
     // A backslash would not do: after an address it is read as a part of the address.
