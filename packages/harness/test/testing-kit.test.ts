@@ -102,7 +102,7 @@ test("what waits, is taken back, is asked, fails, is left and is compacted can b
       [text("Of a long question.")],
       [text("Elsewhere.")],
     ],
-    { customTools: [slow], ask: async () => ({ decision: "deny", reason: "not now" }) },
+    { customTools: [slow], ask: async () => ({ decision: "deny", message: "not now" }) },
   );
   const { session } = desk;
   const done = desk.prompt("Begin.");

@@ -16,7 +16,7 @@ import { usageMistake } from "./run-forms.ts";
 
 type Format = "html" | "md" | "jsonl";
 
-const exporters: Record<Format, (source: ExportSource) => string> = {
+const exporters: Record<Format, (source: ExportSource) => Promise<string> | string> = {
   html: (source) => exportHtml(source),
   md: (source) => exportMarkdown(source),
   jsonl: (source) => exportJsonl(source),
@@ -28,7 +28,7 @@ export async function exportSession(given: Given, io: Io): Promise<ExitCode> {
   const format = (given.value("format") as Format | undefined) ?? detectFormat(output);
   const path = await sessionFile(context, given.places[0], io);
   const source = await readSession(path, context, (session) => session.exportSource());
-  const text = exporters[format](source);
+  const text = await exporters[format](source);
   if (output === undefined || output === "-" || output === "/dev/stdout") {
     io.out(text);
     await io.drained();

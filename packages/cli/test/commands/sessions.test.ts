@@ -258,7 +258,7 @@ test("import reads pi's old versions and damaged files, and says what it could n
   await writeFile(join(place.directory, "old.jsonl"), `${lines.join("\n")}\n{half a line\n`);
   const { code, out, err } = await run(place, ["sessions", "import", "old.jsonl"]);
   expect([code, out]).toEqual([exitCodes.done, "ancient\n"]);
-  expect(err).toContain("Line 3 is no entry that can be read.");
+  expect(err).toContain("Line 3 is not a readable entry; it is skipped.");
   expect(await listed(place)).toMatchObject([{ id: "ancient", firstMessage: "From long ago" }]);
   await writeFile(join(place.directory, "notes.txt"), "These are notes.\n");
   for (const name of ["notes.txt", "nowhere.jsonl"]) {

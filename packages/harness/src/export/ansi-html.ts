@@ -1,21 +1,20 @@
-/** What a program wrote to a terminal, as HTML: colours become classes, every other escape sequence is left out. */
+/** Terminal output as HTML: colours become classes, every other escape sequence is removed. */
 import { escapeSequence, html } from "./text.ts";
 
 export function ansiHtml(text: string): string {
   const parts: string[] = [];
-  let classes = "";
-  let from = 0;
-  const write = (end: number) => {
-    const shown = html(text.slice(from, end));
-    if (shown) parts.push(classes ? `<span class="${classes}">${shown}</span>` : shown);
-  };
   let style: Style = plain;
-  for (const found of text.matchAll(escapeSequence)) {
-    write(found.index);
-    from = found.index + found[0].length;
-    if (found[2] !== "m") continue;
-    style = restyle(style, found[1] ?? "");
-    classes = getClasses(style);
+  let start = 0;
+  const write = (end: number) => {
+    const escaped = html(text.slice(start, end));
+    const classes = getClasses(style);
+    if (escaped) parts.push(classes ? `<span class="${classes}">${escaped}</span>` : escaped);
+  };
+  for (const match of text.matchAll(escapeSequence)) {
+    const [sequence, parameters = "", command] = match;
+    write(match.index);
+    start = match.index + sequence.length;
+    if (command === "m") style = applyCodes(style, parameters);
   }
   write(text.length);
   return parts.join("");
@@ -32,22 +31,22 @@ interface Style {
 
 const plain: Style = { colour: undefined, isBold: false, isDim: false, isItalic: false, isUnderlined: false };
 
-function restyle(style: Style, parameters: string): Style {
+function applyCodes(style: Style, parameters: string): Style {
   const codes = parameters.slice(0, 256).split(/[;:]/).map(Number);
-  for (let at = 0; at < codes.length; at++) {
-    const code = codes[at]!;
-    // A colour by number or by its parts; its own parameters are no codes. Only the sixteen names have classes.
-    const length = code === 38 || code === 48 || code === 58 ? (codes[at + 1] === 5 ? 2 : 4) : 0;
-    if (code === 38) style = { ...style, colour: length === 2 ? named(codes[at + 2]) : undefined };
-    else if (length === 0) style = { ...style, ...change(code) };
-    at += length;
+  for (let index = 0; index < codes.length; index++) {
+    const code = codes[index]!;
+    // A colour by number (`5;n`) or by its parts (`2;r;g;b`): its parameters are skipped. Only 16 colours have classes.
+    const length = code === 38 || code === 48 || code === 58 ? (codes[index + 1] === 5 ? 2 : 4) : 0;
+    if (code === 38) style = { ...style, colour: length === 2 ? toNamedColour(codes[index + 2]) : undefined };
+    else if (length === 0) style = { ...style, ...getChange(code) };
+    index += length;
   }
   return style;
 }
 
-const named = (colour: number | undefined) => (colour !== undefined && colour < 16 ? colour : undefined);
+const toNamedColour = (colour: number | undefined) => (colour !== undefined && colour < 16 ? colour : undefined);
 
-function change(code: number): Partial<Style> {
+function getChange(code: number): Partial<Style> {
   if (code >= 30 && code <= 37) return { colour: code - 30 };
   if (code >= 90 && code <= 97) return { colour: code - 82 };
   return changes[code] ?? {};

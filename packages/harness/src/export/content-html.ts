@@ -1,16 +1,27 @@
-/** The contents of messages as HTML: text, thinking, tool calls, pictures, output. */
+/** The contents of messages as HTML: text, thinking, tool calls, images, output. */
 import { ansiHtml } from "./ansi-html.ts";
 import { diffHtml } from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
-import { diffsIn } from "./source.ts";
-import { clean, countText, cut, escapeHtml, toFields, html, toJson, getText, visible } from "./text.ts";
+import { getDiffs } from "./source.ts";
+import {
+  clean,
+  cut,
+  escapeHtml,
+  type Fields,
+  formatCount,
+  getText,
+  html,
+  showHidden,
+  toFields,
+  toJson,
+} from "./text.ts";
 
 export interface ContentOptions {
   /** Longer outputs, arguments and data are cut. */
   maxResultChars: number;
 }
 
-/** What a message says, whether as one text or in blocks. What is no block that we know is shown as data. */
+/** The content of a message, whether it is one text or blocks. Blocks of unknown types are shown as data. */
 export function contentHtml(content: unknown, options: ContentOptions): string {
   if (!Array.isArray(content)) return markdownHtml(getText(content));
   return content.map((block: unknown) => blockHtml(block, options)).join("\n");
@@ -32,15 +43,15 @@ function blockHtml(block: unknown, options: ContentOptions): string {
   }
 }
 
-function thinkingHtml({ thinking, redacted }: Readonly<Record<string, unknown>>): string {
+function thinkingHtml({ thinking, redacted }: Fields): string {
   const text = getText(thinking);
-  if (redacted === true || text === "") return note("Thinking that the provider keeps to itself.");
+  if (redacted === true || text === "") return note("Thinking, redacted by the provider.");
   return `<details class="thinking"><summary>Thinking</summary>${markdownHtml(text)}</details>`;
 }
 
-function toolCallHtml(call: Readonly<Record<string, unknown>>, options: ContentOptions): string {
+function toolCallHtml(call: Fields, options: ContentOptions): string {
   const { command, ...others } = toFields(call.arguments);
-  // A command reads better as itself than as a string in JSON.
+  // A command is easier to read as text than as a JSON string.
   const isCommand = typeof command === "string";
   const rest = isCommand ? others : call.arguments;
   const parts = [
@@ -52,57 +63,59 @@ function toolCallHtml(call: Readonly<Record<string, unknown>>, options: ContentO
   return `<div class="tool">${parts.join("")}</div>`;
 }
 
-/** What a tool or a command gave back: blocks of output, and what the tool changed. */
+/** The result of a tool: its blocks of output, and the diffs of the files it changed. */
 export function resultHtml(content: unknown, details: unknown, options: ContentOptions): string {
   const blocks: unknown[] = Array.isArray(content) ? content : [{ type: "text", text: getText(content) }];
-  const shown = blocks.map((block) => {
+  const outputs = blocks.map((block) => {
     const fields = toFields(block);
     return fields.type === "text" ? outputHtml(getText(fields.text), options) : blockHtml(block, options);
   });
-  return [...shown, ...diffsIn(details).map((diff) => boundedHtml(diff, options, diffHtml))].join("\n");
+  return [...outputs, ...getDiffs(details).map((diff) => cutHtml(diff, options, diffHtml))].join("\n");
 }
 
-/** More lines than this are folded. */
-const maxLines = 24;
+/** Texts with more lines are folded. */
+const maxUnfoldedLines = 24;
 
 /** Output as a terminal would show it. */
 export const outputHtml = (output: string, options: ContentOptions): string => foldedHtml(output, options, ansiHtml);
 
-/** Commands and arguments, with nothing in them hidden. */
+/** Commands and arguments, with hidden characters shown. */
 export const codeHtml = (code: string, options: ContentOptions): string =>
-  foldedHtml(code, options, (text) => html(visible(text)));
+  foldedHtml(code, options, (text) => html(showHidden(text)));
 
-function foldedHtml(given: string, options: ContentOptions, show: (text: string) => string): string {
-  if (given.trim() === "") return "";
-  return boundedHtml(given, options, (text) => {
-    const block = `<pre>${show(text.replace(/\n$/, ""))}</pre>`;
-    const lines = text.split("\n").length;
-    return lines <= maxLines ? block : `<details><summary>${countText(lines)} lines</summary>${block}</details>`;
+function foldedHtml(text: string, options: ContentOptions, toHtml: (text: string) => string): string {
+  if (text.trim() === "") return "";
+  return cutHtml(text, options, (kept) => {
+    const block = `<pre>${toHtml(kept.replace(/\n$/, ""))}</pre>`;
+    const lines = kept.split("\n").length;
+    return lines <= maxUnfoldedLines
+      ? block
+      : `<details><summary>${formatCount(lines)} lines</summary>${block}</details>`;
   });
 }
 
-function boundedHtml(text: string, { maxResultChars }: ContentOptions, show: (text: string) => string): string {
-  const { text: kept, leftOut } = cut(text, maxResultChars);
-  return show(kept) + (leftOut > 0 ? note(`${countText(leftOut)} more characters are left out here.`) : "");
+function cutHtml(text: string, { maxResultChars }: ContentOptions, toHtml: (text: string) => string): string {
+  const { text: kept, omitted } = cut(text, maxResultChars);
+  return toHtml(kept) + (omitted > 0 ? note(`${formatCount(omitted)} more characters omitted.`) : "");
 }
 
-/** Anything else, as JSON, folded. */
+/** Any value as JSON, folded. */
 export const dataHtml = (title: string, value: unknown, options: ContentOptions): string =>
   value === undefined
     ? ""
-    : `<details class="data"><summary>${html(title)}</summary>${boundedHtml(toJson(value), options, (text) => `<pre>${html(text)}</pre>`)}</details>`;
+    : `<details class="data"><summary>${html(title)}</summary>${cutHtml(toJson(value), options, (text) => `<pre>${html(text)}</pre>`)}</details>`;
 
 export const note = (text: string): string => `<p class="note">${html(text)}</p>`;
 
 export const errorHtml = (text: string): string => `<p class="error">${html(text)}</p>`;
 
-/** Only pictures that can do nothing but be seen; SVG is a document. */
-const pictures: ReadonlySet<unknown> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+/** SVG is missing because it is a document that can hold scripts. */
+const imageTypes: ReadonlySet<unknown> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-function imageHtml({ mimeType, data }: Readonly<Record<string, unknown>>): string {
-  const isShown = pictures.has(mimeType) && typeof data === "string" && isBase64(data);
-  if (!isShown) return note(`A picture that cannot be shown (${clean(getText(mimeType)).slice(0, 100) || "no type"}).`);
-  return `<img src="data:${escapeHtml(getText(mimeType))};base64,${escapeHtml(data)}" alt="picture">`;
+function imageHtml({ mimeType, data }: Fields): string {
+  const isShown = imageTypes.has(mimeType) && typeof data === "string" && isBase64(data);
+  if (!isShown) return note(`An image that cannot be shown (${clean(getText(mimeType)).slice(0, 100) || "no type"}).`);
+  return `<img src="data:${escapeHtml(getText(mimeType))};base64,${escapeHtml(data)}" alt="image">`;
 }
 
 const isBase64 = (data: string) => data.length > 0 && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);

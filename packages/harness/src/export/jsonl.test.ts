@@ -8,32 +8,32 @@ import { sampleSource } from "../../test/export/sample.ts";
 
 const lines = (...values: unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join("");
 const time = "2025-11-01T00:00:00.000Z";
-const said = (content: string) => ({ type: "message", timestamp: time, message: { role: "user", content } });
+const userMessage = (content: string) => ({ type: "message", timestamp: time, message: { role: "user", content } });
 
-describe("what is exported comes back", () => {
+describe("importing an export restores it", () => {
   test("with every entry type and every text", () => {
     for (const text of hostileTexts) {
       // Types and roles are names, not text.
-      const source = sampleSource((place) => (/type|role/i.test(place) ? "x" : text));
+      const source = sampleSource((field) => (/type|role/i.test(field) ? "x" : text));
       const { header, entries, problems } = importSession(exportJsonl(source));
       expect(problems).toEqual([]);
       expect({ header, entries }).toEqual({ header: source.header, entries: source.entries });
     }
   });
 
-  test("with fields and types that nobody knows", () => {
+  test("with unknown fields and types", () => {
     const entry = fc.record({
       type: fc.constantFrom("later", "message", "custom"),
       more: fc.jsonValue(),
       data: fc.jsonValue(),
     });
     fc.assert(
-      fc.property(fc.array(entry), fc.dictionary(fc.string(), fc.jsonValue()), (drafts, given) => {
-        const fields = JSON.parse(JSON.stringify(given)) as typeof given;
-        const entries = drafts.map((draft, at) => ({
+      fc.property(fc.array(entry), fc.dictionary(fc.string(), fc.jsonValue()), (drafts, extraFields) => {
+        const fields = JSON.parse(JSON.stringify(extraFields)) as typeof extraFields;
+        const entries = drafts.map((draft, index) => ({
           ...draft,
-          id: `i${at}`,
-          parentId: at ? `i${at - 1}` : null,
+          id: `i${index}`,
+          parentId: index ? `i${index - 1}` : null,
           timestamp: time,
         }));
         const text = lines({ ...fields, type: "session", version: 3, id: "s", timestamp: time, cwd: "/" }, ...entries);
@@ -57,29 +57,29 @@ describe("what is exported comes back", () => {
     );
   });
 
-  test("without checksums, which are of the bytes of another file", () => {
+  test("without checksums, which belong to the bytes of another file", () => {
     const text = lines(
       { type: "session", version: 3, id: "s", timestamp: time, cwd: "/", crc: "00000000" },
-      { ...said("a"), id: "a", parentId: null, data: { crc: 1 }, crc: "00000000" },
+      { ...userMessage("a"), id: "a", parentId: null, data: { crc: 1 }, crc: "00000000" },
     );
     const read = importSession(text);
-    expect(read.entries).toEqual([{ ...said("a"), id: "a", parentId: null, data: { crc: 1 } }]);
+    expect(read.entries).toEqual([{ ...userMessage("a"), id: "a", parentId: null, data: { crc: 1 } }]);
     expect(exportJsonl({ header: read.header!, entries: read.entries, leafId: "a" })).not.toContain("00000000");
   });
 });
 
-test("the current branch stands alone, with its labels and the name wherever they were set", () => {
+test("the current branch is exported with its labels and the name, on whatever branch they were set", () => {
   const entry = (id: string, parentId: string | null, fields: object) => ({ id, parentId, timestamp: time, ...fields });
   const header = { type: "session" as const, version: 3, id: "s", timestamp: time, cwd: "/" };
   const entries = [
-    entry("a", null, said("a")),
+    entry("a", null, userMessage("a")),
     entry("n", "a", { type: "session_info", name: "first" }),
-    entry("b", "n", said("b")),
+    entry("b", "n", userMessage("b")),
     entry("c", "b", { type: "label", targetId: "a", label: "old" }),
     entry("d", "c", { type: "label", targetId: "a", label: "start" }),
     entry("e", "d", { type: "label", targetId: "b", label: "elsewhere" }),
     entry("f", "e", { type: "session_info", name: "N" }),
-    entry("g", "a", said("g")),
+    entry("g", "a", userMessage("g")),
     entry("h", "g", { type: "label", targetId: "g", label: "end" }),
   ] as unknown as SessionEntry[];
   const read = importSession(exportJsonl({ header, entries, leafId: "h" }, { branch: "current" }));
@@ -92,13 +92,13 @@ test("the current branch stands alone, with its labels and the name wherever the
   ]);
 });
 
-test("what hangs on a lost parent is on the current branch with all above it", () => {
+test("an entry whose parent is missing is on the current branch with all entries above it", () => {
   const header = { type: "session" as const, version: 3, id: "s", timestamp: time, cwd: "/" };
   const entries = [
-    { ...said("a"), id: "a", parentId: null },
+    { ...userMessage("a"), id: "a", parentId: null },
     null,
-    { ...said("c"), id: "c", parentId: "b" },
-    { ...said("d"), id: "d", parentId: "c" },
+    { ...userMessage("c"), id: "c", parentId: "b" },
+    { ...userMessage("d"), id: "d", parentId: "c" },
   ] as unknown as SessionEntry[];
   const read = importSession(exportJsonl({ header, entries, leafId: "d" }, { branch: "current" }));
   expect(read.problems).toEqual([]);
@@ -108,12 +108,12 @@ test("what hangs on a lost parent is on the current branch with all above it", (
 });
 
 describe("older files", () => {
-  test("version 1 becomes a chain with ids of its lines", () => {
+  test("version 1 becomes a chain with ids made from line numbers", () => {
     const text = lines(
       { type: "session", id: "s", timestamp: time, cwd: "/p", provider: "acme", branchedFrom: "/old.jsonl" },
-      said("one"),
+      userMessage("one"),
       { type: "model_change", timestamp: time, provider: "acme", modelId: "m" },
-      said("two"),
+      userMessage("two"),
       { type: "compaction", timestamp: time, summary: "so far", firstKeptEntryIndex: 3, tokensBefore: 9 },
       {
         type: "message",
@@ -132,9 +132,9 @@ describe("older files", () => {
         parentSession: "/old.jsonl",
       },
       entries: [
-        { ...said("one"), id: "00000002", parentId: null },
+        { ...userMessage("one"), id: "00000002", parentId: null },
         { type: "model_change", timestamp: time, provider: "acme", modelId: "m", id: "00000003", parentId: "00000002" },
-        { ...said("two"), id: "00000004", parentId: "00000003" },
+        { ...userMessage("two"), id: "00000004", parentId: "00000003" },
         {
           type: "compaction",
           timestamp: time,
@@ -156,10 +156,10 @@ describe("older files", () => {
     });
   });
 
-  test("version 2 keeps its tree and has its roles renamed", () => {
+  test("version 2 keeps its tree, and its roles are renamed", () => {
     const text = lines(
       { type: "session", version: 2, id: "s", timestamp: time, cwd: "/p", parentSession: "/old.jsonl" },
-      { ...said("one"), id: "a1", parentId: null },
+      { ...userMessage("one"), id: "a1", parentId: null },
       {
         type: "message",
         id: "b2",
@@ -167,7 +167,7 @@ describe("older files", () => {
         timestamp: time,
         message: { role: "hookMessage", customType: "h", content: "hi" },
       },
-      { ...said("two"), id: "c3", parentId: "a1" },
+      { ...userMessage("two"), id: "c3", parentId: "a1" },
     );
     const { header, entries, problems } = importSession(text);
     expect(problems).toEqual([]);
@@ -177,7 +177,7 @@ describe("older files", () => {
   });
 });
 
-describe("a file that is not as it should be is read as far as it goes", () => {
+describe("a damaged file is read as far as possible", () => {
   const header = { type: "session", version: 3, id: "s", timestamp: time, cwd: "/" };
   const read = (text: string) => {
     const { entries, problems, header } = importSession(text);
@@ -188,17 +188,17 @@ describe("a file that is not as it should be is read as far as it goes", () => {
     };
   };
 
-  test("bad lines are reported by number, and what followed them is put behind what is there", () => {
+  test("unreadable lines are reported by number, and the entries after them are reattached", () => {
     const text = [
       JSON.stringify(header),
-      JSON.stringify({ ...said("a"), id: "a", parentId: null }),
+      JSON.stringify({ ...userMessage("a"), id: "a", parentId: null }),
       '{"type":"message","id":"b","par',
       "",
       "[1]",
       "null",
       '{"id":"x"}',
-      JSON.stringify({ ...said("c"), id: "c", parentId: "b" }),
-      JSON.stringify({ ...said("d"), id: "d", parentId: "c" }),
+      JSON.stringify({ ...userMessage("c"), id: "c", parentId: "b" }),
+      JSON.stringify({ ...userMessage("d"), id: "d", parentId: "c" }),
       '{"type":"mess',
     ].join("\r\n");
     expect(read(text)).toEqual({
@@ -208,12 +208,12 @@ describe("a file that is not as it should be is read as far as it goes", () => {
     });
   });
 
-  test("a line that is not as it was written is read and reported, whatever its line ends", () => {
+  test("a line that does not match its checksum is read and reported, whatever its line ends", () => {
     const source = {
       header: { ...header, type: "session" as const },
       entries: [
-        { ...said("delete nothing"), id: "a", parentId: null },
-        { ...said("b"), id: "b", parentId: "a" },
+        { ...userMessage("delete nothing"), id: "a", parentId: null },
+        { ...userMessage("b"), id: "b", parentId: "a" },
       ] as unknown as SessionEntry[],
       leafId: "b",
     };
@@ -231,23 +231,25 @@ describe("a file that is not as it should be is read as far as it goes", () => {
     expect(read(whole.replace('"crc"', '"cRc"')).problems).toEqual(["1 changed"]);
   });
 
-  test("without a header the entries are there, and ids tell their version", () => {
-    expect(read(lines({ ...said("a"), id: "a", parentId: null }))).toEqual({
+  test("without a header the entries are read, and their ids tell the version", () => {
+    expect(read(lines({ ...userMessage("a"), id: "a", parentId: null }))).toEqual({
       header: undefined,
       entries: ["null a"],
       problems: ["1 no_header"],
     });
-    expect(read(lines(said("a"), said("b")))).toMatchObject({ entries: ["null 00000001", "00000001 00000002"] });
+    expect(read(lines(userMessage("a"), userMessage("b")))).toMatchObject({
+      entries: ["null 00000001", "00000001 00000002"],
+    });
     expect(read("")).toEqual({ header: undefined, entries: [], problems: ["1 no_header"] });
   });
 
-  test("ids that are missing or taken are made from the line", () => {
+  test("missing and duplicate ids are replaced by ids made from the line number", () => {
     const text = lines(
       header,
-      { ...said("a"), id: "00000004", parentId: null },
-      { ...said("b"), parentId: "00000004" },
-      { ...said("c"), id: "00000004", parentId: "00000003" },
-      { ...said("d"), id: 7, parentId: 7 },
+      { ...userMessage("a"), id: "00000004", parentId: null },
+      { ...userMessage("b"), parentId: "00000004" },
+      { ...userMessage("c"), id: "00000004", parentId: "00000003" },
+      { ...userMessage("d"), id: 7, parentId: 7 },
     );
     expect(read(text)).toEqual({
       header: "s",
@@ -256,12 +258,12 @@ describe("a file that is not as it should be is read as far as it goes", () => {
     });
   });
 
-  test("a newer version, a second header and a mark at the beginning are no obstacle", () => {
-    const text = `\uFEFF${lines({ ...header, version: 9 }, { ...said("a"), id: "a", parentId: null }, header)}`;
+  test("a newer version, a second header and a byte order mark are accepted", () => {
+    const text = `\uFEFF${lines({ ...header, version: 9 }, { ...userMessage("a"), id: "a", parentId: null }, header)}`;
     expect(read(text)).toEqual({ header: "s", entries: ["null a"], problems: ["1 newer_version", "3 extra_header"] });
   });
 
-  test("whatever the text, ids are unique and parents stand before their children", () => {
+  test("whatever the text, ids are unique and parents come before their children", () => {
     const line = fc.oneof(
       fc.string(),
       fc.jsonValue().map((value) => JSON.stringify(value)),

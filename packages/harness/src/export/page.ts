@@ -1,10 +1,10 @@
-/** The frame of the page: the only style and the only script that its policy lets run. Nothing of a session gets in here. */
+/** The frame of the page, with the only style and the only script that its policy allows. Neither holds text of a session. */
 import { createHash } from "node:crypto";
 
-const light = `--page:#fbfbfa;--card:#fff;--line:#dcdcd8;--text:#1d1d1f;--soft:#66666b;--mark:#0b62c4;--user:#eaf2fc;
+const light = `--page:#fbfbfa;--box:#fff;--line:#dcdcd8;--text:#1d1d1f;--soft:#66666b;--mark:#0b62c4;--user:#eaf2fc;
 --code:#f3f3f0;--add:#dff3e1;--del:#fbe3e3;--bad:#b3261e;--sum:#f6efdc;
 --c0:#333;--c1:#b3261e;--c2:#2c7a2c;--c3:#8a6100;--c4:#1f5fbf;--c5:#8a2f9c;--c6:#0f7580;--c7:#666`;
-const dark = `--page:#17181a;--card:#1f2023;--line:#37383d;--text:#e6e6e3;--soft:#9b9ba1;--mark:#7db4ff;--user:#1f2b3b;
+const dark = `--page:#17181a;--box:#1f2023;--line:#37383d;--text:#e6e6e3;--soft:#9b9ba1;--mark:#7db4ff;--user:#1f2b3b;
 --code:#141517;--add:#173420;--del:#421d1f;--bad:#ff8a80;--sum:#332c19;
 --c0:#8b8b8b;--c1:#ff8a80;--c2:#83d083;--c3:#e0b94f;--c4:#86b4ff;--c5:#d79be3;--c6:#6fd0da;--c7:#d0d0d0`;
 
@@ -26,7 +26,7 @@ dl{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;margin:0;font-size:.85rem}
 dl div{display:flex;gap:.4rem}
 dt{color:var(--soft);white-space:nowrap}
 dd{margin:0}
-button{font:inherit;font-size:.85rem;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:6px;padding:.25rem .7rem;cursor:pointer}
+button{font:inherit;font-size:.85rem;color:inherit;background:var(--box);border:1px solid var(--line);border-radius:6px;padding:.25rem .7rem;cursor:pointer}
 .body{display:grid;grid-template-columns:20rem minmax(0,1fr);align-items:start}
 nav{position:sticky;top:0;max-height:100vh;overflow:auto;padding:1rem;border-right:1px solid var(--line);font-size:.82rem}
 nav ol{list-style:none;margin:0;padding:0}
@@ -43,19 +43,19 @@ nav summary{color:var(--soft);cursor:pointer}
 .label{background:var(--sum);border-radius:4px;padding:0 .3rem;font-weight:600}
 .fork{color:var(--mark)}
 main{padding:1rem 1.5rem 4rem;max-width:60rem}
-article{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.6rem 1rem;margin:0 0 .8rem;content-visibility:auto;contain-intrinsic-size:auto 8rem;scroll-margin-top:1rem}
+article{background:var(--box);border:1px solid var(--line);border-radius:8px;padding:.6rem 1rem;margin:0 0 .8rem;content-visibility:auto;contain-intrinsic-size:auto 8rem;scroll-margin-top:1rem}
 article:target{outline:2px solid var(--mark)}
 article>header{display:flex;gap:.6rem;align-items:baseline;font-size:.8rem;color:var(--soft)}
 article>header b{color:var(--text)}
 article>header time{margin-left:auto;white-space:nowrap}
 article.user{background:var(--user)}
 article.summary{background:var(--sum)}
-body:has(#all:not(:checked)) article.trace{display:none}
-article.fact,article.trace,article.unknown{border-style:dashed;background:none;padding:.2rem 1rem;font-size:.85rem}
-article.fact{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .8rem}
-article.fact>header{display:contents}
-article.fact>header time{order:1;font-size:.8rem}
-article.fact>.note{margin:0}
+body:has(#all:not(:checked)) article.internal{display:none}
+article.info,article.internal,article.unknown{border-style:dashed;background:none;padding:.2rem 1rem;font-size:.85rem}
+article.info{display:flex;flex-wrap:wrap;align-items:baseline;gap:0 .8rem}
+article.info>header{display:contents}
+article.info>header time{order:1;font-size:.8rem}
+article.info>.note{margin:0}
 article.result,article.shell{margin-left:1.5rem}
 article.failed{border-color:var(--bad)}
 p,ul,ol,figure,blockquote,.table,pre{margin:.5rem 0}
@@ -67,7 +67,7 @@ figcaption{font-size:.75rem;color:var(--soft)}
 table{border-collapse:collapse}
 .table{overflow-x:auto}
 th,td{border:1px solid var(--line);padding:.2rem .6rem;text-align:left}
-.mid{text-align:center}
+.center{text-align:center}
 .right{text-align:right}
 img{max-width:100%;border-radius:6px}
 summary{cursor:pointer;color:var(--soft)}
@@ -83,26 +83,26 @@ ${colours}
 @media print{nav,button{display:none}.body{display:block}}
 `;
 
-/** Shows the branch of what was clicked in the tree. Where a card's parent is, the card says; it reads nothing else. */
+/** Shows the branch of the entry that was clicked in the tree. It reads only ids, parents and links. */
 const script = `
 "use strict";
 (() => {
   const root = document.documentElement;
-  const cards = [...document.querySelectorAll("main > article")];
-  const parents = cards.map((card) => Number(card.dataset.parent));
-  const newest = new Map(parents.map((parent, at) => [parent, at]));
+  const articles = [...document.querySelectorAll("main > article")];
+  const parents = articles.map((article) => Number(article.dataset.parent));
+  const newestChild = new Map(parents.map((parent, index) => [parent, index]));
   const links = new Map([...document.querySelectorAll("nav a")].map((link) => [Number(link.hash.slice(2)), link]));
 
   const show = (target) => {
-    if (!cards[target] || !cards[target].hidden) return;
+    if (!articles[target] || !articles[target].hidden) return;
     let leaf = target;
-    while (newest.has(leaf)) leaf = newest.get(leaf);
+    while (newestChild.has(leaf)) leaf = newestChild.get(leaf);
     const branch = new Set();
-    for (let at = leaf; at >= 0; at = parents[at]) branch.add(at);
-    cards.forEach((card, at) => (card.hidden = !branch.has(at)));
-    links.forEach((link, at) => {
-      link.parentElement.classList.toggle("on", branch.has(at));
-      if (at === leaf) link.setAttribute("aria-current", "true");
+    for (let index = leaf; index >= 0; index = parents[index]) branch.add(index);
+    articles.forEach((article, index) => (article.hidden = !branch.has(index)));
+    links.forEach((link, index) => {
+      link.parentElement.classList.toggle("on", branch.has(index));
+      if (index === leaf) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     });
   };
@@ -110,9 +110,9 @@ const script = `
     if (!/^#e[0-9]+$/.test(location.hash)) return;
     const target = Number(location.hash.slice(2));
     show(target);
-    cards[target]?.scrollIntoView();
+    articles[target]?.scrollIntoView();
   };
-  // Before the browser looks for the card, it has to be there.
+  // The entry has to be visible before the browser scrolls to it.
   document.querySelector("nav")?.addEventListener("click", (event) => {
     const link = event.target.closest("a");
     if (link) show(Number(link.hash.slice(2)));
@@ -131,7 +131,7 @@ const script = `
 
 const toHash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/** Nothing is loaded, nothing is sent, and of all scripts and styles only ours are run. */
+/** Nothing is loaded or sent, and only the script and the style above are allowed. */
 const policy = [
   "default-src 'none'",
   "img-src data:",
@@ -142,14 +142,14 @@ const policy = [
 ].join("; ");
 
 export interface Page {
-  /** All of them HTML. */
+  /** HTML, as are the others. */
   title: string;
-  facts: string;
+  metadata: string;
   tree: string;
-  cards: string;
+  entries: string;
 }
 
-export const pageHtml = ({ title, facts, tree, cards }: Page): string => `<!doctype html>
+export const pageHtml = ({ title, metadata, tree, entries }: Page): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -164,18 +164,18 @@ export const pageHtml = ({ title, facts, tree, cards }: Page): string => `<!doct
 <div>
 <h1>${title}</h1>
 <dl>
-${facts}
+${metadata}
 </dl>
 </div>
-<button id="theme" type="button" hidden>Light or dark</button>
+<button id="theme" type="button" hidden>Light/dark</button>
 </header>
 <div class="body">
-<nav aria-label="Tree of the session">
-<input id="all" type="checkbox"><label for="all"> results and notes too</label>
+<nav aria-label="Session tree">
+<input id="all" type="checkbox"><label for="all"> Show all entries</label>
 ${tree}
 </nav>
 <main>
-${cards}
+${entries}
 </main>
 </div>
 <script>${script}</script>

@@ -1,6 +1,6 @@
-/** What exports are made from, and the shape of its tree. Pure, and total: a log is read without being checked. */
+/** The session that an export reads, and the shape of its tree. Pure. Accepts any entries, because a log is not validated. */
 import { customTypes, type SessionEntry, type SessionHeader } from "../session/entry.ts";
-import { toFields, getText } from "./text.ts";
+import { getText, toFields } from "./text.ts";
 
 /** A session as a plain value. */
 export interface ExportSource {
@@ -13,55 +13,56 @@ export interface ExportSource {
   name?: string;
 }
 
-/** The tree by position in the file. A parent stands before its children, so that a branch is always in file order. */
+/** The tree by index in `entries`. A parent comes before its children, so every branch is in file order. */
 export interface Outline {
   entries: readonly SessionEntry[];
-  /** -1 for a root. What names a parent that is not in the file before it hangs on the entry above it. */
+  /** -1 for a root. An entry whose parent is not before it in the file is a child of the entry above it. */
   parents: readonly number[];
-  /** Whether the entry hangs where it does because what came before it is lost. */
+  /** Whether the parent of the entry is missing, so that it is a child of the entry above it instead. */
   isReattached: readonly boolean[];
   children: readonly (readonly number[])[];
   roots: readonly number[];
-  /** -1 when nothing is current. */
+  /** -1 for a session at its root. */
   leaf: number;
   /** Whether the entry is on the current branch. */
   isCurrent: readonly boolean[];
   /** The latest label of each entry that has one. */
   labels: ReadonlyMap<number, string>;
   /** The ids of the calls that have a result. */
-  answered: ReadonlySet<unknown>;
+  answeredCalls: ReadonlySet<unknown>;
   name: string;
 }
 
-/** For people. */
-export const reattachedText = "What came before this is lost; it is shown after the entry above it in the file.";
+/** Shown with entries that are reattached. */
+export const reattachedText =
+  "The entry before this one is missing; this one is shown after the entry above it in the file.";
 
-/** What is no object says nothing, and is left out. */
-export const entriesIn = ({ entries }: Pick<ExportSource, "entries">): SessionEntry[] =>
+/** Leaves out what is not an object. */
+export const getEntries = ({ entries }: Pick<ExportSource, "entries">): SessionEntry[] =>
   entries.filter((entry: unknown) => typeof entry === "object" && entry !== null);
 
 export function createOutline({ leafId, name, ...source }: ExportSource): Outline {
-  const entries = entriesIn(source);
-  const positions = new Map<unknown, number>();
+  const entries = getEntries(source);
+  const indexes = new Map<unknown, number>();
   const parents: number[] = [];
   const children: number[][] = [];
   const roots: number[] = [];
   const isReattached: boolean[] = [];
-  for (const [at, { id, parentId }] of entries.entries()) {
-    // The first entry may leave unsaid that it hangs on nothing.
-    const isRoot = parentId === null || (parentId === undefined && at === 0);
-    const parent = isRoot ? -1 : (positions.get(parentId) ?? at - 1);
-    isReattached.push(!isRoot && !positions.has(parentId));
+  for (const [index, { id, parentId }] of entries.entries()) {
+    // In the first entry `parentId` may be missing.
+    const isRoot = parentId === null || (parentId === undefined && index === 0);
+    const parent = isRoot ? -1 : (indexes.get(parentId) ?? index - 1);
+    isReattached.push(!isRoot && !indexes.has(parentId));
     parents.push(parent);
     children.push([]);
-    (children[parent] ?? roots).push(at);
-    if (!positions.has(id)) positions.set(id, at);
+    (children[parent] ?? roots).push(index);
+    if (!indexes.has(id)) indexes.set(id, index);
   }
-  const leaf = leafId === null ? -1 : (positions.get(leafId) ?? -1);
+  const leaf = leafId === null ? -1 : (indexes.get(leafId) ?? -1);
   const isCurrent = entries.map(() => false);
-  for (let at = leaf; at >= 0; at = parents[at]!) isCurrent[at] = true;
-  const { labels, lastName } = namesIn(entries, positions);
-  const answered = new Set(entries.map(answeredCall));
+  for (let index = leaf; index >= 0; index = parents[index]!) isCurrent[index] = true;
+  const { labels, lastName } = getNames(entries, indexes);
+  const answeredCalls = new Set(entries.map(getAnsweredCall));
   return {
     entries,
     parents,
@@ -71,38 +72,43 @@ export function createOutline({ leafId, name, ...source }: ExportSource): Outlin
     leaf,
     isCurrent,
     labels,
-    answered,
+    answeredCalls,
     name: name ?? lastName,
   };
 }
 
-function answeredCall(entry: SessionEntry): unknown {
+function getAnsweredCall(entry: SessionEntry): unknown {
   const message = toFields(toFields(entry).message);
   return message.role === "toolResult" ? message.toolCallId : undefined;
 }
 
-/** What an entry of our own bookkeeping means to a reader; undefined for every other entry. */
-export type Trace =
-  | { kind: "none" }
-  /** A call was begun and nobody knows what came of it. */
+/** What an entry that the harness wrote for itself tells a reader. */
+export type Bookkeeping =
+  /** Nothing. */
+  | { kind: "internal" }
+  /** The call was started, and the session has no result for it. */
   | { kind: "unknown_outcome"; toolName: string };
 
-export function getTrace(entry: SessionEntry, { answered }: Pick<Outline, "answered">): Trace | undefined {
+/** Undefined for every entry that is not bookkeeping. */
+export function classifyBookkeeping(
+  entry: SessionEntry,
+  { answeredCalls }: Pick<Outline, "answeredCalls">,
+): Bookkeeping | undefined {
   if (entry.type !== "custom") return undefined;
-  if (entry.customType === customTypes.navigated) return { kind: "none" };
+  if (entry.customType === customTypes.navigated) return { kind: "internal" };
   if (entry.customType !== customTypes.callStarted) return undefined;
   const { toolCallId, toolName } = toFields(entry.data);
-  const isAnswered = toolCallId !== undefined && answered.has(toolCallId);
-  return isAnswered ? { kind: "none" } : { kind: "unknown_outcome", toolName: getText(toolName) };
+  const isAnswered = toolCallId !== undefined && answeredCalls.has(toolCallId);
+  return isAnswered ? { kind: "internal" } : { kind: "unknown_outcome", toolName: getText(toolName) };
 }
 
-function namesIn(entries: readonly SessionEntry[], positions: ReadonlyMap<unknown, number>) {
+function getNames(entries: readonly SessionEntry[], indexes: ReadonlyMap<unknown, number>) {
   const labels = new Map<number, string>();
   let lastName = "";
   for (const entry of entries) {
     if (entry.type === "session_info") lastName = getText(entry.name);
     if (entry.type !== "label") continue;
-    const target = positions.get(entry.targetId);
+    const target = indexes.get(entry.targetId);
     if (target === undefined) continue;
     if (typeof entry.label === "string" && entry.label !== "") labels.set(target, entry.label);
     else labels.delete(target);
@@ -110,12 +116,13 @@ function namesIn(entries: readonly SessionEntry[], positions: ReadonlyMap<unknow
   return { labels, lastName };
 }
 
-/** Tools tell what they changed in `diff`, or in the `diff` of each of their `files`. */
-export function diffsIn(details: unknown): string[] {
+/** Tools report their changes in `diff`, or in the `diff` of each of their `files`. */
+export function getDiffs(details: unknown): string[] {
   const { diff, files } = toFields(details);
-  const all = [diff, ...(Array.isArray(files) ? files.map((file) => toFields(file).diff) : [])];
-  return all.filter((text): text is string => typeof text === "string" && text !== "");
+  const diffs = [diff, ...(Array.isArray(files) ? files.map((file) => toFields(file).diff) : [])];
+  return diffs.filter((text): text is string => typeof text === "string" && text !== "");
 }
 
-/** The positions of the entries from the root to the leaf. */
-export const currentBranch = ({ isCurrent }: Outline): number[] => isCurrent.flatMap((is, at) => (is ? at : []));
+/** The indexes of the entries from the root to the leaf. */
+export const getCurrentBranch = ({ isCurrent }: Outline): number[] =>
+  isCurrent.flatMap((isOnBranch, index) => (isOnBranch ? index : []));

@@ -1,9 +1,9 @@
-/** What a session cost and who answered, over all of its branches. */
+/** The models, tokens and costs of a session, over all of its branches. */
 import type { SessionEntry } from "../session/entry.ts";
-import { toFields, getText } from "./text.ts";
+import { getText, toFields } from "./text.ts";
 
 export interface Totals {
-  /** `provider/model` of every answer, in the order of their first. */
+  /** `provider/model` of every assistant message, in the order of first use. */
   models: string[];
   messages: number;
   input: number;
@@ -12,7 +12,7 @@ export interface Totals {
   cacheWrite: number;
   /** US dollars. */
   cost: number;
-  /** The time of the latest entry, as it is in the log; empty when there is none. */
+  /** The time of the last entry, as it is in the log; empty when there is none. */
   lastActive: string;
 }
 
@@ -22,20 +22,20 @@ export function getTotals(entries: readonly SessionEntry[]): Totals {
   for (const entry of entries) {
     const message = toFields(entry.type === "message" ? entry.message : undefined);
     if (entry.type === "message") totals.messages++;
-    if (message.role === "assistant") models.add(modelName(message.provider, message.model));
+    if (message.role === "assistant") models.add(formatModel(message.provider, message.model));
     const usage = toFields(message.role === "assistant" ? message.usage : toFields(entry).usage);
-    for (const key of ["input", "output", "cacheRead", "cacheWrite"] as const) totals[key] += amount(usage[key]);
-    totals.cost += amount(toFields(usage.cost).total);
+    for (const key of ["input", "output", "cacheRead", "cacheWrite"] as const) totals[key] += toAmount(usage[key]);
+    totals.cost += toAmount(toFields(usage.cost).total);
     totals.lastActive = getText(entry.timestamp) || totals.lastActive;
   }
   return { ...totals, models: [...models] };
 }
 
-export const modelName = (provider: unknown, model: unknown): string =>
+export const formatModel = (provider: unknown, model: unknown): string =>
   [getText(provider), getText(model)].filter(Boolean).join("/") || "unknown model";
 
-/** Logs of others may say anything. */
-const amount = (value: unknown): number =>
+/** Files of other programs may hold any value. */
+const toAmount = (value: unknown): number =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.min(value, 1e12) : 0;
 
-export const costText = (cost: number): string => `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
+export const formatCost = (cost: number): string => `$${cost.toFixed(cost < 1 ? 4 : 2)}`;

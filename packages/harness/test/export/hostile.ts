@@ -1,8 +1,8 @@
-/** Texts that try to become more than text. For tests. */
+/** Texts that try to become markup, scripts or requests. For tests. */
 const ticks = "```";
 
 export const hostileTexts: readonly string[] = [
-  // Elements that run.
+  // Elements that run scripts or load files.
   "<script>alert(1)</script>",
   "<SCRIPT SRC=https://x.example/a.js></SCRIPT>",
   "</script><script>alert(1)</script>",
@@ -32,7 +32,7 @@ export const hostileTexts: readonly string[] = [
   "<base href=https://x.example/>",
   "<link rel=stylesheet href=https://x.example/a.css>",
   "<template><script>alert(1)</script></template>",
-  // Comments and other things that swallow what follows.
+  // Comments and other constructs that hide the text after them.
   "<!--",
   "<!-- --><script>alert(1)</script><!-- -->",
   "<!--><script>alert(1)</script>",
@@ -90,11 +90,22 @@ export const hostileTexts: readonly string[] = [
   "[a [b](https://x.example) c](https://y.example)",
   "[a https://x.example b](https://y.example)",
   "[x]: javascript:alert(1)\n[x]",
-  // Emphasis, code and blocks that end in the wrong place.
+  "[x]: https://x.example '<script>'\n\n[x] [x\ny]: https://x.example/<b>",
+  "[<https://x.example>](https://y.example) [![a](https://x.example)](https://y.example)",
+  "![a [b](https://x.example) c](https://y.example)",
+  "https://x.example/`a `<img src=x>`",
+  "https://x.example/\\<img src=x onerror=alert(1)> www.x.example\\<b> ftp://x.example\\<b>",
+  "a@x.example<b> <a@x.example> <a@x.example <b",
+  '[x](https://x.example "`") `<img src=x>`',
+  // Emphasis, code and blocks that overlap or are not closed.
   "*a **b* c** _d ~~e_ f~~ ***g*",
   "**[a** b](https://x.example) *c [d](https://x.example*)",
   "`<script>` ``<b>`` `<i>",
   "`a\n\n<script>` b",
+  "\\\\`<script>` \\`<script>` `\\`<script>`",
+  `\\<b> ${"*".repeat(10)} ${"_a ".repeat(600)}\\<b> \\\\<b> \`<b>`,
+  `${"> ".repeat(30)}<script>\n# x\n<b>`,
+  `> a\n    # b\n===\n\n- c\n===\n\n1) d\n    ---`,
   `${ticks}\n<script>alert(1)</script>`,
   `${ticks}html"><script>alert(1)</script>\nx\n${ticks}`,
   `${ticks}\na\n${ticks}\n${ticks}${ticks}\n## User\n`,

@@ -1,10 +1,10 @@
-/** One entry of every type, on two branches, with a text of the test's own in every place that can hold one. For tests. */
+/** A session with an entry of every type, on two branches. For tests. */
 import type { AgentMessage } from "@tau/agent";
 import type { SessionEntry } from "../../src/session/entry.ts";
 import type { ExportSource } from "../../src/export/source.ts";
 
-/** `text(place)` is asked for every field that holds text of a person, a model, a tool, or another program. */
-export function sampleSource(text: (place: string) => string): ExportSource {
+/** `text` is called with the name of every field that holds text of a user, a model, a tool or another program. */
+export function sampleSource(text: (field: string) => string): ExportSource {
   let count = 0;
   const entries: SessionEntry[] = [];
   const add = (fields: object, parentId?: string | null) => {

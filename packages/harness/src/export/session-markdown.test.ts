@@ -1,8 +1,9 @@
+import { lexer, walkTokens } from "marked";
 import { describe, expect, test } from "vitest";
 import type { SessionEntry } from "../session/entry.ts";
 import { exportMarkdown } from "./markdown.ts";
+import { createSessionMarkdown } from "./session-markdown.ts";
 import { markdownHtml } from "./markdown-html.ts";
-import { prose } from "./prose.ts";
 import type { ExportSource } from "./source.ts";
 import { hostileTexts } from "../../test/export/hostile.ts";
 import { sampleSource } from "../../test/export/sample.ts";
@@ -16,9 +17,9 @@ const header = {
 };
 
 function createSource(entries: object[], leaf = entries.length - 1): ExportSource {
-  const linked = entries.map((entry, at) => ({
-    id: String(at),
-    parentId: at === 0 ? null : String(at - 1),
+  const linked = entries.map((entry, index) => ({
+    id: String(index),
+    parentId: index === 0 ? null : String(index - 1),
     timestamp: "2026-01-01T00:00:05.000Z",
     ...entry,
   }));
@@ -26,7 +27,7 @@ function createSource(entries: object[], leaf = entries.length - 1): ExportSourc
 }
 const message = (role: string, fields: object) => ({ type: "message", message: { role, ...fields } });
 
-test("a branch reads like a letter", () => {
+test("the entries of the current branch are sections", () => {
   const usage = { input: 1000, output: 50, cacheRead: 0, cacheWrite: 0, cost: { total: 0.25 } };
   const source = createSource([
     { type: "session_info", name: "Fix <the> *test*" },
@@ -67,8 +68,8 @@ test("a branch reads like a letter", () => {
     { type: "custom", customType: "tau.call_started", data: { toolCallId: "c2", toolName: "edit" } },
     { type: "later", field: 1 },
   ]);
-  expect(exportMarkdown(source)).toMatchInlineSnapshot(`
-    "# Fix \\<the\\> \\*test\\*
+  expect(createSessionMarkdown(source)).toMatchInlineSnapshot(`
+    "# Fix &lt;the\\> \\*test\\*
 
     - Session: 0123
     - Folder: /home/a_b
@@ -78,7 +79,7 @@ test("a branch reads like a letter", () => {
     - Tokens: 1,000 in, 50 out
     - Cost: $0.2500
 
-    **Name:** Fix \\<the\\> \\*test\\*
+    **Name:** Fix &lt;the\\> \\*test\\*
 
     ## User
 
@@ -95,7 +96,7 @@ test("a branch reads like a letter", () => {
 
     ### Let me look
 
-    At \`<b>\` and \\<b>.
+    At \`<b>\` and &lt;b>.
 
     **Call of bash**
 
@@ -159,68 +160,58 @@ test("a branch reads like a letter", () => {
   `);
 });
 
-test("all diffs of a tool are there", () => {
+test("all diffs of a tool are included", () => {
   const details = { diff: "+one", files: [{ path: "a", diff: "+two" }, null, { diff: 3 }, { diff: "+three" }] };
-  const markdown = exportMarkdown(createSource([message("toolResult", { toolName: "patch", content: [], details })]));
+  const markdown = createSessionMarkdown(
+    createSource([message("toolResult", { toolName: "patch", content: [], details })]),
+  );
   expect(markdown).toContain("```diff\n+one\n```\n\n```diff\n+two\n```\n\n```diff\n+three\n```");
 });
 
-test("nothing in commands, arguments and diffs is hidden, and colours of output are left out", () => {
+test("invisible characters of commands, arguments and diffs are shown, and escape sequences of output are removed", () => {
   const hidden = "a \u001b]0;b\u0007\r\u009d\u202e";
-  const markdown = exportMarkdown(
+  const markdown = createSessionMarkdown(
     createSource([
       message("bashExecution", { command: hidden, output: "\u001b[31mred\u001b]0;open" }),
       message("assistant", { content: [{ type: "toolCall", name: hidden, arguments: { x: "\u001b\u009d" } }] }),
       message("toolResult", { content: [], details: { diff: `+${hidden}` } }),
     ]),
   );
-  const seen = "a [U+001B]]0;b[U+0007][U+000D][U+009D][U+202E]";
-  expect(markdown).toContain(`\`\`\`sh\n${seen}\n`);
-  expect(markdown).toContain(`\`\`\`diff\n+${seen}\n`);
-  expect(markdown).toContain(`**Call of ${seen.replace(/[[\]]/g, "\\$&")}**`);
+  const shown = "a [U+001B]]0;b[U+0007][U+000D][U+009D][U+202E]";
+  expect(markdown).toContain(`\`\`\`sh\n${shown}\n`);
+  expect(markdown).toContain(`\`\`\`diff\n+${shown}\n`);
+  expect(markdown).toContain(`**Call of ${shown.replace(/[[\]]/g, "\\$&")}**`);
   expect(markdown).toContain('"x": "\\u001b[U+009D]"');
   expect(markdown).toContain("```\nred0;open\n```");
 });
 
-test("what came after a damaged line follows what came before it, and says so", () => {
+test("an entry whose parent is missing follows the entry above it, with a note", () => {
   const source = createSource([
     message("user", { content: "before" }),
     { ...message("user", { content: "after" }), parentId: "gone" },
   ]);
-  expect(exportMarkdown(source)).toMatch(/before\n\n\*What came before this is lost[^\n]*\*\n\n## User\n\nafter\n$/);
+  expect(createSessionMarkdown(source)).toMatch(
+    /before\n\n\*The entry before this one is missing[^\n]*\*\n\n## User\n\nafter\n$/,
+  );
 });
 
-test("a source without a header, or with entries that are none, is a document of what there is", () => {
+test("a missing header and entries that are no objects are left out", () => {
   const entries = [null, 5, { ...message("user", { content: "here" }), id: "a", parentId: null }];
   const source = { header: undefined, entries, leafId: "a" } as unknown as ExportSource;
-  expect(exportMarkdown(source)).toContain("## User\n\nhere");
+  expect(createSessionMarkdown(source)).toContain("## User\n\nhere");
 });
 
-describe("prose keeps its Markdown and loses its power", () => {
-  test.each([
-    ["plain *text* with `code <b>` and a < b", "plain *text* with `code <b>` and a < b"],
-    ["# a\n##### b\n\nc\n===\nd\n---", "### a\n##### b\n\nc\n\\===\nd\n\\---"],
-    ["<b> </b> <!-- <?x \\<i> <https://x.example>", "\\<b> \\</b> \\<!-- \\<?x \\<i> <https://x.example>"],
-    ["```\n<b>\n```\n<b>", "```\n<b>\n```\n\\<b>"],
-    ["- a\n  ```\n  <b>\n  ```", "- a\n  ```\n  <b>\n  ```"],
-    ["- a ` b\n- <b> ` c", "- a ` b\n- \\<b> ` c"],
-    ["`a\nb ` <b> ` c", "`a\nb ` \\<b> ` c"],
-    ["| ` | <b> ` |", "| ` | \\<b> ` |"],
-    ["```\nopen", "````markdown\n```\nopen\n````"],
-    ["  ```\n  a\n```\n<b>", "````markdown\n  ```\n  a\n```\n<b>\n````"],
-    ["  ```\n<b>\n  ```", "````markdown\n  ```\n<b>\n  ```\n````"],
-    ["- ```\n  a\n  ```", "````markdown\n- ```\n  a\n  ```\n````"],
-    ["para\n    ```\n    <b>\n\n    ```", "````markdown\npara\n    ```\n    <b>\n\n    ```\n````"],
-  ])("%j", (text, markdown) => {
-    expect(prose(text)).toBe(markdown);
-  });
+test("exportMarkdown resolves to the document", async () => {
+  const source = createSource([message("user", { content: "here" })]);
+  expect(await exportMarkdown(source)).toBe(createSessionMarkdown(source));
 });
 
-/** The lines of a document that stand in no fence. */
-function outsideFences(markdown: string): string[] {
+/** The lines of a document that are not in a fence, without the marks of lists and quotes. */
+function removeFences(markdown: string): string[] {
   let fence = "";
-  return markdown.split("\n").filter((line) => {
-    const marks = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
+  const lines = markdown.split("\n").map((line) => line.replace(/^(?:\s|>|[-*+]\s|\d+[.)]\s)+/, ""));
+  return lines.filter((line) => {
+    const marks = /^(?:`{3,}|~{3,})/.exec(line)?.[0] ?? "";
     if (!fence) fence = marks;
     else if (marks.startsWith(fence) && line.trim() === marks) {
       fence = "";
@@ -231,17 +222,22 @@ function outsideFences(markdown: string): string[] {
 }
 
 describe.each(hostileTexts.map((text) => [JSON.stringify(text), text]))("%s", (_, text) => {
-  const markdown = exportMarkdown(sampleSource(() => text));
+  const markdown = createSessionMarkdown(sampleSource(() => text));
 
-  test("hides nothing that follows it, and forges no heading", () => {
-    const headings = (markdown: string) => markdownHtml(markdown).match(/<h[34]>/g) ?? [];
-    expect(headings(markdown)).toEqual(headings(exportMarkdown(sampleSource(() => "x"))));
+  test("hides nothing that follows it, and adds no heading of the first two levels", () => {
+    const getHeadings = (markdown: string) => markdownHtml(markdown).match(/<h[34]>/g) ?? [];
+    expect(getHeadings(markdown)).toEqual(getHeadings(createSessionMarkdown(sampleSource(() => "x"))));
   });
 
-  test("is no HTML to any reader", () => {
-    const left = outsideFences(markdown)
+  test("contains no HTML", () => {
+    const htmlLines = removeFences(markdown)
       .map((line) => line.replace(/`[^`]+`|\\[\\`<]|<https?:[^\s<>]*>/g, ""))
       .filter((line) => /<[A-Za-z/!?]/.test(line));
-    expect(left).toEqual([]);
+    expect(htmlLines).toEqual([]);
+    const htmlTokens: string[] = [];
+    walkTokens(lexer(markdown), (token) => {
+      if (token.type === "html") htmlTokens.push(token.raw);
+    });
+    expect(htmlTokens).toEqual([]);
   });
 });

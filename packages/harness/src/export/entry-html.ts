@@ -1,0 +1,214 @@
+/** One entry as HTML, with its title and a preview for the tree. */
+import type { SessionEntry } from "../session/entry.ts";
+import {
+  codeHtml,
+  contentHtml,
+  type ContentOptions,
+  dataHtml,
+  errorHtml,
+  note,
+  outputHtml,
+  resultHtml,
+} from "./content-html.ts";
+import { markdownHtml } from "./markdown-html.ts";
+import { type Bookkeeping, classifyBookkeeping, type Outline } from "./source.ts";
+import { type Fields, formatCount, getText, removeEscapeSequences, toFields } from "./text.ts";
+import { formatCost, formatModel } from "./totals.ts";
+
+export interface EntryHtml {
+  /** Becomes a CSS class. */
+  kind: "user" | "assistant" | "result" | "shell" | "extension" | "summary" | "info" | "internal" | "unknown";
+  /** Not escaped. */
+  title: string;
+  /** The beginning of the entry's text; not escaped, and it may be long. */
+  preview: string;
+  /** Whether the tree hides the entry unless all entries are asked for. */
+  isMinor: boolean;
+  isError: boolean;
+  html: string;
+}
+
+export interface EntryOptions extends ContentOptions {
+  answeredCalls: Outline["answeredCalls"];
+}
+
+export function createEntryHtml(entry: SessionEntry, options: EntryOptions): EntryHtml {
+  const fields = toFields(entry);
+  const bookkeeping = classifyBookkeeping(entry, options);
+  if (bookkeeping) {
+    const html = dataHtml(getText(fields.customType), fields.data ?? null, options);
+    return bookkeepingEntry(bookkeeping, html);
+  }
+  switch (entry.type) {
+    case "message":
+      return messageEntry(toFields(fields.message), options);
+    case "compaction":
+      return summaryEntry("Compaction", fields, options);
+    case "branch_summary":
+      return summaryEntry("Branch summary", fields, options);
+    case "custom_message":
+      return extensionEntry(fields, options);
+    case "custom":
+      return infoEntry(`Data of ${getText(fields.customType)}`, "", dataHtml("Data", fields.data, options));
+    case "model_change":
+      return infoEntry("Model", formatModel(fields.provider, fields.modelId));
+    case "thinking_level_change":
+      return infoEntry("Thinking level", getText(fields.thinkingLevel));
+    case "label":
+      return infoEntry("Label", getText(fields.label) || "(removed)");
+    case "session_info":
+      return infoEntry("Name", getText(fields.name) || "(removed)");
+    case "usage": {
+      const usage = [formatModel(fields.provider, fields.model), formatUsage(fields.usage)].filter(Boolean);
+      return infoEntry(`Usage: ${getText(fields.kind)}`, usage.join(" · "));
+    }
+    case "context_edit":
+      return contextEditEntry(fields, options);
+    default:
+      return unknownEntry(getText(fields.type) || "Unknown entry", entry, options);
+  }
+}
+
+function messageEntry(message: Fields, options: ContentOptions): EntryHtml {
+  const { content } = message;
+  switch (message.role) {
+    case "user":
+      return { ...createEntry("user", "User", getPreview(content)), html: contentHtml(content, options) };
+    case "assistant":
+      return assistantEntry(message, options);
+    case "toolResult": {
+      const isError = message.isError === true;
+      const title = `${isError ? "Error" : "Result"} of ${getText(message.toolName)}`;
+      const preview = removeEscapeSequences(getPreview(content));
+      const html = resultHtml(content, message.details, options) || note("No output.");
+      return { ...createEntry("result", title, preview), isMinor: true, isError, html };
+    }
+    case "bashExecution":
+      return shellEntry(message, options);
+    case "custom":
+      return extensionEntry(message, options);
+    case "branchSummary":
+      return summaryEntry("Branch summary", message, options);
+    case "compactionSummary":
+      return summaryEntry("Compaction", message, options);
+    default:
+      return unknownEntry(`Message of ${getText(message.role) || "an unknown role"}`, message, options);
+  }
+}
+
+function assistantEntry(message: Fields, options: ContentOptions): EntryHtml {
+  const { content, stopReason, diagnostics } = message;
+  const isError = stopReason === "error" || stopReason === "aborted";
+  const reason = getText(message.errorMessage) || (stopReason === "aborted" ? "Aborted." : "Failed.");
+  const notes = [formatUsage(message.usage), stopReason === "length" ? "cut by the length limit" : ""].filter(Boolean);
+  const parts = [
+    contentHtml(content ?? [], options),
+    isError ? errorHtml(reason) : "",
+    dataHtml("Diagnostics", diagnostics, options),
+    notes.length > 0 ? note(notes.join(" · ")) : "",
+  ];
+  const title = `Assistant · ${formatModel(message.provider, message.model)}`;
+  const preview = getPreview(content) || (isError ? reason : "");
+  return { ...createEntry("assistant", title, preview), isError, html: parts.join("\n") };
+}
+
+function shellEntry(message: Fields, options: ContentOptions): EntryHtml {
+  const { exitCode, cancelled, truncated, fullOutputPath, excludeFromContext } = message;
+  const command = getText(message.command);
+  const notes = [
+    cancelled === true ? "cancelled" : exitCode !== undefined && exitCode !== 0 && `exit code ${getText(exitCode)}`,
+    truncated === true && `output truncated; full output: ${getText(fullOutputPath) || "not saved"}`,
+    excludeFromContext === true && "not shown to the model",
+  ].filter((text) => text !== false);
+  const parts = [
+    `<div class="command">${codeHtml(command, options)}</div>`,
+    outputHtml(getText(message.output), options) || note("No output."),
+    notes.length > 0 ? note(notes.join(" · ")) : "",
+  ];
+  return { ...createEntry("shell", "Command", command), html: parts.join("\n") };
+}
+
+function extensionEntry(fields: Fields, options: ContentOptions): EntryHtml {
+  const html = contentHtml(fields.content, options) + dataHtml("Details", fields.details, options);
+  const isHidden = fields.display === false;
+  const title = `Message of ${getText(fields.customType)}`;
+  return {
+    ...createEntry("extension", title, getPreview(fields.content)),
+    isMinor: isHidden,
+    html: isHidden ? `<details><summary>Not shown in the session</summary>${html}</details>` : html,
+  };
+}
+
+function summaryEntry(title: string, fields: Fields, options: ContentOptions): EntryHtml {
+  const { tokensBefore } = fields;
+  const notes = [
+    typeof tokensBefore === "number" && `${formatCount(tokensBefore)} tokens before`,
+    formatUsage(fields.usage),
+  ].filter(Boolean);
+  const summary = getText(fields.summary);
+  const parts = [
+    markdownHtml(summary),
+    dataHtml("Details", fields.details, options),
+    notes.length > 0 ? note(notes.join(" · ")) : "",
+  ];
+  return { ...createEntry("summary", title, removeMarks(summary)), html: parts.join("\n") };
+}
+
+function bookkeepingEntry(bookkeeping: Bookkeeping, html: string): EntryHtml {
+  if (bookkeeping.kind === "internal") return { ...infoEntry("Bookkeeping", "", html), kind: "internal" };
+  const preview = "Unknown: the call was started, and the session has no result for it.";
+  return { ...infoEntry(`Outcome of ${bookkeeping.toolName}`, preview, html), isMinor: false, isError: true };
+}
+
+function contextEditEntry({ replacement }: Fields, options: ContentOptions): EntryHtml {
+  if (replacement === null) return infoEntry("Context edit", "an entry is hidden from the model");
+  const html = contentHtml(toFields(replacement).content, options);
+  return infoEntry("Context edit", "the model sees other content in place of an entry", html);
+}
+
+const unknownEntry = (title: string, value: unknown, options: ContentOptions): EntryHtml => ({
+  ...createEntry("unknown", title, ""),
+  isMinor: true,
+  html: dataHtml("Data", value, options),
+});
+
+const infoEntry = (title: string, preview: string, html = ""): EntryHtml => ({
+  ...createEntry("info", title, preview),
+  isMinor: true,
+  html: (preview ? note(preview) : "") + html,
+});
+
+const createEntry = (kind: EntryHtml["kind"], title: string, preview: string): EntryHtml => ({
+  kind,
+  title,
+  preview,
+  isMinor: false,
+  isError: false,
+  html: "",
+});
+
+/** The first text of a message; the names of its calls if it has no text. */
+function getPreview(content: unknown): string {
+  if (!Array.isArray(content)) return removeMarks(getText(content));
+  const blocks = content.map(toFields);
+  const text = blocks.find((block) => block.type === "text" && getText(block.text).trim() !== "");
+  if (text) return removeMarks(getText(text.text));
+  return blocks
+    .flatMap((block) => (block.type === "toolCall" ? getText(block.name) : block.type === "image" ? "(image)" : []))
+    .join(", ");
+}
+
+/** The beginning of a text, without the Markdown marks that mean nothing in a single line. */
+const removeMarks = (markdown: string): string => markdown.slice(0, 1_000).replace(/^[ \t]*#+[ \t]+|\*\*|`+/gm, "");
+
+function formatUsage(usage: unknown): string {
+  const { input, output, cacheRead, cost } = toFields(usage);
+  const { total } = toFields(cost);
+  const parts = [
+    typeof input === "number" && input > 0 && `${formatCount(input)} in`,
+    typeof cacheRead === "number" && cacheRead > 0 && `${formatCount(cacheRead)} cached`,
+    typeof output === "number" && output > 0 && `${formatCount(output)} out`,
+    typeof total === "number" && formatCost(total),
+  ];
+  return parts.filter(Boolean).join(" · ");
+}

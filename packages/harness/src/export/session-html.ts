@@ -1,0 +1,64 @@
+/** Puts the page of a session together: its metadata, its tree, and all of its entries. */
+import { note } from "./content-html.ts";
+import { createEntryHtml, type EntryHtml } from "./entry-html.ts";
+import type { ExportHtmlOptions } from "./html.ts";
+import { pageHtml } from "./page.ts";
+import { createOutline, type ExportSource, getEntries, type Outline, reattachedText } from "./source.ts";
+import { escapeHtml, excerpt, formatCount, formatTime, getText, html, toFields } from "./text.ts";
+import { formatCost, getTotals } from "./totals.ts";
+import { toAnchor, treeHtml } from "./tree-html.ts";
+
+export function createSessionHtml(source: ExportSource, { maxResultChars = 100_000 }: ExportHtmlOptions = {}): string {
+  const outline = createOutline(source);
+  const entries = outline.entries.map((entry) =>
+    createEntryHtml(entry, { maxResultChars, answeredCalls: outline.answeredCalls }),
+  );
+  const title = excerpt(outline.name, 200) || `Session ${excerpt(getText(toFields(source.header).id), 60)}`;
+  return pageHtml({
+    title: escapeHtml(title),
+    metadata: metadataHtml(source),
+    tree: treeHtml(outline, entries),
+    entries: entries.map((entry, index) => articleHtml(outline, index, entry)).join("\n"),
+  });
+}
+
+function metadataHtml(source: ExportSource): string {
+  const header = toFields(source.header);
+  const { models, messages, input, output, cacheRead, cacheWrite, cost, lastActive } = getTotals(getEntries(source));
+  const tokens = [
+    `${formatCount(input)} in`,
+    `${formatCount(output)} out`,
+    `${formatCount(cacheRead)} read from and ${formatCount(cacheWrite)} written to caches`,
+  ];
+  const rows: [name: string, text: string][] = [
+    ["Folder", getText(header.cwd)],
+    ["Started", formatTime(header.timestamp)],
+    ["Last entry", formatTime(lastActive)],
+    ["Models", models.join(", ")],
+    ["Messages", formatCount(messages)],
+    ["Tokens", tokens.join(", ")],
+    ["Cost", formatCost(cost)],
+    ["Session", getText(header.id)],
+  ];
+  return rows
+    .filter(([, text]) => text !== "")
+    .map(([name, text]) => `<div><dt>${name}</dt><dd>${escapeHtml(excerpt(text, 400))}</dd></div>`)
+    .join("\n");
+}
+
+/** Entries of other branches are in the page too, hidden. A parent comes before its children, so any branch is in order. */
+function articleHtml(outline: Outline, index: number, entry: EntryHtml): string {
+  const { entries, parents, isReattached, isCurrent, labels } = outline;
+  const label = labels.get(index);
+  const head = [
+    `<b>${html(entry.title)}</b>`,
+    label === undefined ? "" : `<span class="label">${html(label)}</span>`,
+    `<time>${html(formatTime(entries[index]!.timestamp))}</time>`,
+  ];
+  const classes = entry.isError ? `${entry.kind} failed` : entry.kind;
+  const hidden = isCurrent[index] ? "" : " hidden";
+  return `<article id="${toAnchor(index)}" class="${classes}" data-parent="${parents[index]}"${hidden}>
+<header>${head.join("")}</header>
+${isReattached[index] ? `${note(reattachedText)}\n` : ""}${entry.html}
+</article>`;
+}
