@@ -80,7 +80,7 @@ export function createBashTool(options: BashOptions): AgentTool<ParametersOf<"ba
     spawn,
     clock,
     env: { ...cleanEnvironment(options.env ?? process.env), ...options.addedEnv },
-    table: createProcessTable(fs),
+    table: createProcessTable(),
     watchdog,
     logs,
     namespace: options.namespace ?? (() => findPidNamespace(spawn)),
