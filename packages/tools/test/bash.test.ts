@@ -1,5 +1,5 @@
 import { spawn as nodeSpawn } from "node:child_process";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSpawn, type ExitStatus, type Spawn } from "../src/platform/spawn.ts";
@@ -9,10 +9,11 @@ import { decideShell } from "../src/shell/interpreter.ts";
 import { createJobs } from "../src/shell/jobs.ts";
 import { findPidNamespace } from "../src/shell/pid-namespace.ts";
 import { getMembers, parseStat } from "../src/shell/process-tree.ts";
+import { measureGrowth } from "./program.ts";
 import { scratch } from "./scratch.ts";
-import { containments, processesWith, shell, spawn, uniqueSleep, until, zombies } from "./shell-kit.ts";
+import { containments, holdTimers, processesWith, shell, spawn, uniqueSleep, zombies } from "./shell-kit.ts";
 
-/** Ways to get away from the one who started you. `@` is where the marker goes. */
+/** Ways for a process to get away from its parent. `@` is where the marker goes. */
 const escapes: [string, string][] = [
   ["a plain child", "sleep @ & sleep @"],
   ["a child that ignores TERM", "trap '' TERM; sleep @; sleep @"],
@@ -27,7 +28,7 @@ const escapes: [string, string][] = [
 
 describe.each(containments)("with %s", (containment, namespace) => {
   const doubt = containment === "best effort" ? " (best effort: something it started may still run)" : "";
-  const fresh = () => shell({ ...(namespace && { namespace }) });
+  const fresh = (options: Parameters<typeof shell>[0] = {}) => shell({ ...options, ...(namespace && { namespace }) });
 
   test("output, and how it was held, are reported", async () => {
     const { text, details } = await fresh().bash("echo one; echo two >&2; echo three");
@@ -63,11 +64,9 @@ describe.each(containments)("with %s", (containment, namespace) => {
     const abort = new AbortController();
     const result = failure(command.replaceAll("@", marker), abort.signal);
     const expected = command.includes("&") ? 2 : 1;
-    await until(() => processesWith(marker).length === expected);
-    const started = performance.now();
+    await expect.poll(() => processesWith(marker)).toHaveLength(expected);
     abort.abort();
     expect(await result).toBe(`Command aborted${doubt}`);
-    expect(performance.now() - started).toBeLessThan(2_000);
     expect(processesWith(marker)).toEqual([]);
     expect(zombies()).toEqual([]);
     await jobs.dispose();
@@ -75,57 +74,51 @@ describe.each(containments)("with %s", (containment, namespace) => {
 
   test.each(escapes)("a timeout ends %s, and everything else", async (_name, command) => {
     const marker = uniqueSleep();
-    const started = performance.now();
-    expect(await fresh().failure({ command: `echo begun; ${command.replaceAll("@", marker)}`, timeout: 0.6 })).toBe(
-      `begun\n\nCommand timed out after 0.6 seconds and was ended${doubt}`,
-    );
-    expect(performance.now() - started).toBeLessThan(2_600);
+    const { clock, fire } = holdTimers((afterMs) => afterMs === 600);
+    const { failure } = fresh({ clock });
+    const result = failure({ command: `echo begun; ${command.replaceAll("@", marker)}`, timeout: 0.6 });
+    await expect.poll(() => processesWith(marker)).toHaveLength(command.includes("&") ? 2 : 1);
+    fire();
+    expect(await result).toBe(`begun\n\nCommand timed out after 0.6 seconds and was ended${doubt}`);
     expect(processesWith(marker)).toEqual([]);
     expect(zombies()).toEqual([]);
   });
 
-  test("a program that ignores an abort is gone in a fifth of a second", async () => {
-    let best = Number.POSITIVE_INFINITY;
-    for (let round = 0; round < 3; round++) {
-      const marker = uniqueSleep();
-      const abort = new AbortController();
-      const result = fresh().failure(`trap '' TERM; sleep ${marker}; sleep ${marker}`, abort.signal);
-      await until(() => processesWith(marker).length === 1);
-      const started = performance.now();
-      abort.abort();
-      await result;
-      best = Math.min(best, performance.now() - started);
-      expect(processesWith(marker)).toEqual([]);
-    }
-    expect(best).toBeLessThan(200);
-  });
-
   test("a program that is asked to end may tidy up", async () => {
-    const { failure, cwd } = fresh();
-    await failure({
-      command: "trap 'sleep 0.1; echo tidy > done; exit' TERM; echo ready; while :; do sleep 0.02; done",
-      timeout: 0.8,
-    });
+    // The time limit, and the time that is left to tidy up.
+    const { clock, fire } = holdTimers((afterMs) => afterMs > 300 && afterMs <= 800);
+    const { failure, cwd } = fresh({ clock });
+    const command = "trap 'sleep 0.1; echo tidy > done; exit' TERM; touch ready; while :; do sleep 0.02; done";
+    const result = failure({ command, timeout: 0.8 });
+    await expect.poll(() => existsSync(join(cwd, "ready"))).toBe(true);
+    fire();
+    expect(await result).toMatch(/timed out/);
     expect(readFileSync(join(cwd, "done"), "utf8")).toBe("tidy\n");
   });
 
   test("a grandchild that holds the output does not hold the call, and does not stay", async () => {
     const marker = uniqueSleep();
-    const started = performance.now();
     const { text } = await fresh().bash(`setsid sleep ${marker} & echo done`);
-    expect(performance.now() - started).toBeLessThan(1_500);
     expect(text.endsWith(`with background.]${doubt}`)).toBe(true);
     expect(text).toMatch(/^done\n\[Processes that were still running /);
     expect(processesWith(marker)).toEqual([]);
   });
 
-  test("what finishes right after the command is waited for", async () => {
-    expect((await fresh().bash("echo late > >(sleep 0.05; cat)")).text).toBe("late");
+  test("a process that finishes right after the command is waited for", async () => {
+    // A tenth of a second may be too short on a busy machine, so once is enough.
+    const { bash } = fresh();
+    await expect.poll(async () => (await bash("echo late > >(sleep 0.05; cat)")).text).toBe("late");
   });
 
   test("endless output ends with its time, and the end of it is shown", async () => {
-    const text = await fresh().failure({ command: "yes", timeout: 0.5 });
-    expect(text).toMatch(/^(y\n){2000}\n\[Showing lines \d+-\d+ of \d+\. .*\]\n\nCommand timed out after 0\.5 seconds/);
+    const { clock, fire } = holdTimers((afterMs) => afterMs === 550);
+    const { failure, updates } = fresh({ clock });
+    const result = failure({ command: "yes", timeout: 0.55 });
+    await expect.poll(() => updates.length).toBeGreaterThan(1);
+    fire();
+    expect(await result).toMatch(
+      /^(y\n){2000}\n\[Showing lines \d+-\d+ of \d+\. .*\]\n\nCommand timed out after 0\.55 seconds/,
+    );
   });
 
   test("a loop that stalls loses nothing of the output", async () => {
@@ -161,7 +154,7 @@ describe.each(containments)("with %s", (containment, namespace) => {
   test("a command that takes too much is ended, and the result says what it took", async () => {
     const marker = uniqueSleep();
     const { failure } = shell({ limits: { processes: 16 }, ...(namespace && { namespace }) });
-    const text = await failure({ command: `for i in {1..40}; do sleep ${marker} & done; wait`, timeout: 10 });
+    const text = await failure(`for i in {1..40}; do sleep ${marker} & done; wait`);
     expect(text).toMatch(/^\[The command was ended: it had more than 16 processes at once\.\]\n\nCommand (was|exited)/);
     expect(processesWith(marker)).toEqual([]);
   });
@@ -175,41 +168,44 @@ describe.each(containments)("with %s", (containment, namespace) => {
   test("two hundred commands leave no process, no zombie and no open file", async () => {
     const { bash } = fresh();
     await bash("true");
-    const files = () => statSync("/proc/self/fd").nlink;
-    const before = files();
+    const openFiles = () => readdirSync("/proc/self/fd").length;
+    const before = openFiles();
     for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 10 }, () => bash("echo x | cat")));
-    expect(files()).toBe(before);
+    // Pipes are closed a moment after their process is gone.
+    await expect.poll(openFiles).toBeLessThanOrEqual(before);
     expect(zombies()).toEqual([]);
   });
 });
 
 describe("output", () => {
-  const growth = async (work: () => Promise<unknown>) => {
-    globalThis.gc?.();
-    const before = process.memoryUsage.rss();
-    let peak = before;
-    const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 2);
-    await work();
-    clearInterval(timer);
-    return (Math.max(peak, process.memoryUsage.rss()) - before) / 1024 / 1024;
-  };
+  /** The memory that a command with much output takes, after one like it with less. */
+  const getGrowth = (directory: string, first: string, second: string) =>
+    measureGrowth({
+      imports: `
+        import { createBashTool } from "../src/shell/bash.ts";
+        import { createJobs } from "../src/shell/jobs.ts";
+        import { createSpawn } from "../src/platform/spawn.ts";
+      `,
+      prepare: `
+        const [outputDirectory, first, second] = args;
+        const jobs = createJobs();
+        const tool = createBashTool({ cwd: outputDirectory, spawn: createSpawn(), jobs, outputDirectory });
+        await tool.execute("id", { command: first });
+      `,
+      work: 'await tool.execute("id", { command: second }); await jobs.dispose();',
+      args: [directory, first, second],
+    });
 
   test.each([
     ["in one line", "head -c 100M /dev/zero | tr '\\0' x"],
     ["in lines", "yes 0123456789012345678901234567890123456789 | head -c 100M"],
     ["of zeros", "head -c 100M /dev/zero"],
   ])("a hundred megabytes %s cost less than 32 MB", async (_name, command) => {
-    const { bash } = shell();
-    await bash(command.replace("100M", "8M"));
-    let file: string | undefined;
-    const megabytes = await growth(
-      async () =>
-        ({
-          details: { outputFile: file },
-        } = await bash(command)),
-    );
-    expect(megabytes).toBeLessThan(32);
-    expect(statSync(file!).size).toBeLessThan(64 * 1024 * 1024 + 100);
+    const logs = scratch();
+    expect(await getGrowth(logs, command.replace("100M", "8M"), command)).toBeLessThan(32 * 1024 ** 2);
+    const sizes = readdirSync(logs).map((name) => statSync(join(logs, name)).size);
+    expect(Math.max(...sizes)).toBeGreaterThan(63 * 1024 ** 2);
+    expect(Math.max(...sizes)).toBeLessThan(64 * 1024 ** 2 + 100);
   });
 
   test("what a command said is given back, and does not wait for the collector", async () => {
@@ -225,9 +221,8 @@ describe("output", () => {
   });
 
   test("noise costs less than 32 MB too", async () => {
-    const { bash } = shell();
-    await bash("head -c 1M /dev/urandom");
-    expect(await growth(() => bash("head -c 40M /dev/urandom"))).toBeLessThan(32);
+    const growth = await getGrowth(scratch(), "head -c 1M /dev/urandom", "head -c 40M /dev/urandom");
+    expect(growth).toBeLessThan(32 * 1024 ** 2);
   });
 
   test.each([
@@ -271,8 +266,14 @@ describe("output", () => {
   });
 
   test("updates say which stream they come from, and add up to the output", async () => {
-    const { bash, updates } = shell();
-    await bash("echo out; sleep 0.3; echo err >&2; sleep 0.3; echo out again");
+    const { bash, updates, cwd } = shell();
+    const waitFor = (name: string) => `until [ -e ${name} ]; do sleep 0.02; done`;
+    const result = bash(`echo out; ${waitFor("first")}; echo err >&2; ${waitFor("second")}; echo out again`);
+    for (const [index, name] of ["first", "second"].entries()) {
+      await expect.poll(() => updates.length).toBe(index + 1);
+      writeFileSync(join(cwd, name), "");
+    }
+    await result;
     expect(updates.map(({ updateType, content }) => [updateType, content[0]])).toEqual([
       ["stdout", { type: "text", text: "out\n" }],
       ["stderr", { type: "text", text: "err\n" }],
@@ -312,9 +313,9 @@ describe("containment", () => {
     const argv = [...namespace!.prefix, "bash", "-c", `setsid env -i sleep ${marker} & sleep ${marker}`];
     const script = `require("node:child_process").spawn(${JSON.stringify(argv[0])}, ${JSON.stringify(argv.slice(1))}, { detached: true, stdio: "ignore" }); setInterval(() => {}, 1000)`;
     const parent = nodeSpawn(process.execPath, ["-e", script], { stdio: "ignore" });
-    await until(() => processesWith(marker).length === 2);
+    await expect.poll(() => processesWith(marker)).toHaveLength(2);
     parent.kill("SIGKILL");
-    await until(() => processesWith(marker).length === 0, 2_000);
+    await expect.poll(() => processesWith(marker)).toEqual([]);
   });
 
   test("where the system refuses namespaces, none is found and the result says best effort", async () => {
@@ -392,8 +393,9 @@ describe("containment", () => {
 
   test("a directory that does not exist is an error that names what failed", async () => {
     for (const [, namespace] of containments) {
-      const { failure } = shell({ cwd: "/no/such/directory", ...(namespace && { namespace }) });
-      expect(await failure("true")).toMatch(/could not be started.*\/no\/such\/directory/);
+      const cwd = join(scratch(), "gone");
+      const { failure } = shell({ cwd, ...(namespace && { namespace }) });
+      expect(await failure("true")).toContain(`could not be started in ${cwd}`);
     }
   });
 

@@ -1,26 +1,17 @@
 import { existsSync } from "node:fs";
 import { totalmem } from "node:os";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { describeExcess, type Limits, resolveLimits, toRlimits } from "../src/shell/limits.ts";
 import { createProcessTable, parseLoad } from "../src/shell/process-tree.ts";
 import { hasGrown, type Look, watchLimits } from "../src/shell/watch.ts";
 import { containments, processesWith, shell, uniqueSleep, zombies } from "./shell-kit.ts";
-
-/** How long our own work has to wait while `run` goes on. */
-async function measureDelay(run: () => Promise<void>): Promise<number> {
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
-  await run();
-  delay.disable();
-  return (delay.percentile(99) - 5e6) / 1e6;
-}
+import { allowance, measureLoopDelay } from "./time.ts";
 
 /** The machine may be busy with other things: of three times, the calmest tells how much the bomb is to blame. */
 async function calmest(run: () => Promise<void>): Promise<number> {
   let delayMs = Number.POSITIVE_INFINITY;
-  for (let turn = 0; turn < 3 && delayMs >= 100; turn++) delayMs = Math.min(delayMs, await measureDelay(run));
+  for (let turn = 0; turn < 3 && delayMs >= 100; turn++) delayMs = Math.min(delayMs, await measureLoopDelay(run));
   return delayMs;
 }
 
@@ -35,14 +26,12 @@ describe.each(containments)("with %s", (_containment, namespace) => {
   test("a fork bomb is ended whole, and we can work meanwhile", async () => {
     const name = uniqueSleep();
     const delayMs = await calmest(async () => {
-      const started = performance.now();
-      const text = await limited({ processes: 256 }).failure({ command: forkBomb(name), timeout: 3 });
+      const text = await limited({ processes: 256 }).failure(forkBomb(name));
       expect(text).toContain("[The command was ended: it had more than 256 processes at once.]");
-      expect(performance.now() - started).toBeLessThan(5_000);
       expect(processesWith(name)).toEqual([]);
       expect(zombies()).toEqual([]);
     });
-    expect(delayMs).toBeLessThan(100);
+    expect(delayMs).toBeLessThan(allowance(100));
   });
 
   test.each([
@@ -50,10 +39,10 @@ describe.each(containments)("with %s", (_containment, namespace) => {
     [" that spreads over processes", "for i in {1..6}; do (head -c 20M /dev/zero; sleep 20) | tail & done; wait"],
   ])("a memory bomb%s is ended, and we can work meanwhile", async (_name, command) => {
     const delayMs = await calmest(async () => {
-      const text = await limited({ memoryBytes: 96 * 1024 * 1024 }).failure({ command, timeout: 10 });
+      const text = await limited({ memoryBytes: 96 * 1024 * 1024 }).failure(command);
       expect(text).toContain("[The command was ended: it used more than 96.0 MB of memory.]");
     });
-    expect(delayMs).toBeLessThan(100);
+    expect(delayMs).toBeLessThan(allowance(100));
   });
 
   test("a process cannot open more files than its limit, nor raise it", async () => {
@@ -68,7 +57,7 @@ describe.each(containments)("with %s", (_containment, namespace) => {
     expect(text).toBe("fine");
   });
 
-  test("a command is what the system takes when memory runs out", async () => {
+  test("a command is what the system ends when memory runs out", async () => {
     expect((await limited({}).bash("cat /proc/self/oom_score_adj")).text).toBe("500");
   });
 
@@ -77,10 +66,14 @@ describe.each(containments)("with %s", (_containment, namespace) => {
   });
 
   test("the system lets an ordinary user start few more processes than are watched", async () => {
-    const { text } = await limited({ processes: 100 }).bash("ulimit -u");
-    const { tasks } = (await createProcessTable().load())!;
-    expect(Number(text)).toBeGreaterThan(400);
-    expect(Number(text)).toBeLessThan(2 * tasks + 400);
+    const { bash } = limited({ processes: 100 });
+    // Other programs may start or end many processes between the two looks.
+    const measure = async () => {
+      const { text } = await bash("ulimit -u");
+      const { tasks } = (await createProcessTable().load())!;
+      return Number(text) > 400 && Number(text) < 2 * tasks + 400;
+    };
+    await expect.poll(measure).toBe(true);
   });
 });
 
@@ -182,7 +175,7 @@ describe("the limits", () => {
     expect(fire).toBeUndefined();
   });
 
-  test("a look that fails is followed by others, and harms nobody", async () => {
+  test("a look that fails is followed by others, and does no harm", async () => {
     let fire: (() => void) | undefined;
     let looks = 0;
     const stop = watchLimits({

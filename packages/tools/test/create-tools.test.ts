@@ -110,7 +110,7 @@ describe("what reviews have found", () => {
     await sets[2]!.dispose();
     expect(watchdogs()).toEqual(before);
     // Pipes are closed a moment after their process is gone.
-    await expect.poll(descriptors, { timeout: 5_000 }).toBeLessThanOrEqual(open);
+    await expect.poll(descriptors).toBeLessThanOrEqual(open);
   });
 
   test("commands can be kept out of a namespace", async () => {

@@ -1,6 +1,6 @@
-/** File systems for races: fast enough for very many calls, and stopped before any of them. */
+/** File systems for tests: fast enough for very many calls, stopped before any of them, or counting them. */
 import * as fs from "node:fs";
-import type { FileSystem, OpenHandle } from "../src/platform/file-system.ts";
+import { type FileSystem, nodeFileSystem, type OpenHandle } from "../src/platform/file-system.ts";
 
 /** Real files, without the detour over threads, and without waiting for the disk. */
 export const directFileSystem: FileSystem = {
@@ -37,7 +37,7 @@ export const directFileSystem: FileSystem = {
   unlink: async (path) => fs.unlinkSync(path),
 };
 
-/** Lets `act` come before every call, also of open files. Nothing is closed without it: who is dead closes nothing. */
+/** Lets `act` come before every call, also of open files. Nothing is closed without it: a dead process closes nothing. */
 export function beforeEachCall(real: FileSystem, act: (call: string) => Promise<void>): FileSystem {
   const watch = <T extends object>(target: T): T =>
     new Proxy(target, {
@@ -52,6 +52,21 @@ export function beforeEachCall(real: FileSystem, act: (call: string) => Promise<
       },
     });
   return watch({ ...real });
+}
+
+/** Real files that count the bytes that are read from them. */
+export function countReads(): { fileSystem: FileSystem; getBytesRead(): number } {
+  let bytesRead = 0;
+  const open: FileSystem["open"] = async (path, flags, mode) => {
+    const handle = await nodeFileSystem.open(path, flags, mode);
+    const read: OpenHandle["read"] = async (buffer, position) => {
+      const count = await handle.read(buffer, position);
+      bytesRead += count;
+      return count;
+    };
+    return { ...handle, read };
+  };
+  return { fileSystem: { ...nodeFileSystem, open }, getBytesRead: () => bytesRead };
 }
 
 /**

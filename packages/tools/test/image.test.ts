@@ -1,8 +1,7 @@
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Worker } from "node:worker_threads";
-import { crc32, deflateSync } from "node:zlib";
+import { deflateSync } from "node:zlib";
 import { PhotonImage } from "@silvia-odwyer/photon-node";
 import type { Clock, ImageContent, TextContent } from "@tau/ai";
 import { createFakeClock } from "@tau/ai/testing";
@@ -13,7 +12,10 @@ import { isWholeImage } from "../src/files/image-whole.ts";
 import { createReadTool } from "../src/files/read.ts";
 import { limitMemory } from "../src/files/wasm-memory.ts";
 import { type ImageType, detectImageType } from "../src/files/sniff.ts";
+import type { FileSystem } from "../src/platform/file-system.ts";
 import { createFiles } from "../src/platform/files.ts";
+import { countReads } from "./direct-file-system.ts";
+import { blank, chunk, measureShowing } from "./pictures.ts";
 import { scratch } from "./scratch.ts";
 
 const draw = (width: number, height: number, noise = false) => {
@@ -23,14 +25,28 @@ const draw = (width: number, height: number, noise = false) => {
   return new PhotonImage(pixels, width, height);
 };
 
-const show = async (bytes: Uint8Array, options: { clock?: Clock; signal?: AbortSignal; size?: number } = {}) => {
-  const cwd = scratch();
-  const path = join(cwd, "picture");
+/** Writes a file that is gone after the test, and names it. */
+function write(bytes: Uint8Array): string {
+  const path = join(scratch(), "picture");
   writeFileSync(path, bytes);
+  return path;
+}
+
+interface ShowOptions {
+  clock?: Clock;
+  signal?: AbortSignal;
+  /** Of the file, in bytes; the rest of it is a hole. */
+  size?: number;
+  fileSystem?: FileSystem;
+}
+
+const show = async (bytes: Uint8Array, options: ShowOptions = {}) => {
+  const path = write(bytes);
   if (options.size !== undefined) truncateSync(path, options.size);
+  const files = createFiles(options.fileSystem ? { fileSystem: options.fileSystem } : {});
   // However slow the machine is, the time limit comes only when a test brings it about.
-  const tool = createReadTool({ cwd, files: createFiles(), clock: options.clock ?? createFakeClock() });
-  const { content } = await tool.execute("id", { path: "picture" }, options.signal);
+  const tool = createReadTool({ cwd: "/", files, clock: options.clock ?? createFakeClock() });
+  const { content } = await tool.execute("id", { path }, options.signal);
   return { note: (content[0] as TextContent).text, image: content[1] as ImageContent };
 };
 
@@ -49,25 +65,6 @@ async function getThreads(work: () => Promise<unknown>): Promise<Worker[]> {
 
 /** The next thread that is started. */
 const nextThread = () => new Promise<Worker>((resolve) => process.once("worker", resolve));
-
-const chunk = (name: string, data: Uint8Array) => {
-  const body = Buffer.concat([Buffer.from(name), data]);
-  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(data.length);
-  checksum.writeUInt32BE(crc32(body));
-  return Buffer.concat([length, body, checksum]);
-};
-
-/** A black PNG of any size, made without a decoder: a few kilobytes for millions of pixels. */
-function blank(width: number, height: number): Buffer {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 2], 8);
-  const data = deflateSync(Buffer.alloc((width * 3 + 1) * height), { level: 1 });
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", data), chunk("IEND", Buffer.alloc(0))]);
-}
 
 const decode = ({ data, mimeType }: ImageContent) => {
   const bytes = Buffer.from(data, "base64");
@@ -143,8 +140,7 @@ function claiming(width: number, height: number): Buffer {
 }
 
 describe("what is refused", () => {
-  test("an image that claims to be enormous is refused by its header, at once", async () => {
-    const started = performance.now();
+  test("an image that claims to be enormous is refused by its header, without decoding it", async () => {
     const threads = await getThreads(async () => {
       await expect(show(claiming(40_000, 40_000))).rejects.toMatchObject({
         code: "too_large",
@@ -153,18 +149,16 @@ describe("what is refused", () => {
       await expect(show(claiming(5_001, 5_000))).rejects.toMatchObject({ code: "too_large" });
     });
     expect(threads).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(200);
   });
 
   test("a jpeg of 200 MB is refused before it is read", async () => {
-    const before = process.memoryUsage.rss();
-    const started = performance.now();
-    await expect(show(draw(30, 20).get_bytes_jpeg(80), { size: 200 * 1024 ** 2 })).rejects.toMatchObject({
+    const { fileSystem, getBytesRead } = countReads();
+    const size = 200 * 1024 ** 2;
+    await expect(show(draw(30, 20).get_bytes_jpeg(80), { size, fileSystem })).rejects.toMatchObject({
       code: "too_large",
       message: expect.stringMatching(/is an image of 200\.0 MB; at most 50\.0 MB/) as string,
     });
-    expect(performance.now() - started).toBeLessThan(100);
-    expect(process.memoryUsage.rss() - before).toBeLessThan(32 * 1024 ** 2);
+    expect(getBytesRead()).toBeLessThan(1024 ** 2);
   });
 
   test.each([
@@ -249,12 +243,9 @@ describe("a header that lies", () => {
     const body = Buffer.concat([Buffer.from("WEBP"), outer, inner]);
     const head = Buffer.from("RIFF\0\0\0\0", "latin1");
     head.writeUInt32LE(body.length, 4);
-    const before = process.memoryUsage.rss();
-    let peak = 0;
-    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 10);
-    await expect(show(Buffer.concat([head, body]))).rejects.toThrow(/damaged image: it cannot be decoded/);
-    clearInterval(watch);
-    expect(peak - before).toBeLessThan(1_200 * 1024 ** 2);
+    const picture = Buffer.concat([head, body]);
+    await expect(show(picture)).rejects.toThrow(/damaged image: it cannot be decoded/);
+    expect(await measureShowing(write(picture))).toBeLessThan(1_200 * 1024 ** 2);
   }, 60_000);
 
   test("a module that does not tell its memory in the plain way is not run", () => {
@@ -272,19 +263,13 @@ describe("a header that lies", () => {
 describe("the largest image that is shown", () => {
   const largest = blank(5_000, 5_000);
 
-  test("is made smaller without holding up anything else, in bounded memory that is given back", async () => {
-    const before = process.memoryUsage.rss();
-    let peak = 0;
-    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);
-    const delay = monitorEventLoopDelay({ resolution: 5 });
-    delay.enable();
+  test("is made smaller, in bounded memory", async () => {
     const { image } = await show(largest);
-    delay.disable();
-    clearInterval(watch);
     expect(decode(image)).toEqual({ width: 2_000, height: 2_000 });
-    expect(delay.percentile(99) / 1e6).toBeLessThan(100);
-    expect(peak - before).toBeLessThan(640 * 1024 ** 2);
-  }, 60_000);
+    const growth = await measureShowing(write(largest));
+    expect(growth).toBeGreaterThan(64 * 1024 ** 2);
+    expect(growth).toBeLessThan(640 * 1024 ** 2);
+  });
 
   test("has the memory to itself: images are decoded one after the other", async () => {
     let [running, most] = [0, 0];
@@ -311,10 +296,8 @@ describe("the largest image that is shown", () => {
       [second, waiting],
       [first, running],
     ] as const) {
-      const abortedAt = performance.now();
       controller.abort(new Error("enough"));
       expect(await call).toMatchObject({ code: "aborted", cause: { message: "enough" } });
-      expect(performance.now() - abortedAt).toBeLessThan(200);
     }
     await exit;
   }, 60_000);

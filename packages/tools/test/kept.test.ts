@@ -2,7 +2,6 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import { createEditTool } from "../src/files/edit.ts";
 import { createFileQueue } from "../src/files/file-queue.ts";
@@ -10,6 +9,7 @@ import { type FileSystem, nodeFileSystem } from "../src/platform/file-system.ts"
 import { createFiles } from "../src/platform/files.ts";
 import { keptMode } from "../src/platform/replace.ts";
 import { withEveryFault } from "../src/testing/faults.ts";
+import { bundleProgram } from "./program.ts";
 import { inScratch, scratch } from "./scratch.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -167,24 +167,11 @@ describe("owner and mode", () => {
     "somebody who may not give files away keeps the group where they can, and no more rights",
     async () => {
       const directory = scratch();
-      const script = join(directory, "write.mjs");
-      await build({
-        stdin: {
-          resolveDir: import.meta.dirname,
-          loader: "ts",
-          contents: `
-          import { createFiles } from "../src/platform/files.ts";
-          for (const path of process.argv.slice(2)) await createFiles().writeWhole(path, Buffer.from("new"));
-        `,
-        },
-        outfile: script,
-        bundle: true,
-        platform: "node",
-        format: "esm",
-        conditions: ["@tau/source"],
-        logLevel: "silent",
-        external: ["google-auth-library"],
-      });
+      const script = await bundleProgram(
+        join(directory, "write.mjs"),
+        `import { createFiles } from "../src/platform/files.ts";
+        for (const path of process.argv.slice(2)) await createFiles().writeWhole(path, Buffer.from("new"));`,
+      );
       const [uid, gid] = [12_345, 12_346];
       // New files in it get another group than ours.
       const shared = join(directory, "shared");

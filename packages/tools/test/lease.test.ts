@@ -2,7 +2,6 @@ import { fork, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
 import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { nodeFileSystem } from "../src/platform/file-system.ts";
@@ -10,6 +9,7 @@ import { acquireLease, type Lease, type LeaseHolder } from "../src/platform/leas
 import { compare, thisProcess, verdictOn } from "../src/platform/process-mark.ts";
 import { withEveryFault } from "../src/testing/faults.ts";
 import { beforeEachCall, directFileSystem, takeTurns } from "./direct-file-system.ts";
+import { bundleProgram } from "./program.ts";
 import { scratch } from "./scratch.ts";
 
 const take = async (path: string, isAlive?: () => Promise<boolean>): Promise<Lease> => {
@@ -123,7 +123,7 @@ test("in whatever order rivals act, and wherever they die, never do two who live
 
 test("processes that are killed at any call give way to others, and never do two hold it", async () => {
   const directory = scratch();
-  const script = await bundle(
+  const script = await bundleProgram(
     join(directory, "contender.mjs"),
     `
       import { appendFileSync } from "node:fs";
@@ -182,20 +182,6 @@ test("processes that are killed at any call give way to others, and never do two
   expect(steps.filter((step) => step.startsWith("out")).length).toBeGreaterThanOrEqual(6 * 10);
 }, 60_000);
 
-async function bundle(outfile: string, contents: string): Promise<string> {
-  await build({
-    stdin: { resolveDir: import.meta.dirname, loader: "ts", contents },
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    conditions: ["@tau/source"],
-    logLevel: "silent",
-    external: ["google-auth-library"],
-  });
-  return outfile;
-}
-
 const isolate = ["--pid", "--fork", "--kill-child"];
 const cannotIsolate = spawnSync("unshare", [...isolate, "--mount-proc", "true"], { encoding: "utf8" });
 const skipped = cannotIsolate.status !== 0;
@@ -229,7 +215,7 @@ for (const options of [["--mount-proc"], []]) {
     `a holder outside of a pid namespace is not robbed from inside (${options.join()})`,
     async () => {
       const directory = scratch();
-      const script = await bundle(join(directory, "isolated.mjs"), isolated);
+      const script = await bundleProgram(join(directory, "isolated.mjs"), isolated);
       const path = join(directory, "lease");
       const ours = await take(path);
       const { outcome } = await contendIsolated(script, path, options);
@@ -240,7 +226,7 @@ for (const options of [["--mount-proc"], []]) {
 
   test.skipIf(skipped)(`a holder inside is not robbed from outside or beside (${options.join()})`, async () => {
     const directory = scratch();
-    const script = await bundle(join(directory, "isolated.mjs"), isolated);
+    const script = await bundleProgram(join(directory, "isolated.mjs"), isolated);
     const path = join(directory, "lease");
     const holder = await contendIsolated(script, path, options);
     expect(holder.outcome.kind).toBe("held");
@@ -257,7 +243,7 @@ for (const options of [["--mount-proc"], []]) {
 test.skipIf(process.platform !== "linux")("a holder that has ended and is not yet buried is dead", async () => {
   const directory = scratch();
   const path = join(directory, "lease");
-  const script = await bundle(join(directory, "isolated.mjs"), isolated);
+  const script = await bundleProgram(join(directory, "isolated.mjs"), isolated);
   // The shell becomes a program that never asks after its children.
   const parent = spawn("sh", ["-c", '"$0" "$1" "$2" & echo $!; exec sleep 60', process.execPath, script, path]);
   onTestFinished(() => void parent.kill("SIGKILL"));

@@ -1,8 +1,9 @@
-/** Commands run for real, and what they leave behind. */
-import { readdirSync, readFileSync } from "node:fs";
+/** Commands run for real, and the processes that they leave behind. */
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentToolUpdate } from "@tau/agent";
-import type { TextContent } from "@tau/ai";
+import { type Clock, systemClock, type TextContent } from "@tau/ai";
 import { createSpawn } from "../src/platform/spawn.ts";
 import { createBashTool, type BashDetails, type BashOptions } from "../src/shell/bash.ts";
 import { createJobs } from "../src/shell/jobs.ts";
@@ -28,8 +29,8 @@ export function shell(options: Partial<BashOptions> = {}) {
   const { namespace, ...others } = options;
   const cwd = scratch();
   const jobs = options.jobs ?? createJobs();
-  const given = { cwd, spawn, jobs, outputDirectory: join(cwd, "logs"), ...others };
-  const tool = createBashTool(namespace ? { ...given, namespace } : given);
+  const common = { cwd, spawn, jobs, outputDirectory: join(cwd, "logs"), ...others };
+  const tool = createBashTool(namespace ? { ...common, namespace } : common);
   const jobsTool = createJobsTool({ jobs });
   const updates: AgentToolUpdate<BashDetails>[] = [];
   const bash = async (call: Call | string, signal?: AbortSignal) => {
@@ -62,13 +63,17 @@ const getText = (content: readonly unknown[]) => (content[0] as TextContent).tex
 let count = 0;
 
 /** A number of seconds that no other process sleeps. */
-export const uniqueSleep = () => `3600.${process.pid}${performance.now().toFixed(3).replace(".", "")}${++count}`;
+export const uniqueSleep = () => `3600.${randomBytes(6).readUIntBE(0, 6)}${++count}`;
 
 /** Pids of the processes that have `word` among their arguments, and nothing else in that argument. */
 export const processesWith = (word: string): number[] =>
   pids().filter((pid) => procFile(pid, "cmdline").split("\0").includes(word));
 
-/** Dead children of this process that nobody has collected. */
+/** Pids of the processes that have `word` anywhere in their arguments, so also of those that will start others. */
+export const processesAbout = (word: string): number[] =>
+  pids().filter((pid) => procFile(pid, "cmdline").includes(word));
+
+/** Dead children of this process that have not been collected. */
 export const zombies = (): number[] =>
   pids().filter((pid) => new RegExp(`\\) Z ${process.pid} `).test(procFile(pid, "stat")));
 
@@ -77,21 +82,40 @@ const pids = () =>
     .map(Number)
     .filter((pid) => pid > 0);
 
-function procFile(pid: number, name: string): string {
+const procFile = (pid: number, name: string) => orGone(() => readFileSync(`/proc/${pid}/${name}`, "utf8"));
+const linkTo = (pid: number, name: string) => orGone(() => readlinkSync(`/proc/${pid}/${name}`));
+
+function orGone(read: () => string): string {
   try {
-    return readFileSync(`/proc/${pid}/${name}`, "utf8");
+    return read();
   } catch (error) {
-    // It is gone.
     if (error instanceof Error && "code" in error) return "";
     throw error;
   }
 }
 
-/** Waits for something that other processes bring about. */
-export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 5_000): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error("It did not happen in time.");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+/** Pids of the living processes that work in this directory: also those of a chain of forks, each seen for a moment. */
+export const processesIn = (directory: string): number[] => pids().filter((pid) => linkTo(pid, "cwd") === directory);
+
+/**
+ * The system's clock, except that timers for which `isHeld` is true fire only when `fire` is called. A test then decides
+ * when a time limit comes, however slow the machine is, while everything else takes its usual time.
+ */
+export function holdTimers(isHeld: (afterMs: number) => boolean): { clock: Clock; fire(): void } {
+  const held = new Set<() => void>();
+  return {
+    clock: {
+      ...systemClock,
+      setTimer(afterMs, run) {
+        if (!isHeld(afterMs)) return systemClock.setTimer(afterMs, run);
+        held.add(run);
+        return () => held.delete(run);
+      },
+    },
+    fire() {
+      const due = [...held];
+      held.clear();
+      for (const run of due) run();
+    },
+  };
 }

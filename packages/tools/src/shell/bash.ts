@@ -84,7 +84,7 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
     clock,
     env,
     findShell: async () => (options.shell === undefined ? await findShell(spawn, env) : [options.shell]),
-    table: createProcessTable(fs),
+    table: createProcessTable(),
     watchdog,
     logs,
     namespace: options.namespace ?? (() => findPidNamespace(spawn)),

@@ -89,7 +89,9 @@ async function startProcess(ports: CommandPorts, { command, admit }: CommandRequ
 
 async function finish(process: Contained, output: Output, reading: Promise<unknown>, clock: Clock) {
   const status = await process.exit;
-  const [hadLeftovers] = await Promise.all([process.sweep(), drain(process, output, reading, clock)]);
+  // First, because a process that is about to be ended does not hold the output for long.
+  const hadLeftovers = await process.sweep();
+  await drain(process, output, reading, clock);
   if (process.excess !== undefined) await output.addNotice(process.excess);
   if (hadLeftovers) await output.addNotice(leftoverNotice + doubt(process.containment));
   await output.close();

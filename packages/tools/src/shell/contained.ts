@@ -3,7 +3,7 @@ import { type Clock, sleep } from "@tau/ai";
 import type { ExitStatus, RunningProcess, Spawn, SpawnRequest } from "../platform/spawn.ts";
 import { type Limits, resolveLimits, toRlimits, type Usage } from "./limits.ts";
 import { enterNamespace, type PidNamespace } from "./pid-namespace.ts";
-import { type Marker, marked, getMembers, type ProcessTable } from "./process-tree.ts";
+import { type Marker, marked, getMembers, nextTurn, type ProcessTable, type Search } from "./process-tree.ts";
 import { watchLimits } from "./watch.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -35,6 +35,8 @@ export interface ContainedOptions {
 
 /** How long what was killed may take to be gone, and how often that is looked at. */
 const killMs = 1_300;
+/** How long killing goes on while processes turn up that were not there before. */
+const maxKillMs = 10_000;
 const passMs = 10;
 const quickLooks = 6;
 const newestPids = 24;
@@ -167,40 +169,46 @@ async function sweepMembers(tree: Tree): Promise<boolean> {
   return true;
 }
 
-/** Whatever got away while others were killed is looked for again, until several looks in a row find nobody. */
+/** Processes that got away while others were killed are looked for again, until several looks in a row find none. */
 async function killMembers(tree: Tree, abovePid?: number): Promise<void> {
   const { child, clock } = tree;
-  const deadline = clock.monotonic() + killMs;
+  const startMs = clock.monotonic();
   // A group is stopped at one blow, however fast it grows; where processes cannot be listed, it is all there is.
   const hasGroup = abovePid === undefined;
   if (hasGroup) child.signal("SIGSTOP", "group");
-  let found = await stopMembers(tree, deadline, abovePid);
+  const known = new Set<number>();
+  let found = await stopMembers(tree, startMs + maxKillMs, abovePid);
   for (let waitMs = passMs; ; waitMs = Math.min(2 * waitMs, 4 * passMs)) {
     if (hasGroup) child.signal("SIGKILL", "group");
     await signalAll(tree, found, "SIGKILL");
-    if (found.size === 0 || clock.monotonic() > deadline) return;
+    const hasNew = [...found].some((pid) => !known.has(pid));
+    if (found.size === 0 || clock.monotonic() - startMs > (hasNew ? maxKillMs : killMs)) return;
+    for (const pid of found) known.add(pid);
     await sleep(clock, waitMs);
-    // Environments are read once: that takes longest, and whoever was known by one has been killed.
-    found = await stopMembers(tree, deadline, abovePid ?? 0);
+    // Environments are read once: that takes longest, and processes that were known by one have been killed.
+    found = await stopMembers(tree, startMs + maxKillMs, abovePid ?? 0);
   }
 }
 
-/** What is stopped can start nobody, and still leads to its children, which it would not if it were killed at once. */
+/** A stopped process starts no others, and still leads to its children, which it would not if it were killed at once. */
 async function stopMembers(tree: Tree, deadline: number, abovePid?: number): Promise<Set<number>> {
   const { table, clock } = tree;
   const found = new Set<number>();
-  const onMarked = (pid: number) => table.kill(pid, "SIGSTOP");
-  const stop = async (look: number | undefined) => {
+  const dead = new Set<number>();
+  const stop = async (look: number | undefined): Promise<boolean> => {
+    const before = dead.size;
+    const onMarked: Search["onMarked"] = ({ pid, isZombie }) => (isZombie ? dead.add(pid) : table.kill(pid, "SIGSTOP"));
     const others = (await members(tree, look, { known: found, onMarked })).filter((pid) => !found.has(pid));
     await signalAll(tree, others, "SIGSTOP");
     for (const pid of others) found.add(pid);
-    return others.length > 0;
+    return others.length > 0 || dead.size > before;
   };
   await stop(abovePid);
-  // Each of a chain of forks is there for a moment only, and then is one of the newest: a few quick looks catch it.
-  // Where others are still dying, everybody is looked for once more anyway.
+  // A link of a chain of forks lives for a moment only, and then is one of the newest: a few quick looks catch it. One
+  // that has died since the last look has left a next one. Where others are still dying, there will be another full look.
   let left = found.size > 0 ? 1 : quickLooks;
   while (left-- > 0 && clock.monotonic() < deadline) {
+    await nextTurn();
     const lastPid = (await table.load())?.lastPid;
     if (lastPid !== undefined && (await stop(Math.max(0, lastPid - newestPids)))) left = quickLooks;
   }
@@ -212,7 +220,7 @@ async function signalAll({ table }: Tree, pids: Iterable<number>, signal: NodeJS
   let count = 0;
   for (const pid of pids) {
     table.kill(pid, signal);
-    if (++count % 64 === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (++count % 64 === 0) await nextTurn();
   }
 }
 
@@ -236,7 +244,7 @@ async function getUsage(tree: Tree, limits: Limits, isUrgent: boolean): Promise<
 async function members(
   { table, marker, root }: Tree,
   abovePid?: number,
-  { known, onMarked }: { known?: Iterable<number>; onMarked?: (pid: number) => void } = {},
+  { known, onMarked }: { known?: Iterable<number>; onMarked?: Search["onMarked"] } = {},
 ): Promise<number[]> {
   return root === undefined ? [] : getMembers(await table.list({ marker, root, abovePid, onMarked }), root, known);
 }

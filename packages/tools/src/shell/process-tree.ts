@@ -3,8 +3,8 @@
  * process group, a parent, a variable of the environment, and a resource limit that the kernel no longer uses (the
  * number of file locks), which survives `setsid`, `env -i` and any number of forks.
  */
-import { constants } from "node:fs";
-import { type FileSystem, nodeFileSystem, lookAt } from "../platform/file-system.ts";
+import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
+import { lookAt, nodeFileSystem } from "../platform/file-system.ts";
 import { systemCode } from "../errors.ts";
 import type { SpawnRequest } from "../platform/spawn.ts";
 import type { Limits, Load, Usage } from "./limits.ts";
@@ -28,8 +28,8 @@ export interface Search {
   /** Its group needs no mark. */
   root: number;
   abovePid?: number | undefined;
-  /** Called as soon as somebody with the mark is seen, who may be gone before all others are looked at. */
-  onMarked?: ((pid: number) => void) | undefined;
+  /** Called as soon as a process with the mark is seen, which may be gone before all others are looked at. */
+  onMarked?: ((process: Pick<ProcessInfo, "pid" | "isZombie">) => void) | undefined;
 }
 
 /** The processes of this machine. */
@@ -41,7 +41,7 @@ export interface ProcessTable {
   isThere(pid: number): Promise<boolean>;
   /** The children of a process. */
   children(pid: number): Promise<number[]>;
-  /** How the whole machine stands, asked by all commands at once; undefined where the system does not tell. */
+  /** How the whole machine stands; undefined where the system does not tell. */
   load(): Promise<Load | undefined>;
   /** What these take together. More than may be are only counted, and memory over the limit is looked at closely. */
   usage(pids: readonly number[], limits: Omit<Limits, "openFiles">): Promise<Usage>;
@@ -114,33 +114,28 @@ const getKilobytes = (text: string, name: string): number | undefined => {
   return digits === undefined ? undefined : Number(digits);
 };
 
-export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTable {
-  const pidsIn = async (directory: string) =>
-    (await orNothing(fs.readdir(directory), [])).map(({ name }) => Number(name)).filter((pid) => pid > 0);
-  const children = async (pid: number) => {
-    const text = await readText(fs, `/proc/${pid}/task/${pid}/children`);
-    return text.split(" ").filter(Boolean).map(Number);
-  };
-  /** At once: where a bomb takes the processors, every detour over a thread gives it the time to double. */
-  const getStat = (path: string) => lookAt(fs, path);
+/**
+ * The processes of this machine, from /proc. Files that the kernel writes without waiting for the process are read
+ * synchronously: while the processors are busy, each detour over a thread takes longer than one link of a chain of forks
+ * lives, and gives a fork bomb the time to double.
+ */
+export function createProcessTable(): ProcessTable {
+  const children = async (pid: number) =>
+    readNow(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
   const getNamespace = async (pid: number | "self") =>
-    (await orNothing(getStat(`/proc/${pid}/ns/pid`), undefined))?.ino;
-  const residentBytes = async (pid: number) =>
-    1024 * (getKilobytes(await readText(fs, `/proc/${pid}/status`), "RssAnon") ?? 0);
+    (await orNothing(lookAt(nodeFileSystem, `/proc/${pid}/ns/pid`), undefined))?.ino;
+  const residentBytes = async (pid: number) => 1024 * (getKilobytes(readNow(`/proc/${pid}/status`), "RssAnon") ?? 0);
   /** Each page divided by those who share it. The kernel looks at every page for it. */
   const shareBytes = async (pid: number) => {
-    const kilobytes = getKilobytes(await readText(fs, `/proc/${pid}/smaps_rollup`), "Pss_Anon");
+    const kilobytes = getKilobytes(await readLater(`/proc/${pid}/smaps_rollup`), "Pss_Anon");
     return kilobytes === undefined ? await residentBytes(pid) : 1024 * kilobytes;
   };
-  let loading: Promise<Load | undefined> | undefined;
-  let hardLimit: Promise<number | undefined> | undefined;
+  let openFiles: { max: number | undefined } | undefined;
   return {
     async list(search) {
       const { abovePid } = search;
-      const pids = (await pidsIn("/proc")).filter((pid) => pid > (abovePid ?? 0) && pid !== process.pid);
-      // The newest are the first to be gone.
-      pids.reverse();
-      const all = await inBatches(pids, (pid) => describe(fs, pid, search));
+      const pids = getPids().filter((pid) => pid > (abovePid ?? 0) && pid !== process.pid);
+      const all = await inBatches(pids, (pid) => describe(pid, search));
       return all.filter((info) => info !== undefined);
     },
     kill(pid, signal) {
@@ -152,13 +147,9 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
         if (code !== "ESRCH" && code !== "EPERM") throw error;
       }
     },
-    isThere: async (pid) => parseStat(await readText(fs, `/proc/${pid}/stat`))?.isZombie === false,
+    isThere: async (pid) => parseStat(readNow(`/proc/${pid}/stat`))?.isZombie === false,
     children,
-    load: () =>
-      (loading ??= Promise.all([readText(fs, "/proc/loadavg"), readText(fs, "/proc/meminfo")]).then((texts) => {
-        loading = undefined;
-        return parseLoad(...texts);
-      })),
+    load: async () => parseLoad(readNow("/proc/loadavg"), readNow("/proc/meminfo")),
     async usage(pids, limits) {
       const processes = pids.length;
       if (processes > limits.processes) return { processes, memoryBytes: 0 };
@@ -189,55 +180,76 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
         const known = answers.get(own);
         if (known !== undefined) return known;
         // Whoever lives in a namespace of its own has a parent there, or is the first and has one where it was made.
-        const parent = parseStat(await readText(fs, `/proc/${pid}/stat`))?.parent;
+        const parent = parseStat(readNow(`/proc/${pid}/stat`))?.parent;
         if (parent === undefined) return false;
         const answer = await isInside(parent);
         answers.set(own, answer);
         return answer;
       };
       const found: number[] = [];
-      // The newest first: what grows fast has to be found too large before it has grown further.
-      const pids = await pidsIn("/proc");
-      pids.reverse();
+      const pids = getPids();
       for (let at = 0; at < pids.length && found.length <= max; at += atOnce) {
         const some = pids.slice(at, at + atOnce);
         const are = await inBatches(some, isInside);
         found.push(...some.filter((_pid, index) => are[index]));
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
       }
       return found;
     },
-    openFiles: () =>
-      (hardLimit ??= readText(fs, "/proc/self/limits").then((text) => {
-        const [, hard] = /^Max open files +\S+ +(\d+) /m.exec(text) ?? [];
-        return hard === undefined ? undefined : Number(hard);
-      })),
+    async openFiles() {
+      const [, hard] = /^Max open files +\S+ +(\d+) /m.exec(openFiles ? "" : readNow("/proc/self/limits")) ?? [];
+      openFiles ??= { max: hard === undefined ? undefined : Number(hard) };
+      return openFiles.max;
+    },
   };
 }
 
-async function describe(fs: FileSystem, pid: number, search: Search): Promise<ProcessInfo | undefined> {
+async function describe(pid: number, search: Search): Promise<ProcessInfo | undefined> {
   const { marker, root, abovePid, onMarked } = search;
-  const info = parseStat(await readText(fs, `/proc/${pid}/stat`));
+  const info = parseStat(readNow(`/proc/${pid}/stat`));
   if (!info || info.group === root) return info && { ...info, isMarked: false };
-  const [limits, environment] = await Promise.all([
-    readText(fs, `/proc/${pid}/limits`),
-    abovePid === undefined ? readText(fs, `/proc/${pid}/environ`) : "",
-  ]);
   const isMarked =
-    new RegExp(lockLimitLine(marker.value)).test(limits) ||
-    `\0${environment}`.includes(`\0${variable}=${marker.value}\0`);
-  if (isMarked && !info.isZombie) onMarked?.(pid);
+    new RegExp(lockLimitLine(marker.value)).test(readNow(`/proc/${pid}/limits`)) ||
+    (abovePid === undefined &&
+      `\0${await readLater(`/proc/${pid}/environ`)}`.includes(`\0${variable}=${marker.value}\0`));
+  if (isMarked) onMarked?.(info);
   return { ...info, isMarked };
 }
 
-/** A file under /proc; empty when the process is gone or not ours. */
-async function readText(fs: FileSystem, path: string): Promise<string> {
-  const read = async () => {
-    // What is there is no place of ours: a read that waits for somebody would take a thread away for ever.
-    const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+/**
+ * All processes, none where the system does not tell. The newest first: a link of a chain of forks is soon gone, and a
+ * bomb has to be found too large before it has grown further. (Node sorts the names of a directory as text.)
+ */
+function getPids(): number[] {
+  const names = orNothingNow(() => readdirSync("/proc"), []);
+  const pids = names.map(Number).filter((pid) => pid > 0);
+  return pids.sort((first, second) => second - first);
+}
+
+/** What is there may be no file of the kernel's: an open that waits for another process would never end. */
+const readFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+/** The kernel gives as much as fits, and these files are commonly smaller. */
+const maxFileBytes = 32 * 1024;
+
+/** A file under /proc that the kernel answers at once; empty when the process is gone or not ours. */
+function readNow(path: string): string {
+  return orNothingNow(() => {
+    const fd = openSync(path, readFlags);
     try {
-      // The kernel gives as much as there is room for, and the room is as large as these files commonly get.
-      const buffer = Buffer.allocUnsafe(32 * 1024);
+      const buffer = Buffer.allocUnsafe(maxFileBytes);
+      return buffer.toString("utf8", 0, readSync(fd, buffer, 0, buffer.length, 0));
+    } finally {
+      closeSync(fd);
+    }
+  }, "");
+}
+
+/** A file under /proc that needs the memory of the process, which may be locked for long: read on another thread. */
+async function readLater(path: string): Promise<string> {
+  const read = async () => {
+    const handle = await nodeFileSystem.open(path, readFlags);
+    try {
+      const buffer = Buffer.allocUnsafe(maxFileBytes);
       return buffer.toString("utf8", 0, await handle.read(buffer, 0));
     } finally {
       await handle.close();
@@ -254,17 +266,29 @@ const atOnce = 64;
 async function inBatches<T>(pids: readonly number[], work: (pid: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (let at = 0; at < pids.length; at += atOnce) {
+    if (at > 0) await nextTurn();
     results.push(...(await Promise.all(pids.slice(at, at + atOnce).map((pid) => work(pid)))));
   }
   return results;
 }
 
+/** Lets other work of this process go on. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** Processes come and go while they are looked at; what cannot be seen is not there. */
 async function orNothing<T>(work: Promise<T>, nothing: T): Promise<T> {
+  return await work.catch((error: unknown) => ignoreSystemError(error, nothing));
+}
+
+function orNothingNow<T>(work: () => T, nothing: T): T {
   try {
-    return await work;
+    return work();
   } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return nothing;
+    return ignoreSystemError(error, nothing);
   }
+}
+
+function ignoreSystemError<T>(error: unknown, nothing: T): T {
+  if (systemCode(error) === undefined) throw error;
+  return nothing;
 }

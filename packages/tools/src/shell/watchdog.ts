@@ -23,20 +23,22 @@ const firstInstance = 100_000_000;
 const commandDigits = 6;
 
 /**
- * A line says that there is nothing to end. They are stopped first, so that none can start others while others are ended. Each of a chain of forks is there for a
- * moment only, and so the newest are looked at again and again. Done when nobody is found twice in a row.
+ * A line on its input says that there is nothing to end. Processes are stopped before any is killed, so that none starts
+ * others meanwhile. A link of a chain of forks lives for a moment only, so the newest pids are searched again and again,
+ * and the next ones as well: on a busy machine the chain goes on between reading the last pid and searching. One
+ * that has died since the last round has left a next one. Done after five rounds in a row that found no process.
  */
 const script = (instance: number) =>
   [
     `pattern='${lockLimitLine(`${instance}[0-9]{${commandDigits}}`)}|${variable}=${instance}';`,
     'end() { found=; for f in $(grep -lsE "$pattern" "$@"); do p=${f#/proc/}; p=${p%%/*};',
     'kill -STOP $p && read -r l <"/proc/$p/stat" || continue;',
-    'case $l in *") Z "*) ;; *) found="$found $p";; esac; done;',
-    '[ -z "$found" ] || { kill -KILL $found; quiet=0; }; };',
+    'found="$found $p"; case $l in *") Z "*) case $dead in *" $p "*) continue;; esac; dead="$dead$p ";; esac;',
+    'quiet=0; done; [ -z "$found" ] || kill -KILL $found; };',
     "newest() { read -r _ _ _ _ last </proc/loadavg; set --;",
-    'while [ $# -lt 40 ]; do set -- "$@" "/proc/$((last - $#))/limits"; done; end "$@"; };',
-    "read -r _ && exit; quiet=0; round=0;",
-    "while [ $quiet -lt 2 ] && [ $round -lt 200 ]; do quiet=$((quiet + 1)); round=$((round + 1));",
+    'while [ $# -lt 80 ]; do set -- "$@" "/proc/$((last + 60 - $#))/limits"; done; end "$@"; };',
+    "read -r _ && exit; quiet=0; round=0; dead=' ';",
+    "while [ $quiet -lt 5 ] && [ $round -lt 1000 ]; do quiet=$((quiet + 1)); round=$((round + 1));",
     "end /proc/[0-9]*/limits /proc/[0-9]*/environ; for look in 1 2 3 4 5 6 7 8; do newest; done; done 2>/dev/null",
   ].join("\n");
 
