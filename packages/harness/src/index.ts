@@ -116,7 +116,7 @@ export {
 } from "./prompt/system-prompt.ts";
 export type { TextFile } from "./resources/context-files.ts";
 export { listNamedAgents, loadNamedAgent, type NamedAgent, type NamedAgentOptions } from "./resources/named-agent.ts";
-export type { ResourceProblem, ResourceProblemKind } from "./resources/problem.ts";
+export type { ResourceProblem, ResourceProblemKind } from "./resources/resource-problem.ts";
 export type { PromptTemplate } from "./resources/prompt-templates.ts";
 export {
   createResourceLoader,
