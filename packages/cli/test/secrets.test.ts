@@ -38,7 +38,7 @@ test("a password in a model's address is used, and shown by nothing", async () =
     said.push(out, err);
   }
   expect(said[0]).toBe("Here.\n");
-  expect(said[5]).toMatch(/^tau: No key is sent to an address with a user or a password in it\. .*\n$/);
+  expect(said[5]).toMatch(/^tau: No key is sent to an address with a user name or a password\. .*\n$/);
   expect(server.requests[0]?.headers["authorization"]).toBe(`Basic ${btoa("ada:hunter2-secret")}`);
   const rpc = serve(place);
   const { data } = (await rpc.ask("get_state")) as { data: { model: { baseUrl: string } } };

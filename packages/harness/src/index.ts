@@ -30,7 +30,7 @@ export {
   type SystemPromptInput,
 } from "./prompt/system-prompt.ts";
 export { listNamedAgents, loadNamedAgent, type NamedAgent, type NamedAgentOptions } from "./resources/named-agent.ts";
-export type { ResourceProblem } from "./resources/problem.ts";
+export type { ResourceProblem } from "./resources/resource-problem.ts";
 export type { PromptTemplate } from "./resources/prompt-templates.ts";
 export {
   createResourceLoader,

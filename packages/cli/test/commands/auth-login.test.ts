@@ -122,7 +122,7 @@ test("what was pasted from another login is refused, and nothing is stored", asy
     },
   });
   expect(code).toBe(exitCodes.failed);
-  expect(err).toMatch(/tau auth: What was pasted belongs to another login\..*\n$/);
+  expect(err).toMatch(/tau auth: The pasted text belongs to another login\..*\n$/);
   expect(server.grants).toEqual([]);
   await nothingStored(place);
 });
@@ -148,7 +148,7 @@ test("a port that is taken is named where nobody can paste, and is no hindrance 
   const alone = await logIn({ provider: { browser }, act: () => undefined });
   expect(alone.code).toBe(exitCodes.failed);
   expect(alone.err).toBe(
-    `tau auth: Port ${port} on this machine could not be opened for Here. Free it, and try again.\n`,
+    `tau auth: Port ${port} on this machine could not be opened for Here. Close the program that uses it, and try again.\n`,
   );
   await nothingStored(alone.place);
   const act: Login["act"] = (back, typed) => typed.write(`${back.href}\n`);

@@ -95,7 +95,7 @@ test("damaged files, a directory that others may read and one that is none are f
   await chmod(place.agentDir, 0o755);
   expect((await examined(place)).row("directory")).toMatchObject({
     status: "warn",
-    says: expect.stringContaining("was open to other users"),
+    says: expect.stringContaining("was accessible to other users"),
   });
   await chmod(place.agentDir, 0o700);
   await writeFile(join(place.agentDir, "settings.json"), '{"retry": {"maxRetries": "often"}}');

@@ -102,6 +102,6 @@ export function describeProblems(parts: Services) {
   return [
     ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatFileProblem(problem) })),
     ...parts.registry.problems.map((problem) => ({ code: "models", message: formatFileProblem(problem) })),
-    ...parts.resources.problems.map(({ message }) => ({ code: "resources", message })),
+    ...parts.resources.problems.map((problem) => ({ code: "resources", message: formatFileProblem(problem) })),
   ];
 }

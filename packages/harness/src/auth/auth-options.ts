@@ -1,4 +1,4 @@
-/** What a storage of credentials is given and gives. */
+/** The options and results of `AuthStorage`. */
 import type { Clock, Ids } from "@tau/ai";
 import type { FileSystem } from "@tau/tools/platform";
 import type { Credential } from "./credential.ts";
@@ -15,24 +15,24 @@ export type Env = (name: string) => string | undefined;
 export interface ModelsKey {
   /** As written: a key, `$VAR`, `${VAR}` or `!command`. */
   key: string;
-  /** The base URL that stands beside it. Default: the provider's own hosts. */
+  /** The base URL in the same entry. Default: the provider's own hosts. */
   host?: string;
-  /** Whether it is from the person's own file, so that a command may run. Default false. */
+  /** Whether it is from the user's own file, so that a command may run. Default false. */
   isOwn?: boolean;
 }
 
 export interface AuthStorageOptions {
-  /** Told what is wrong with a file and what was done about it. The same is not told twice in a row. */
+  /** Called with what is wrong with a file, and what was done about it. Not called twice in a row with the same. */
   onNotice?: (notice: AuthNotice) => void;
   /** The key that the models file has for a provider. */
   modelsKey?: (provider: string) => ModelsKey | undefined | Promise<ModelsKey | undefined>;
   /** The hosts of a provider. Default: those of its models. */
   getHosts?: (provider: string) => readonly string[];
-  /** Keeps secrets instead of the file. */
+  /** Stores secrets instead of the file. */
   keyChain?: KeyChain;
-  /** Besides those that are built in; the same id replaces one. */
+  /** More providers besides the built-in ones. One with the same id replaces a built-in one. */
   oauthProviders?: readonly OAuthProvider[];
-  /** Default: those of the process, so that each command runs once. */
+  /** Default: shared by the process, so that each command runs once. */
   commands?: KeyCommands;
   env?: Env;
   fileSystem?: FileSystem;
@@ -44,16 +44,16 @@ export type ApiKeyOutcome =
   | { kind: "found"; key: string; source: KeySource }
   /** There is none for this provider, or none for this host. */
   | NoKey
-  /** There is one, and it cannot be had now. */
+  /** There is a key, but it cannot be resolved now. */
   | { kind: "failed"; source: KeySource; failure: AuthFailure };
 
 export interface GetApiKeyOptions {
-  /** Where the key will be sent: a host or a base URL. Without it any host is allowed: for asking, not for sending. */
+  /** Where the key will be sent: a host or a base URL. Without it any host is allowed: only for showing, never for sending. */
   host?: string;
   signal?: AbortSignal;
 }
 
-/** Without anything secret. */
+/** Has no secrets. */
 export interface CredentialInfo {
   provider: string;
   type: Credential["type"];

@@ -45,7 +45,7 @@ const getMode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const apiKey = (key: string): Credential => ({ type: "api_key", key });
 
 describe("the file", () => {
-  test("asking where there is nothing makes nothing", async () => {
+  test("reading a file that does not exist creates nothing", async () => {
     const { storage, root, notices } = start();
     expect(await storage.get("anthropic")).toBeUndefined();
     expect(await storage.list()).toEqual([]);
@@ -54,7 +54,7 @@ describe("the file", () => {
     expect(notices).toEqual([]);
   });
 
-  test("what is set is there for others, and only its owner may read it", async () => {
+  test("a credential that is set is there for other storages, and only its owner can read the file", async () => {
     const { storage, open, directory, file } = start();
     await storage.set("anthropic", apiKey(canary));
     await storage.set("x", { type: "oauth", access: "a", refresh: "r", expires: 5, accountId: "7" });
@@ -69,7 +69,7 @@ describe("the file", () => {
     expect(await open().get("x")).toBeUndefined();
   });
 
-  test("a file and a directory that others may read are made private, and somebody says so once", async () => {
+  test("a file and a directory that others can read are made private, with one notice", async () => {
     const { storage, directory, file, write, notices } = start();
     write(JSON.stringify({ anthropic: apiKey(canary) }), 0o644);
     chmodSync(directory, 0o755);
@@ -82,7 +82,7 @@ describe("the file", () => {
     ]);
   });
 
-  test("the directory of a file that was given by its own name is not touched", async () => {
+  test("the directory of a file that was given by its path is not changed", async () => {
     const { directory, file, write } = start();
     write("{}", 0o640);
     chmodSync(directory, 0o755);
@@ -100,7 +100,7 @@ describe("the file", () => {
     expect(JSON.parse(readFileSync(real, "utf8"))).toEqual({ x: apiKey("k") });
   });
 
-  test("what this version does not know is kept as it is", async () => {
+  test("entries and fields that this version does not know are kept", async () => {
     const { storage, write, text } = start();
     const unknown = {
       future: { type: "passkey", blob: [1, { two: 3 }] },
@@ -114,7 +114,7 @@ describe("the file", () => {
     expect(await storage.get("anthropic")).toEqual(unknown.anthropic);
   });
 
-  test("any set of providers and keys comes back, whatever they are called", async () => {
+  test("any set of providers and keys is read back, whatever their names", async () => {
     const { storage, open } = start();
     const names = fc.oneof(fc.constantFrom("__proto__", "constructor", "toString"), fc.string({ minLength: 1 }));
     const credentials = fc.dictionary(
@@ -140,7 +140,7 @@ describe("the file", () => {
     ["a list", `[]`, 1],
     ["with a comment", `// mine\n{}`, 1],
   ])(
-    "one that is %s is told of with its line, stays as it is, and its last good state counts",
+    "one that is %s is reported with its line, is not changed, and its last valid content counts",
     async (_name, bad, line) => {
       const { storage, write, notices, text, file, directory } = start();
       await storage.set("anthropic", apiKey(canary));
@@ -162,7 +162,7 @@ describe("the file", () => {
   test.each([
     ["a directory", "mkdir"],
     ["a pipe that nobody writes to", "mkfifo"],
-  ])("one that is %s is told of at once, and the environment still counts", async (_name, make) => {
+  ])("one that is %s is reported at once, and the environment still counts", async (_name, make) => {
     const { storage, directory, file, notices } = start({ variables: { ANTHROPIC_API_KEY: "env" } });
     mkdirSync(directory, { recursive: true });
     execFileSync(make, [file]);
@@ -171,7 +171,7 @@ describe("the file", () => {
     await expect(storage.set("x", apiKey("k"))).rejects.toMatchObject({ code: "write_failed" });
   });
 
-  test("an entry that cannot be used is told of with file, line and key; nothing else is used in its place", async () => {
+  test("an entry that cannot be used is reported with file, line and key, and no other key is used instead", async () => {
     const { storage, write, notices, file } = start({ variables: { ANTHROPIC_API_KEY: "env" } });
     write(
       `{\n  "anthropic": {\n    "type": "api_key",\n    "key": ["${canary}"]\n  },\n  "x": { "type": "api_key", "key": "k" }\n}`,
@@ -192,7 +192,7 @@ describe("the file", () => {
     ["x", { type: "other", key: canary }],
     ["x", { type: "api_key", key: 7 }],
     ["x", { type: "api_key", env: { A: { canary } } }],
-  ])("a credential that no one could use is a mistake of the program: %j %j", async (provider, credential) => {
+  ])("a credential that could not be used throws: %j %j", async (provider, credential) => {
     const { storage } = start();
     const refusal: unknown = await storage.set(provider, credential as Credential).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ name: "HarnessError", code: "invalid_input" });
@@ -201,7 +201,7 @@ describe("the file", () => {
 });
 
 describe("which key is used", () => {
-  test("explicit comes before stored, stored before the models file, that before the environment", async () => {
+  test("explicit comes before stored, stored before the models file, and that before the environment", async () => {
     let models: { key: string } | undefined = { key: "of-models" };
     const { storage } = start({ variables: { ANTHROPIC_API_KEY: "of-env" }, modelsKey: () => models });
     await storage.set("anthropic", apiKey("of-file"));
@@ -217,7 +217,7 @@ describe("which key is used", () => {
     expect(await storage.getApiKey("openai", { host })).toMatchObject({ kind: "none" });
   });
 
-  test("a key for another host is passed over, and the reason names the first that was", async () => {
+  test("a key for another host is skipped, and the reason is about the first that was", async () => {
     const proxy = "https://proxy.corp.example/v1";
     let models: { key: string; host: string } | undefined = { key: "of-models", host: proxy };
     const { storage } = start({ variables: { ANTHROPIC_API_KEY: "of-env" }, modelsKey: () => models });
@@ -233,7 +233,7 @@ describe("which key is used", () => {
     expect(await storage.getApiKey("anthropic")).toMatchObject({ key: "for-proxy" });
   });
 
-  test("a provider whose host nobody knows has a key for the host that is named with it", async () => {
+  test("a key of a provider without known hosts is for the host in its entry", async () => {
     const { storage, open } = start();
     await storage.set("mine", apiKey("k"));
     expect(await storage.getApiKey("mine", { host: "a.example" })).toMatchObject({ kind: "none" });
@@ -244,7 +244,7 @@ describe("which key is used", () => {
     expect(await open().getApiKey("mine", { host: "a.example" })).toMatchObject({ key: "k" });
   });
 
-  test("variables of the entry come before those of the process", async () => {
+  test("variables of the entry have precedence over those of the process", async () => {
     const { storage } = start({ variables: { A: "outer", B: "b" } });
     await storage.set("x", { type: "api_key", key: "$A-${B}", env: { A: "inner" } });
     expect(await storage.getApiKey("x")).toMatchObject({ key: "inner-b" });
@@ -252,7 +252,7 @@ describe("which key is used", () => {
     expect(await storage.getApiKey("anthropic", { host })).toMatchObject({ key: "of-entry", source: "environment" });
   });
 
-  test("a stored key that cannot be had is a failure, and no other is used in its place", async () => {
+  test("a stored key that cannot be resolved is a failure, and no other key is used instead", async () => {
     const { storage, file } = start({ variables: { ANTHROPIC_API_KEY: "of-env" } });
     await storage.set("anthropic", apiKey("$NOT_SET"));
     const outcome = await storage.getApiKey("anthropic", { host });
@@ -260,7 +260,7 @@ describe("which key is used", () => {
     expect(JSON.stringify(outcome)).toContain(file);
   });
 
-  test("commands run from the person's own files, and from nowhere else", async () => {
+  test("commands run only from the user's own files", async () => {
     const commands = createKeyCommands();
     let isOwn = false;
     const { storage } = start({ commands, modelsKey: () => ({ key: "!echo from-models", isOwn }) });
@@ -273,7 +273,7 @@ describe("which key is used", () => {
     expect(await memory.getApiKey("x")).toMatchObject({ kind: "failed", failure: { kind: "command" } });
   });
 
-  test("asking whether there is a key runs nothing", async () => {
+  test("has() runs no commands", async () => {
     const { storage, root } = start();
     await storage.set("x", apiKey(`!touch '${join(root, "ran")}'`));
     expect([await storage.has("x"), (await storage.list()).length]).toEqual([true, 1]);
@@ -281,7 +281,7 @@ describe("which key is used", () => {
   });
 });
 
-test("in memory the same rules hold and nothing is written", async () => {
+test("in memory the same rules apply and nothing is written", async () => {
   const storage = AuthStorage.inMemory({ anthropic: apiKey("k") });
   await storage.set("x", apiKey("y"));
   expect(await storage.getApiKey("anthropic", { host })).toMatchObject({ key: "k" });
@@ -305,7 +305,7 @@ describe("with a key chain", () => {
     return { kept, chain, lock: (value: boolean) => void (isLocked = value) };
   }
 
-  test("secrets are in the chain, and the file only says so", async () => {
+  test("secrets are in the key chain, and the file only says so", async () => {
     const { chain, kept } = fakeChain();
     const { storage, text, open } = start({ keyChain: chain });
     await storage.set("anthropic", apiKey(canary));
@@ -316,7 +316,7 @@ describe("with a key chain", () => {
     expect([kept.size, JSON.parse(text())]).toEqual([0, {}]);
   });
 
-  test("a chain that is locked, empty or not there is a failure that says so, without a secret", async () => {
+  test("a key chain that is locked, empty or missing is a failure whose message has no secret", async () => {
     const { chain, kept, lock } = fakeChain();
     const { storage, directory, text } = start({ keyChain: chain });
     await storage.set("anthropic", apiKey(canary));
@@ -335,7 +335,7 @@ describe("with a key chain", () => {
   });
 });
 
-test("a storage shows nothing of what it holds", async () => {
+test("inspecting a storage shows no secret", async () => {
   const { storage } = start({ modelsKey: () => ({ key: canary }) });
   storage.setRuntimeApiKey("a", canary);
   await storage.set("b", apiKey(canary));

@@ -1,4 +1,4 @@
-/** Who may use which provider: keys and logins, where each comes from, and where each may go. */
+/** API keys and OAuth logins: where they are stored, which one is used, and where it may be sent. */
 import { join, resolve } from "node:path";
 import { type Clock, findEnvKeys, systemClock, systemIds, isRecord } from "@tau/ai";
 import { nodeFileSystem } from "@tau/tools/platform";
@@ -13,12 +13,18 @@ import { type AuthNotice, failed } from "./failure.ts";
 import { FileAuthStore } from "./file-auth-store.ts";
 import { chooseKey, type KeyCandidate } from "./key-choice.ts";
 import { type KeyCommands, keyCommands } from "./key-command.ts";
-import { ownHosts, providerHosts } from "./key-host.ts";
-import { checkedKey, type KeyValue, resolveKey } from "./key-value.ts";
+import { parseHosts, providerHosts } from "./key-host.ts";
+import { checkKey, type KeyValue, resolveKey } from "./key-value.ts";
 import type { LoginOptions, LoginOutcome } from "./login.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
 import { checkOAuthProvider, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
-import { type Keeping, readCredential, type Stored, withCredential, withoutCredential } from "./stored-credential.ts";
+import {
+  type SecretStore,
+  readCredential,
+  type Stored,
+  withCredential,
+  withoutCredential,
+} from "./stored-credential.ts";
 import { TokenKeeper } from "./token-keeper.ts";
 
 interface Explicit {
@@ -28,7 +34,7 @@ interface Explicit {
 
 export class AuthStorage {
   readonly #store: AuthStore;
-  readonly #keeping: Keeping;
+  readonly #secretStore: SecretStore;
   readonly #options: AuthStorageOptions & { env: Env; clock: Clock; notify: (notice: AuthNotice) => void };
   readonly #commands: KeyCommands | undefined;
   readonly #tokens: TokenKeeper;
@@ -41,77 +47,77 @@ export class AuthStorage {
     this.#store = store;
     this.#options = { ...options, env, clock, notify };
     this.#commands = commands;
-    this.#keeping = { service: `tau ${store.name}`, ...(chain && { chain }) };
+    this.#secretStore = { service: `tau ${store.name}`, ...(chain && { chain }) };
     const getProvider = (id: string) => this.#providers.get(id);
-    this.#tokens = new TokenKeeper({ store, keeping: this.#keeping, clock, getProvider, notify });
+    this.#tokens = new TokenKeeper({ store, secretStore: this.#secretStore, clock, getProvider, notify });
     for (const provider of [...oauthProviders, ...(options.oauthProviders ?? [])]) this.registerOAuthProvider(provider);
   }
 
   /**
-   * Credentials in `auth.json` of a directory, or in a file whose name ends with `.json`. Nothing is read before
-   * something is asked for. The directory is made private too if it was given as one.
+   * Credentials in `auth.json` of a directory, or in a file whose name ends with `.json`. Nothing is read before the first
+   * call. A directory is made private too; the directory of a file is not.
    */
-  static create(place: string = defaultAgentDir(), options: AuthStorageOptions = {}): AuthStorage {
-    const ownsDirectory = !place.endsWith(".json");
-    const path = resolve(ownsDirectory ? join(place, "auth.json") : place);
+  static create(path: string = defaultAgentDir(), options: AuthStorageOptions = {}): AuthStorage {
+    const ownsDirectory = !path.endsWith(".json");
+    const file = resolve(ownsDirectory ? join(path, "auth.json") : path);
     const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds, commands = keyCommands } = options;
-    const notify = tellOnce(options.onNotice);
-    const store = new FileAuthStore({ path, ownsDirectory, fileSystem, clock, ids, notify });
+    const notify = notifyOnce(options.onNotice);
+    const store = new FileAuthStore({ path: file, ownsDirectory, fileSystem, clock, ids, notify });
     return new AuthStorage(store, { commands, notify }, options);
   }
 
-  /** Credentials that are gone when the process is. Commands are not run: they belong in a person's own file. */
+  /** Credentials of this process alone. Commands are not run: they are allowed only in the user's own file. */
   static inMemory(credentials: Record<string, Credential> = {}, options: AuthStorageOptions = {}): AuthStorage {
     const entries = Object.entries(credentials).map(([provider, credential]): [string, Credential] => [
       provider,
-      checkedCredential(provider, credential),
+      checkCredential(provider, credential),
     ]);
     const store = createMemoryAuthStore(new Map(entries));
-    return new AuthStorage(store, { commands: undefined, notify: tellOnce(options.onNotice) }, options);
+    return new AuthStorage(store, { commands: undefined, notify: notifyOnce(options.onNotice) }, options);
   }
 
-  /** What is stored for a provider, with its secrets as they are written. Undefined where nothing usable is. */
+  /** The stored credential of a provider, with its secrets as written. Undefined if there is none that can be used. */
   async get(provider: string): Promise<Credential | undefined> {
     const stored = await this.#stored(provider);
     return stored.kind === "credential" ? stored.credential : undefined;
   }
 
-  /** Replaces what is stored for a provider. See `literalKey` for a key that is to be taken as it is. */
+  /** Replaces the stored credential of a provider. Use `literalKey` for a key with `$` or `!` in it. */
   async set(provider: string, credential: Credential): Promise<void> {
-    const checked = checkedCredential(provider, credential);
+    const checked = checkCredential(provider, credential);
     await this.#store.change(async (entries) => {
-      const change = { provider, credential: checked, keeping: this.#keeping };
+      const change = { provider, credential: checked, secretStore: this.#secretStore };
       return { result: undefined, entries: await withCredential(entries, change) };
     });
   }
 
-  /** Says whether there was anything. */
+  /** Resolves to whether there was a credential. */
   async remove(provider: string): Promise<boolean> {
     return await this.#store.change(async (entries) => {
       if (!entries.has(provider)) return { result: false };
-      return { result: true, entries: await withoutCredential(entries, provider, this.#keeping) };
+      return { result: true, entries: await withoutCredential(entries, provider, this.#secretStore) };
     });
   }
 
-  /** What is stored or was given for this process, by provider. Runs nothing. */
+  /** The stored credentials and those of this process, by provider. Runs no commands. */
   async list(): Promise<CredentialInfo[]> {
-    const found = new Map<string, CredentialInfo>();
+    const infos = new Map<string, CredentialInfo>();
     for (const [provider, entry] of await this.#store.read()) {
-      const type = (entry as { type?: unknown } | null)?.type;
-      if (type === "api_key" || type === "oauth") found.set(provider, { provider, type, source: "stored" });
+      const type = isRecord(entry) ? entry["type"] : undefined;
+      if (type === "api_key" || type === "oauth") infos.set(provider, { provider, type, source: "stored" });
     }
     for (const provider of this.#explicit.keys()) {
-      found.set(provider, { provider, type: "api_key", source: "explicit" });
+      infos.set(provider, { provider, type: "api_key", source: "explicit" });
     }
-    return [...found.values()].sort((a, b) => (a.provider < b.provider ? -1 : 1));
+    return [...infos.values()].sort((a, b) => (a.provider < b.provider ? -1 : 1));
   }
 
-  /** Whether a key is to be expected from anywhere. Runs nothing and asks nobody. */
+  /** Whether there is any key for a provider. Runs no commands and makes no requests. */
   async has(provider: string): Promise<boolean> {
     return (await this.#candidates(provider)).some((candidate) => !("failure" in candidate));
   }
 
-  /** A key for this process alone, before all others. It is taken as it is. */
+  /** Sets a literal key for this process alone. It has precedence over all others. */
   setRuntimeApiKey(provider: string, key: string, host?: string): void {
     this.#explicit.set(provider, { key, ...(host !== undefined && { host }) });
   }
@@ -121,9 +127,9 @@ export class AuthStorage {
   }
 
   /**
-   * The key for a request: given explicitly, else stored, else of the models file, else of the environment. A key for
-   * another host is passed over; one that is there and fails is not, so that nobody is billed by surprise. Ask before
-   * each request: an access token that ends is renewed here.
+   * The key for a request: the one set explicitly, else stored, else of the models file, else of the environment. A key for
+   * another host is skipped; a key that cannot be resolved is a failure and not skipped, so that no other account is billed
+   * by surprise. Call it before each request: it renews an access token that expires.
    */
   async getApiKey(provider: string, options: GetApiKeyOptions = {}): Promise<ApiKeyOutcome> {
     const choice = chooseKey(provider, await this.#candidates(provider), options.host);
@@ -142,15 +148,18 @@ export class AuthStorage {
     return [...this.#providers.values()];
   }
 
-  /** Logs in and stores the tokens. Nothing is stored, and what was stored stays, unless it says `done`. */
+  /** Logs in and stores the tokens. The stored credential changes only if the result is `done`. */
   async login(id: string, interaction: LoginInteraction, options: LoginOptions = {}): Promise<LoginOutcome> {
     const provider = this.#providers.get(id);
     if (!provider) {
       const known = [...this.#providers.keys()].join(", ");
-      throw new HarnessError("invalid_input", `There is no login for ${JSON.stringify(id)}. Known are: ${known}.`);
+      throw new HarnessError(
+        "invalid_input",
+        `There is no login for ${JSON.stringify(id)}. The providers with a login are: ${known}.`,
+      );
     }
     try {
-      // Before somebody goes through a login whose outcome could not be kept.
+      // Fails before the login if the tokens could not be stored.
       await this.#store.change(async () => ({ result: undefined }));
       const { login } = await import("./login.ts");
       const outcome = await login(provider, interaction, { ...options, clock: this.#options.clock });
@@ -164,7 +173,7 @@ export class AuthStorage {
   }
 
   async #stored(provider: string): Promise<Stored> {
-    const stored = await readCredential(await this.#store.read(), provider, this.#keeping);
+    const stored = await readCredential(await this.#store.read(), provider, this.#secretStore);
     if (stored.kind !== "bad") return stored;
     const { path } = stored.problem;
     const line = await this.#store.getLine(path);
@@ -181,29 +190,30 @@ export class AuthStorage {
     return failed("damaged", problem);
   }
 
-  /** In the order in which they count. */
+  /** In order of precedence. */
   async #candidates(provider: string): Promise<KeyCandidate[]> {
     const { env, modelsKey, getHosts } = this.#options;
-    const known = getHosts ? ownHosts(getHosts(provider)) : providerHosts(provider, env);
-    const boundTo = (host: string | undefined, usual = known) => (host === undefined ? usual : ownHosts([host]));
-    const found: KeyCandidate[] = [];
+    const known = getHosts ? parseHosts(getHosts(provider)) : providerHosts(provider, env);
+    const boundTo = (host: string | undefined, usual = known) => (host === undefined ? usual : parseHosts([host]));
+    const candidates: KeyCandidate[] = [];
     const explicit = this.#explicit.get(provider);
-    if (explicit) found.push({ source: "explicit", hosts: boundTo(explicit.host), literal: explicit.key });
+    if (explicit) candidates.push({ source: "explicit", hosts: boundTo(explicit.host), literal: explicit.key });
     const stored = await this.#stored(provider);
-    if (stored.kind === "failed") found.push({ source: "stored", hosts: undefined, failure: stored.failure });
+    if (stored.kind === "failed") candidates.push({ source: "stored", hosts: undefined, failure: stored.failure });
     if (stored.kind === "credential") {
       const { credential } = stored;
       const usual = credential.type === "oauth" ? this.#providers.get(provider)?.hosts : undefined;
-      const hosts = boundTo(credential.host, usual ? ownHosts(usual) : known);
-      // An entry may hold only variables, for a provider that needs no key or has it elsewhere.
-      if (credential.type === "oauth" || credential.key) found.push({ source: "stored", hosts, credential });
+      const hosts = boundTo(credential.host, usual ? parseHosts(usual) : known);
+      // An entry may have only variables, if the provider needs no key or its key is in another place.
+      if (credential.type === "oauth" || credential.key) candidates.push({ source: "stored", hosts, credential });
     }
     const models = await modelsKey?.(provider);
-    if (models) found.push({ source: "models", hosts: boundTo(models.host), written: models });
-    const around = stored.kind === "credential" ? getEnv(stored.credential, env) : env;
-    const variable = findEnvKeys(provider, around)?.[0];
-    if (variable !== undefined) found.push({ source: "environment", hosts: known, literal: around(variable) ?? "" });
-    return found;
+    if (models) candidates.push({ source: "models", hosts: boundTo(models.host), written: models });
+    const entryEnv = stored.kind === "credential" ? getEnv(stored.credential, env) : env;
+    const variable = findEnvKeys(provider, entryEnv)?.[0];
+    if (variable !== undefined)
+      candidates.push({ source: "environment", hosts: known, literal: entryEnv(variable) ?? "" });
+    return candidates;
   }
 
   async #getValue(provider: string, candidate: KeyCandidate, signal: AbortSignal | undefined): Promise<KeyValue> {
@@ -211,7 +221,7 @@ export class AuthStorage {
     const subject = `the key of ${provider}`;
     const run = this.#commands && { run: this.#commands };
     if ("failure" in candidate) return { kind: "failed", failure: candidate.failure };
-    if ("literal" in candidate) return checkedKey(candidate.literal, subject);
+    if ("literal" in candidate) return checkKey(candidate.literal, subject);
     if ("written" in candidate) {
       const { key, isOwn = false } = candidate.written;
       return await resolveKey(key, { subject: `${subject} in the models file`, env, ...(isOwn && run) });
@@ -226,7 +236,7 @@ export class AuthStorage {
   }
 }
 
-/** What an entry sets itself comes before what the process was started with. */
+/** The variables of the entry have precedence over those of the process. */
 const getEnv =
   ({ env: own }: Credential, env: Env): Env =>
   (name) => {
@@ -235,23 +245,23 @@ const getEnv =
   };
 
 interface Parts {
-  /** Absent where commands must not run. */
+  /** Undefined if commands must not run. */
   commands: KeyCommands | undefined;
   notify: (notice: AuthNotice) => void;
 }
 
-/** Files are read for each question; a person is told once. */
-function tellOnce(tell: ((notice: AuthNotice) => void) | undefined): (notice: AuthNotice) => void {
+/** Files are read for each call, but the user needs each notice once. */
+function notifyOnce(notify: ((notice: AuthNotice) => void) | undefined): (notice: AuthNotice) => void {
   const last = new Map<string, string>();
   return (notice) => {
     const about = `${notice.kind} ${notice.path} ${notice.key}`;
     if (last.get(about) === notice.message) return;
     last.set(about, notice.message);
-    tell?.(notice);
+    notify?.(notice);
   };
 }
 
-function checkedCredential(provider: string, value: Credential): Credential {
+function checkCredential(provider: string, value: Credential): Credential {
   if (provider.trim() === "") throw new HarnessError("invalid_input", "A credential needs the name of a provider.");
   const parsed = parseCredential(provider, value);
   if (parsed.kind === "good") return parsed.credential;

@@ -1,22 +1,22 @@
-/** Where credentials are kept, and one change at a time. */
+/** A store of credentials, which makes one change at a time. */
 import { SerialQueue } from "@tau/ai/internal";
 import type { Path } from "../fields/field.ts";
 import type { AuthEntries } from "./auth-file.ts";
 
-/** What a change makes of the entries. Without `entries` all stays as it is. */
+/** Without `entries` nothing is changed. */
 export interface Change<T> {
   result: T;
   entries?: AuthEntries;
 }
 
-/** `read` never fails: what cannot be read is told in a notice, and the last that could be read counts. */
 export interface AuthStore {
   /** For messages. */
   readonly name: string;
+  /** Never rejects: a file that cannot be read is reported in a notice, and its last valid content counts. */
   read(): Promise<AuthEntries>;
   /**
-   * Nobody else, in no other process, changes the entries while `work` runs, and it sees the latest. Rejects with a
-   * `HarnessError` when they cannot be read or written; then they are as they were.
+   * Calls `work` with the latest entries. No other call, also in another process, changes them meanwhile. Rejects with a
+   * `HarnessError` if they cannot be read or written; then nothing is changed.
    */
   change<T>(work: (entries: AuthEntries) => Promise<Change<T>>): Promise<T>;
   /** The line of an entry or of a part of it, for messages. Undefined without a file. */

@@ -1,20 +1,20 @@
-/** Where a browser comes back to after a login: a server on this machine alone, for one answer. */
+/** The server that a browser is redirected to after a login. It listens on this machine only, for one answer. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemCode } from "@tau/tools/platform";
 import type { BrowserLogin } from "./oauth-providers.ts";
-import { type AuthorizationAnswer, answerIn } from "./pasted-code.ts";
+import { type AuthorizationAnswer, readAnswer } from "./pasted-code.ts";
 import { isSameState } from "./pkce.ts";
 
 export interface CallbackServer {
-  /** Where the provider should send the browser. */
+  /** The address to which the provider redirects the browser. */
   readonly redirectUrl: string;
-  /** The one answer with our state. What comes with another is turned away, and changes nothing. */
+  /** The first answer with the right state. Requests with another state are refused. */
   readonly answer: Promise<AuthorizationAnswer>;
   close(): void;
 }
 
-/** Undefined when the port that the provider insists on is taken, or no server may be opened here. */
+/** Undefined if the port is fixed and in use, or no server can be opened. */
 export async function openCallbackServer(
   { port, path, isFixed = false, host = "localhost" }: BrowserLogin["redirect"],
   state: string,
@@ -35,24 +35,24 @@ export async function openCallbackServer(
 function createListener(path: string, state: string) {
   let isUsed = false;
   let resolve: (answer: AuthorizationAnswer) => void;
-  const answer = new Promise<AuthorizationAnswer>((settle) => (resolve = settle));
+  const answered = new Promise<AuthorizationAnswer>((settle) => (resolve = settle));
   const server = createServer((request, response) => {
     const show = (status: number, text: string) => response.writeHead(status, headers).end(page(text));
     const url = URL.canParse(request.url ?? "", base) ? new URL(request.url ?? "", base) : undefined;
     if (url?.pathname !== path) return show(404, "There is nothing here.");
-    if (request.method !== "GET") return show(405, "This address is for a browser that comes back from a login.");
+    if (request.method !== "GET") return show(405, "This address is for the redirect after a login.");
     if (isUsed) return show(410, "This login is over. You can close this window.");
-    const found = answerIn(url.searchParams);
-    // Any page that is open in the browser can send it here: only the state tells ours from theirs.
-    if (!isSameState(found.state ?? "", state)) return show(400, "This belongs to another login. Start again.");
-    if (!found.code && !found.error) return show(400, "The answer is incomplete. Start again.");
+    const answer = readAnswer(url.searchParams);
+    // Any page in the browser can send a request here. Only the right state proves that it belongs to this login.
+    if (!isSameState(answer.state ?? "", state)) return show(400, "This belongs to another login. Start again.");
+    if (!answer.code && !answer.error) return show(400, "The answer is incomplete. Start again.");
     isUsed = true;
-    // When the page is shown, or the browser has gone without it.
-    response.once("close", () => resolve(found));
-    const text = found.code ? "The part of the browser is done." : "The login was not completed.";
+    // When the page was sent, or the browser closed the connection.
+    response.once("close", () => resolve(answer));
+    const text = answer.code ? "The browser is done." : "The login was not completed.";
     return show(200, `${text} You can close this window and go back to your terminal.`);
   });
-  return { server, answer };
+  return { server, answer: answered };
 }
 
 const base = "http://localhost";
@@ -65,10 +65,10 @@ const headers = {
   connection: "close",
 };
 
-/** Nothing from the request is in it. */
+/** It contains nothing of the request. */
 const page = (text: string) => `<!doctype html><html lang="en"><title>tau</title><p>${text}</p></html>\n`;
 
-/** The port; undefined when it could not be had. */
+/** The port. Undefined if it could not be opened. */
 function listen(server: Server, port: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     server.on("error", (error) => (systemCode(error) === undefined ? reject(error) : resolve(undefined)));

@@ -1,4 +1,4 @@
-/** What `auth.json` holds for a provider. Fields that are not known here are kept as they are. */
+/** An entry of `auth.json`. Unknown fields are kept. */
 import type { FieldProblem, Fields, ReadContext } from "../fields/field.ts";
 import { decimal, map, object, oneOf, optional, text } from "../fields/kinds.ts";
 import { formatFieldProblem } from "../fields/problem.ts";
@@ -7,9 +7,9 @@ export interface ApiKeyCredential {
   type: "api_key";
   /** The key itself, or `$VAR`, `${VAR}`, or `!command`. A literal `$` is written `$$`, a literal first `!` is `$!`. */
   key?: string;
-  /** Looked at before the environment, for the variables of `key` and those that a provider reads. */
+  /** Has precedence over the environment, for the variables of `key` and those of the provider. */
   env?: Record<string, string>;
-  /** The host the key was given for, where it is not the provider's own. */
+  /** The host that the key is for, if it is not the provider's own. */
   host?: string;
   [field: string]: unknown;
 }
@@ -17,13 +17,13 @@ export interface ApiKeyCredential {
 export interface OAuthCredential {
   type: "oauth";
   access: string;
-  /** Empty where the server gave none. */
+  /** Empty if the server gave none. */
   refresh: string;
-  /** When `access` ends, in milliseconds since the epoch. */
+  /** When `access` expires, in milliseconds since the epoch. */
   expires: number;
-  /** How long `access` was good for when it was given, in seconds. */
+  /** The lifetime of `access`, in seconds. */
   expires_in?: number;
-  /** The host the token was given for, where it is not the provider's own. */
+  /** The host that the token is for, if it is not the provider's own. */
   host?: string;
   [field: string]: unknown;
 }
@@ -32,7 +32,7 @@ export type Credential = ApiKeyCredential | OAuthCredential;
 
 const shared = { host: optional(text) };
 
-/** What is checked of each type. */
+/** The fields that are checked. */
 const fieldsOfType = {
   api_key: { ...shared, type: oneOf("api_key"), key: optional(text), env: optional(map(text)) },
   oauth: {
@@ -55,7 +55,7 @@ export function parseCredential(provider: string, entry: unknown): ParsedCredent
   if (type) object<Fields>(fieldsOfType[type]).read(entry, context);
   const problem = problems.find(({ kind }) => kind !== "unknown_field");
   if (problem) return { kind: "bad", problem };
-  // Also fields that are not known here. Null stands for a field that is left out.
+  // Unknown fields are kept. Null stands for a field that is left out.
   const known = Object.entries(structuredClone(entry) as Credential).filter(([, value]) => value !== null);
   return { kind: "good", credential: Object.fromEntries(known) as Credential };
 }

@@ -1,18 +1,18 @@
-/** The two ways in which servers speak of device codes. Pure. */
+/** The two protocols for device codes. Pure. */
 import { type Failed, failed } from "./failure.ts";
 import type { OAuthAnswer, OAuthPost } from "./oauth-post.ts";
 import { type DeviceLogin, isSafeUrl, type OAuthProvider } from "./oauth-providers.ts";
-import { errorCode, readTokens, type Tokens } from "./oauth-tokens.ts";
+import { getErrorCode, readTokens, type Tokens } from "./oauth-tokens.ts";
 
-/** A device that waits for its owner. */
+/** A device login that waits for the user. */
 export interface DeviceStart {
   kind: "started";
   /** Secret. */
   deviceCode: string;
-  /** What the person types. */
+  /** The code that the user types. */
   userCode: string;
   verificationUrl: string;
-  /** The same with the code in it. */
+  /** The URL with the code in it. */
   completeUrl?: string;
   intervalMs: number;
   lifetimeMs: number;
@@ -22,7 +22,7 @@ export type DevicePoll =
   | { kind: "pending" }
   | { kind: "slow_down" }
   | { kind: "tokens"; tokens: Tokens }
-  /** To be exchanged like a browser's. */
+  /** To be exchanged like that of a browser. */
   | { kind: "code"; fields: Record<string, string> }
   | Failed;
 
@@ -33,7 +33,7 @@ export interface DeviceDialect {
   readPoll(answer: OAuthAnswer, nowMs: number): DevicePoll;
 }
 
-/** What the standard says when a server does not. */
+/** The defaults of the standard. */
 const defaultSeconds = 5;
 const maxSeconds = 15 * 60;
 
@@ -76,11 +76,11 @@ function openai(provider: OAuthProvider, device: DeviceLogin & { dialect: "opena
     }),
     readPoll(answer) {
       const { status, json } = answer;
-      // It has no word for "not yet".
+      // OpenAI has no other sign that the login is pending.
       if (status === 403 || status === 404) return { kind: "pending" };
       if (status !== 200) return refusal(provider, answer);
       const [code, code_verifier] = [json?.["authorization_code"], json?.["code_verifier"]];
-      if (typeof code !== "string" || typeof code_verifier !== "string") return garbage(provider);
+      if (typeof code !== "string" || typeof code_verifier !== "string") return failUnexpected(provider);
       return { kind: "code", fields: { code, code_verifier, redirect_uri: device.redirectUrl } };
     },
   };
@@ -92,12 +92,12 @@ function getStart(
   { deviceCode, verificationUrl }: { deviceCode: unknown; verificationUrl: unknown },
 ): DeviceStart | Failed {
   if (status !== 200) {
-    return failed("server", `${provider.name} gives no device code now (HTTP ${status}). Try the browser instead.`);
+    return failed("server", `${provider.name} gave no device code (HTTP ${status}). Log in with the browser instead.`);
   }
   const userCode = json?.["user_code"];
   const completeUrl = json?.["verification_uri_complete"];
   if (typeof deviceCode !== "string" || deviceCode === "" || !isShowable(userCode) || !isUrl(verificationUrl)) {
-    return garbage(provider);
+    return failUnexpected(provider);
   }
   return {
     kind: "started",
@@ -105,24 +105,24 @@ function getStart(
     userCode,
     verificationUrl: new URL(verificationUrl).href,
     ...(isUrl(completeUrl) && { completeUrl: new URL(completeUrl).href }),
-    intervalMs: secondsIn(json?.["interval"], defaultSeconds) * 1000,
-    lifetimeMs: secondsIn(json?.["expires_in"], maxSeconds) * 1000,
+    intervalMs: readSeconds(json?.["interval"], defaultSeconds) * 1000,
+    lifetimeMs: readSeconds(json?.["expires_in"], maxSeconds) * 1000,
   };
 }
 
-/** Between one second and a quarter of an hour. Some servers write numbers as text. */
-function secondsIn(value: unknown, usual: number): number {
+/** Between one second and 15 minutes. Some servers send numbers as strings. */
+function readSeconds(value: unknown, defaultValue: number): number {
   const seconds = typeof value === "string" ? Number(value) : value;
-  const isGood = typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 1;
-  return isGood ? Math.min(seconds, maxSeconds) : usual;
+  const isValid = typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 1;
+  return isValid ? Math.min(seconds, maxSeconds) : defaultValue;
 }
 
-/** It is shown in a terminal. */
+/** The code is shown in a terminal. */
 const isShowable = (code: unknown): code is string => typeof code === "string" && /^[\w -]{1,64}$/.test(code);
 const isUrl = (value: unknown): value is string => typeof value === "string" && isSafeUrl(value);
 
 function refusal(provider: OAuthProvider, answer: OAuthAnswer): DevicePoll {
-  switch (errorCode(answer.json)) {
+  switch (getErrorCode(answer.json)) {
     case "authorization_pending":
     case "deviceauth_authorization_pending":
       return { kind: "pending" };
@@ -133,13 +133,15 @@ function refusal(provider: OAuthProvider, answer: OAuthAnswer): DevicePoll {
     case "access_denied":
       return failed("denied", `The login to ${provider.name} was refused in the browser.`);
     default:
-      // A server that is overloaded for a moment should not end what a person is in the middle of.
-      return answer.status >= 500 || answer.status === 429 ? { kind: "slow_down" } : garbage(provider, answer.status);
+      // A server that is overloaded for a moment should not end the login.
+      return answer.status >= 500 || answer.status === 429
+        ? { kind: "slow_down" }
+        : failUnexpected(provider, answer.status);
   }
 }
 
 export const expired = ({ name }: OAuthProvider): Failed =>
   failed("expired", `The code for ${name} was not entered in time. Start again for a new one.`);
 
-const garbage = ({ name }: OAuthProvider, status = 200) =>
-  failed("server", `${name} answered (HTTP ${status}) with something unexpected. Try the browser instead.`);
+const failUnexpected = ({ name }: OAuthProvider, status = 200) =>
+  failed("server", `${name} gave an unexpected answer (HTTP ${status}). Log in with the browser instead.`);

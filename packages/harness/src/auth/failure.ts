@@ -1,28 +1,28 @@
-/** A bad day with credentials, as a value. The text is for people, and never holds anything that a server said. */
+/** An expected failure. Its message never has anything that a server sent. */
 export type AuthFailureKind =
-  /** What was stored is no longer accepted: somebody has to log in again. */
+  /** The stored login is no longer accepted: the user has to log in again. */
   | "login_required"
   /** The authorization server could not be reached, or did not answer in time. */
   | "network"
-  /** It answered, but not with what was asked for. */
+  /** The server gave an unexpected answer. */
   | "server"
-  /** The person said no. */
+  /** The user refused. */
   | "denied"
-  /** Nobody answered for so long that the attempt is over. */
+  /** The user did not finish the login in time. */
   | "expired"
-  /** An answer that belongs to another attempt. */
+  /** The answer belongs to another login. */
   | "wrong_state"
   | "aborted"
   /** The command that prints a key failed. */
   | "command"
   /** A key names a variable that is not set. */
   | "missing_variable"
-  /** The entry is there, and cannot be used. */
+  /** The entry cannot be used. */
   | "damaged"
   | "key_chain"
-  /** This provider has no such way to log in. */
+  /** The provider does not have this kind of login. */
   | "unsupported"
-  /** What was got could not be kept. */
+  /** The tokens could not be stored. */
   | "storage";
 
 export interface AuthFailure {
@@ -41,7 +41,7 @@ export const failed = (kind: AuthFailureKind, message: string): Failed => ({
   failure: { kind, message },
 });
 
-/** Something a person should know that stops nothing. */
+/** Something that the user should know, although nothing failed. */
 export interface AuthNotice {
   kind: "damaged" | "unreadable" | "bad_entry" | "permissions" | "refresh_failed" | "not_saved";
   message: string;

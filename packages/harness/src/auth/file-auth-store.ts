@@ -1,4 +1,4 @@
-/** Credentials in a file that several processes share: read whole, replaced whole, changed under a lease. */
+/** Credentials in a file that processes share. It is read and replaced as a whole, and changed under a lease. */
 import { dirname } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { SerialQueue } from "@tau/ai/internal";
@@ -11,11 +11,11 @@ import { waitForLease } from "../wait-for-lease.ts";
 import { type AuthEntries, encodeAuthFile, parseAuthFile } from "./auth-file.ts";
 import type { AuthStore, Change } from "./auth-store.ts";
 import type { AuthNotice } from "./failure.ts";
-import { tighten } from "./permissions.ts";
+import { makePrivate } from "./permissions.ts";
 
 export interface FileAuthStoreOptions {
   path: string;
-  /** Whether the directory is ours alone, so that its mode may be changed. */
+  /** Whether the directory belongs to tau alone, so that its mode may be changed. */
   ownsDirectory: boolean;
   fileSystem: FileSystem;
   clock: Clock;
@@ -23,7 +23,7 @@ export interface FileAuthStoreOptions {
   notify: (notice: AuthNotice) => void;
 }
 
-/** Longer than a refresh may take, which is done under the lease. */
+/** Longer than a token refresh may take, which happens under the lease. */
 const maxWaitMs = 60_000;
 
 type Read = { kind: "good"; entries: AuthEntries } | { kind: "bad"; notice: AuthNotice };
@@ -58,7 +58,7 @@ export class FileAuthStore implements AuthStore {
     const { path, fileSystem, ownsDirectory, notify } = this.#options;
     try {
       for (const each of ownsDirectory ? [dirname(path), path] : [path]) {
-        const notice = await tighten(fileSystem, each);
+        const notice = await makePrivate(fileSystem, each);
         if (notice) notify(notice);
       }
       const parsed = await parseAuthFile((await this.#text()) ?? "");
@@ -66,21 +66,21 @@ export class FileAuthStore implements AuthStore {
         this.#lastGood = parsed.entries;
         return parsed;
       }
-      const message = `${path} is damaged: line ${parsed.line} is not valid JSON. It stays as it is; correct that line, or move the file away and log in again.`;
+      const message = `${path} is damaged: line ${parsed.line} is not valid JSON. The file was not changed. Correct that line, or move the file away and log in again.`;
       return { kind: "bad", notice: { kind: "damaged", message, path, line: parsed.line } };
     } catch (error) {
       const code = systemCode(error);
       if (code === undefined) throw error;
-      const message = `${path} could not be read (${code}). Check that it is a file that you may read.`;
+      const message = `${path} could not be read (${code}). Check that it is a regular file and that you have permission to read it.`;
       return { kind: "bad", notice: { kind: "unreadable", message, path } };
     }
   }
 
   async #text(): Promise<string | undefined> {
     const { fileSystem, path } = this.#options;
-    const found = await lookAt(fileSystem, path);
-    // Opening a pipe that nobody writes to would wait for ever.
-    if (found && !found.isFile()) throw Object.assign(new Error(`${path} is not a file`), { code: "EINVAL" });
+    const stats = await lookAt(fileSystem, path);
+    // Opening a pipe without a writer would never end.
+    if (stats && !stats.isFile()) throw Object.assign(new Error(`${path} is not a file`), { code: "EINVAL" });
     return (await readWhole(fileSystem, path))?.toString("utf8");
   }
 
@@ -104,11 +104,11 @@ export class FileAuthStore implements AuthStore {
     } catch (error) {
       const code = systemCode(error);
       if (error instanceof HarnessError || code === undefined) throw error;
-      throw new HarnessError("write_failed", `${this.name} could not be written (${code}). It is as it was.`);
+      throw new HarnessError("write_failed", `${this.name} could not be written (${code}). It was not changed.`);
     }
   }
 
-  /** A link stays a link: what it leads to is replaced. Makes missing directories. */
+  /** The target of a link is replaced, not the link. Creates missing directories. */
   async #realPath(): Promise<string> {
     const { path, fileSystem } = this.#options;
     try {
@@ -124,7 +124,7 @@ export class FileAuthStore implements AuthStore {
     const { clock, fileSystem, ids } = this.#options;
     const outcome = await waitForLease(path, { clock, fileSystem, ids, maxWaitMs });
     if (outcome.kind === "held") return outcome.lease;
-    const message = `${this.name} is being changed by process ${outcome.holder.pid}, which does not finish. End it and try again.`;
+    const message = `${this.name} is being changed by process ${outcome.holder.pid}, which does not finish. Stop that process and try again.`;
     throw new HarnessError("write_failed", message);
   }
 }

@@ -1,11 +1,11 @@
 /**
- * The system's own safe, where there is one. With it, secrets are kept there and `auth.json` only says that they are:
+ * The key chain of the operating system. With it, secrets are kept there, and the entry in `auth.json` only says so:
  * `{ "type": "api_key", "keyChain": true }`.
  */
 export interface KeyChain {
-  /** Undefined when there is nothing under this name. Rejects when the safe cannot be opened. */
+  /** Undefined if there is no such secret. Rejects if the key chain cannot be read. */
   get(service: string, account: string): Promise<string | undefined>;
   set(service: string, account: string, secret: string): Promise<void>;
-  /** Does nothing when there is nothing under this name. */
+  /** Does nothing if there is no such secret. */
   delete(service: string, account: string): Promise<void>;
 }

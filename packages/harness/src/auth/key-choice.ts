@@ -1,12 +1,12 @@
-/** Which of the keys that there are is used. Pure. */
+/** Chooses among the keys of a provider. Pure. */
 import type { Credential } from "./credential.ts";
 import type { AuthFailure } from "./failure.ts";
 import { refuseHost } from "./key-host.ts";
 
-/** In the order in which they count. */
+/** In order of precedence. */
 export type KeySource = "explicit" | "stored" | "models" | "environment";
 
-/** A key that has not been looked up yet. `hosts` is undefined for one that will never be sent. */
+/** A key that has not been resolved yet. `hosts` is undefined for a failure, which is never sent. */
 export type KeyCandidate = { source: KeySource; hosts: readonly string[] | undefined } & (
   | { literal: string }
   | { credential: Credential }
@@ -16,14 +16,14 @@ export type KeyCandidate = { source: KeySource; hosts: readonly string[] | undef
 
 export type KeyChoice = { kind: "candidate"; candidate: KeyCandidate } | NoKey;
 
-/** `isRefused`: there are keys, and none may go to this host. */
+/** `isRefused`: there are keys, but none may be sent to this host. */
 export interface NoKey {
   kind: "none";
   reason: string;
   isRefused: boolean;
 }
 
-/** The first that may go to `host`. The reason names the first that may not. */
+/** The first key that may be sent to `host`. If there is none, the reason is about the first that may not. */
 export function chooseKey(provider: string, candidates: readonly KeyCandidate[], host: string | undefined): KeyChoice {
   let reason: string | undefined;
   for (const candidate of candidates) {

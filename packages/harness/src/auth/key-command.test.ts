@@ -11,7 +11,7 @@ function scratch(): string {
   return directory;
 }
 
-test("a command runs once, also for those who ask at once, and what it prints is trimmed", async () => {
+test("a command runs once, also for calls at the same time, and its output is trimmed", async () => {
   const run = createKeyCommands();
   const file = join(scratch(), "runs");
   const command = `echo x >> '${file}'; printf ' sk-fake \\n\\n'`;
@@ -22,7 +22,7 @@ test("a command runs once, also for those who ask at once, and what it prints is
   expect(readFileSync(file, "utf8")).toBe("x\n");
 });
 
-test("a command that failed runs again at the next question", async () => {
+test("a command that failed runs again at the next call", async () => {
   const run = createKeyCommands();
   const file = join(scratch(), "unlocked");
   const command = `cat '${file}' || { echo fake > '${file}'; exit 3; }`;
@@ -38,18 +38,21 @@ test.each([
   ["no shell can be given, by its length", `: ${"canary".repeat(100_000)}`, "could not be started"],
   ["prints nothing", "true # canary", "one line"],
   ["prints two lines", "echo canary; echo canary", "one line"],
-  ["prints without end", "yes canary", "far more"],
-])("a command that %s is a failure that says nothing of what it is or printed", async (_name, command, text) => {
-  const outcome = await createKeyCommands()(command, "the key of x");
-  expect(outcome).toMatchObject({
-    kind: "failed",
-    failure: { kind: "command", message: expect.stringContaining(text) },
-  });
-  expect(JSON.stringify(outcome)).not.toContain("canary");
-  expect(JSON.stringify(outcome)).toMatch(/the key of x/i);
-});
+  ["prints without end", "yes canary", "more than 65536 bytes"],
+])(
+  "a command that %s is a failure whose message has neither the command nor its output",
+  async (_name, command, text) => {
+    const outcome = await createKeyCommands()(command, "the key of x");
+    expect(outcome).toMatchObject({
+      kind: "failed",
+      failure: { kind: "command", message: expect.stringContaining(text) },
+    });
+    expect(JSON.stringify(outcome)).not.toContain("canary");
+    expect(JSON.stringify(outcome)).toMatch(/the key of x/i);
+  },
+);
 
-test("a command that hangs is ended with all it started", async () => {
+test("a command that hangs is stopped with all its processes", async () => {
   const file = join(scratch(), "pid");
   // Time is short for the limit alone.
   const run = createKeyCommands({ clock: systemClock, timeoutMs: 300 });

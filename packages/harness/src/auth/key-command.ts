@@ -1,8 +1,8 @@
-/** Commands that print a key, such as those of a password store. Each is run once and its answer kept in memory. */
+/** Runs commands that print a key, such as those of a password manager. Each is run once, and its key is kept in memory. */
 import { spawn } from "node:child_process";
 import { type Clock, systemClock } from "@tau/ai";
 import { type Failed, failed } from "./failure.ts";
-import { capital, checkedKey, type KeyValue } from "./key-value.ts";
+import { checkKey, type KeyValue } from "./key-value.ts";
 
 export interface KeyCommandsOptions {
   clock?: Clock;
@@ -10,7 +10,7 @@ export interface KeyCommandsOptions {
   timeoutMs?: number;
 }
 
-/** Runs a command, unless it has given its key already. A failure is not kept: a vault may be unlocked meanwhile. */
+/** Runs a command, unless its key is known. A failure is not kept: the user may unlock the password manager meanwhile. */
 export type KeyCommands = (command: string, subject: string) => Promise<KeyValue>;
 
 const maxBytes = 64 * 1024;
@@ -26,23 +26,23 @@ export function createKeyCommands({ clock = systemClock, timeoutMs = 10_000 }: K
   };
 }
 
-/** Those of this process. */
+/** Shared by the whole process. */
 export const keyCommands: KeyCommands = createKeyCommands();
 
-interface Running {
+interface RunOptions {
   subject: string;
   clock: Clock;
   timeoutMs: number;
 }
 
-/** Neither the command nor what it says goes into a message: both may hold the key. */
-function run(command: string, { subject, clock, timeoutMs }: Running): Promise<KeyValue> {
-  const who = `The command for ${subject}`;
+/** Messages have neither the command nor its output: both may hold the key. */
+function run(command: string, { subject, clock, timeoutMs }: RunOptions): Promise<KeyValue> {
+  const name = `The command for ${subject}`;
   const advice = "Run it in a terminal to see why.";
   const ownGroup = process.platform !== "win32";
   return new Promise((resolve) => {
     const child = start(command, ownGroup);
-    if (!child) return resolve(failed("command", `${who} could not be started. ${advice}`));
+    if (!child) return resolve(failed("command", `${name} could not be started. ${advice}`));
     const chunks: Buffer[] = [];
     let size = 0;
     const settle = (outcome: KeyValue) => {
@@ -55,25 +55,25 @@ function run(command: string, { subject, clock, timeoutMs }: Running): Promise<K
       settle(outcome);
     };
     const cancel = clock.setTimer(timeoutMs, () =>
-      stop(failed("command", `${who} did not end within ${timeoutMs / 1000} s and was stopped. ${advice}`)),
+      stop(failed("command", `${name} did not end within ${timeoutMs / 1000} s and was stopped. ${advice}`)),
     );
     child.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxBytes) stop(failed("command", `${who} prints far more than a key. ${advice}`));
+      if (size > maxBytes) stop(failed("command", `${name} prints more than ${maxBytes} bytes. ${advice}`));
       else chunks.push(chunk);
     });
-    child.once("error", () => settle(failed("command", `${who} could not be started. ${advice}`)));
+    child.once("error", () => settle(failed("command", `${name} could not be started. ${advice}`)));
     child.once("close", (code, signal) => {
       const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
-      if (code !== 0) return settle(failed("command", `${who} ${how}. ${advice}`));
-      const key = checkedKey(Buffer.concat(chunks).toString("utf8"), subject);
-      const problem = `${capital(subject)} is not what its command prints: one line is expected. ${advice}`;
+      if (code !== 0) return settle(failed("command", `${name} ${how}. ${advice}`));
+      const key = checkKey(Buffer.concat(chunks).toString("utf8"), subject);
+      const problem = `${name} has to print one line, the key. ${advice}`;
       settle(key.kind === "value" ? key : failed("command", problem));
     });
   });
 }
 
-/** Undefined for what no shell can be given. The error then quotes the command, so it goes no further. */
+/** Undefined for a command that cannot be passed to a shell. The error would quote the command, so it is dropped. */
 function start(command: string, ownGroup: boolean) {
   try {
     return spawn(command, {
@@ -93,7 +93,7 @@ function end(pid: number | undefined, ownGroup: boolean): void {
   try {
     process.kill(ownGroup ? -pid : pid, "SIGKILL");
   } catch (error) {
-    // It has ended meanwhile.
+    // It has exited meanwhile.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }

@@ -19,7 +19,7 @@ test.each([
   ["file:///etc/passwd", undefined],
   ["https://", undefined],
   ["", undefined],
-])("%j is compared as %j", (place, host) => {
+])("the host of %j is %j", (place, host) => {
   expect(getHost(place)).toBe(host);
 });
 
@@ -39,11 +39,11 @@ test.each([
   ["ollama", "http://[::1]:11434/v1", true],
   ["ollama", "http://192.0.2.1:11434/v1", false],
   ["constructor", "https://api.anthropic.com", false],
-])("a key of %s may go to %s: %j", (provider, place, isAllowed) => {
+])("a key of %s may be sent to %s: %j", (provider, place, isAllowed) => {
   expect(refuseHost(provider, place, providerHosts(provider, none)) === undefined).toBe(isAllowed);
 });
 
-test("every model of the catalogue may have its provider's key", () => {
+test("a provider's key may be sent to each of its models in the catalogue", () => {
   for (const provider of getProviders()) {
     const hosts = providerHosts(provider, none);
     for (const { baseUrl, id } of getModels(provider)) {
@@ -53,17 +53,17 @@ test("every model of the catalogue may have its provider's key", () => {
   }
 });
 
-test("a password in an address is not repeated where a key is refused", () => {
+test("a password in an address is not repeated in the refusal", () => {
   const refusal = refuseHost("house", "https://ada:hunter2-secret@gate.example/v1", ["gate.example"]);
   expect(refusal).toMatch(/^No key is sent to an address with a user .* https:\/\/gate\.example\/v1\.$/);
 });
 
-test("the address that Azure's variable names is Azure's", () => {
+test("the address in AZURE_OPENAI_BASE_URL is a host of Azure", () => {
   const env = (name: string) => (name === "AZURE_OPENAI_BASE_URL" ? "https://gate.corp.example/openai" : undefined);
   expect(providerHosts("azure-openai-responses", env)).toContain("gate.corp.example");
 });
 
-test("a host that is allowed is itself, or what a star stands for: never more labels than were named", () => {
+test("an allowed host matches itself, or with a star exactly as many labels as it has", () => {
   const label = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/);
   fc.assert(
     fc.property(

@@ -1,9 +1,9 @@
-/** Which hosts a provider's key may be sent to. A key that is asked for elsewhere is not given. */
+/** The hosts to which a provider's key may be sent. */
 import { getModels, withoutUserinfo } from "@tau/ai";
 
 const thisMachine = ["localhost:*", "127.0.0.1:*", "[::1]:*"];
 
-/** Providers with more hosts than their models name. `*` stands for letters, digits and dashes, never for a dot. */
+/** Providers with more hosts than their models have. `*` matches letters, digits and dashes, but no dot. */
 const table = new Map<string, readonly string[]>([
   ["amazon-bedrock", ["bedrock-runtime.*.amazonaws.com", "bedrock-runtime-fips.*.amazonaws.com"]],
   ["azure-openai-responses", ["*.openai.azure.com", "*.cognitiveservices.azure.com", "*.services.ai.azure.com"]],
@@ -15,11 +15,11 @@ const table = new Map<string, readonly string[]>([
   ["vllm", thisMachine],
 ]);
 
-/** The hosts of a provider: those of its models in the catalogue and registered ones, and what the table adds. */
+/** The hosts of a provider: those of its models, also of registered ones, and those in the table. */
 export function providerHosts(provider: string, env: (name: string) => string | undefined): string[] {
   const hosts = new Set(table.get(provider));
   const azure = provider === "azure-openai-responses" ? env("AZURE_OPENAI_BASE_URL") : undefined;
-  // Hundreds of models may share a few addresses.
+  // Hundreds of models share a few addresses.
   for (const url of new Set([...getModels(provider).map(({ baseUrl }) => baseUrl), azure])) {
     const host = url && getHost(url.replace(/\{\w+\}/g, "*"));
     if (host) hosts.add(host);
@@ -28,47 +28,48 @@ export function providerHosts(provider: string, env: (name: string) => string | 
 }
 
 /**
- * The host in a URL or a bare host, as it is compared: lower case, with the port where it is not the usual one. One
- * that is spoken to without encryption is another host, unless it is this machine. Undefined for what is no host.
+ * The host of a URL or a bare host, normalised: in lower case, with the port if it is not the default. Without encryption
+ * it begins with `http://`, unless it is this machine, so that it is another host. Undefined if there is no host.
  */
-export function getHost(place: string): string | undefined {
-  const source = /^[a-z][a-z0-9+.-]*:\/\//i.test(place) ? place : `https://${place}`;
+export function getHost(address: string): string | undefined {
+  const source = /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`;
   if (!URL.canParse(source)) return undefined;
   const url = new URL(source);
-  const isPlain = url.protocol === "http:" || url.protocol === "ws:";
-  if (!isPlain && url.protocol !== "https:" && url.protocol !== "wss:") return undefined;
-  // What stands before an @ looks like a host to people.
+  const isUnencrypted = url.protocol === "http:" || url.protocol === "ws:";
+  if (!isUnencrypted && url.protocol !== "https:" && url.protocol !== "wss:") return undefined;
+  // A user before an @ can be mistaken for the host.
   if (url.host === "" || url.username !== "" || url.password !== "") return undefined;
-  return isPlain && !isLoopback(url.hostname) ? `http://${url.host}` : url.host;
+  return isUnencrypted && !isLoopback(url.hostname) ? `http://${url.host}` : url.host;
 }
 
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || /^(127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 
-const matches = (pattern: string, host: string) =>
-  new RegExp(`^${pattern.split("*").map(escaped).join("[a-z0-9-]+")}$`).test(host);
+const isMatch = (pattern: string, host: string) =>
+  new RegExp(`^${pattern.split("*").map(escape).join("[a-z0-9-]+")}$`).test(host);
 
-const escaped = (text: string) => text.replace(/[\\^$.|?+()[\]{}/]/g, String.raw`\$&`);
+const escape = (text: string) => text.replace(/[\\^$.|?+()[\]{}/]/g, String.raw`\$&`);
 
-/** Undefined when the key may go there. */
-export function refuseHost(provider: string, place: string, allowed: readonly string[]): string | undefined {
-  const host = getHost(place);
-  if (host === undefined) return noHost(place);
-  if (allowed.some((pattern) => matches(pattern, host))) return undefined;
+/** Why a key may not be sent to an address. Undefined if it may. */
+export function refuseHost(provider: string, address: string, allowed: readonly string[]): string | undefined {
+  const host = getHost(address);
+  if (host === undefined) return describeNoHost(address);
+  if (allowed.some((pattern) => isMatch(pattern, host))) return undefined;
   const fix = `If you mean ${host}, store a key for it with "host": ${JSON.stringify(host)}.`;
-  if (allowed.length === 0) return `It is not known which host the key of ${provider} was given for. ${fix}`;
-  return `The key of ${provider} was given for ${allowed.join(", ")} and is not sent to ${host}. ${fix}`;
+  if (allowed.length === 0)
+    return `The host for the key of ${provider} is not known, so it is not sent to ${host}. ${fix}`;
+  return `The key of ${provider} is for ${allowed.join(", ")} and is not sent to ${host}. ${fix}`;
 }
 
-function noHost(place: string): string {
-  const shown = withoutUserinfo(place);
-  if (shown === place) return `${JSON.stringify(place)} is no host that a key could be sent to.`;
-  return `No key is sent to an address with a user or a password in it. Take them out of that of ${shown}.`;
+function describeNoHost(address: string): string {
+  const shown = withoutUserinfo(address);
+  if (shown === address) return `No key is sent to ${JSON.stringify(address)}, which is not a host.`;
+  return `No key is sent to an address with a user name or a password. Remove them from the address of ${shown}.`;
 }
 
-/** Hosts as a person wrote them; what is no host allows nothing. */
-export const ownHosts = (written: readonly string[]): string[] =>
-  written.flatMap((place) => {
-    const host = getHost(place);
+/** Normalises hosts that a user wrote, and drops texts that are no hosts. */
+export const parseHosts = (written: readonly string[]): string[] =>
+  written.flatMap((address) => {
+    const host = getHost(address);
     return host === undefined ? [] : [host];
   });

@@ -1,7 +1,6 @@
-/** How a key may be written: as it is, with variables in it, or as a command that prints it. */
+/** Resolves written keys: literal text, variables, or a command that prints the key. */
 import { type Failed, failed } from "./failure.ts";
 
-/** `index` order; what stands between variables is taken as it is. */
 export type KeyPart = { kind: "text"; text: string } | { kind: "variable"; name: string };
 
 export type KeyTemplate = { kind: "command"; command: string } | { kind: "parts"; parts: readonly KeyPart[] };
@@ -27,25 +26,24 @@ export function parseKey(value: string): KeyTemplate {
   return { kind: "parts", parts };
 }
 
-/** Writes a key so that it is read as itself, whatever is in it. */
+/** Escapes a key, so that `parseKey` reads it as literal text. */
 export const literalKey = (key: string): string => key.replaceAll("$", "$$$$").replace(/^!/, "$!");
 
-export interface KeyReading {
-  /** What the key belongs to, for messages: `the key of anthropic`. */
+export interface ResolveKeyOptions {
+  /** For messages: `the key of anthropic`. */
   subject: string;
   env: (name: string) => string | undefined;
-  /** Runs a command and gives what it printed. Absent: commands are refused, since the text is not the person's own. */
+  /** Runs a command and returns the key it prints. Absent: commands are refused, since the user did not write the text. */
   run?: (command: string, subject: string) => Promise<KeyValue>;
 }
 
 export type KeyValue = { kind: "value"; value: string } | Failed;
 
-/** The key itself. */
-export async function resolveKey(written: string, { subject, env, run }: KeyReading): Promise<KeyValue> {
+export async function resolveKey(written: string, { subject, env, run }: ResolveKeyOptions): Promise<KeyValue> {
   const template = parseKey(written);
   if (template.kind === "command") {
     if (run) return await run(template.command, subject);
-    return failed("command", `${capital(subject)} is a command, and commands run only from your own files.`);
+    return failed("command", `${capital(subject)} is a command, and commands are run only from your own files.`);
   }
   let value = "";
   for (const part of template.parts) {
@@ -58,16 +56,16 @@ export async function resolveKey(written: string, { subject, env, run }: KeyRead
     }
     value += text;
   }
-  return checkedKey(value, subject);
+  return checkKey(value, subject);
 }
 
-/** A key goes into a header: one line, something in it. */
-export function checkedKey(value: string, subject: string): KeyValue {
+/** A key is sent in a header, so it has to be one line that is not empty. */
+export function checkKey(value: string, subject: string): KeyValue {
   const key = value.trim();
   if (key === "") return failed("damaged", `${capital(subject)} is empty. Store it again.`);
   // oxlint-disable-next-line no-control-regex -- they are what a key must not have
   if (!/[\u0000-\u001f\u007f]/.test(key)) return { kind: "value", value: key };
-  return failed("damaged", `${capital(subject)} has more than one line, or other characters that no key has.`);
+  return failed("damaged", `${capital(subject)} has more than one line, or control characters. Store it again.`);
 }
 
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

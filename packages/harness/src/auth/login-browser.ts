@@ -1,4 +1,4 @@
-/** Login through a browser: authorization code with PKCE, brought back by the browser or pasted by the person. */
+/** Login in a browser: authorization code with PKCE. The browser is redirected here, or the user pastes the code. */
 import { sleep, systemClock } from "@tau/ai";
 import { type CallbackServer, openCallbackServer } from "./callback-server.ts";
 import { type Failed, failed } from "./failure.ts";
@@ -7,30 +7,30 @@ import type { BrowserLogin, OAuthProvider } from "./oauth-providers.ts";
 import { readTokens, type TokenOutcome } from "./oauth-tokens.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
 import { type AuthorizationAnswer, parsePasted } from "./pasted-code.ts";
-import { type Attempt, isSameState, newAttempt } from "./pkce.ts";
+import { type Attempt, isSameState, createAttempt } from "./pkce.ts";
 
-/** How long somebody may take to log in. */
-const patienceMs = 15 * 60_000;
+/** How long the user may take to log in. */
+const maxLoginMs = 15 * 60_000;
 
 export interface BrowserRequest {
   provider: OAuthProvider;
   browser: BrowserLogin;
   interaction: LoginInteraction;
-  /** The person pastes the code: no server is opened. */
+  /** The user pastes the code, and no server is opened. */
   isPasted: boolean;
 }
 
 export async function loginWithBrowser(request: BrowserRequest, ports: OAuthPorts): Promise<TokenOutcome> {
   const { provider, browser, interaction, isPasted } = request;
-  const attempt = newAttempt();
+  const attempt = createAttempt();
   const server = isPasted ? undefined : await openCallbackServer(browser.redirect, attempt.state);
   try {
-    if (!server && !interaction.paste) return noWayBack(provider, browser);
+    if (!server && !interaction.paste) return failNoServer(provider, browser);
     const redirectUrl = getRedirect(browser, server, isPasted);
-    interaction.notify({ type: "auth_url", url: authorizeUrl(provider, browser, { attempt, redirectUrl }) });
+    interaction.notify({ type: "auth_url", url: createAuthorizeUrl(provider, browser, { attempt, redirectUrl }) });
     const answer = await waitForAnswer({ interaction, server }, ports);
     if (answer.kind === "failed") return answer;
-    const code = checkedCode(answer, provider, attempt);
+    const code = checkCode(answer, provider, attempt);
     if (code.kind === "failed") return code;
     const state = browser.sendsState ? { state: attempt.state } : {};
     return await exchangeCode(
@@ -43,19 +43,22 @@ export async function loginWithBrowser(request: BrowserRequest, ports: OAuthPort
   }
 }
 
-function noWayBack({ name }: OAuthProvider, { redirect }: BrowserLogin): Failed {
+function failNoServer({ name }: OAuthProvider, { redirect }: BrowserLogin): Failed {
   const port = redirect.port === 0 ? "A port" : `Port ${redirect.port}`;
-  return failed("unsupported", `${port} on this machine could not be opened for ${name}. Free it, and try again.`);
+  return failed(
+    "unsupported",
+    `${port} on this machine could not be opened for ${name}. Close the program that uses it, and try again.`,
+  );
 }
 
-/** Where nobody listens the address is still that of a listener: the person copies it from the browser's window. */
+/** Without a server the address is the same as with one: the user copies it from the browser's address bar. */
 function getRedirect(browser: BrowserLogin, server: CallbackServer | undefined, isPasted: boolean): string {
   const { host = "localhost", port, path } = browser.redirect;
   if (isPasted && browser.pasteRedirectUrl !== undefined) return browser.pasteRedirectUrl;
   return server?.redirectUrl ?? `http://${host}:${port}${path}`;
 }
 
-export function authorizeUrl(
+export function createAuthorizeUrl(
   { clientId, scopes }: OAuthProvider,
   { authorizeUrl: address, parameters = {} }: BrowserLogin,
   { attempt, redirectUrl }: { attempt: Omit<Attempt, "verifier">; redirectUrl: string },
@@ -77,39 +80,37 @@ export function authorizeUrl(
 
 type Answer = ({ kind: "answer" } & AuthorizationAnswer) | Failed;
 
-/** The browser, the person, the clock or a cancel: whoever is first. The others are told to stop. */
+/** Waits for the redirect, the pasted code, the time limit or the signal, and stops the others. */
 async function waitForAnswer(
   { interaction, server }: { interaction: LoginInteraction; server: CallbackServer | undefined },
   { clock = systemClock, signal }: OAuthPorts,
 ): Promise<Answer> {
-  const over = new AbortController();
-  const stop = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
-  const ways: Promise<Answer>[] = [
-    sleep(clock, patienceMs, stop).then((end) =>
-      end === "elapsed"
-        ? failed("expired", "Nobody logged in for 15 minutes. Start again when you are ready.")
-        : cancelled(),
+  const done = new AbortController();
+  const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
+  const answers: Promise<Answer>[] = [
+    sleep(clock, maxLoginMs, stop).then((end) =>
+      end === "elapsed" ? failed("expired", "The login was not finished within 15 minutes. Start again.") : cancelled(),
     ),
   ];
-  if (server) ways.push(server.answer.then((answer) => ({ kind: "answer", ...answer })));
-  if (interaction.paste) ways.push(pasted(interaction, stop));
+  if (server) answers.push(server.answer.then((answer) => ({ kind: "answer", ...answer })));
+  if (interaction.paste) answers.push(askForCode(interaction, stop));
   try {
-    return await Promise.race(ways);
+    return await Promise.race(answers);
   } finally {
-    over.abort();
-    // A prompt that is told to stop may reject; nobody waits for it any more.
-    void Promise.allSettled(ways);
+    done.abort();
+    // A prompt that was stopped may reject.
+    void Promise.allSettled(answers);
   }
 }
 
 const cancelled = () => failed("aborted", "The login was cancelled.");
 
-async function pasted(interaction: LoginInteraction, stop: AbortSignal): Promise<Answer> {
+async function askForCode(interaction: LoginInteraction, stop: AbortSignal): Promise<Answer> {
   const text = await interaction.paste?.(stop);
   return text === undefined ? cancelled() : { kind: "answer", ...parsePasted(text) };
 }
 
-function checkedCode(
+function checkCode(
   { code, state, error }: AuthorizationAnswer,
   { name }: OAuthProvider,
   attempt: Attempt,
@@ -117,12 +118,12 @@ function checkedCode(
   if (state !== undefined && !isSameState(state, attempt.state)) {
     return failed(
       "wrong_state",
-      "What was pasted belongs to another login. Start again, and paste what that one gives.",
+      "The pasted text belongs to another login. Start again, and paste the text of the new login.",
     );
   }
   if (error === "access_denied") return failed("denied", `The login to ${name} was refused in the browser.`);
-  if (error !== undefined) return failed("server", `${name} did not let the login finish. Try again.`);
-  if (code === undefined) return failed("server", "There is no code in what was pasted. Paste the whole address.");
+  if (error !== undefined) return failed("server", `${name} ended the login with an error. Try again.`);
+  if (code === undefined) return failed("server", "There is no code in the pasted text. Paste the whole address.");
   return { kind: "code", code };
 }
 
@@ -139,6 +140,6 @@ export async function exchangeCode(
   if (outcome.kind === "tokens" || outcome.failure.kind !== "login_required") return outcome;
   return failed(
     "login_required",
-    `${provider.name} did not accept the code: it is good once, and not for long. Start again.`,
+    `${provider.name} did not accept the code: it is valid once and for a short time. Start again.`,
   );
 }

@@ -1,4 +1,4 @@
-/** Login with a code that is typed on another device (RFC 8628). */
+/** Login with a code that the user types on another device (RFC 8628). */
 import { sleep, systemClock } from "@tau/ai";
 import { deviceDialect, expired } from "./device-dialects.ts";
 import { failed } from "./failure.ts";
@@ -14,7 +14,7 @@ export interface DeviceRequest {
   interaction: LoginInteraction;
 }
 
-/** What the standard adds to the interval when the server finds us too fast. */
+/** Added to the interval when the server answers `slow_down`, as the standard says. */
 const slowDownMs = 5_000;
 
 export async function loginWithDevice(request: DeviceRequest, ports: OAuthPorts): Promise<TokenOutcome> {
@@ -32,7 +32,7 @@ export async function loginWithDevice(request: DeviceRequest, ports: OAuthPorts)
     if ((await sleep(clock, waitMs, signal)) === "aborted") return failed("aborted", "The login was cancelled.");
     if (clock.monotonic() >= deadlineMs) return expired(provider);
     const answer = await post(dialect.poll(started), ports);
-    // The network may be back before the code is over.
+    // After a network failure it goes on: the code may still be valid when the network is back.
     const poll = answer.kind === "failed" ? answer : dialect.readPoll(answer, clock.now());
     if (poll.kind === "tokens") return poll;
     if (poll.kind === "code") return await exchangeCode(provider, poll.fields, ports);

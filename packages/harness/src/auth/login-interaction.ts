@@ -1,12 +1,12 @@
-/** What a login needs from whoever shows it. */
+/** What a login needs from the user interface. */
 export type LoginEvent =
-  /** Open this in a browser, or let the person do so. */
+  /** Open it in a browser, or show it to the user. */
   | { type: "auth_url"; url: string }
   | {
       type: "device_code";
       userCode: string;
       verificationUrl: string;
-      /** The same with the code in it. */
+      /** The URL with the code in it. */
       completeUrl?: string;
       intervalMs: number;
       lifetimeMs: number;
@@ -15,8 +15,8 @@ export type LoginEvent =
 export interface LoginInteraction {
   notify(event: LoginEvent): void;
   /**
-   * Asks for the address or the code that the browser ends with. Asked while the browser is waited for too; `signal`
-   * says that nobody needs it any more. Undefined cancels the login. Absent: nothing can be pasted.
+   * Asks the user for the address or the code that the browser shows at the end. It is called while the redirect is waited
+   * for too; `signal` aborts when it is no longer needed. Undefined cancels the login. Absent: nothing can be pasted.
    */
   paste?(signal: AbortSignal): Promise<string | undefined>;
 }

@@ -1,4 +1,4 @@
-/** The ways to log in, and the one place that picks one. */
+/** Logs in with the chosen method. */
 import { type Failed, failed } from "./failure.ts";
 import { loginWithBrowser } from "./login-browser.ts";
 import { loginWithDevice } from "./login-device.ts";
@@ -7,11 +7,11 @@ import type { OAuthPorts } from "./oauth-post.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
 import type { TokenOutcome } from "./oauth-tokens.ts";
 
-/** `paste` is for who has no browser on this machine, `device` for who has it on another. */
+/** `paste` needs no redirect to this machine; `device` needs a browser on any device. */
 export type LoginMethod = "browser" | "paste" | "device";
 
 export interface LoginOptions {
-  /** Default: the browser where the provider has one. */
+  /** Default: `browser` if the provider has it, else `device`. */
   method?: LoginMethod;
   signal?: AbortSignal;
 }

@@ -1,4 +1,4 @@
-/** One question to an authorization server. Nothing of what it says goes into a message: it may repeat a secret. */
+/** One request to an authorization server. Messages have nothing of its answer, which may repeat a secret. */
 import * as http from "node:http";
 import * as https from "node:https";
 import { type Clock, systemClock, isRecord } from "@tau/ai";
@@ -15,11 +15,11 @@ export interface OAuthPost {
 export interface OAuthPorts {
   clock?: Clock;
   signal?: AbortSignal;
-  /** For the whole answer. Default 30,000. */
+  /** The time limit for the whole answer, in milliseconds. Default 30,000. */
   timeoutMs?: number;
 }
 
-/** `json` is undefined when the answer is no JSON object. */
+/** `json` is undefined if the answer is not a JSON object. */
 export interface OAuthAnswer {
   kind: "answer";
   status: number;
@@ -28,10 +28,10 @@ export interface OAuthAnswer {
 
 const maxBytes = 256 * 1024;
 
-export function post(question: OAuthPost, ports: OAuthPorts = {}): Promise<OAuthAnswer | Failed> {
+export function post(content: OAuthPost, ports: OAuthPorts = {}): Promise<OAuthAnswer | Failed> {
   const { clock = systemClock, signal, timeoutMs = 30_000 } = ports;
-  const url = new URL(question.url);
-  const body = encode(question);
+  const url = new URL(content.url);
+  const body = encode(content);
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve(aborted());
     const settle = (outcome: OAuthAnswer | Failed) => {
@@ -44,30 +44,35 @@ export function post(question: OAuthPost, ports: OAuthPorts = {}): Promise<OAuth
     const cancel = clock.setTimer(timeoutMs, () =>
       settle(failed("network", `${url.host} did not answer within ${timeoutMs / 1000} s. Try again later.`)),
     );
-    // The code of a socket's error says what happened; its text may say to whom and with what.
+    // Only the code: the message of the error may have parts of the request.
     const onError = (error: Error) =>
       settle(failed("network", `${url.host} could not be reached (${systemCode(error) ?? "no answer"}). Try again.`));
-    const { request: ask } = url.protocol === "https:" ? https : http;
-    const request = ask(url, { method: "POST", headers: getHeaders(question, body), agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > maxBytes) settle(failed("server", `${url.host} sent far more than an answer. Try again later.`));
-        else chunks.push(chunk);
-      });
-      response.on("error", onError);
-      response.on("end", () =>
-        settle({ kind: "answer", status: response.statusCode ?? 0, json: parse(Buffer.concat(chunks)) }),
-      );
-    });
+    const { request: createRequest } = url.protocol === "https:" ? https : http;
+    const request = createRequest(
+      url,
+      { method: "POST", headers: getHeaders(content, body), agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        response.on("data", (chunk: Buffer) => {
+          size += chunk.length;
+          if (size > maxBytes)
+            settle(failed("server", `${url.host} sent more than ${maxBytes} bytes. Try again later.`));
+          else chunks.push(chunk);
+        });
+        response.on("error", onError);
+        response.on("end", () =>
+          settle({ kind: "answer", status: response.statusCode ?? 0, json: parse(Buffer.concat(chunks)) }),
+        );
+      },
+    );
     request.on("error", onError);
     signal?.addEventListener("abort", onAbort, { once: true });
     request.end(body);
   });
 }
 
-const aborted = () => failed("aborted", "It was cancelled.");
+const aborted = () => failed("aborted", "The login was cancelled.");
 
 const encode = ({ fields, format }: OAuthPost) =>
   format === "json" ? JSON.stringify(fields) : new URLSearchParams(fields).toString();

@@ -1,23 +1,23 @@
-/** Who can be logged in to, as data. Everything that differs between providers is here; what is done is elsewhere. */
+/** The OAuth providers, as data. */
 import { HarnessError } from "../errors.ts";
 import { isLoopback } from "./key-host.ts";
 
 export interface OAuthProvider {
   /** The provider's id, as in `auth.json` and in models. */
   id: string;
-  /** For people. */
+  /** The display name. */
   name: string;
-  /** Public: it names the program, and is no secret. */
+  /** Identifies the program. It is not a secret. */
   clientId: string;
   scopes: readonly string[];
   tokenUrl: string;
-  /** How requests to `tokenUrl` are written. Default `form`, as the standard says. */
+  /** The format of requests to `tokenUrl`. Default `form`, as in the standard. */
   format?: BodyFormat;
-  /** Absent where there is no way through a browser. */
+  /** Absent if there is no login in a browser. */
   browser?: BrowserLogin;
-  /** Absent where there is no way by device code. */
+  /** Absent if there is no login with a device code. */
   device?: DeviceLogin;
-  /** Fields to store, by where they are in the claims of the access token. */
+  /** Fields to store, each with its path in the claims of the access token. */
   claims?: Readonly<Record<string, readonly string[]>>;
   /** Where its tokens may be sent. Default: the hosts of the provider's models. */
   hosts?: readonly string[];
@@ -28,24 +28,24 @@ export type BodyFormat = "form" | "json";
 /** Authorization code with PKCE (RFC 7636, S256). */
 export interface BrowserLogin {
   authorizeUrl: string;
-  /** Sent along with what the standard asks for. */
+  /** Sent in addition to the parameters of the standard. */
   parameters?: Readonly<Record<string, string>>;
   redirect: {
-    /** The one that is tried first; 0 for any. */
+    /** The port to try first; 0 for any. */
     port: number;
-    /** The provider accepts no other port. Default false: any free one will do. */
+    /** Whether the provider accepts no other port. Default false. */
     isFixed?: boolean;
     path: string;
-    /** As the provider knows it. Default `localhost`. */
+    /** As registered with the provider. Default `localhost`. */
     host?: "localhost" | "127.0.0.1";
   };
-  /** A page of the provider that shows the code, for who cannot be reached by a browser. */
+  /** A page of the provider that shows the code to paste. */
   pasteRedirectUrl?: string;
-  /** The exchange names the state too. Default false. */
+  /** Whether the exchange of the code sends the state too. Default false. */
   sendsState?: boolean;
 }
 
-/** `standard` is RFC 8628; `openai` gives a code that is exchanged like a browser's. */
+/** `standard` is RFC 8628; `openai` returns a code that is exchanged like that of a browser. */
 export type DeviceLogin =
   | { dialect: "standard"; startUrl: string }
   | { dialect: "openai"; startUrl: string; pollUrl: string; verificationUrl: string; redirectUrl: string };
@@ -97,20 +97,20 @@ export const oauthProviders: readonly OAuthProvider[] = [
   },
 ];
 
-/** Throws when a provider could not be logged in to safely. */
+/** Throws for a provider that has no safe login. */
 export function checkOAuthProvider(provider: OAuthProvider): void {
   const { id, clientId, tokenUrl, browser, device } = provider;
-  const complain = (problem: string) => {
+  const refuse = (problem: string) => {
     throw new HarnessError("invalid_input", `The OAuth provider ${JSON.stringify(id)} ${problem}.`);
   };
-  if (id.trim() === "") complain("has no id");
-  if (clientId === "") complain("has no client id");
-  if (!browser && !device) complain("has no way to log in: give it browser, device, or both");
-  if (browser && !browser.redirect.path.startsWith("/")) complain('has a redirect path that does not begin with "/"');
+  if (id.trim() === "") refuse("has no id");
+  if (clientId === "") refuse("has no client id");
+  if (!browser && !device) refuse("has no login: set browser, device, or both");
+  if (browser && !browser.redirect.path.startsWith("/")) refuse('has a redirect path that does not begin with "/"');
   const urls = [tokenUrl, browser?.authorizeUrl, device?.startUrl];
   if (device?.dialect === "openai") urls.push(device.pollUrl, device.verificationUrl, device.redirectUrl);
   for (const url of urls) {
-    if (url !== undefined && !isSafeUrl(url)) complain(`has the address ${JSON.stringify(url)}: use https`);
+    if (url !== undefined && !isSafeUrl(url)) refuse(`has the address ${JSON.stringify(url)}: use https`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** What an authorization server's answer means. Pure. */
+/** Reads the answer of an authorization server. Pure. */
 import { isRecord } from "@tau/ai";
 import { type Failed, failed } from "./failure.ts";
 import type { OAuthAnswer } from "./oauth-post.ts";
@@ -15,15 +15,15 @@ export interface Tokens {
 
 export type TokenOutcome = { kind: "tokens"; tokens: Tokens } | Failed;
 
-export interface TokenReading {
+export interface ReadTokensOptions {
   provider: OAuthProvider;
   nowMs: number;
-  /** Kept when the server gives no new one. */
+  /** Kept if the server gives no new one. */
   refresh?: string;
 }
 
-/** When a server does not say how long a token is good for. */
-const assumedSeconds = 3_600;
+/** The lifetime if the server does not give one. */
+const defaultSeconds = 3_600;
 
 /** Refusals after which only a new login helps. The second group is OpenAI's. */
 const finalRefusals = new Set([
@@ -34,44 +34,47 @@ const finalRefusals = new Set([
   "refresh_token_invalidated",
 ]);
 
-export function readTokens(answer: OAuthAnswer, reading: TokenReading): TokenOutcome {
-  const { provider, nowMs, refresh: previous = "" } = reading;
+export function readTokens(answer: OAuthAnswer, options: ReadTokensOptions): TokenOutcome {
+  const { provider, nowMs, refresh: previous = "" } = options;
   const { status, json } = answer;
   if (status !== 200) return refusal(answer, provider);
   const access = json?.["access_token"];
   const refresh = json?.["refresh_token"] ?? previous;
-  const seconds = Number(json?.["expires_in"] ?? assumedSeconds);
+  const seconds = Number(json?.["expires_in"] ?? defaultSeconds);
   const isUsable = isToken(access) && (refresh === "" || isToken(refresh)) && Number.isFinite(seconds) && seconds > 0;
-  if (!isUsable) return failed("server", `${provider.name} answered with something that is no token. Try again later.`);
+  if (!isUsable) return failed("server", `${provider.name} gave an answer without a valid token. Try again later.`);
   const tokens = { access, refresh: String(refresh), expires: nowMs + seconds * 1000, expires_in: seconds };
   return { kind: "tokens", tokens: { ...getClaims(access, provider), ...tokens } };
 }
 
 function refusal({ status, json }: OAuthAnswer, { id, name }: OAuthProvider): Failed {
-  if (status === 401 || finalRefusals.has(errorCode(json) ?? "")) {
+  if (status === 401 || finalRefusals.has(getErrorCode(json) ?? "")) {
     return failed("login_required", `${name} no longer accepts this login. Log in again: tau auth login ${id}`);
   }
-  return failed("server", `${name} answered with HTTP ${status}. Try again later; if it stays so, log in again.`);
+  return failed(
+    "server",
+    `${name} answered with HTTP ${status}. Try again later. If that does not help, log in again.`,
+  );
 }
 
-/** The code of a refusal, as the standard writes it or as an object with a `code`. Compare it; never show it. */
-export function errorCode(json: Record<string, unknown> | undefined): string | undefined {
+/** The error code: a string as in the standard, or the `code` of an object. It is never shown. */
+export function getErrorCode(json: Record<string, unknown> | undefined): string | undefined {
   const error = json?.["error"];
   const code = isRecord(error) ? error["code"] : error;
   return typeof code === "string" ? code : undefined;
 }
 
-/** It goes into a header. */
+/** A token is sent in a header. */
 const isToken = (value: unknown): value is string => typeof value === "string" && /^[\u0021-\u007e]+$/.test(value);
 
-/** What the token itself says of its owner. It is not verified: it came from the server, and only its host sees it. */
+/** The claims of the token. They are not verified: the token came from the server and is sent only to its host. */
 function getClaims(access: string, { claims = {} }: OAuthProvider): Record<string, string> {
   const payload = parsePayload(access.split(".")[1] ?? "");
-  const found = Object.entries(claims).map(([field, path]): [string, unknown] => [
+  const values = Object.entries(claims).map(([field, path]): [string, unknown] => [
     field,
     path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), payload),
   ]);
-  return Object.fromEntries(found.filter((pair): pair is [string, string] => typeof pair[1] === "string"));
+  return Object.fromEntries(values.filter((pair): pair is [string, string] => typeof pair[1] === "string"));
 }
 
 function parsePayload(part: string): unknown {
@@ -83,7 +86,7 @@ function parsePayload(part: string): unknown {
   }
 }
 
-/** A token is renewed this long before it ends, or for a short-lived one a fifth of its life. */
+/** A token is renewed this long before it expires, or after four fifths of a short lifetime. */
 const marginMs = 5 * 60_000;
 
 export function isDue({ expires, expires_in }: { expires: number; expires_in?: number }, nowMs: number): boolean {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { deviceDialect } from "./device-dialects.ts";
-import { authorizeUrl } from "./login-browser.ts";
+import { createAuthorizeUrl } from "./login-browser.ts";
 import { checkOAuthProvider, type OAuthProvider, oauthProviders } from "./oauth-providers.ts";
 import { isDue, readTokens } from "./oauth-tokens.ts";
-import { toChallenge, isSameState, newAttempt } from "./pkce.ts";
+import { toChallenge, isSameState, createAttempt } from "./pkce.ts";
 
 const provider = (id: string): OAuthProvider => {
   const found = oauthProviders.find((each) => each.id === id);
@@ -12,16 +12,16 @@ const provider = (id: string): OAuthProvider => {
 };
 const answer = (status: number, json?: Record<string, unknown>) => ({ kind: "answer" as const, status, json });
 
-test("the providers that are built in are sound", () => {
+test("the built-in providers are valid", () => {
   for (const each of oauthProviders) expect(() => checkOAuthProvider(each)).not.toThrow();
   expect(oauthProviders.map(({ id }) => id)).toEqual(["anthropic", "openai-codex"]);
 });
 
-test("Anthropic is asked as it expects", () => {
+test("the authorize URL of Anthropic is as it expects", () => {
   const anthropic = provider("anthropic");
   const attempt = { state: "the-state", challenge: "the-challenge" };
   const url = new URL(
-    authorizeUrl(anthropic, anthropic.browser!, { attempt, redirectUrl: "http://localhost:1/callback" }),
+    createAuthorizeUrl(anthropic, anthropic.browser!, { attempt, redirectUrl: "http://localhost:1/callback" }),
   );
   expect(url.origin + url.pathname).toBe("https://claude.ai/oauth/authorize");
   expect(Object.fromEntries(url.searchParams)).toEqual({
@@ -36,14 +36,14 @@ test("Anthropic is asked as it expects", () => {
   });
 });
 
-test("the challenge is that of the example in RFC 7636", () => {
+test("the challenge is as in the example of RFC 7636", () => {
   expect(toChallenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")).toBe(
     "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
   );
 });
 
-test("no two attempts share anything, and verifiers are as long as the standard asks for", () => {
-  const [a, b] = [newAttempt(), newAttempt()];
+test("no two logins share a secret, and verifiers have the length that the standard requires", () => {
+  const [a, b] = [createAttempt(), createAttempt()];
   expect(new Set([a.state, a.verifier, a.challenge, b.state, b.verifier, b.challenge]).size).toBe(6);
   expect(a.verifier).toMatch(/^[\w-]{43}$/);
   expect([isSameState(a.state, a.state), isSameState(a.state, b.state), isSameState("", a.state)]).toEqual([
@@ -53,7 +53,7 @@ test("no two attempts share anything, and verifiers are as long as the standard 
   ]);
 });
 
-test("a token of a ChatGPT account brings the account's id along", () => {
+test("the id of a ChatGPT account is read from its token", () => {
   const claims = { "https://api.openai.com/auth": { chatgpt_account_id: "acc-1" } };
   const access_token = `x.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.y`;
   const read = (token: string) =>
@@ -66,7 +66,7 @@ test("a token of a ChatGPT account brings the account's id along", () => {
   expect(read("not-a-jwt")).toMatchObject({ kind: "tokens", tokens: { access: "not-a-jwt" } });
 });
 
-test("a server that gives no new refresh token leaves the old one, and no lifetime is an hour", () => {
+test("without a new refresh token the old one is kept, and without a lifetime it is an hour", () => {
   const outcome = readTokens(answer(200, { access_token: "a" }), {
     provider: provider("anthropic"),
     nowMs: 0,
@@ -91,7 +91,7 @@ test.each([
   expect(JSON.stringify(outcome)).not.toContain("canary");
 });
 
-test("a token is due five minutes before its end, or a fifth of its life where that is less", () => {
+test("a token is due five minutes before it expires, or after four fifths of a shorter lifetime", () => {
   const rows = [
     [{ expires: 1_000_000 }, 699_999, false],
     [{ expires: 1_000_000 }, 700_000, true],
@@ -101,7 +101,7 @@ test("a token is due five minutes before its end, or a fifth of its life where t
   for (const [token, now, due] of rows) expect([token, now, isDue(token, now)]).toEqual([token, now, due]);
 });
 
-test("OpenAI's device codes end in a code that is exchanged", () => {
+test("a device login of OpenAI ends with a code that is exchanged", () => {
   const codex = provider("openai-codex");
   const dialect = deviceDialect(codex, codex.device!);
   expect(dialect.start()).toMatchObject({ format: "json", fields: { client_id: codex.clientId } });

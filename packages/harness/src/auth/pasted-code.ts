@@ -1,4 +1,4 @@
-/** What people paste after they have logged in: the whole address, `code#state`, `code=…&state=…`, or the code. Pure. */
+/** Parses what a user pastes after a login: the whole address, `code#state`, `code=…&state=…`, or the code. Pure. */
 export interface AuthorizationAnswer {
   code: string | undefined;
   state: string | undefined;
@@ -8,13 +8,13 @@ export interface AuthorizationAnswer {
 
 export function parsePasted(text: string): AuthorizationAnswer {
   const pasted = text.trim();
-  if (URL.canParse(pasted) && /^https?:/i.test(pasted)) return answerIn(new URL(pasted).searchParams);
-  if (/(^|[?&])(code|error)=/.test(pasted)) return answerIn(new URLSearchParams(pasted.replace(/^[^?]*\?/, "")));
+  if (URL.canParse(pasted) && /^https?:/i.test(pasted)) return readAnswer(new URL(pasted).searchParams);
+  if (/(^|[?&])(code|error)=/.test(pasted)) return readAnswer(new URLSearchParams(pasted.replace(/^[^?]*\?/, "")));
   const [code, state] = pasted.split("#", 2);
   return { code: code || undefined, state: state || undefined, error: undefined };
 }
 
-export function answerIn(parameters: URLSearchParams): AuthorizationAnswer {
+export function readAnswer(parameters: URLSearchParams): AuthorizationAnswer {
   const value = (name: string) => parameters.get(name) || undefined;
   return { code: value("code"), state: value("state"), error: value("error") };
 }

@@ -1,37 +1,37 @@
-/** Only its owner may look at what holds keys. */
+/** Makes files and directories with keys private to their owner. */
 import { constants } from "node:fs";
 import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 import type { AuthNotice } from "./failure.ts";
 
-/** What others may do, and must not be able to. */
-const others = 0o077;
+/** The permissions of other users. */
+const otherUsers = 0o077;
 
-/** The mode a file or directory should have instead; undefined when it is private already. */
-export const tighterMode = (mode: number): number | undefined =>
-  (mode & others) === 0 ? undefined : mode & 0o7777 & ~others;
+/** The private mode. Undefined if the mode is private already. */
+export const getPrivateMode = (mode: number): number | undefined =>
+  (mode & otherUsers) === 0 ? undefined : mode & 0o7777 & ~otherUsers;
 
-/** Takes away what others may do at `path`. Undefined when there was nothing to do, or there is nothing there. */
-export async function tighten(fs: FileSystem, path: string): Promise<AuthNotice | undefined> {
-  // There are no such modes there; what counts is the person's own directory.
+/** Removes the permissions of other users. Undefined if there were none, or the path does not exist. */
+export async function makePrivate(fs: FileSystem, path: string): Promise<AuthNotice | undefined> {
+  // Windows has no such modes; the user's own directory is private there.
   if (process.platform === "win32") return undefined;
   try {
-    const found = await lookAt(fs, path);
-    const mode = found && tighterMode(found.mode);
+    const stats = await lookAt(fs, path);
+    const mode = stats && getPrivateMode(stats.mode);
     if (mode === undefined) return undefined;
-    // A pipe would be waited for.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       await handle.chmod(mode);
     } finally {
       await handle.close();
     }
-    const message = `${path} was open to other users of this machine; now only you may use it. If others had access, replace the keys in it.`;
+    const message = `${path} was accessible to other users of this machine; now it is private to you. If others had access, replace the keys in it.`;
     return { kind: "permissions", message, path };
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    const message = `${path} is open to other users of this machine, and that could not be changed (${code}). Run: chmod go-rwx ${JSON.stringify(path)}`;
+    const message = `${path} is accessible to other users of this machine, and that could not be changed (${code}). Run: chmod go-rwx ${JSON.stringify(path)}`;
     return { kind: "permissions", message, path };
   }
 }

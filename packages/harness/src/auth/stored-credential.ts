@@ -1,4 +1,4 @@
-/** From an entry of `auth.json` to a credential and back, by way of the key chain where there is one. */
+/** Reads and writes the credential of an entry of `auth.json`, in the key chain if there is one. */
 import { isRecord } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 import type { FieldProblem } from "../fields/field.ts";
@@ -7,10 +7,10 @@ import { type Credential, parseCredential } from "./credential.ts";
 import { type Failed, failed } from "./failure.ts";
 import type { KeyChain } from "./key-chain.ts";
 
-/** Where secrets are kept. Without `chain`, in the entry itself. */
-export interface Keeping {
+/** Where secrets are stored. Without `chain`, in the entry itself. */
+export interface SecretStore {
   chain?: KeyChain;
-  /** The name under which the chain keeps what belongs to one file. */
+  /** The name of the service in the key chain, different for each file. */
   service: string;
 }
 
@@ -22,49 +22,54 @@ export type Stored =
 
 const isInChain = (entry: unknown) => isRecord(entry) && entry["keyChain"] === true;
 
-export async function readCredential(entries: AuthEntries, provider: string, keeping: Keeping): Promise<Stored> {
+export async function readCredential(
+  entries: AuthEntries,
+  provider: string,
+  secretStore: SecretStore,
+): Promise<Stored> {
   const entry = entries.get(provider);
   if (entry === undefined) return { kind: "none" };
-  if (!isInChain(entry)) return parsed(provider, entry);
-  const problem = (what: string) => failed("key_chain", `The key of ${provider} is in the system's key chain, ${what}`);
-  if (!keeping.chain) return problem("which is not available here. Log in again, or store the key in the file.");
-  // Null when it could not be read. What the chain says about that may hold what was being read.
-  const secret = await keeping.chain.get(keeping.service, provider).catch(() => null);
-  if (secret === null) return problem("which could not be read. Unlock it and try again.");
-  if (secret === undefined) return problem("which has nothing under that name. Log in or store the key again.");
+  if (!isInChain(entry)) return parseEntry(provider, entry);
+  const fail = (problem: string) =>
+    failed("key_chain", `The key of ${provider} is in the system's key chain, ${problem}`);
+  if (!secretStore.chain) return fail("which is not available. Log in again, or store the key in the file.");
+  // Null if it could not be read. The error is dropped, since it may have the secret.
+  const secret = await secretStore.chain.get(secretStore.service, provider).catch(() => null);
+  if (secret === null) return fail("which could not be read. Unlock it and try again.");
+  if (secret === undefined) return fail("which has no such entry. Log in or store the key again.");
   const content = await parseAuthFile(secret);
-  if (content.kind === "good") return parsed(provider, Object.fromEntries(content.entries));
-  return problem("where it is damaged. Log in or store the key again.");
+  if (content.kind === "good") return parseEntry(provider, Object.fromEntries(content.entries));
+  return fail("where it is damaged. Log in or store the key again.");
 }
 
-function parsed(provider: string, entry: unknown): Stored {
-  const found = parseCredential(provider, entry);
-  return found.kind === "good" ? { kind: "credential", credential: found.credential } : found;
+function parseEntry(provider: string, entry: unknown): Stored {
+  const parsed = parseCredential(provider, entry);
+  return parsed.kind === "good" ? { kind: "credential", credential: parsed.credential } : parsed;
 }
 
-/** The entries with one more credential. What the chain keeps is there before the file says so. */
+/** The entries with the credential. The key chain is changed first. */
 export async function withCredential(
   entries: AuthEntries,
-  { provider, credential, keeping }: { provider: string; credential: Credential; keeping: Keeping },
+  { provider, credential, secretStore }: { provider: string; credential: Credential; secretStore: SecretStore },
 ): Promise<AuthEntries> {
-  const { chain, service } = keeping;
+  const { chain, service } = secretStore;
   if (!chain) return new Map(entries).set(provider, credential);
-  await inChain(provider, () => chain.set(service, provider, JSON.stringify(credential)));
+  await changeChain(provider, () => chain.set(service, provider, JSON.stringify(credential)));
   return new Map(entries).set(provider, { type: credential.type, keyChain: true });
 }
 
-export async function withoutCredential(entries: AuthEntries, provider: string, keeping: Keeping) {
-  const { chain, service } = keeping;
-  if (chain && isInChain(entries.get(provider))) await inChain(provider, () => chain.delete(service, provider));
+export async function withoutCredential(entries: AuthEntries, provider: string, secretStore: SecretStore) {
+  const { chain, service } = secretStore;
+  if (chain && isInChain(entries.get(provider))) await changeChain(provider, () => chain.delete(service, provider));
   const rest = new Map(entries);
   rest.delete(provider);
   return rest;
 }
 
-async function inChain(provider: string, act: () => Promise<void>): Promise<void> {
-  await act().catch(() => {
-    const message = `The system's key chain did not take the change for ${provider}. Unlock it and try again.`;
-    // Without a cause: that may repeat what the chain was given.
+async function changeChain(provider: string, change: () => Promise<void>): Promise<void> {
+  await change().catch(() => {
+    const message = `The system's key chain refused the change for ${provider}. Unlock it and try again.`;
+    // Without a cause, which may have the secret.
     throw new HarnessError("write_failed", message);
   });
 }

@@ -1,4 +1,4 @@
-/** Access tokens that are good now. One that ends is renewed once, however many ask and in however many processes. */
+/** Renews access tokens before they expire, once for all callers and all processes. */
 import type { Clock } from "@tau/ai";
 import { untilAborted } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
@@ -8,26 +8,26 @@ import { type AuthFailure, type AuthNotice, failed } from "./failure.ts";
 import type { KeyValue } from "./key-value.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
 import { isDue, readTokens, type TokenOutcome } from "./oauth-tokens.ts";
-import { type Keeping, readCredential, withCredential } from "./stored-credential.ts";
+import { type SecretStore, readCredential, withCredential } from "./stored-credential.ts";
 
 export interface TokenKeeperOptions {
   store: AuthStore;
-  keeping: Keeping;
+  secretStore: SecretStore;
   clock: Clock;
   getProvider: (id: string) => OAuthProvider | undefined;
   notify: (notice: AuthNotice) => void;
 }
 
-/** Renewed, but not on the disk: the server has forgotten what is stored there. */
+/** A renewed credential that could not be stored. The server no longer accepts the stored one. */
 interface Unsaved {
-  /** The access token that is stored. */
+  /** The stored access token. */
   replaces: string;
   credential: OAuthCredential;
 }
 
 interface Renewed {
   value: KeyValue;
-  /** Whether the file holds what is used, once the change is made. */
+  /** Whether the file has this token after the change. */
   isStored: boolean;
 }
 
@@ -41,8 +41,8 @@ export class TokenKeeper {
   }
 
   /**
-   * A token that is good now. `signal` ends the waiting, not the renewal: the server may have taken back the old tokens
-   * already, so its answer has to be stored.
+   * A token that is valid now. `signal` ends the wait, not the renewal: the server may no longer accept the old tokens, so
+   * the new ones have to be stored.
    */
   async fresh(id: string, stored: OAuthCredential, signal?: AbortSignal): Promise<KeyValue> {
     let renewing = this.#renewing.get(id);
@@ -53,7 +53,7 @@ export class TokenKeeper {
       this.#renewing.set(id, renewing);
     }
     const outcome = await untilAborted(renewing, signal);
-    return outcome.kind === "aborted" ? failed("aborted", "It was cancelled.") : outcome.value;
+    return outcome.kind === "aborted" ? failed("aborted", "The renewal of the token was cancelled.") : outcome.value;
   }
 
   #latest(id: string, stored: OAuthCredential): OAuthCredential {
@@ -71,18 +71,21 @@ export class TokenKeeper {
       if (!(error instanceof HarnessError)) throw error;
       const unsaved = this.#unsaved.get(id);
       if (!unsaved) return failed("storage", `The token for ${id} could not be renewed. ${error.message}`);
-      const message = `The new token for ${id} is used but could not be stored. ${error.message} Mend that, or log in again later.`;
+      const message = `The new token for ${id} is used but could not be stored. ${error.message} Correct that, or log in again later.`;
       notify({ kind: "not_saved", message, path: store.name, key: id });
       return { kind: "value", value: unsaved.credential.access };
     }
   }
 
-  /** Nobody else changes the entries meanwhile, so nobody else asks the server. */
+  /** No other process changes the entries meanwhile, so no other process asks the server. */
   async #change(id: string, entries: ReadonlyMap<string, unknown>): Promise<Change<Renewed>> {
-    const { keeping, clock } = this.#options;
-    const stored = await readCredential(entries, id, keeping);
+    const { secretStore, clock } = this.#options;
+    const stored = await readCredential(entries, id, secretStore);
     if (stored.kind !== "credential" || stored.credential.type !== "oauth") {
-      const value = failed("login_required", `Somebody logged out of ${id} meanwhile. Log in again: /login ${id}`);
+      const value = failed(
+        "login_required",
+        `The login to ${id} was removed meanwhile. Log in again: tau auth login ${id}`,
+      );
       return { result: { value, isStored: true } };
     }
     const replaces = stored.credential.access;
@@ -98,15 +101,15 @@ export class TokenKeeper {
     const result: Renewed = { value: { kind: "value", value: credential.access }, isStored: true };
     if (credential.access === replaces) return { result };
     this.#unsaved.set(id, { replaces, credential });
-    return { result, entries: await withCredential(entries, { provider: id, credential, keeping }) };
+    return { result, entries: await withCredential(entries, { provider: id, credential, secretStore }) };
   }
 
   async #ask(id: string, { refresh: refresh_token }: OAuthCredential): Promise<TokenOutcome> {
     const { clock, getProvider } = this.#options;
     const provider = getProvider(id);
-    if (!provider) return failed("unsupported", `It is not known how to log in to ${id}. Register its OAuth provider.`);
+    if (!provider) return failed("unsupported", `There is no OAuth provider ${id}. Register it to renew its token.`);
     if (refresh_token === "") {
-      return failed("login_required", `The login to ${provider.name} is over. Log in again: /login ${id}`);
+      return failed("login_required", `The login to ${provider.name} has expired. Log in again: tau auth login ${id}`);
     }
     const { tokenUrl: url, clientId: client_id, format = "form" } = provider;
     const { post } = await import("./oauth-post.ts");
@@ -118,10 +121,10 @@ export class TokenKeeper {
     return readTokens(answer, { provider, nowMs: clock.now(), refresh: refresh_token });
   }
 
-  /** What is stored stays. It is used as long as it is good, since that may be longer than the trouble lasts. */
+  /** The stored token stays. It is used until it expires, since the failure may be over by then. */
   #afterFailure(id: string, { access, expires }: OAuthCredential, failure: AuthFailure): KeyValue {
     if (this.#options.clock.now() >= expires) return { kind: "failed", failure };
-    const message = `The token for ${id} ends soon and could not be renewed. ${failure.message}`;
+    const message = `The token for ${id} expires soon and could not be renewed. ${failure.message}`;
     this.#options.notify({ kind: "refresh_failed", message, path: this.#options.store.name, key: id });
     return { kind: "value", value: access };
   }

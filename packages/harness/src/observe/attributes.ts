@@ -1,39 +1,39 @@
 /**
- * What spans say about a run, by OpenTelemetry's conventions for GenAI (`gen_ai.*`, `server.*`, `error.type`). Facts
- * only: no prompt, no answer, no argument, no result, and no message of a failure, since providers quote in them.
+ * The attributes of spans, by OpenTelemetry's conventions for GenAI (`gen_ai.*`, `server.*`, `error.type`). They have no
+ * prompts, answers, arguments or results, and no messages of failures, in which providers may quote them.
  */
 import type { AssistantMessage, Failure, Model, Usage } from "@tau/ai";
 import type { TerminationReason } from "@tau/protocol";
-import { providerName } from "./provider-names.ts";
+import { getProviderName } from "./provider-names.ts";
 
 export type Attributes = Record<string, string | number | boolean | string[]>;
 
-/** The parts of a bill that are added up over a run. */
+/** The token counts that are summed over a run. */
 export type UsageTotals = Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite">;
 
-/** Names come from models and servers too, which may send anything. */
+/** Names also come from models and servers, which may send anything. */
 const maxNameLength = 128;
 const maxDescriptionLength = 1024;
 
-const short = (name: string): string => name.slice(0, maxNameLength);
+const shorten = (name: string): string => name.slice(0, maxNameLength);
 
-export const runName = (agentName: string): string => `invoke_agent ${short(agentName)}`;
-export const requestName = (model: Model): string => `chat ${short(model.id)}`;
-export const toolName = (name: string): string => `execute_tool ${short(name)}`;
+export const formatRunName = (agentName: string): string => `invoke_agent ${shorten(agentName)}`;
+export const formatRequestName = (model: Model): string => `chat ${shorten(model.id)}`;
+export const formatToolName = (name: string): string => `execute_tool ${shorten(name)}`;
 
-export const runAttributes = (about: { sessionId: string; agentName: string; model: Model }): Attributes => ({
+export const runAttributes = (run: { sessionId: string; agentName: string; model: Model }): Attributes => ({
   "gen_ai.operation.name": "invoke_agent",
-  "gen_ai.provider.name": short(providerName(about.model.provider)),
-  "gen_ai.agent.name": short(about.agentName),
-  "gen_ai.conversation.id": short(about.sessionId),
-  "gen_ai.request.model": short(about.model.id),
+  "gen_ai.provider.name": shorten(getProviderName(run.model.provider)),
+  "gen_ai.agent.name": shorten(run.agentName),
+  "gen_ai.conversation.id": shorten(run.sessionId),
+  "gen_ai.request.model": shorten(run.model.id),
 });
 
 export const requestAttributes = (model: Model, sessionId: string): Attributes => ({
   "gen_ai.operation.name": "chat",
-  "gen_ai.provider.name": short(providerName(model.provider)),
-  "gen_ai.conversation.id": short(sessionId),
-  "gen_ai.request.model": short(model.id),
+  "gen_ai.provider.name": shorten(getProviderName(model.provider)),
+  "gen_ai.conversation.id": shorten(sessionId),
+  "gen_ai.request.model": shorten(model.id),
   "gen_ai.request.stream": true,
   ...serverAttributes(model.baseUrl),
 });
@@ -43,23 +43,23 @@ export const toolAttributes = (
   sessionId: string,
 ): Attributes => ({
   "gen_ai.operation.name": "execute_tool",
-  "gen_ai.conversation.id": short(sessionId),
-  "gen_ai.tool.name": short(call.name),
-  "gen_ai.tool.call.id": short(call.id),
+  "gen_ai.conversation.id": shorten(sessionId),
+  "gen_ai.tool.name": shorten(call.name),
+  "gen_ai.tool.call.id": shorten(call.id),
   "gen_ai.tool.type": "function",
   ...(call.description !== undefined && { "gen_ai.tool.description": call.description.slice(0, maxDescriptionLength) }),
 });
 
-/** What an answer adds to its request. */
+/** The attributes that an answer adds to its request. */
 export const answerAttributes = (answer: AssistantMessage): Attributes => ({
-  "gen_ai.response.model": short(answer.responseModel ?? answer.model),
-  ...(answer.responseId !== undefined && { "gen_ai.response.id": short(answer.responseId) }),
-  "gen_ai.response.finish_reasons": [short(answer.rawStopReason ?? answer.stopReason)],
+  "gen_ai.response.model": shorten(answer.responseModel ?? answer.model),
+  ...(answer.responseId !== undefined && { "gen_ai.response.id": shorten(answer.responseId) }),
+  "gen_ai.response.finish_reasons": [shorten(answer.rawStopReason ?? answer.stopReason)],
   ...usageAttributes(answer.usage),
   ...(answer.usage.reasoning !== undefined && { "gen_ai.usage.reasoning.output_tokens": answer.usage.reasoning }),
 });
 
-/** Adds what an answer used to what a run used. */
+/** Adds the tokens of an answer to those of the run. */
 export function addUsage(totals: UsageTotals, usage: UsageTotals): void {
   totals.input += usage.input;
   totals.output += usage.output;
@@ -67,7 +67,7 @@ export function addUsage(totals: UsageTotals, usage: UsageTotals): void {
   totals.cacheWrite += usage.cacheWrite;
 }
 
-/** The convention counts what a cache served, or took in, as input. */
+/** By the convention, cached tokens are input tokens too. */
 export const usageAttributes = (usage: UsageTotals): Attributes => ({
   "gen_ai.usage.input_tokens": usage.input + usage.cacheRead + usage.cacheWrite,
   "gen_ai.usage.output_tokens": usage.output,
@@ -81,25 +81,25 @@ export const retryAttributes = (attempt: number, delayMs: number, failure: Failu
   "error.type": failure.kind,
 });
 
-/** The convention has no words for why a run ended. A detail that is prose, not a name, is left out. */
+/** Why a run ended, for which there is no convention. A detail that is not an identifier is left out. */
 export const endAttributes = (reason: TerminationReason, detail: string | undefined): Attributes => ({
   "tau.run.end_reason": reason,
   ...(detail !== undefined && /^[\w.:-]{1,64}$/.test(detail) && { "tau.run.end_detail": detail }),
 });
 
-/** The value of a request's `error.type`; undefined when all went well. */
-export function errorOfAnswer(answer: AssistantMessage): string | undefined {
+/** The `error.type` of a request. Undefined if it did not fail. */
+export function getAnswerError(answer: AssistantMessage): string | undefined {
   if (answer.failure) return answer.failure.kind;
   return answer.stopReason === "error" || answer.stopReason === "aborted" ? answer.stopReason : undefined;
 }
 
-/** The value of a run's `error.type`. A run that failed did so for what its last request failed for, if that is known. */
-export function errorOfRun(reason: TerminationReason, ofLastRequest: string | undefined): string | undefined {
+/** The `error.type` of a run: that of its last request if the run failed because of it. Undefined if it did not fail. */
+export function getRunError(reason: TerminationReason, lastRequestError: string | undefined): string | undefined {
   if (reason === "no_tool_calls") return undefined;
-  return reason === "error" ? (ofLastRequest ?? reason) : reason;
+  return reason === "error" ? (lastRequestError ?? reason) : reason;
 }
 
-/** Nothing for an address that is completed only when the request is made. */
+/** Empty for an address with placeholders, which are filled in for each request. */
 export function serverAttributes(baseUrl: string): Attributes {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (!url?.hostname || /[{}]/.test(url.hostname)) return {};

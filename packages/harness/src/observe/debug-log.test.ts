@@ -34,7 +34,7 @@ const toLines = (path: string): Line[] =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Line);
 
-test("lines are JSON, the time first, in the order of what happened", async () => {
+test("lines are JSON, with the time first, in the order of the events", async () => {
   const { path, log } = openLog({ clock: createFakeClock() });
   log.log("start", { n: 1 });
   log.log("stop");
@@ -53,7 +53,7 @@ test("lines are JSON, the time first, in the order of what happened", async () =
   );
 });
 
-test("what data holds is what it held when it was logged", async () => {
+test("data is copied when it is logged", async () => {
   const { path, log } = openLog();
   const data = { text: "before" };
   log.log("seen", data);
@@ -62,7 +62,7 @@ test("what data holds is what it held when it was logged", async () => {
   expect(toLines(path)[0]!.data).toEqual({ text: "before" });
 });
 
-test("only its owner may read it, also where it was open to others, and after it was moved", async () => {
+test("only its owner can read the file, also if others could before, and after it was renamed", async () => {
   const path = join(temporary(), "debug.log");
   writeFileSync(path, "x".repeat(600) + "\n");
   chmodSync(path, 0o644);
@@ -72,7 +72,7 @@ test("only its owner may read it, also where it was open to others, and after it
   for (const file of [path, `${path}.1`]) expect(statSync(file).mode & 0o777, file).toBe(0o600);
 });
 
-test("the file is moved aside before it grows too large, and only one old one is kept", async () => {
+test("the file is renamed before it becomes too large, and only one old file is kept", async () => {
   const { path, log } = openLog({ maxBytes: 2_000 });
   for (let n = 0; n < 100; n++) {
     log.log("tick", { n, text: "t".repeat(100) });
@@ -86,7 +86,7 @@ test("the file is moved aside before it grows too large, and only one old one is
   expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 100 - numbers.length + index));
 });
 
-test("two logs over one file follow each other when one of them moves it", async () => {
+test("two logs of one file go on in the new file if one of them renames it", async () => {
   const path = join(temporary(), "debug.log");
   const logs = [openLog({ path, maxBytes: 1_000 }).log, openLog({ path, maxBytes: 1_000 }).log];
   for (let n = 0; n < 100; n++) {
@@ -101,7 +101,7 @@ test("two logs over one file follow each other when one of them moves it", async
   expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 100 - numbers.length + index));
 });
 
-test("a log that was deleted begins anew", async () => {
+test("a log that was deleted is created again", async () => {
   const { path, log } = openLog();
   log.log("one");
   await log.flush();
@@ -111,7 +111,7 @@ test("a log that was deleted begins anew", async () => {
   expect(toLines(path).map(({ event }) => event)).toEqual(["two"]);
 });
 
-test("a line that is too long is cut, and still JSON", async () => {
+test("a line that is too long is cut and still JSON", async () => {
   const { path, log } = openLog();
   log.log("long", { text: 'ü"\\'.repeat(20_000) });
   log.log(
@@ -146,7 +146,7 @@ function slowDisk() {
   return { fileSystem, open: () => open() };
 }
 
-test("a slow disk costs lines, not memory, and the log says how many", async () => {
+test("with a slow disk lines are dropped and counted, and the memory is limited", async () => {
   const disk = slowDisk();
   const { path, log } = openLog({ fileSystem: disk.fileSystem });
   for (let n = 0; n < 1_000; n++) log.log("much", `${n} ${"x".repeat(5_000)}`);
@@ -164,7 +164,7 @@ test("a slow disk costs lines, not memory, and the log says how many", async () 
   ]);
 });
 
-test("nobody waits longer than 2 s for a disk that hangs", async () => {
+test("flush waits at most 2 s for a disk that hangs", async () => {
   const clock = createFakeClock();
   const disk = slowDisk();
   const { log } = openLog({ fileSystem: disk.fileSystem, clock });
@@ -180,7 +180,7 @@ test("nobody waits longer than 2 s for a disk that hangs", async () => {
   await log.close();
 });
 
-test("whatever a disk refuses, logging goes on, and what was lost is counted", async () => {
+test("whichever call to the disk fails, logging goes on, and lost lines are counted", async () => {
   await withEveryFault(nodeFileSystem, async (fileSystem) => {
     const { path, log } = openLog({ fileSystem });
     for (const event of ["one", "two", "three"]) {
@@ -196,7 +196,7 @@ test("whatever a disk refuses, logging goes on, and what was lost is counted", a
   });
 });
 
-test("half a line that a full disk has kept costs no other line", async () => {
+test("an incomplete line on a full disk damages no other line", async () => {
   let isFull = true;
   const fileSystem: FileSystem = {
     ...nodeFileSystem,
@@ -220,7 +220,7 @@ test("half a line that a full disk has kept costs no other line", async () => {
   expect(lines.map((line) => (JSON.parse(line) as Line).event)).toEqual(["kept", "dropped"]);
 });
 
-test("a disk that keeps up loses nothing, however much there is", async () => {
+test("with a fast disk no line is dropped, however many there are", async () => {
   const { path, log } = openLog();
   for (let n = 0; n < 200; n++) {
     log.log("much", "x".repeat(12_000));
@@ -230,7 +230,7 @@ test("a disk that keeps up loses nothing, however much there is", async () => {
   expect(toLines(path).map(({ event }) => event)).toEqual(Array.from({ length: 200 }, () => "much"));
 });
 
-test("who does not know its secrets writes nothing", async () => {
+test("nothing is written if the secrets are not known", async () => {
   let isBroken = true;
   const { path, log } = openLog({
     secrets: () => {
@@ -248,7 +248,7 @@ test("who does not know its secrets writes nothing", async () => {
   ]);
 });
 
-test("a secret stays one when it is no longer named, and one may be added", async () => {
+test("a secret stays secret when it is no longer returned, and more can be added", async () => {
   let secrets = ["first secret"];
   const { path, log } = openLog({ secrets: () => secrets });
   log.log("a", "first secret, second secret");
@@ -259,7 +259,7 @@ test("a secret stays one when it is no longer named, and one may be added", asyn
   expect(toLines(path).map(({ data }) => data)).toEqual(["[secret], second secret", "[secret], [secret]"]);
 });
 
-test("a secret that only two values together spell is not written either", async () => {
+test("a secret that is split over two values is not written either", async () => {
   const { path, log } = openLog({ secrets: () => [`one","two`, `"event":"x`, `[secret]`] });
   log.log("pair", ["one", "two"]);
   log.log("x");
@@ -349,7 +349,7 @@ describe("law: a secret is never in the file", () => {
       { numRuns: 100 },
     );
 
-  test("for secrets like keys, and the lines they were in are there", async () => {
+  test("for secrets like keys, and their lines are in the log", async () => {
     await holds(plain, (path) => expect(toLines(path).map(({ event }) => event)[0]).toBe("probe"));
   });
 

@@ -1,6 +1,6 @@
 /**
- * What happens inside, for who looks for a mistake: one JSON line each, the time first. It never holds a secret, and
- * never holds up who writes to it.
+ * The debug log: one JSON line for each event, beginning with the time. It never contains a secret, and never blocks its
+ * callers.
  */
 import type { Clock } from "@tau/ai";
 import { untilTimeout } from "@tau/ai/internal";
@@ -13,44 +13,43 @@ export interface DebugLogOptions {
   /** Default: the real one. */
   fileSystem?: FileSystem;
   clock: Clock;
-  /** The secrets of this process, asked for with each line. One that was ever named stays secret. */
+  /** The secrets of this process. It is called for each line; a value that it returned once stays secret. */
   secrets: () => Iterable<string>;
-  /** From this size on the file becomes `path.1`, and what was there before is gone. Default 10 MB. */
+  /** A larger file is renamed to `path.1`, which replaces an earlier one. Default 10 MB. */
   maxBytes?: number;
 }
 
 export interface DebugLog {
   /**
-   * Notes that something happened. Takes what it needs of `data` at once and writes it later, in order. Never throws:
-   * a line that cannot be made, that could hold a secret, or that a slow disk has no room for is dropped, and how many
-   * were is noted.
+   * Logs an event. `data` is copied at once and written later, in order. Never throws: a line that cannot be created, that
+   * could contain a secret, or that does not fit into the buffer is dropped, and the number of dropped lines is logged.
    */
   log(event: string, data?: unknown): void;
-  /** Shorter than 8 characters it is ignored. */
+  /** A value of fewer than 8 characters is ignored. */
   addSecret(value: string): void;
-  /** Waits until everything is written, or the disk has hung for 2 s. Never rejects. */
+  /** Waits until everything is written, but at most 2 s. Never rejects. */
   flush(): Promise<void>;
-  /** The same; what is logged later is ignored. */
+  /** Like `flush`; later events are ignored. */
   close(): Promise<void>;
 }
 
 /** Longer lines are cut. */
 const maxLineBytes = 16 * 1024;
-/** Lines that are cut anyway need not be made whole. */
+/** Much more than fits into a line is not even copied. */
 const limits = { depth: 12, values: 4_000, characters: 2 * maxLineBytes };
 const maxEventLength = 200;
 const maxWaitMs = 2_000;
 
 export function createDebugLog(options: DebugLogOptions): DebugLog {
   const { path, clock, secrets, fileSystem = nodeFileSystem, maxBytes = 10_000_000 } = options;
-  const keeper = createKeeper();
+  const known = createSecrets();
   const formatLine = (event: string, data: unknown) =>
-    makeLine({ time: new Date(clock.now()).toISOString(), event, data }, keeper.current());
+    createLine({ time: new Date(clock.now()).toISOString(), event, data }, known.current());
   const writer = new LogWriter({
     path,
     fileSystem,
     maxBytes,
-    droppedLine: (lines) => formatLine("dropped", { lines }),
+    formatDropped: (lines) => formatLine("dropped", { lines }),
   });
   let isClosed = false;
   const wait = async (work: Promise<void>) => void (await untilTimeout(work, maxWaitMs, clock));
@@ -59,17 +58,17 @@ export function createDebugLog(options: DebugLogOptions): DebugLog {
     log(event, data) {
       if (isClosed) return;
       try {
-        for (const secret of secrets()) keeper.add(secret);
+        for (const secret of secrets()) known.add(secret);
         const line = formatLine(event, data);
         if (line === undefined) writer.drop();
         else writer.add(line);
       } catch (error) {
-        // Without knowing the secrets nothing can be written, also not what has gone wrong.
+        // Without the secrets nothing can be written safely, not even the error.
         void error;
         writer.drop();
       }
     },
-    addSecret: (value) => keeper.add(value),
+    addSecret: (value) => known.add(value),
     flush: () => wait(writer.settled()),
     close() {
       isClosed = true;
@@ -78,17 +77,17 @@ export function createDebugLog(options: DebugLogOptions): DebugLog {
   };
 }
 
-/** Remembers secrets, and looks for their forms only when there is a new one. */
-function createKeeper() {
-  const known = new Set<string>();
+/** Collects secrets, and creates a new redactor only if there is a new one. */
+function createSecrets() {
+  const values = new Set<string>();
   let redactor: Redactor | undefined;
   return {
     add(secret: string): void {
-      if (known.has(secret)) return;
-      known.add(secret);
+      if (values.has(secret)) return;
+      values.add(secret);
       redactor = undefined;
     },
-    current: (): Redactor => (redactor ??= createRedactor(known, limits)),
+    current: (): Redactor => (redactor ??= createRedactor(values, limits)),
   };
 }
 
@@ -98,21 +97,21 @@ interface Line {
   data: unknown;
 }
 
-/** Undefined when a secret would be read out of it, for example out of two values that stand beside each other. */
-function makeLine({ time, event, data }: Line, redactor: Redactor): string | undefined {
+/** Undefined if the line contains a secret all the same, for example split over two values. */
+function createLine({ time, event, data }: Line, redactor: Redactor): string | undefined {
   const clean = { time, event: String(redactor.redact(event)).slice(0, maxEventLength), data: redactor.redact(data) };
   let line = JSON.stringify(clean);
   if (Buffer.byteLength(line) >= maxLineBytes) line = cutLine(clean, line);
-  return redactor.holdsSecret(line) ? undefined : `${line}\n`;
+  return redactor.hasSecret(line) ? undefined : `${line}\n`;
 }
 
-/** Still JSON: the beginning of what `data` would have been, as a text. */
+/** A JSON line with the beginning of `data` as a string. */
 function cutLine({ time, event, data }: Line, line: string): string {
   const text = JSON.stringify(data);
-  const around = { time, event, cut: Buffer.byteLength(line) };
-  // A character may take six bytes, since what is JSON already is escaped once more.
-  for (let most = maxLineBytes; ; most = Math.floor(most / 2)) {
-    const cut = JSON.stringify({ ...around, data: text.slice(0, most) });
-    if (Buffer.byteLength(cut) < maxLineBytes || most === 0) return cut;
+  const head = { time, event, cut: Buffer.byteLength(line) };
+  // A character may need six bytes, since the JSON in the string is escaped again.
+  for (let maxLength = maxLineBytes; ; maxLength = Math.floor(maxLength / 2)) {
+    const cut = JSON.stringify({ ...head, data: text.slice(0, maxLength) });
+    if (Buffer.byteLength(cut) < maxLineBytes || maxLength === 0) return cut;
   }
 }

@@ -1,4 +1,4 @@
-/** Writes lines behind a log in the background: in order, into a file that does not grow without end. */
+/** Writes the lines of a log in the background, in order, into a file of limited size. */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
 import type { FileSystem, OpenHandle } from "@tau/tools/platform";
@@ -7,13 +7,13 @@ import { ifThere, makeDirectory } from "../durable-file.ts";
 export interface LogWriterOptions {
   path: string;
   fileSystem: FileSystem;
-  /** From this size on the file is moved to `path.1`. */
+  /** A larger file is renamed to `path.1`. */
   maxBytes: number;
-  /** The line that says how many were dropped; undefined when it cannot be said. */
-  droppedLine: (lines: number) => string | undefined;
+  /** The line about dropped lines. Undefined if it cannot be created. */
+  formatDropped: (lines: number) => string | undefined;
 }
 
-/** How much may wait for a slow disk. */
+/** The size of the buffer for a slow disk. */
 const maxWaitingBytes = 1024 * 1024;
 
 const { O_APPEND, O_CREAT, O_WRONLY } = constants;
@@ -27,10 +27,10 @@ export class LogWriter {
   readonly #options: LogWriterOptions;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
-  /** Lines nobody will read, and that nobody was told of yet. */
+  /** The number of dropped lines that is not yet in the log. */
   #dropped = 0;
   #open: OpenLog | undefined;
-  /** The last line in the file may be half a line. */
+  /** The last line in the file may be incomplete. */
   #isTorn = false;
   #work: Promise<void> | undefined;
 
@@ -58,13 +58,13 @@ export class LogWriter {
 
   async close(): Promise<void> {
     await this.#work;
-    // What a disk has refused at the very end it may still tell of.
+    // One more attempt to log the number of lines that the disk refused at the end.
     if (this.#dropped > 0) await (this.#work ??= this.#writeAll());
-    await this.#forget();
+    await this.#closeFile();
   }
 
   async #writeAll(): Promise<void> {
-    // What is logged in the same moment is written together.
+    // Lines of the same tick are written together.
     await Promise.resolve();
     while (this.#waiting.length > 0 || this.#dropped > 0) {
       const lines = this.#waiting;
@@ -75,7 +75,7 @@ export class LogWriter {
       for (const line of lines) this.#waitingBytes -= line.length;
       if (isWritten) continue;
       this.#dropped += lines.length + dropped;
-      // A disk that refuses is asked again when there is something new.
+      // After a failure, the next attempt is with the next line.
       if (this.#waiting.length === 0) break;
     }
     this.#work = undefined;
@@ -83,34 +83,34 @@ export class LogWriter {
 
   async #write(lines: readonly Buffer[], dropped: number): Promise<boolean> {
     try {
-      // What was dropped came after all that waited: there was no room behind it.
-      const notice = dropped > 0 ? this.#options.droppedLine(dropped) : undefined;
+      // Dropped lines came after all waiting lines, since the buffer was full.
+      const notice = dropped > 0 ? this.#options.formatDropped(dropped) : undefined;
       const whole = notice === undefined ? lines : [...lines, Buffer.from(notice)];
       if (whole.length === 0) return true;
       const bytes = Buffer.concat(this.#isTorn ? [lineFeed, ...whole] : whole);
-      const handle = await this.#ready(bytes.length);
+      const handle = await this.#openFile(bytes.length);
       this.#isTorn = true;
       await handle.write(bytes);
       this.#isTorn = false;
       return true;
     } catch (error) {
-      // A log that cannot be written must not harm what it tells of.
+      // A log that cannot be written must not disturb the program.
       void error;
-      await this.#forget();
+      await this.#closeFile();
       return false;
     }
   }
 
-  /** The file, open, with room for so many bytes more. */
-  async #ready(more: number): Promise<OpenHandle> {
+  /** Renames the file first if it would become too large. */
+  async #openFile(byteCount: number): Promise<OpenHandle> {
     const { fileSystem, path, maxBytes } = this.#options;
     const stats = await ifThere(fileSystem.stat(path));
-    // Another process may have moved it, or a person deleted it.
-    if (this.#open && stats?.ino !== this.#open.ino) await this.#forget();
+    // Another process may have renamed the file, or the user may have deleted it.
+    if (this.#open && stats?.ino !== this.#open.ino) await this.#closeFile();
     this.#open ??= await this.#openLog();
-    if (stats && stats.size > 0 && stats.size + more > maxBytes) {
+    if (stats && stats.size > 0 && stats.size + byteCount > maxBytes) {
       await fileSystem.rename(path, `${path}.1`);
-      await this.#forget();
+      await this.#closeFile();
       this.#open = await this.#openLog();
     }
     return this.#open.handle;
@@ -125,20 +125,20 @@ export class LogWriter {
       if ((mode & 0o077) !== 0) await handle.chmod(0o600);
       return { handle, ino };
     } catch (error) {
-      await closed(handle);
+      await closeHandle(handle);
       throw error;
     }
   }
 
-  async #forget(): Promise<void> {
+  async #closeFile(): Promise<void> {
     const log = this.#open;
     this.#open = undefined;
-    if (log) await closed(log.handle);
+    if (log) await closeHandle(log.handle);
   }
 }
 
-/** A close that fails has closed all the same. */
-async function closed(handle: OpenHandle): Promise<void> {
+/** The handle is closed also if this fails. */
+async function closeHandle(handle: OpenHandle): Promise<void> {
   await handle.close().catch(() => undefined);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs as OpenTelemetry spans, for programs that have set up an SDK. Without one nothing is loaded: the SDK registers
- * itself under a well-known symbol, and only when it is there the API, an optional peer dependency, is imported.
+ * Reports runs as OpenTelemetry spans, for programs that have set up an SDK. An SDK registers itself under a well-known
+ * symbol; only then the API, an optional peer dependency, is imported.
  */
 import type * as OpenTelemetry from "@opentelemetry/api";
 import type { Context, Span, SpanKind, Tracer as SdkTracer } from "@opentelemetry/api";
@@ -9,37 +9,37 @@ import {
   answerAttributes,
   type Attributes,
   endAttributes,
-  errorOfAnswer,
-  errorOfRun,
+  getAnswerError,
+  getRunError,
   requestAttributes,
-  requestName,
+  formatRequestName,
   retryAttributes,
   runAttributes,
-  runName,
+  formatRunName,
   toolAttributes,
-  toolName,
+  formatToolName,
   usageAttributes,
 } from "./attributes.ts";
 import type { RunSpan, Tracer } from "./trace.ts";
-import { createWall, type Wall } from "./wall.ts";
+import { type Attempt, createAttempt } from "./attempt.ts";
 
 type Api = typeof OpenTelemetry;
 
 /**
- * Undefined when tracing is off, when no SDK has registered a provider of tracers in this process before the call, or
- * when the API cannot be imported.
+ * Undefined if tracing is off, if no SDK has registered a tracer provider in this process before the call, or if the API
+ * cannot be imported.
  */
 export async function findTracer(options: { enabled: boolean }): Promise<Tracer | undefined> {
-  if (!options.enabled || !createWall().run(isSdkThere)) return undefined;
+  if (!options.enabled || !createAttempt()(isSdkRegistered)) return undefined;
   const api = await loadApi();
   if (!api) return undefined;
-  // An SDK hears of its own troubles where it tells them itself.
-  const wall = createWall((error) => api.diag.error("tau: a call to the tracing SDK failed", error));
-  const sdk = wall.run(() => api.trace.getTracer("@tau/harness"));
-  return sdk && createTracer({ api, sdk, wall });
+  // Failures of an SDK are reported in the log of OpenTelemetry.
+  const attempt = createAttempt((error) => api.diag.error("tau: a call to the tracing SDK failed", error));
+  const sdk = attempt(() => api.trace.getTracer("@tau/harness"));
+  return sdk && createTracer({ api, sdk, attempt });
 }
 
-function isSdkThere(): boolean {
+function isSdkRegistered(): boolean {
   const registered: unknown = Reflect.get(globalThis, Symbol.for("opentelemetry.js.api.1"));
   return typeof registered === "object" && registered !== null && "trace" in registered && !!registered.trace;
 }
@@ -48,7 +48,7 @@ async function loadApi(): Promise<Api | undefined> {
   try {
     return await import("@opentelemetry/api");
   } catch (error) {
-    // Not installed where we can find it, or broken: then there are no spans, and that is all.
+    // It is not installed, or broken: then there are no spans.
     void error;
     return undefined;
   }
@@ -57,66 +57,65 @@ async function loadApi(): Promise<Api | undefined> {
 interface Ports {
   readonly api: Api;
   readonly sdk: SdkTracer;
-  readonly wall: Wall;
+  readonly attempt: Attempt;
 }
 
-/** What a span is when it starts. */
 interface Start {
   name: string;
   attributes: Attributes;
 }
 
-/** A span that may not be there, and is ended once. */
+/** A span that is ended once. It may be undefined. */
 interface OpenSpan {
   readonly span: Span | undefined;
-  /** With `error`, the span's status says that it failed, and `error.type` for what. */
+  /** With `error`, the status of the span is an error, and `error.type` is set. */
   end(attributes: Attributes, error: string | undefined): void;
 }
 
 const createTracer = (ports: Ports): Tracer => ({
   run({ sessionId, agentName = "tau", model }) {
-    const { api, wall } = ports;
-    const above = wall.run(() => api.context.active());
-    const run = openSpan(ports, above, api.SpanKind.INTERNAL, () => ({
-      name: runName(agentName),
+    const { api, attempt } = ports;
+    const parent = attempt(() => api.context.active());
+    const run = openSpan(ports, parent, api.SpanKind.INTERNAL, () => ({
+      name: formatRunName(agentName),
       attributes: runAttributes({ sessionId, agentName, model }),
     }));
-    const below = wall.run(() => run.span && api.trace.setSpan(above ?? api.ROOT_CONTEXT, run.span)) ?? above;
-    return createRunSpan({ ...ports, run, below, sessionId });
+    const inner = attempt(() => run.span && api.trace.setSpan(parent ?? api.ROOT_CONTEXT, run.span)) ?? parent;
+    return createRunSpan({ ...ports, run, inner, sessionId });
   },
 });
 
 interface RunPorts extends Ports {
   readonly run: OpenSpan;
-  /** The context in which the run's span is the active one. */
-  readonly below: Context | undefined;
+  /** The context in which the span of the run is active. */
+  readonly inner: Context | undefined;
   readonly sessionId: string;
 }
 
-function createRunSpan({ run, below, sessionId, ...ports }: RunPorts): RunSpan {
-  const { api, wall } = ports;
+function createRunSpan({ run, inner, sessionId, ...ports }: RunPorts): RunSpan {
+  const { api, attempt } = ports;
   const open = new Set<OpenSpan>();
   const totals = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   let lastError: string | undefined;
 
-  const openBelow = (kind: SpanKind, start: () => Start) => {
-    const span = openSpan(ports, below, kind, start);
+  const openInner = (kind: SpanKind, start: () => Start) => {
+    const span = openSpan(ports, inner, kind, start);
     open.add(span);
     return span;
   };
 
   return {
     request(model) {
-      const request = openBelow(api.SpanKind.CLIENT, () => ({
-        name: requestName(model),
+      const request = openInner(api.SpanKind.CLIENT, () => ({
+        name: formatRequestName(model),
         attributes: requestAttributes(model, sessionId),
       }));
       return {
         end(answer) {
           if (!open.delete(request)) return;
-          lastError = errorOfAnswer(answer);
-          // A provider of somebody else's may leave out what it must give.
-          const attributes = wall.run(() => {
+          lastError = getAnswerError(answer);
+          // A custom provider may leave out required fields.
+          const attributes = attempt(() => {
             addUsage(totals, answer.usage);
             return answerAttributes(answer);
           });
@@ -125,8 +124,8 @@ function createRunSpan({ run, below, sessionId, ...ports }: RunPorts): RunSpan {
       };
     },
     tool(call) {
-      const tool = openBelow(api.SpanKind.INTERNAL, () => ({
-        name: toolName(call.name),
+      const tool = openInner(api.SpanKind.INTERNAL, () => ({
+        name: formatToolName(call.name),
         attributes: toolAttributes(call, sessionId),
       }));
       return {
@@ -136,22 +135,27 @@ function createRunSpan({ run, below, sessionId, ...ports }: RunPorts): RunSpan {
       };
     },
     retry(attempt, delayMs, failure) {
-      wall.run(() => run.span?.addEvent("tau.retry", retryAttributes(attempt, delayMs, failure)));
+      ports.attempt(() => run.span?.addEvent("tau.retry", retryAttributes(attempt, delayMs, failure)));
     },
-    within: (work) => within(ports, below, work),
+    within: (work) => within(ports, inner, work),
     end(reason, detail) {
-      // A span that is not ended is never seen.
+      // A span that is not ended is never exported.
       for (const span of open) span.end({}, "unfinished");
       open.clear();
-      run.end({ ...endAttributes(reason, detail), ...usageAttributes(totals) }, errorOfRun(reason, lastError));
+      run.end({ ...endAttributes(reason, detail), ...usageAttributes(totals) }, getRunError(reason, lastError));
     },
   };
 }
 
-function openSpan({ api, sdk, wall }: Ports, above: Context | undefined, kind: SpanKind, start: () => Start): OpenSpan {
-  const span = wall.run(() => {
+function openSpan(
+  { api, sdk, attempt }: Ports,
+  parent: Context | undefined,
+  kind: SpanKind,
+  start: () => Start,
+): OpenSpan {
+  const span = attempt(() => {
     const { name, attributes } = start();
-    return sdk.startSpan(name, { kind, attributes }, above);
+    return sdk.startSpan(name, { kind, attributes }, parent);
   });
   let isOpen = true;
   return {
@@ -159,30 +163,30 @@ function openSpan({ api, sdk, wall }: Ports, above: Context | undefined, kind: S
     end(attributes, error) {
       if (!isOpen) return;
       isOpen = false;
-      wall.run(() => span?.setAttributes(error === undefined ? attributes : { ...attributes, "error.type": error }));
-      if (error !== undefined) wall.run(() => span?.setStatus({ code: api.SpanStatusCode.ERROR }));
-      wall.run(() => span?.end());
+      attempt(() => span?.setAttributes(error === undefined ? attributes : { ...attributes, "error.type": error }));
+      if (error !== undefined) attempt(() => span?.setStatus({ code: api.SpanStatusCode.ERROR }));
+      attempt(() => span?.end());
     },
   };
 }
 
-/** Does the work exactly once, and gives what it gives, whatever an SDK does with it. */
-function within<T>({ api, wall }: Ports, context: Context | undefined, work: () => T): T {
-  const held: { outcome?: () => T } = {};
+/** Runs the work exactly once and returns its result, whatever the SDK does. */
+function within<T>({ api, attempt }: Ports, context: Context | undefined, work: () => T): T {
+  const result: { get?: () => T } = {};
   let isStarted = false;
-  const once = () => {
+  const runOnce = () => {
     if (isStarted) return;
     isStarted = true;
     try {
       const value = work();
-      held.outcome = () => value;
+      result.get = () => value;
     } catch (error) {
-      held.outcome = () => {
+      result.get = () => {
         throw error;
       };
     }
   };
-  if (context) wall.run(() => api.context.with(context, once));
-  once();
-  return held.outcome!();
+  if (context) attempt(() => api.context.with(context, runOnce));
+  runOnce();
+  return result.get!();
 }

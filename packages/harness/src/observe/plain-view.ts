@@ -1,12 +1,12 @@
-/** What there is to see of a value, whatever kind of object it is. */
+/** A view of any value as text, list or fields. */
 
 export type PlainView =
   | { kind: "text"; text: string }
   | { kind: "list"; items: Iterable<unknown> }
-  /** Fields are read one by one, since reading one may throw. */
+  /** Each field has its own function, since reading it may throw. */
   | { kind: "fields"; entries: () => Iterable<readonly [string, () => unknown]> };
 
-/** For everything that JSON does not hold as it is. May throw what an object throws that does not want to be looked at. */
+/** For values that JSON does not have. May throw what a proxy or a getter throws. */
 export function plainView(value: unknown): PlainView {
   switch (typeof value) {
     case "bigint":
@@ -16,15 +16,15 @@ export function plainView(value: unknown): PlainView {
     case "function":
       return text(`[function ${String(value.name)}]`);
     default:
-      return viewOfObject(value as object);
+      return viewObject(value as object);
   }
 }
 
 const text = (text: string): PlainView => ({ kind: "text", text });
 
-function viewOfObject(value: object): PlainView {
+function viewObject(value: object): PlainView {
   if (Array.isArray(value)) return { kind: "list", items: value };
-  if (value instanceof Date) return text(Number.isNaN(value.getTime()) ? "[no date]" : value.toISOString());
+  if (value instanceof Date) return text(Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString());
   if (value instanceof URL || value instanceof RegExp) return text(String(value));
   if (value instanceof Error) return { kind: "fields", entries: () => errorFields(value) };
   if (value instanceof Set) return { kind: "list", items: value };
@@ -41,17 +41,17 @@ function* ownFields(value: object): Generator<readonly [string, () => unknown]> 
   for (const name of Object.keys(value)) yield [name, () => Reflect.get(value, name)];
 }
 
-/** The fields of an error that everybody wants to see are not among those that are listed. */
+/** The most useful fields of an error are not enumerable. */
 function* errorFields(error: Error): Generator<readonly [string, () => unknown]> {
   yield ["name", () => error.name];
   yield ["message", () => error.message];
   yield ["stack", () => error.stack];
   if ("cause" in error) yield ["cause", () => error.cause];
   if (error instanceof AggregateError) yield ["errors", () => error.errors];
-  for (const [name, read] of ownFields(error)) if (!shown.has(name)) yield [name, read];
+  for (const [name, read] of ownFields(error)) if (!errorFieldNames.has(name)) yield [name, read];
 }
 
-const shown = new Set(["name", "message", "stack", "cause", "errors"]);
+const errorFieldNames = new Set(["name", "message", "stack", "cause", "errors"]);
 
 function* pairs(entries: Iterable<[unknown, unknown]>): Generator<readonly [string, () => unknown]> {
   for (const [key, value] of entries) yield [typeof key === "string" ? key : getName(key), () => value];

@@ -1,7 +1,7 @@
-/** Who serves a model, in the words of OpenTelemetry's conventions for GenAI. */
+/** Provider names of OpenTelemetry's conventions for GenAI. */
 
-/** Only where the convention has another word than we; whom it does not know is called what we call them. */
-const conventional: Record<string, string> = {
+/** Providers with another name in the convention than in tau. */
+const conventionalNames: Record<string, string> = {
   "amazon-bedrock": "aws.bedrock",
   "azure-openai-responses": "azure.ai.openai",
   google: "gcp.gemini",
@@ -15,5 +15,5 @@ const conventional: Record<string, string> = {
 };
 
 /** The value of `gen_ai.provider.name`. */
-export const providerName = (provider: string): string =>
-  Object.hasOwn(conventional, provider) ? conventional[provider]! : provider;
+export const getProviderName = (provider: string): string =>
+  Object.hasOwn(conventionalNames, provider) ? conventionalNames[provider]! : provider;

@@ -18,7 +18,7 @@ describe("a known secret", () => {
     ["in base64 of a text one letter longer", Buffer.from(`.${key}`).toString("base64")],
     ["twice without a space", key + key],
   ];
-  test.each(written)("is taken out %s", (_how, text) => {
+  test.each(written)("is removed %s", (_how, text) => {
     const left = JSON.stringify(redact({ text: `before ${text} after` }, [key]));
     expect(left).toMatch(/before .*\[secret\].* after/);
     for (const form of [
@@ -30,7 +30,7 @@ describe("a known secret", () => {
       expect(left).not.toContain(form);
   });
 
-  test("is taken out of keys, and fields that then have the same name stay apart", () => {
+  test("is removed from names of fields, and fields that then have the same name stay separate", () => {
     expect(
       redact({ ["a12345678"]: 1, ["b12345678"]: 2, list: new Map([["12345678", 3]]) }, [
         "a12345678",
@@ -44,7 +44,7 @@ describe("a known secret", () => {
     });
   });
 
-  test("is taken out of numbers, dates, errors, addresses and names of functions", () => {
+  test("is removed from numbers, dates, errors, URLs and names of functions", () => {
     const secrets = ["12345678", "2023-11-14T22:13:20.000Z", "mySecretName"];
     const mySecretName = () => undefined;
     const error = new Error("no 12345678", { cause: new TypeError("mySecretName") });
@@ -65,7 +65,7 @@ describe("a known secret", () => {
     });
   });
 
-  test("is not kept in part where a text is cut", () => {
+  test("is not kept in part at the end of a text that is cut", () => {
     for (let most = 0; most < 30; most++) {
       const { kept } = cleanText(`0123456789${"q".repeat(9)}tail`, ["q".repeat(9)], most);
       expect(kept).not.toContain("q");
@@ -73,7 +73,7 @@ describe("a known secret", () => {
     expect(cleanText("abcdef", [], 4)).toEqual({ kept: "abcd", left: 2 });
   });
 
-  test("of fewer than 8 characters is a word, and stays", () => {
+  test("of fewer than 8 characters may be a word, and stays", () => {
     expect(redact("ollama answers", ["ollama"])).toBe("ollama answers");
   });
 });
@@ -130,7 +130,7 @@ describe("a field", () => {
     expect(redact({ [name]: "plain" }, [])).toEqual({ [name]: "plain" });
   });
 
-  test("that holds nothing says so", () => {
+  test("without a value stays as it is", () => {
     expect(redact({ token: null, apiKey: undefined, password: "", hasToken: true }, [])).toEqual({
       token: null,
       apiKey: undefined,
@@ -139,7 +139,7 @@ describe("a field", () => {
     });
   });
 
-  test("in a list of headers or arguments loses its value", () => {
+  test("in a list of headers or arguments has its value removed", () => {
     expect(redact(["accept", "*/*", "authorization", "hush", "via", "x"], [])).toEqual([
       "accept",
       "*/*",
@@ -171,7 +171,7 @@ describe("a field", () => {
   });
 });
 
-describe("what looks like a key", () => {
+describe("a text that looks like a key", () => {
   const letters = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R";
   test.each([
     `sk-${letters}`,
@@ -192,7 +192,7 @@ describe("what looks like a key", () => {
     expect(redact(JSON.stringify(`\n${look}\n`), [])).toBe(String.raw`"\n[secret]\n"`);
   });
 
-  test("is taken out of where keys are shown", () => {
+  test("is removed from other texts", () => {
     expect(redact("say Bearer abc.def-123 now", [])).toBe("say Bearer [secret] now");
     expect(redact("say basic dXNlcjpwYXNz= now", [])).toBe("say basic [secret] now");
     expect(redact("https://me:hush@host/path and postgres://u:p@db:5432/x", [])).toBe(
@@ -220,8 +220,8 @@ describe("what looks like a key", () => {
   });
 });
 
-describe("strange data", () => {
-  test("is named where it cannot be shown", () => {
+describe("unusual data", () => {
+  test("is replaced by a note if it is not JSON", () => {
     const circle: Record<string, unknown> = { a: 1 };
     circle["self"] = circle;
     const shared = { b: 2 };
@@ -257,7 +257,7 @@ describe("strange data", () => {
       map: { 1: "x", "[object]": "y" },
       symbol: "[Symbol(s)]",
       nan: "NaN",
-      date: "[no date]",
+      date: "[invalid date]",
       later: "[Promise]",
       toJSON: "[function toJSON]",
       ["__proto__x"]: 1,
@@ -267,7 +267,7 @@ describe("strange data", () => {
     expect(JSON.stringify(copy)).toBe(`{"__proto__":{"polluted":1}}`);
   });
 
-  test("is cut where it is too deep, too much or too long", () => {
+  test("is cut if it is too deep, too large or too long", () => {
     let deep: unknown = "end";
     for (let level = 0; level < 100_000; level++) deep = { deep };
     expect(JSON.stringify(redact(deep, []))).toContain("[deeper]");
@@ -287,7 +287,7 @@ describe("strange data", () => {
     expect(wide.length).toBeLessThan(300_000);
   });
 
-  test("made to cost much costs little", () => {
+  test("that is made to be slow is fast", () => {
     const texts = [
       "eyJ",
       "a.",

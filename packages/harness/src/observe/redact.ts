@@ -1,43 +1,43 @@
-/** Takes secrets out of data that is to be written down, and makes plain JSON of it. Pure, but for getters it calls. */
+/** Removes secrets from data for a log, and converts it to plain JSON. Pure, except for getters that it calls. */
 import { plainView } from "./plain-view.ts";
-import { secretForms } from "./secret-forms.ts";
-import { announcesSecret, fields, isSecretName, looks } from "./secret-looks.ts";
+import { getSecretForms } from "./secret-forms.ts";
+import { isSecretLabel, isSecretName, keyPatterns, secretFieldPatterns } from "./secret-patterns.ts";
 
-/** Stands for what was taken out. */
+/** Replaces a secret. */
 export const mark = "[secret]";
 
 export interface RedactLimits {
-  /** How deep objects are followed. Default 12. */
+  /** The depth up to which objects are copied. Default 12. */
   depth?: number;
-  /** How many values are looked at. Default 10,000. */
+  /** The most values. Default 10,000. */
   values?: number;
-  /** How many characters of all strings together are kept. Default 256 Ki. */
+  /** The most characters of all strings together. Default 256 Ki. */
   characters?: number;
 }
 
 export interface Redactor {
   /** Never throws. */
   redact(value: unknown): unknown;
-  /** Whether a text holds one of the secrets in any of its forms. */
-  holdsSecret(text: string): boolean;
+  /** Whether a text has one of the secrets, in any form. */
+  hasSecret(text: string): boolean;
 }
 
 const defaults: Required<RedactLimits> = { depth: 12, values: 10_000, characters: 256 * 1024 };
 
 /**
- * A copy of `value` as JSON can hold it, without secrets: those that are known, in the forms of `secretForms`, also in
- * keys; what fields hold whose names say so; what looks like a well-known key. What is too deep, too much or cannot be
- * read is named instead. Secrets shorter than 8 characters are not looked for.
+ * A copy of `value` as plain JSON, without secrets: known secrets in all forms of `getSecretForms`, also in names of
+ * fields; values of fields with names such as `password`; texts that look like well-known keys. Parts that are too deep, too
+ * large or unreadable are replaced by a note. Known secrets of fewer than 8 characters are not searched.
  */
 export const redact = (value: unknown, secrets: Iterable<string>): unknown => createRedactor(secrets).redact(value);
 
-/** For many values: finds out only once how the secrets are written. */
+/** For many values: computes the forms of the secrets once. */
 export function createRedactor(secrets: Iterable<string>, limits: RedactLimits = {}): Redactor {
-  const forms = [...new Set([...secrets].flatMap(secretForms))];
+  const forms = [...new Set([...secrets].flatMap(getSecretForms))];
   const bounds = { ...defaults, ...limits };
   return {
     redact: (value) => createWalk(forms, bounds)(value, 0),
-    holdsSecret: (text) => forms.some((form) => text.includes(form)),
+    hasSecret: (text) => forms.some((form) => text.includes(form)),
   };
 }
 
@@ -46,7 +46,7 @@ type Walk = (value: unknown, depth: number) => unknown;
 function createWalk(forms: readonly string[], bounds: Required<RedactLimits>): Walk {
   let values = 0;
   let characters = bounds.characters;
-  const above = new Set<object>();
+  const ancestors = new Set<object>();
   const isNumberSecret = forms.some((form) => /^[\d.e+-]+$/i.test(form));
 
   const clean = (text: string): string => {
@@ -72,7 +72,7 @@ function createWalk(forms: readonly string[], bounds: Required<RedactLimits>): W
           );
       }
     } catch (error) {
-      // Whatever a getter or a proxy throws may hold anything: only that it threw is said.
+      // The error is dropped: what a getter or a proxy throws may contain anything.
       return error instanceof RangeError ? "[too deep]" : "[unreadable]";
     }
   };
@@ -83,24 +83,24 @@ function createWalk(forms: readonly string[], bounds: Required<RedactLimits>): W
   };
 
   const follow = (value: object, depth: number, work: () => unknown): unknown => {
-    if (above.has(value)) return "[circular]";
+    if (ancestors.has(value)) return "[circular]";
     if (depth >= bounds.depth) return "[deeper]";
-    above.add(value);
+    ancestors.add(value);
     try {
       return work();
     } finally {
-      above.delete(value);
+      ancestors.delete(value);
     }
   };
 
   const list = (items: Iterable<unknown>, depth: number): unknown[] => {
     const out: unknown[] = [];
     const isPair = Array.isArray(items) && items.length === 2;
-    let before: unknown;
+    let previous: unknown;
     for (const item of items) {
       if (++values > bounds.values || characters <= 0) return [...out, "[more]"];
-      out.push(typeof item === "string" && announcesSecret(before, isPair) ? mark : walk(item, depth));
-      before = item;
+      out.push(typeof item === "string" && isSecretLabel(previous, isPair) ? mark : walk(item, depth));
+      previous = item;
     }
     return out;
   };
@@ -136,26 +136,27 @@ function createWalk(forms: readonly string[], bounds: Required<RedactLimits>): W
   return walk;
 }
 
-/** How much further than it is kept a text is read, so that no secret is cut in two and half of it kept. */
+/** A text is searched this much further than it is kept, so that no part of a secret at the end is kept. */
 const lookahead = 4096;
 
-/** The first `most` characters without secrets, and how many there would be more. */
-export function cleanText(text: string, forms: readonly string[], most: number): { kept: string; left: number } {
-  const longest = forms.reduce((length, form) => Math.max(length, form.length), 0);
-  const seen = text.length > most + lookahead + longest ? text.slice(0, most + lookahead + longest) : text;
-  const ranges = [...knownRanges(seen, forms), ...guessedRanges(seen)];
-  if (ranges.length === 0 && seen.length <= most) return { kept: seen, left: 0 };
+/** The first `maxLength` characters without secrets, and the number of characters after them. */
+export function cleanText(text: string, forms: readonly string[], maxLength: number): { kept: string; left: number } {
+  const maxFormLength = forms.reduce((length, form) => Math.max(length, form.length), 0);
+  const searched =
+    text.length > maxLength + lookahead + maxFormLength ? text.slice(0, maxLength + lookahead + maxFormLength) : text;
+  const ranges = [...knownRanges(searched, forms), ...guessedRanges(searched)];
+  if (ranges.length === 0 && searched.length <= maxLength) return { kept: searched, left: 0 };
   ranges.sort((a, b) => a.from - b.from);
   let kept = "";
-  let at = 0;
+  let end = 0;
   for (const { from, to } of ranges) {
-    if (from >= most) break;
-    if (to <= at) continue;
-    if (from >= at) kept += seen.slice(at, from) + mark;
-    at = to;
+    if (from >= maxLength) break;
+    if (to <= end) continue;
+    if (from >= end) kept += searched.slice(end, from) + mark;
+    end = to;
   }
-  if (at < most) kept += seen.slice(at, most);
-  return { kept, left: Math.max(0, text.length - Math.max(at, most)) };
+  if (end < maxLength) kept += searched.slice(end, maxLength);
+  return { kept, left: Math.max(0, text.length - Math.max(end, maxLength)) };
 }
 
 interface Range {
@@ -165,7 +166,7 @@ interface Range {
 
 function* knownRanges(text: string, forms: readonly string[]): Generator<Range> {
   for (const form of forms) {
-    // One letter further each time: a secret may begin in the middle of itself.
+    // From the next character each time: occurrences may overlap.
     for (let from = text.indexOf(form); from !== -1; from = text.indexOf(form, from + 1))
       yield { from, to: from + form.length };
   }
@@ -173,8 +174,8 @@ function* knownRanges(text: string, forms: readonly string[]): Generator<Range> 
 
 function* guessedRanges(text: string): Generator<Range> {
   if (text.length < 12) return;
-  for (const look of [...looks, ...fields]) {
-    for (const match of text.matchAll(look)) {
+  for (const pattern of [...keyPatterns, ...secretFieldPatterns]) {
+    for (const match of text.matchAll(pattern)) {
       const to = match.index + match[0].length;
       yield { from: match.index + (match[1]?.length ?? 0), to };
     }

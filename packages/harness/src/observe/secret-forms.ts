@@ -1,33 +1,33 @@
-/** The ways in which a secret is written inside other text. */
+/** The encodings in which a secret appears in other texts. */
 
-/** Shorter ones are words: to take them out would make everything unreadable. */
+/** Shorter values may be ordinary words; to remove them would make the log unreadable. */
 export const minSecretLength = 8;
 
 /**
- * A secret as it is, and as JSON, addresses, forms and base64 write it, also where base64 was made of a text that only
- * contains it. The longest come first. Nothing for a secret that is too short.
+ * The secret itself, and encoded in JSON, in URLs, in forms and in base64, also in base64 of a longer text. The longest
+ * come first. Empty for a secret that is too short.
  */
-export function secretForms(secret: string): string[] {
+export function getSecretForms(secret: string): string[] {
   if (secret.length < minSecretLength) return [];
   const forms = new Set<string>();
   for (const text of [secret, secret.trim()]) {
     if (text.length < minSecretLength) continue;
-    for (const form of [text, ...jsonForms(text), ...urlForms(text), ...base64Forms(text)])
+    for (const form of [text, ...getJsonForms(text), ...getUrlForms(text), ...getBase64Forms(text)])
       if (form.length >= minSecretLength) forms.add(form);
   }
   return [...forms].sort((a, b) => b.length - a.length);
 }
 
-/** Once, and twice for JSON inside of JSON; and as those write it who allow ASCII only, or escape slashes. */
-function jsonForms(text: string): string[] {
-  const once = escaped(text);
+/** Escaped once, and twice for JSON inside of JSON; also by encoders that write ASCII only, or escape slashes. */
+function getJsonForms(text: string): string[] {
+  const once = escape(text);
   const ascii = once.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return [once, ascii, once.replaceAll("/", "\\/"), escaped(once), escaped(ascii)];
+  return [once, ascii, once.replaceAll("/", "\\/"), escape(once), escape(ascii)];
 }
 
-const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+const escape = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-function urlForms(text: string): string[] {
+function getUrlForms(text: string): string[] {
   const whole = text.toWellFormed();
   const strict = encodeURIComponent(whole);
   const asForm = new URLSearchParams([["", whole]]).toString().slice(1);
@@ -36,14 +36,14 @@ function urlForms(text: string): string[] {
 }
 
 /**
- * Base64 writes three bytes as four letters, so a text that begins one or two bytes later looks different: for each of
- * the three beginnings the letters that depend on nothing but the text.
+ * Base64 encodes three bytes as four characters, so the encoding depends on the offset of the text. For each of the three
+ * offsets: the characters that depend on the text alone.
  */
-function base64Forms(text: string): string[] {
+function getBase64Forms(text: string): string[] {
   const bytes = Buffer.from(text, "utf8");
-  const inside = [0, 1, 2].map((before) => {
-    const letters = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
-    return letters.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
+  const inside = [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
+    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
   });
   const whole = bytes.toString("base64");
   const forms = [whole, whole.replace(/=+$/, ""), ...inside];

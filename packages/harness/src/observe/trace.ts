@@ -1,8 +1,8 @@
-/** What a run reports to whoever traces it. Spans and their attributes follow OpenTelemetry's conventions for GenAI. */
+/** The spans of a run. They follow OpenTelemetry's conventions for GenAI. */
 import type { AssistantMessage, Failure, Model } from "@tau/ai";
 import type { TerminationReason } from "@tau/protocol";
 
-/** Something with a duration. Its methods never throw. */
+/** The methods of all spans never throw. */
 export interface RequestSpan {
   end(answer: AssistantMessage): void;
 }
@@ -12,18 +12,18 @@ export interface ToolSpan {
 }
 
 export interface RunSpan {
-  /** A request to a model, below the run. */
+  /** A request to a model, as a child of the run. */
   request(model: Model): RequestSpan;
-  /** A call, below the run. */
+  /** A tool call, as a child of the run. */
   tool(call: { id: string; name: string; description?: string }): ToolSpan;
-  /** Waits before a request is sent again. */
+  /** A failed request that is sent again after `delayMs`. */
   retry(attempt: number, delayMs: number, failure: Failure): void;
-  /** Runs `work` so that spans it starts elsewhere hang below the run. */
+  /** Runs `work` so that the spans that it starts are children of the run. */
   within<T>(work: () => T): T;
   end(reason: TerminationReason, detail: string | undefined): void;
 }
 
 export interface Tracer {
-  /** Hangs below the span that is active where it is called. */
-  run(about: { sessionId: string; agentName?: string; model: Model }): RunSpan;
+  /** A child of the span that is active where it is called. */
+  run(options: { sessionId: string; agentName?: string; model: Model }): RunSpan;
 }

@@ -1,6 +1,7 @@
 /** Where expanding gets its texts from in a session. */
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { formatFileProblem } from "../file-problem.ts";
 import { readSkill } from "../resources/skills.ts";
 import type { ExpandPort } from "./expand.ts";
 import { createMentionReader, type MentionReaderOptions } from "./read-mention.ts";
@@ -29,7 +30,7 @@ export function createExpandPort({
     },
     async readSkill(skill) {
       const { value, problems } = await readSkill(fileSystem, skill);
-      const words = problems.map(({ message }) => message).join(" ");
+      const words = problems.map(formatFileProblem).join(" ");
       if (value === undefined) return { kind: "failed", reason: words };
       return { kind: "text", text: value, ...(words !== "" && { notice: words }) };
     },

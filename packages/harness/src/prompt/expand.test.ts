@@ -310,7 +310,7 @@ describe("in a real directory", () => {
     expect(await show("/fix x")).toMatchObject({ blocks: ["Mend x."] });
     await rm(join(root, "agent/skills/pdf/SKILL.md"));
     expect(await show("/skill:pdf")).toEqual({
-      refused: "/agent/skills/pdf/SKILL.md: this skill is gone. Put its file back, or reload.",
+      refused: "/agent/skills/pdf/SKILL.md: The file of this skill no longer exists. Restore it, or reload.",
     });
   });
 

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { faultyFileSystem } from "@tau/tools/testing";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { expect, onTestFinished, test } from "vitest";
+import { formatFileProblem } from "../file-problem.ts";
 import { contextDirectories, loadContextFiles, maxContextCharacters, maxContextFileBytes } from "./context-files.ts";
 
 async function directory(files: Record<string, string | Buffer> = {}): Promise<string> {
@@ -44,7 +45,7 @@ test("the agent directory comes first, then every directory from the root down t
   expect(contextDirectories({ agentDir: "/home/p/.tau" })).toEqual(["/home/p/.tau"]);
 });
 
-test("a directory gives one file, the override before AGENTS.md before CLAUDE.md, and the nearest is last", async () => {
+test("one file of each directory counts, the override before AGENTS.md before CLAUDE.md, and the nearest is last", async () => {
   const root = await directory({
     "agent/CLAUDE.md": "mine",
     "project/AGENTS.md": "all",
@@ -66,30 +67,30 @@ test("a directory gives one file, the override before AGENTS.md before CLAUDE.md
   });
 });
 
-test("what is no text is a problem that names the file, and the next name is tried", async () => {
+test("a file that is not text is reported, and the next name is tried", async () => {
   const root = await directory({ "project/AGENTS.md": Buffer.from([1, 0, 2]), "project/CLAUDE.md": "instead" });
   await mkdir(join(root, "project/a/AGENTS.md"), { recursive: true });
   execFileSync("mkfifo", [join(root, "project/a/CLAUDE.md")]);
   const { files, problems } = await load(root, "project/a");
   expect(files).toEqual(["project/CLAUDE.md: instead"]);
-  expect(problems.map(({ kind, message }) => [kind, message.slice(root.length)])).toEqual([
-    ["unreadable", "/project/AGENTS.md: this is not UTF-8 text. Save it as UTF-8, or remove it."],
-    ["unreadable", "/project/a/AGENTS.md: this is a directory, not a file. Put a text file in its place."],
-    ["unreadable", "/project/a/CLAUDE.md: this is a pipe, not a file. Put a text file in its place."],
+  expect(problems.map((problem) => [problem.kind, formatFileProblem(problem).slice(root.length)])).toEqual([
+    ["unreadable", "/project/AGENTS.md: This is not UTF-8 text. Save it as UTF-8, or remove it."],
+    ["unreadable", "/project/a/AGENTS.md: This is a directory, not a file. Replace it by a text file."],
+    ["unreadable", "/project/a/CLAUDE.md: This is a pipe, not a file. Replace it by a text file."],
   ]);
 });
 
-test("a link is followed out of the project to a file, never to a device, and one file is read once", async () => {
+test("a link is followed out of the project to a file, never to a device, and each file is read once", async () => {
   const root = await directory({ "elsewhere/rules.md": "shared", "project/a/b/x": "" });
   await symlink(join(root, "elsewhere/rules.md"), join(root, "project/AGENTS.md"));
   await symlink(join(root, "elsewhere/rules.md"), join(root, "project/a/AGENTS.md"));
   await symlink("/dev/zero", join(root, "project/a/b/AGENTS.md"));
   const { files, problems } = await load(root, "project/a/b");
   expect(files).toEqual(["project/AGENTS.md: shared"]);
-  expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining("this is a device, not a file")]);
+  expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining("This is a device, not a file")]);
 });
 
-test("a large file is cut at the end of a line, and the problem says so", async () => {
+test("a large file is cut at the end of a line, and reported", async () => {
   const line = `${"ä".repeat(50)}\n`;
   const root = await directory({ "project/AGENTS.md": line.repeat(2_000) });
   const { files, problems } = await load(root, "project");
@@ -98,7 +99,7 @@ test("a large file is cut at the end of a line, and the problem says so", async 
   expect(Buffer.byteLength(text)).toBeGreaterThan(maxContextFileBytes - 200);
   expect(text.length % line.length).toBe(0);
   expect(text).not.toContain("\uFFFD");
-  expect(problems).toEqual([expect.objectContaining({ kind: "too_large", path: join(root, "project/AGENTS.md") })]);
+  expect(problems).toEqual([expect.objectContaining({ kind: "too_large", file: join(root, "project/AGENTS.md") })]);
 });
 
 test("a large file of one line is cut between two characters", async () => {
@@ -107,27 +108,27 @@ test("a large file of one line is cut between two characters", async () => {
   expect(files[0]).toMatch(/^project\/AGENTS\.md: xä+$/);
 });
 
-test("a file that became a pipe after the look at it holds nobody up", async () => {
+test("a file that became a pipe after it was checked does not block", async () => {
   const root = await directory({ "project/plain": "" });
   execFileSync("mkfifo", [join(root, "project/AGENTS.md")]);
   const plain = await nodeFileSystem.stat(join(root, "project/plain"));
   const fileSystem = { ...nodeFileSystem, stat: () => Promise.resolve(plain) };
   const { value, problems } = await loadContextFiles({ fileSystem, directories: [join(root, "project")] });
   expect(value).toEqual([]);
-  expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining("this is a pipe")]);
+  expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining("This is a pipe")]);
 });
 
-test("when all together are too much, the nearest are kept", async () => {
+test("if all together are too large, the nearest are kept", async () => {
   const names = ["1", "1/2", "1/2/3", "1/2/3/4", "1/2/3/4/5"];
   const text = "x".repeat(maxContextFileBytes);
   const root = await directory(Object.fromEntries(names.map((name) => [`${name}/AGENTS.md`, text])));
   const { files, problems } = await load(root, names.at(-1)!);
   expect(files.map((file) => file.split(":")[0])).toEqual(names.slice(1).map((name) => `${name}/AGENTS.md`));
-  expect(problems.map(({ path }) => path)).toEqual([join(root, "1/AGENTS.md")]);
+  expect(problems.map(({ file }) => file)).toEqual([join(root, "1/AGENTS.md")]);
   expect(files.length * maxContextFileBytes).toBeLessThanOrEqual(maxContextCharacters);
 });
 
-test("a file that can no longer be read keeps its last good content", async () => {
+test("a file that can no longer be read keeps its last content", async () => {
   const root = await directory({ "project/AGENTS.md": Buffer.from([0]) });
   const path = join(root, "project/AGENTS.md");
   const { files, problems } = await load(root, "project", new Map([[path, { path, content: "before" }]]));
@@ -135,7 +136,7 @@ test("a file that can no longer be read keeps its last good content", async () =
   expect(problems).toHaveLength(1);
 });
 
-test("no failing call to the disk is thrown at the person", async () => {
+test("no failing call to the disk makes it throw", async () => {
   const root = await directory({ "project/AGENTS.md": "text" });
   await chmod(join(root, "project/AGENTS.md"), 0o400);
   const clean = faultyFileSystem(nodeFileSystem);

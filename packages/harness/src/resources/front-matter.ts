@@ -1,13 +1,13 @@
 /** The YAML between two lines of dashes at the beginning of a Markdown file. */
-import { problemAt, type ResourceProblem } from "./problem.ts";
+import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { parseYaml } from "./yaml.ts";
 
 export interface FrontMatter {
-  /** Undefined where the file has none. */
+  /** Undefined if the file has no front matter. */
   fields: ReadonlyMap<string, FieldValue> | undefined;
-  /** What comes after it, without the blank lines around it. */
+  /** The text after it, trimmed. */
   body: string;
-  /** Why the front matter cannot be used; the body is good all the same. */
+  /** Why the front matter cannot be used. The body can be used all the same. */
   problem?: ResourceProblem;
 }
 
@@ -17,11 +17,11 @@ export interface FieldValue {
   line: number;
 }
 
-/** `path` is only for the words of a problem. */
+/** `path` is for problems. */
 export async function parseFrontMatter(path: string, text: string): Promise<FrontMatter> {
   const { yaml, body } = split(text);
   if (yaml === undefined) return { fields: undefined, body };
-  // The dashes are line 1.
+  // Line 1 is the dashes.
   const parsed = await parseYaml(path, yaml, { linesBefore: 1 });
   if (parsed.kind === "invalid") return { fields: new Map(), body, problem: parsed.problem };
   const { root } = parsed;
@@ -29,11 +29,15 @@ export async function parseFrontMatter(path: string, text: string): Promise<Fron
     return { fields: new Map([...root.entries].map(([key, { line, value }]) => [key, { line, value }])), body };
   }
   if (root.kind === "empty") return { fields: new Map(), body };
-  const problem = problemAt("invalid", { path, line: 2 }, "front matter is made of lines like `name: value`.");
+  const problem = createProblem(
+    "invalid",
+    { path, line: 2 },
+    "The front matter has to be lines such as `name: value`.",
+  );
   return { fields: new Map(), body, problem };
 }
 
-/** Dashes that nothing closes are a rule across the page, not front matter. */
+/** A line of dashes without a second one is a horizontal rule, not front matter. */
 function split(text: string): { yaml: string | undefined; body: string } {
   const plain = text.replace(/\r\n?/g, "\n");
   const match = /^---[ \t]*\n([\s\S]*?)(?<=\n)---[ \t]*(?:\n|$)/.exec(plain);

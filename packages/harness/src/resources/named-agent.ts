@@ -1,37 +1,37 @@
-/** Agents with a name: `agents/NAME` in the agent directory, each with its own prompt, tools and resources. */
+/** Named agents: `agents/NAME` in the agent directory, each with its own prompt, tools and resources. */
 import { join } from "node:path";
 import { didYouMean } from "@tau/ai";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import type { TextFile } from "./context-files.ts";
-import type { ResourceProblem } from "./problem.ts";
-import { kindOfPath, listDirectory, readText } from "./read-text.ts";
+import type { ResourceProblem } from "./resource-problem.ts";
+import { getPathKind, listDirectory, readText } from "./read-text.ts";
 import { loadSystemFile } from "./system-files.ts";
 import { parseToolsYaml, type ToolChoices } from "./tools-yaml.ts";
 
 export interface NamedAgent {
   name: string;
   directory: string;
-  /** `system-prompt.md`: takes the place of the default prompt and of every `SYSTEM.md`. */
+  /** `system-prompt.md`: replaces the default prompt and every `SYSTEM.md`. */
   systemPrompt: TextFile | undefined;
   /** `tools.yaml`. */
   tools: ToolChoices;
-  /** `resources/`, whose `skills` and `prompts` are the agent's own; undefined where there is none. */
+  /** `resources/`, with `skills` and `prompts` of this agent. Undefined if it does not exist. */
   resourcesDir: string | undefined;
   problems: readonly ResourceProblem[];
 }
 
 export interface NamedAgentOptions {
   fileSystem?: FileSystem;
-  /** Names that `tools.yaml` may use without being asked about. */
+  /** Tools that exist: `tools.yaml` with another name is reported. */
   knownTools?: readonly string[];
-  /** What was loaded before: it stays in force where a file can no longer be read. */
+  /** The last loaded state, for files that cannot be read. */
   lastGood?: NamedAgent;
 }
 
 const maxToolsBytes = 256 * 1024;
 
-/** Throws when the name cannot be one, or there is no such agent: nobody else should answer in its place. */
+/** Throws for a name that is not valid, or if there is no such agent: no other agent is used instead. */
 export async function loadNamedAgent(
   agentDir: string,
   name: string,
@@ -39,13 +39,13 @@ export async function loadNamedAgent(
 ): Promise<NamedAgent> {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
     const rule = "letters, digits, '-', '_' and '.', at most 64, beginning with a letter or digit";
-    throw new HarnessError("invalid_input", `${JSON.stringify(name)} cannot be the name of an agent: use ${rule}.`);
+    throw new HarnessError("invalid_input", `${JSON.stringify(name)} is not a valid name of an agent. Use ${rule}.`);
   }
   const { fileSystem = nodeFileSystem } = options;
   const directory = join(agentDir, "agents", name);
-  if ((await kindOfPath(fileSystem, directory)) !== "directory") {
+  if ((await getPathKind(fileSystem, directory)) !== "directory") {
     const names = await listNamedAgents(agentDir, { fileSystem });
-    const text = `There is no agent ${JSON.stringify(name)}.${didYouMean(name, names)} Make the directory ${directory}.`;
+    const text = `There is no agent ${JSON.stringify(name)}.${didYouMean(name, names)} To add it, create the directory ${directory}.`;
     throw new HarnessError("invalid_input", text);
   }
   return await loadAgentFiles(directory, name, options);
@@ -69,7 +69,7 @@ async function loadAgentFiles(
     directory,
     systemPrompt: prompt.value,
     tools: tools.choices,
-    resourcesDir: (await kindOfPath(fs, resourcesDir)) === "directory" ? resourcesDir : undefined,
+    resourcesDir: (await getPathKind(fs, resourcesDir)) === "directory" ? resourcesDir : undefined,
     problems: [...prompt.problems, ...tools.problems],
   };
 }
@@ -79,22 +79,22 @@ async function loadTools(
   path: string,
   { knownTools, lastGood }: { knownTools: readonly string[] | undefined; lastGood: NamedAgent | undefined },
 ) {
-  const usual: ToolChoices = { only: undefined, tools: [] };
+  const defaults: ToolChoices = { only: undefined, tools: [] };
   const outcome = await readText(fs, path, maxToolsBytes);
-  if (outcome.kind === "missing") return { choices: usual, problems: [] };
-  const instead = lastGood?.tools ?? noTools;
-  // Half a list of tools is another list.
+  if (outcome.kind === "missing") return { choices: defaults, problems: [] };
+  const fallback = lastGood?.tools ?? noTools;
+  // The beginning of a list of tools would be a wrong list.
   if (outcome.kind === "unusable" || outcome.problem) {
-    return { choices: instead, problems: outcome.problem ? [outcome.problem] : [] };
+    return { choices: fallback, problems: outcome.problem ? [outcome.problem] : [] };
   }
-  const { choices = instead, problems } = await parseToolsYaml(path, outcome.text, knownTools);
+  const { choices = fallback, problems } = await parseToolsYaml(path, outcome.text, knownTools);
   return { choices, problems };
 }
 
-/** Somebody wanted to say which tools there are and cannot be understood: that must not turn a tool on. */
+/** For a file that cannot be understood: it must not enable a tool that the user wanted to disable. */
 const noTools: ToolChoices = { only: [], tools: [] };
 
-/** Sorted. */
+/** Sorted by name. */
 export async function listNamedAgents(
   agentDir: string,
   { fileSystem: fs = nodeFileSystem }: { fileSystem?: FileSystem } = {},
@@ -102,7 +102,7 @@ export async function listNamedAgents(
   const directory = join(agentDir, "agents");
   const names: string[] = [];
   for (const { name } of (await listDirectory(fs, directory)).entries) {
-    if (!name.startsWith(".") && (await kindOfPath(fs, join(directory, name))) === "directory") names.push(name);
+    if (!name.startsWith(".") && (await getPathKind(fs, join(directory, name))) === "directory") names.push(name);
   }
   return names;
 }

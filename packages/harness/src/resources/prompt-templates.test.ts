@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { expect, onTestFinished, test } from "vitest";
+import { formatFileProblem } from "../file-problem.ts";
 import { loadPromptTemplates, type PromptTemplate } from "./prompt-templates.ts";
 
 async function directory(files: Record<string, string | Buffer>): Promise<string> {
@@ -18,10 +19,10 @@ async function directory(files: Record<string, string | Buffer>): Promise<string
 const load = async (root: string, directories = [""], lastGood?: ReadonlyMap<string, PromptTemplate>) => {
   const request = { fileSystem: nodeFileSystem, directories: directories.map((one) => join(root, one)) };
   const { value, problems } = await loadPromptTemplates({ ...request, ...(lastGood && { lastGood }) });
-  return { templates: value, problems: problems.map(({ message }) => message.replaceAll(root, "")) };
+  return { templates: value, problems: problems.map((problem) => formatFileProblem(problem).replaceAll(root, "")) };
 };
 
-test("a Markdown file is a template with the name of the file; what is deeper or something else is none", async () => {
+test("a Markdown file is a template with the name of the file; files in subdirectories and other files are not", async () => {
   const root = await directory({
     "review.md": '---\ndescription: Review it\nargument-hint: "[focus]"\n---\n\nReview $1.\n',
     "plain.md": `\n\n${"Long ".repeat(30)}\nSecond.`,
@@ -43,7 +44,7 @@ test("a Markdown file is a template with the name of the file; what is deeper or
   expect(templates[2]).toMatchObject({ content: "Review $1.", filePath: join(root, "review.md") });
 });
 
-test("what cannot be used is named with its line, and the others keep working", async () => {
+test("a template that cannot be used is reported with its line, and the others keep working", async () => {
   const root = await directory({
     "a b.md": "x",
     "bad.md": '---\nok: 1\ndescription: "open\n---\nx',
@@ -57,19 +58,19 @@ test("what cannot be used is named with its line, and the others keep working", 
     ["odd", "First line"],
   ]);
   expect(problems).toEqual([
-    "/a b.md: its name cannot be typed as a command. Use a name without blanks.",
-    expect.stringMatching(/^\/bad\.md:\d: this is not valid YAML: /),
-    "/binary.md: this is not UTF-8 text. Save it as UTF-8, or remove it.",
-    "/odd.md:2: `description` is a text. Put it into quotes.",
+    "/a b.md: The name of this file cannot be a command. Use a name without spaces.",
+    expect.stringMatching(/^\/bad\.md:\d: This is not valid YAML: /),
+    "/binary.md: This is not UTF-8 text. Save it as UTF-8, or remove it.",
+    "/odd.md:2: `description` has to be a string. Put it in quotes.",
   ]);
 });
 
-test("of two templates with one name the first directory's wins; a damaged one keeps what it was", async () => {
+test("of two templates with the same name the first directory's has precedence; a damaged one keeps its last valid state", async () => {
   const root = await directory({ "own/a.md": "mine", "project/a.md": "theirs", "project/b.md": "b" });
   const { templates, problems } = await load(root, ["own", "project", "missing"]);
   expect(templates.map(({ content }) => content)).toEqual(["mine", "b"]);
   expect(problems).toEqual([
-    "/project/a.md: the template /a is left out: /own/a.md has the same name and was found first. Rename one of them.",
+    "/project/a.md: The template /a is ignored: /own/a.md has the same name and has precedence. Rename one of them.",
   ]);
   await writeFile(join(root, "own/a.md"), Buffer.from([0]));
   const lastGood = new Map(templates.map((one) => [one.filePath, one]));

@@ -1,17 +1,17 @@
-/** Prompts that people keep: a Markdown file `review.md` is called by `/review arguments`. */
+/** Prompt templates: `/review arguments` uses the Markdown file `review.md`. */
 import { basename, join } from "node:path";
 import type { FileSystem } from "@tau/tools/platform";
 import type { Loaded } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
-import { problemAt, type ResourceProblem } from "./problem.ts";
-import { kindOfPath, listDirectory, readText } from "./read-text.ts";
+import { createProblem, type ResourceProblem } from "./resource-problem.ts";
+import { getPathKind, listDirectory, readText } from "./read-text.ts";
 
 export interface PromptTemplate {
   /** The file's name without `.md`. */
   name: string;
-  /** From the front matter, else the beginning of the first line. */
+  /** From the front matter; else the beginning of the first line. */
   description: string;
-  /** What to show after the name: `<required> [optional]`. */
+  /** Shown after the name, such as `<required> [optional]`. */
   argumentHint?: string;
   /** Without the front matter; see `fillTemplate` for its placeholders. */
   content: string;
@@ -23,9 +23,9 @@ const maxDescriptionCharacters = 80;
 
 export interface PromptTemplatesRequest {
   fileSystem: FileSystem;
-  /** Directories, not what is below them, or single files; in this order, and the first template of a name wins. */
+  /** Directories, without their subdirectories, or files. The first template of a name has precedence. */
   directories: readonly string[];
-  /** By path: stands in for a template that no longer can be read. */
+  /** The last readable template by path, for files that cannot be read. */
   lastGood?: ReadonlyMap<string, PromptTemplate>;
 }
 
@@ -35,74 +35,78 @@ export async function loadPromptTemplates(request: PromptTemplatesRequest): Prom
   const problems: ResourceProblem[] = [];
   const byName = new Map<string, PromptTemplate>();
   for (const path of await findTemplateFiles(fs, directories, problems)) {
-    const { value, problems: found } = await loadTemplate(fs, path, basename(path).slice(0, -".md".length));
-    problems.push(...found);
+    const { value, problems: own } = await loadTemplate(fs, path, basename(path).slice(0, -".md".length));
+    problems.push(...own);
     const template = value ?? lastGood?.get(path);
     if (!template) continue;
     const first = byName.get(template.name);
     if (!first) byName.set(template.name, template);
     else {
-      const text = `the template /${template.name} is left out: ${first.filePath} has the same name and was found first. Rename one of them.`;
-      problems.push(problemAt("collision", { path }, text));
+      const text = `The template /${template.name} is ignored: ${first.filePath} has the same name and has precedence. Rename one of them.`;
+      problems.push(createProblem("collision", { path }, text));
     }
   }
-  return { value: [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1)), problems };
+  return { value: [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems };
 }
 
 async function findTemplateFiles(
   fs: FileSystem,
-  places: readonly string[],
+  paths: readonly string[],
   problems: ResourceProblem[],
 ): Promise<string[]> {
-  const found: string[] = [];
-  for (const place of places) {
-    if (place.endsWith(".md") && (await kindOfPath(fs, place)) === "file") {
-      found.push(place);
+  const files: string[] = [];
+  for (const path of paths) {
+    if (path.endsWith(".md") && (await getPathKind(fs, path)) === "file") {
+      files.push(path);
       continue;
     }
-    const { entries, problem } = await listDirectory(fs, place);
+    const { entries, problem } = await listDirectory(fs, path);
     if (problem) problems.push(problem);
     for (const { name } of entries) {
-      const path = join(place, name);
-      // A directory may be called so too, and a link may lead to one or nowhere.
-      if (name.endsWith(".md") && (await kindOfPath(fs, path)) !== "directory") found.push(path);
+      const file = join(path, name);
+      // A link that leads nowhere is reported when it is read.
+      if (name.endsWith(".md") && (await getPathKind(fs, file)) !== "directory") files.push(file);
     }
   }
-  return found;
+  return files;
 }
 
 async function loadTemplate(fs: FileSystem, path: string, name: string): Promise<Loaded<PromptTemplate | undefined>> {
-  const refused = (problem: ResourceProblem) => ({ value: undefined, problems: [problem] });
+  const refuse = (problem: ResourceProblem) => ({ value: undefined, problems: [problem] });
   if (name === "" || /\s/.test(name)) {
-    return refused(problemAt("invalid", { path }, "its name cannot be typed as a command. Use a name without blanks."));
+    return refuse(
+      createProblem("invalid", { path }, "The name of this file cannot be a command. Use a name without spaces."),
+    );
   }
   const outcome = await readText(fs, path, maxFileBytes);
   if (outcome.kind === "missing") return { value: undefined, problems: [] };
-  if (outcome.kind === "unusable") return refused(outcome.problem);
+  if (outcome.kind === "unusable") return refuse(outcome.problem);
   const { fields, body, problem } = await parseFrontMatter(path, outcome.text);
-  if (problem) return refused(problem);
+  if (problem) return refuse(problem);
   const problems = outcome.problem ? [outcome.problem] : [];
-  const field = (key: string) => textField(path, key, fields?.get(key), problems);
-  const description = field("description") ?? firstLine(body);
+  const field = (key: string) => readTextField(path, key, fields?.get(key), problems);
+  const description = field("description") ?? getFirstLine(body);
   const argumentHint = field("argument-hint");
   const template = { name, description, ...(argumentHint !== undefined && { argumentHint }), content: body };
   return { value: { ...template, filePath: path }, problems };
 }
 
-function textField(path: string, key: string, field: FieldValue | undefined, problems: ResourceProblem[]) {
+function readTextField(path: string, key: string, field: FieldValue | undefined, problems: ResourceProblem[]) {
   if (!field || field.value === null) return undefined;
   if (typeof field.value === "string") return field.value.replaceAll(/\s+/g, " ").trim();
-  // `argument-hint: [focus]` is a list to YAML, and what everybody writes.
+  // In YAML `argument-hint: [focus]` is a list, but users mean the text.
   if (Array.isArray(field.value)) return `[${field.value.join(", ")}]`;
-  problems.push(problemAt("invalid", { path, line: field.line, key }, `\`${key}\` is a text. Put it into quotes.`));
+  problems.push(
+    createProblem("invalid", { path, line: field.line, key }, `\`${key}\` has to be a string. Put it in quotes.`),
+  );
   return undefined;
 }
 
-function firstLine(body: string): string {
+function getFirstLine(body: string): string {
   const line =
     body
       .split("\n")
-      .find((one) => one.trim() !== "")
+      .find((text) => text.trim() !== "")
       ?.trim() ?? "";
   return line.length > maxDescriptionCharacters ? `${line.slice(0, maxDescriptionCharacters).toWellFormed()}…` : line;
 }

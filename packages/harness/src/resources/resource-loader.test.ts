@@ -61,7 +61,7 @@ const everything = {
 };
 
 describe("a resource loader", () => {
-  test("reads the person's and the project's: the project's system prompt wins, names belong to the person", async () => {
+  test("reads files of the user and of the project: the project's system prompt has precedence, the user's skills and templates do", async () => {
     const root = await directory(everything);
     const loader = await open(root);
     expect(lines(loader.resources, root)).toEqual([
@@ -76,13 +76,13 @@ describe("a resource loader", () => {
       "template p: my p",
       "template q: its q",
     ]);
-    expect(loader.problems.map(({ kind, path }) => [kind, path.slice(root.length)])).toEqual([
+    expect(loader.problems.map(({ kind, file }) => [kind, file.slice(root.length)])).toEqual([
       ["collision", "/project/.tau/skills/a/SKILL.md"],
       ["collision", "/project/.tau/prompts/p.md"],
     ]);
   });
 
-  test("without the project reads nothing of it, and its context files only when that is asked for", async () => {
+  test("without the project reads nothing of it, and its context files only if the option says so", async () => {
     const root = await directory(everything);
     const own = [
       "system: my system",
@@ -98,13 +98,13 @@ describe("a resource loader", () => {
     expect(lines((await open(root, { contextFiles: "none" })).resources, root)).not.toContain("context: my context");
   });
 
-  test("in a home directory does not take the agent directory for a project's", async () => {
+  test("in the home directory does not use the agent directory as that of a project", async () => {
     const root = await directory({ "project/.tau/SYSTEM.md": "mine", "project/.tau/prompts/p.md": "p" });
     const loader = await open(root, { agentDir: join(root, "project/.tau") });
     expect([loader.resources.systemPrompt?.content, loader.problems]).toEqual(["mine", []]);
   });
 
-  test("says what a reload changed, to everybody who asked, and nothing when nothing did", async () => {
+  test("calls all listeners with what a reload changed, and none if nothing changed", async () => {
     const root = await directory(everything);
     const loader = await open(root);
     const told: (readonly string[])[] = [];
@@ -123,7 +123,7 @@ describe("a resource loader", () => {
     expect(told).toEqual([["contextFiles", "promptTemplates"]]);
   });
 
-  test("keeps the last good content of what was damaged, lets go of what was removed, and forgets no problem", async () => {
+  test("keeps the last content of damaged files, drops removed files, and reports every problem", async () => {
     const root = await directory(everything);
     const loader = await open(root);
     const before = lines(loader.resources, root);
@@ -133,14 +133,14 @@ describe("a resource loader", () => {
     expect(await loader.reload()).toEqual([]);
     expect(await loader.reload()).toEqual([]);
     expect(lines(loader.resources, root)).toEqual(before);
-    const named = new Set(loader.problems.map(({ path }) => path.slice(root.length + 1)));
+    const named = new Set(loader.problems.map(({ file }) => file.slice(root.length + 1)));
     expect([...damaged, "agent/skills/a/SKILL.md"].filter((name) => !named.has(name))).toEqual([]);
     await rm(join(root, "agent/skills"), { recursive: true });
     expect(await loader.reload()).toEqual(["skills"]);
     expect(lines(loader.resources, root)).toContain("skill a: its");
   });
 
-  test("tells everybody when one listener fails, and stays usable", async () => {
+  test("calls all listeners if one fails, and stays usable", async () => {
     const root = await directory({});
     const loader = await open(root);
     let told = 0;
@@ -154,7 +154,7 @@ describe("a resource loader", () => {
     expect(await loader.reload()).toEqual([]);
   });
 
-  test("never mixes two reloads: the last state of the files is what stays", async () => {
+  test("never mixes two reloads: the last state of the files counts", async () => {
     const root = await directory({ "agent/prompts/p.md": "p" });
     let release = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -218,7 +218,7 @@ describe("a named agent", () => {
     expect(await listNamedAgents(agentDir)).toEqual(["plain", "reviewer"]);
   });
 
-  test("is read again with the rest, and one that vanished stays what it was", async () => {
+  test("is reloaded with the rest, and one that was removed keeps its last state", async () => {
     const root = await directory(files);
     const loader = await open(root, { agentName: "reviewer", knownTools: ["read"] });
     expect(loader.problems.map(({ line, key }) => [line, key])).toEqual([[1, "tools.grep"]]);
@@ -230,11 +230,11 @@ describe("a named agent", () => {
     await rm(join(root, "agent/agents/reviewer"), { recursive: true });
     await loader.reload();
     expect(loader.resources.systemPrompt?.content).toBe("You look.");
-    expect(loader.problems.map(({ message }) => message)).toEqual([expect.stringContaining("It stays what it was.")]);
+    expect(loader.problems.map(({ message }) => message)).toEqual([expect.stringContaining("Its last state is used.")]);
     await expect(open(root, { agentName: "reviewer" })).rejects.toMatchObject({ code: "invalid_input" });
   });
 
-  test("without files of its own is the usual one", async () => {
+  test("without files of its own has the defaults", async () => {
     const root = await directory(files);
     const agent = await loadNamedAgent(join(root, "agent"), "plain");
     expect([agent.systemPrompt, agent.tools.only, agent.tools.tools.length, agent.resourcesDir]).toEqual([
@@ -245,7 +245,7 @@ describe("a named agent", () => {
     ]);
   });
 
-  test("whose tools.yaml is damaged keeps the tools it had, or has none", async () => {
+  test("whose tools.yaml is damaged keeps its last tools, or has none", async () => {
     const root = await directory(files);
     const agentDir = join(root, "agent");
     const before = await loadNamedAgent(agentDir, "reviewer");
@@ -259,7 +259,7 @@ describe("a named agent", () => {
     expect((await loadNamedAgent(agentDir, "reviewer")).tools.only).toEqual([]);
   });
 
-  test("that is not there, or whose name leads elsewhere, is refused with words", async () => {
+  test("that does not exist, or whose name is not valid, throws", async () => {
     const root = await directory(files);
     const agentDir = join(root, "agent");
     await expect(loadNamedAgent(agentDir, "reviwer")).rejects.toThrow(/no agent "reviwer"\. Did you mean "reviewer"\?/);

@@ -1,4 +1,4 @@
-/** Everything that people write for an agent, read from where it belongs, and read again when it is asked for. */
+/** Loads all files that users write for an agent, and reloads them on request. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { Listeners, SerialQueue } from "@tau/ai/internal";
@@ -6,18 +6,18 @@ import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { contextDirectories, loadContextFiles, type TextFile } from "./context-files.ts";
 import { loadNamedAgent, type NamedAgent } from "./named-agent.ts";
-import { problemAt, type ResourceProblem } from "./problem.ts";
+import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { loadPromptTemplates, type PromptTemplate } from "./prompt-templates.ts";
 import { loadSkills, projectSkillDirectories, type Skill } from "./skills.ts";
 import { appendSystemFileName, loadSystemFile, systemFileName, systemFilePaths } from "./system-files.ts";
 
 export interface Resources {
-  /** The agent with a name, where one was asked for. Its prompt is in `systemPrompt`. */
+  /** The named agent, if one is used. Its prompt is in `systemPrompt`. */
   agent: NamedAgent | undefined;
-  /** Takes the place of the default system prompt. */
+  /** Replaces the default system prompt. */
   systemPrompt: TextFile | undefined;
   appendSystemPrompt: TextFile | undefined;
-  /** What weighs most is last. */
+  /** The last has precedence. */
   contextFiles: readonly TextFile[];
   skills: readonly Skill[];
   promptTemplates: readonly PromptTemplate[];
@@ -25,15 +25,15 @@ export interface Resources {
 
 export type ResourceName = keyof Resources;
 
-/** What a session is told of resources, and nothing else: any object of this form will do. */
+/** What a session needs. Any object with these members can be used. */
 export interface ResourceLoader {
-  /** As of the last load. A new object whenever something changed, never changed in place. */
+  /** As of the last load. Never changed in place: a new object whenever something changed. */
   readonly resources: Resources;
-  /** What could not be used as it stands, as of the last load. */
+  /** The problems of the last load. */
   readonly problems: readonly ResourceProblem[];
-  /** Reads everything again. A file that became unreadable keeps its last good content. Returns what changed. */
+  /** Reads everything again. A file that became unreadable keeps its last content. Resolves to what changed. */
   reload(): Promise<readonly ResourceName[]>;
-  /** Called after a reload that changed something. Returns a function that ends it. */
+  /** Calls `listener` after a reload that changed something. Returns a function that ends that. */
   subscribe(listener: (changed: readonly ResourceName[]) => void): () => void;
 }
 
@@ -41,37 +41,37 @@ export interface ResourceLoaderOptions {
   cwd: string;
   agentDir: string;
   /**
-   * Whether what belongs to the project is read: `.tau`, `.agents` and, unless `contextFiles` says otherwise, its
-   * context files. Default true; say false until the person trusts the project. Nothing is ever executed.
+   * Whether files of the project are read: `.tau`, `.agents` and, unless `contextFiles` says otherwise, context files.
+   * Default true; set it to false until the user trusts the project. Nothing is ever executed.
    */
   includeProject?: boolean;
-  /** Whose context files are read. Default: `all` with the project, else `own`, those of `agentDir`. */
+  /** Which context files are read; `own` are those of `agentDir`. Default: `all` with the project, else `own`. */
   contextFiles?: "all" | "own" | "none";
   /**
-   * An agent of `agentDir`: its prompt comes before every `SYSTEM.md`, its skills and templates before those of others.
-   * Throws when there is none of this name.
+   * A named agent of `agentDir`. Its prompt, skills and templates have precedence. Throws if there is no agent of this
+   * name.
    */
   agentName?: string;
-  /** Further skills: files or directories. They come before all others. */
+  /** More skills: files or directories. They have precedence. */
   skillPaths?: readonly string[];
-  /** Further prompt templates: files or directories. They come before all others. */
+  /** More prompt templates: files or directories. They have precedence. */
   promptPaths?: readonly string[];
-  /** Tools that the agent may name without being asked about. */
+  /** Tools that exist: other names in `tools.yaml` are reported. */
   knownTools?: readonly string[];
-  /** Where `.agents/skills` of the person is. Default: the home directory. */
+  /** The directory of the user's own `.agents/skills`. Default: the home directory. */
   home?: string;
   fileSystem?: FileSystem;
 }
 
 /** Resolves when everything has been read once. */
 export async function createResourceLoader(options: ResourceLoaderOptions): Promise<ResourceLoader> {
-  const settled = resolveOptions(options);
-  let { resources, problems } = await load(settled, nothing);
+  const resolved = resolveOptions(options);
+  let { resources, problems } = await load(resolved, noResources);
   const failures: unknown[] = [];
   const listeners = new Listeners<readonly ResourceName[]>((error) => failures.push(error));
   const reloadNow = async () => {
     const before = resources;
-    const loaded = await load(settled, before);
+    const loaded = await load(resolved, before);
     const changed = changedNames(before, loaded.resources);
     problems = loaded.problems;
     if (changed.length === 0) return changed;
@@ -96,7 +96,7 @@ export async function createResourceLoader(options: ResourceLoaderOptions): Prom
   };
 }
 
-const nothing: Resources = {
+const noResources: Resources = {
   agent: undefined,
   systemPrompt: undefined,
   appendSystemPrompt: undefined,
@@ -105,12 +105,12 @@ const nothing: Resources = {
   promptTemplates: [],
 };
 
-type Settled = ReturnType<typeof resolveOptions>;
+type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 function resolveOptions(options: ResourceLoaderOptions) {
   const { includeProject = true, home = homedir(), fileSystem = nodeFileSystem } = options;
   const [cwd, agentDir] = [resolve(options.cwd), resolve(options.agentDir)];
-  const own = join(cwd, ".tau");
+  const projectDir = join(cwd, ".tau");
   return {
     cwd,
     agentDir,
@@ -121,18 +121,18 @@ function resolveOptions(options: ResourceLoaderOptions) {
     skillPaths: (options.skillPaths ?? []).map((path) => resolve(cwd, path)),
     promptPaths: (options.promptPaths ?? []).map((path) => resolve(cwd, path)),
     includeProject,
-    // Who works in their home directory has no project there: its `.tau` is the agent directory.
-    projectDir: includeProject && own !== agentDir ? own : undefined,
+    // In the home directory `.tau` is the agent directory, not that of a project.
+    projectDir: includeProject && projectDir !== agentDir ? projectDir : undefined,
     contextFiles: options.contextFiles ?? (includeProject ? ("all" as const) : ("own" as const)),
   };
 }
 
 async function load(
-  settled: Settled,
+  options: ResolvedOptions,
   before: Resources,
 ): Promise<{ resources: Resources; problems: ResourceProblem[] }> {
-  const { fileSystem, cwd, agentDir, projectDir, contextFiles } = settled;
-  const { agent, problems: agentProblems } = await loadAgent(settled, before.agent);
+  const { fileSystem, cwd, agentDir, projectDir, contextFiles } = options;
+  const { agent, problems: agentProblems } = await loadAgent(options, before.agent);
   const systemFile = async (name: string, file: TextFile | undefined) => {
     const paths = systemFilePaths(name, [projectDir, agentDir]);
     return await loadSystemFile({ fileSystem, paths, lastGood: byPath(file ? [file] : [], ({ path }) => path) });
@@ -149,12 +149,12 @@ async function load(
   });
   const skills = await loadSkills({
     fileSystem,
-    roots: await skillRoots(settled, agent),
+    roots: await skillRoots(options, agent),
     lastGood: byPath(before.skills, ({ filePath }) => filePath),
   });
   const templates = await loadPromptTemplates({
     fileSystem,
-    directories: [...settled.promptPaths, ...below("prompts", [agent?.resourcesDir, agentDir, projectDir])],
+    directories: [...options.promptPaths, ...below("prompts", [agent?.resourcesDir, agentDir, projectDir])],
     lastGood: byPath(before.promptTemplates, ({ filePath }) => filePath),
   });
   return {
@@ -172,9 +172,9 @@ async function load(
   };
 }
 
-/** One that vanished while it was in use stays what it was. */
+/** An agent that was removed while it is in use stays as it was. */
 async function loadAgent(
-  { agentDir, agentName, knownTools, fileSystem }: Settled,
+  { agentDir, agentName, knownTools, fileSystem }: ResolvedOptions,
   before: NamedAgent | undefined,
 ): Promise<{ agent: NamedAgent | undefined; problems: readonly ResourceProblem[] }> {
   if (agentName === undefined) return { agent: undefined, problems: [] };
@@ -187,14 +187,14 @@ async function loadAgent(
     return { agent: { ...agent, problems: [] }, problems: agent.problems };
   } catch (error) {
     if (!before || !(error instanceof HarnessError)) throw error;
-    const problem = problemAt("unreadable", { path: before.directory }, `${error.message} It stays what it was.`);
+    const problem = createProblem("unreadable", { path: before.directory }, `${error.message} Its last state is used.`);
     return { agent: before, problems: [problem] };
   }
 }
 
-/** The person's own come before the project's: a project cannot put another skill in the place of one they know. */
+/** The user's own skills come before the project's, so that a project cannot replace them. */
 async function skillRoots(
-  { fileSystem, cwd, agentDir, home, projectDir, includeProject, skillPaths }: Settled,
+  { fileSystem, cwd, agentDir, home, projectDir, includeProject, skillPaths }: ResolvedOptions,
   agent: NamedAgent | undefined,
 ) {
   const own = [...below("skills", [agent?.resourcesDir, agentDir]), join(home, ".agents", "skills")];
@@ -208,6 +208,6 @@ const byPath = <T>(items: readonly T[], getPath: (item: T) => string): Map<strin
   new Map(items.map((item) => [getPath(item), item]));
 
 function changedNames(before: Resources, after: Resources): ResourceName[] {
-  const names = Object.keys(nothing) as ResourceName[];
+  const names = Object.keys(noResources) as ResourceName[];
   return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { formatFileProblem } from "../file-problem.ts";
 import { loadSkills, projectSkillDirectories, readSkill, type Skill } from "./skills.ts";
 
 async function directory(files: Record<string, string>): Promise<string> {
@@ -21,10 +22,10 @@ const skill = (name: string, description = `Does ${name}.`) =>
 const load = async (root: string, roots = [""], lastGood?: ReadonlyMap<string, Skill>) => {
   const request = { fileSystem: nodeFileSystem, roots: roots.map((one) => join(root, one)) };
   const { value, problems } = await loadSkills({ ...request, ...(lastGood && { lastGood }) });
-  return { skills: value, problems: problems.map(({ message }) => message.replaceAll(root, "")) };
+  return { skills: value, problems: problems.map((problem) => formatFileProblem(problem).replaceAll(root, "")) };
 };
 
-test("skills are found at any depth, sorted by name; what is below a skill belongs to it", async () => {
+test("skills are found in subdirectories and sorted by name; subdirectories of a skill belong to it", async () => {
   const root = await directory({
     "tools/pdf/SKILL.md": skill("pdf"),
     "tools/pdf/inner/SKILL.md": skill("inner"),
@@ -48,49 +49,45 @@ test("skills are found at any depth, sorted by name; what is below a skill belon
   ]);
 });
 
-describe("a skill against the rules is named with its file and line, and the others keep working:", () => {
+describe("a skill that is not valid is reported with its file and line, and the others keep working:", () => {
   test.each<[string, string, string]>([
     [
       "a",
       "# no front matter",
-      "/bad/a/SKILL.md:1: there is no front matter. Begin with lines of --- around name and description. The skill is left out.",
+      "/bad/a/SKILL.md:1: There is no front matter. Begin the file with name and description between lines of ---. The skill is ignored.",
     ],
     [
       "a",
       "---\nname: a\n---\n",
-      "/bad/a/SKILL.md:1: `description` is missing. Say in it what the skill does and when to use it. The skill is left out.",
+      "/bad/a/SKILL.md:1: `description` has to be a string that says what the skill does and when to use it. The skill is ignored.",
     ],
     [
       "a",
       "---\nname: a\n# why\ndescription: 7\n---\n",
-      "/bad/a/SKILL.md:4: `description` is missing. Say in it what the skill does and when to use it. The skill is left out.",
+      "/bad/a/SKILL.md:4: `description` has to be a string that says what the skill does and when to use it. The skill is ignored.",
     ],
     [
       "a",
       "---\nname: a\ndescription: Use when: always\n---\n",
-      "/bad/a/SKILL.md:3: this is not valid YAML: Nested mappings are not allowed in compact mappings. Put a text with a colon or other signs into quotes.",
+      "/bad/a/SKILL.md:3: This is not valid YAML: Nested mappings are not allowed in compact mappings. Put strings with a colon or other special characters in quotes.",
     ],
-    ["a", "---\n- name\n---\n", "/bad/a/SKILL.md:2: front matter is made of lines like `name: value`."],
+    ["a", "---\n- name\n---\n", "/bad/a/SKILL.md:2: The front matter has to be lines such as `name: value`."],
     [
       "a",
       skill("Big Name"),
-      '/bad/a/SKILL.md:2: the name "Big Name" may have only lowercase letters, digits and hyphens. The skill is left out.',
+      '/bad/a/SKILL.md:2: The name "Big Name" may have only lowercase letters, digits and hyphens. The skill is ignored.',
     ],
-    ["a", skill("-a"), '/bad/a/SKILL.md:2: the name "-a" may not begin or end with a hyphen. The skill is left out.'],
-    [
-      "a",
-      skill("a--b"),
-      '/bad/a/SKILL.md:2: the name "a--b" may not have two hyphens in a row. The skill is left out.',
-    ],
+    ["a", skill("-a"), '/bad/a/SKILL.md:2: The name "-a" may not begin or end with a hyphen. The skill is ignored.'],
+    ["a", skill("a--b"), '/bad/a/SKILL.md:2: The name "a--b" may not have two hyphens in a row. The skill is ignored.'],
     [
       "a",
       skill("x".repeat(65)),
-      `/bad/a/SKILL.md:2: the name "${"x".repeat(65)}" has 65 characters; at most 64 are allowed. The skill is left out.`,
+      `/bad/a/SKILL.md:2: The name "${"x".repeat(65)}" has 65 characters; at most 64 are allowed. The skill is ignored.`,
     ],
     [
       "a",
       "---\nname: a\ndescription: *nowhere\n---\n",
-      "/bad/a/SKILL.md:3: this is not valid YAML: Unresolved alias (the anchor must be set before the alias): nowhere. Put a text with a colon or other signs into quotes.",
+      "/bad/a/SKILL.md:3: This is not valid YAML: Unresolved alias (the anchor must be set before the alias): nowhere. Put strings with a colon or other special characters in quotes.",
     ],
   ])("in %s, %j", async (name, text, expected) => {
     const root = await directory({ [`bad/${name}/SKILL.md`]: text, "good/SKILL.md": skill("good") });
@@ -100,7 +97,7 @@ describe("a skill against the rules is named with its file and line, and the oth
   });
 });
 
-test("what only others would refuse is said, and the skill is there", async () => {
+test("a skill that only other agents would refuse is reported and used", async () => {
   const root = await directory({
     "one/SKILL.md": skill("other"),
     "two/SKILL.md": "---\r\ndescription: >\r\n  Two\r\n  lines.\r\n---\r\nText\r\n",
@@ -113,23 +110,23 @@ test("what only others would refuse is said, and the skill is there", async () =
     ["two", 10],
   ]);
   expect(problems).toEqual([
-    "/long/SKILL.md:3: `description` has 1025 characters; 1024 are used. Shorten it.",
-    "/one/SKILL.md:2: the name other is not that of its directory, one. Other agents may refuse it; rename one.",
-    "/two/SKILL.md:1: `name` is missing; it is called two after its directory. Add it.",
+    "/long/SKILL.md:3: `description` has 1025 characters; only 1024 are used. Shorten it.",
+    "/one/SKILL.md:2: The name other is not that of the directory, one. Other agents may refuse the skill. Rename one of them.",
+    "/two/SKILL.md:1: `name` is missing; the name of the directory, two, is used. Add it.",
   ]);
 });
 
-test("of two skills with one name the first root's wins, and the other is named", async () => {
+test("of two skills with the same name the first root's has precedence, and the other is reported", async () => {
   const root = await directory({ "own/a/SKILL.md": skill("a", "mine"), "project/a/SKILL.md": skill("a", "theirs") });
   const { skills, problems } = await load(root, ["own", "project"]);
   expect(skills.map(({ description }) => description)).toEqual(["mine"]);
   expect(problems).toEqual([
-    "/project/a/SKILL.md: the skill a is left out: /own/a/SKILL.md has the same name and was found first. Rename one of them.",
+    "/project/a/SKILL.md: The skill a is ignored: /own/a/SKILL.md has the same name and has precedence. Rename one of them.",
   ]);
   expect((await load(root, ["own", "own"])).problems).toEqual([]);
 });
 
-test("a skill that was damaged keeps what it said before", async () => {
+test("a skill that was damaged keeps its last valid state", async () => {
   const root = await directory({ "a/SKILL.md": skill("a") });
   const { skills } = await load(root);
   await writeFile(join(root, "a/SKILL.md"), "---\nname: [\n---\n");
@@ -138,7 +135,7 @@ test("a skill that was damaged keeps what it said before", async () => {
   expect(again.problems).toHaveLength(1);
 });
 
-test("its instructions are read when they are needed, without the front matter", async () => {
+test("the instructions are read when they are needed, without the front matter", async () => {
   const root = await directory({ "a/SKILL.md": skill("a") });
   const [found] = (await load(root)).skills;
   await writeFile(found!.filePath, `${skill("a")}Newer.\n`);
@@ -148,7 +145,7 @@ test("its instructions are read when they are needed, without the front matter",
   expect([gone.value, gone.problems.map(({ kind }) => kind)]).toEqual([undefined, ["unreadable"]]);
 });
 
-test("a project's shared skills are looked for up to the top of its repository, and nowhere else without one", async () => {
+test("shared skills of a project are searched up to the top of its repository, or only in the working directory", async () => {
   const root = await directory({ "repo/.git/HEAD": "", "repo/a/b/x": "", "plain/a/x": "" });
   const names = async (cwd: string) =>
     (await projectSkillDirectories(nodeFileSystem, join(root, cwd))).map((path) => path.slice(root.length));

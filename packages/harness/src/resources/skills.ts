@@ -1,24 +1,24 @@
 /**
- * Skills: instructions that a model reads when it needs them. Only a skill's name, description and path are in every
- * request. The files are those of agentskills.io: a directory with a `SKILL.md`.
+ * Skills: instructions that a model reads when it needs them. Only the name, description and path of a skill are in every
+ * request. The format is that of agentskills.io: a directory with a `SKILL.md`.
  */
 import { basename, join } from "node:path";
 import type { FileSystem } from "@tau/tools/platform";
 import { ancestors, type Loaded } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
-import { problemAt, type ResourceProblem } from "./problem.ts";
-import { kindOfPath, listDirectory, readText } from "./read-text.ts";
+import { createProblem, type ResourceProblem } from "./resource-problem.ts";
+import { getPathKind, listDirectory, readText } from "./read-text.ts";
 
 export interface Skill {
-  /** `/skill:name` calls it. */
+  /** The user can call it with `/skill:name`. */
   name: string;
   /** What it does and when to use it; at most 1,024 characters. */
   description: string;
-  /** Of its `SKILL.md`. */
+  /** The path of its `SKILL.md`. */
   filePath: string;
-  /** Relative paths in its text begin here. */
+  /** Relative paths in its text start from here. */
   baseDir: string;
-  /** It is not in the prompt: only a person calls it. */
+  /** It is not in the prompt: only the user can call it. */
   disableModelInvocation: boolean;
 }
 
@@ -26,62 +26,62 @@ const skillFileName = "SKILL.md";
 const maxNameCharacters = 64;
 const maxDescriptionCharacters = 1_024;
 const maxFileBytes = 256 * 1024;
-/** Skills may be grouped, but nobody groups them deeper. */
-const deepest = 5;
+/** Skills may be in subdirectories, up to this depth. */
+const maxDepth = 5;
 const maxSkills = 500;
 
 export interface SkillsRequest {
   fileSystem: FileSystem;
-  /** Directories, or skills' files; searched in this order, and the first skill of a name wins. */
+  /** Directories, or files of skills. The first skill of a name has precedence. */
   roots: readonly string[];
-  /** By path: stands in for a skill that no longer can be read. */
+  /** The last readable skill by path, for files that cannot be read. */
   lastGood?: ReadonlyMap<string, Skill>;
 }
 
-/** Sorted by name, so that where a skill is kept does not change the prompt. */
+/** Sorted by name, so that the prompt does not depend on where skills are. */
 export async function loadSkills({ fileSystem, roots, lastGood }: SkillsRequest): Promise<Loaded<Skill[]>> {
   const problems: ResourceProblem[] = [];
   const byName = new Map<string, Skill>();
   for (const path of await findSkillFiles(fileSystem, roots, problems)) {
-    const { value, problems: found } = await loadSkill(fileSystem, path);
-    problems.push(...found);
+    const { value, problems: own } = await loadSkill(fileSystem, path);
+    problems.push(...own);
     const skill = value ?? lastGood?.get(path);
     if (!skill) continue;
     const first = byName.get(skill.name);
     if (!first) byName.set(skill.name, skill);
-    else problems.push(collision(skill.name, path, first.filePath));
+    else problems.push(createCollision(skill.name, path, first.filePath));
   }
-  return { value: [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1)), problems };
+  return { value: [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems };
 }
 
-const collision = (name: string, path: string, first: string) =>
-  problemAt(
+const createCollision = (name: string, path: string, first: string) =>
+  createProblem(
     "collision",
     { path, key: "name" },
-    `the skill ${name} is left out: ${first} has the same name and was found first. Rename one of them.`,
+    `The skill ${name} is ignored: ${first} has the same name and has precedence. Rename one of them.`,
   );
 
-/** The `SKILL.md` files below the roots, each once, also where links lead to one of them twice or in a circle. */
+/** The `SKILL.md` files below the roots, each once, also if there are links to them or links in a circle. */
 async function findSkillFiles(
   fs: FileSystem,
   roots: readonly string[],
   problems: ResourceProblem[],
 ): Promise<string[]> {
-  const found: string[] = [];
+  const files: string[] = [];
   const seen = new Set<string>();
   const search = async (directory: string, depth: number): Promise<void> => {
-    if (depth > deepest || found.length > maxSkills) return;
-    const kind = await kindOfPath(fs, directory);
-    // A root may be a skill's file itself.
-    if (kind === "file" && depth === 0) found.push(directory);
+    if (depth > maxDepth || files.length > maxSkills) return;
+    const kind = await getPathKind(fs, directory);
+    // A root may be the file of a skill.
+    if (kind === "file" && depth === 0) files.push(directory);
     if (kind !== "directory") return;
     const { entries, realPath, problem } = await listDirectory(fs, directory);
     if (problem) problems.push(problem);
     if (seen.has(realPath)) return;
     seen.add(realPath);
-    // What is below a skill belongs to it.
+    // Subdirectories of a skill belong to it.
     if (entries.some(({ name }) => name === skillFileName)) {
-      found.push(join(directory, skillFileName));
+      files.push(join(directory, skillFileName));
       return;
     }
     for (const { name, isDirectory, isSymbolicLink } of entries) {
@@ -90,12 +90,12 @@ async function findSkillFiles(
     }
   };
   for (const root of roots) await search(root, 0);
-  const [firstLeftOut] = found.splice(maxSkills);
-  if (firstLeftOut !== undefined) {
-    const text = `this skill and those after it are left out: there are more than ${maxSkills}. Remove some.`;
-    problems.push(problemAt("too_large", { path: firstLeftOut }, text));
+  const [firstIgnored] = files.splice(maxSkills);
+  if (firstIgnored !== undefined) {
+    const text = `This skill and the skills after it are ignored: there are more than ${maxSkills}. Remove some.`;
+    problems.push(createProblem("too_large", { path: firstIgnored }, text));
   }
-  return found;
+  return files;
 }
 
 async function loadSkill(fs: FileSystem, path: string): Promise<Loaded<Skill | undefined>> {
@@ -107,7 +107,7 @@ async function loadSkill(fs: FileSystem, path: string): Promise<Loaded<Skill | u
   return describeSkill(path, fields);
 }
 
-/** Pure. What would leave a skill unusable leaves it out; what others would refuse is only said. */
+/** Reports all violations of the format, and ignores a skill only if it cannot be used. Pure. */
 export function describeSkill(
   path: string,
   fields: ReadonlyMap<string, FieldValue> | undefined,
@@ -116,27 +116,29 @@ export function describeSkill(
   const directory = basename(baseDir);
   const problems: ResourceProblem[] = [];
   const report = (key: string, text: string) =>
-    problems.push(problemAt("invalid", { path, line: fields?.get(key)?.line ?? 1, key }, text));
-  const refused = (key: string, text: string) => {
-    report(key, `${text} The skill is left out.`);
+    problems.push(createProblem("invalid", { path, line: fields?.get(key)?.line ?? 1, key }, text));
+  const refuse = (key: string, text: string) => {
+    report(key, `${text} The skill is ignored.`);
     return { value: undefined, problems };
   };
   if (!fields) {
-    return refused("description", "there is no front matter. Begin with lines of --- around name and description.");
+    return refuse(
+      "description",
+      "There is no front matter. Begin the file with name and description between lines of ---.",
+    );
   }
   const description = fields.get("description")?.value;
   if (typeof description !== "string" || description.trim() === "") {
-    return refused("description", "`description` is missing. Say in it what the skill does and when to use it.");
+    return refuse("description", "`description` has to be a string that says what the skill does and when to use it.");
   }
-  const given = fields.get("name")?.value ?? directory;
-  const name = typeof given === "string" ? given : String(given);
-  const wrong = nameRuleBroken(name);
-  if (wrong) return refused("name", `the name ${JSON.stringify(name)} ${wrong}.`);
-  if (!fields.has("name")) report("name", `\`name\` is missing; it is called ${name} after its directory. Add it.`);
+  const name = String(fields.get("name")?.value ?? directory);
+  const wrong = describeWrongName(name);
+  if (wrong) return refuse("name", `The name ${JSON.stringify(name)} ${wrong}.`);
+  if (!fields.has("name")) report("name", `\`name\` is missing; the name of the directory, ${name}, is used. Add it.`);
   else if (name !== directory) {
     report(
       "name",
-      `the name ${name} is not that of its directory, ${directory}. Other agents may refuse it; rename one.`,
+      `The name ${name} is not that of the directory, ${directory}. Other agents may refuse the skill. Rename one of them.`,
     );
   }
   const text = description.replaceAll(/\s+/g, " ").trim();
@@ -144,7 +146,7 @@ export function describeSkill(
   if (isLong) {
     report(
       "description",
-      `\`description\` has ${text.length} characters; ${maxDescriptionCharacters} are used. Shorten it.`,
+      `\`description\` has ${text.length} characters; only ${maxDescriptionCharacters} are used. Shorten it.`,
     );
   }
   const skill: Skill = {
@@ -157,19 +159,19 @@ export function describeSkill(
   return { value: skill, problems };
 }
 
-function nameRuleBroken(name: string): string | undefined {
+function describeWrongName(name: string): string | undefined {
   if (name.length > maxNameCharacters) return `has ${name.length} characters; at most ${maxNameCharacters} are allowed`;
   if (!/^[a-z0-9-]+$/.test(name)) return "may have only lowercase letters, digits and hyphens";
   if (name.startsWith("-") || name.endsWith("-")) return "may not begin or end with a hyphen";
   return name.includes("--") ? "may not have two hyphens in a row" : undefined;
 }
 
-/** Its instructions as they are now, without the front matter. Undefined when the file cannot be read any more. */
+/** The current instructions, without the front matter. Undefined if the file cannot be read any more. */
 export async function readSkill(fs: FileSystem, { filePath }: Skill): Promise<Loaded<string | undefined>> {
   const outcome = await readText(fs, filePath, maxFileBytes);
   if (outcome.kind === "missing") {
-    const text = "this skill is gone. Put its file back, or reload.";
-    return { value: undefined, problems: [problemAt("unreadable", { path: filePath }, text)] };
+    const text = "The file of this skill no longer exists. Restore it, or reload.";
+    return { value: undefined, problems: [createProblem("unreadable", { path: filePath }, text)] };
   }
   const problems = outcome.problem ? [outcome.problem] : [];
   if (outcome.kind === "unusable") return { value: undefined, problems };
@@ -177,14 +179,14 @@ export async function readSkill(fs: FileSystem, { filePath }: Skill): Promise<Lo
 }
 
 /**
- * The `.agents/skills` of a project: from the working directory up to the top of its repository. Without a repository
- * only the working directory counts, since what is above it may be anybody's.
+ * The `.agents/skills` of a project: from the working directory up to the top of its repository. Without a repository only
+ * the working directory counts, since the directories above it may belong to other users.
  */
 export async function projectSkillDirectories(fs: FileSystem, cwd: string): Promise<string[]> {
-  const upwards = ancestors(cwd).toReversed();
-  for (const [at, directory] of upwards.entries()) {
-    if ((await kindOfPath(fs, join(directory, ".git"))) === undefined) continue;
-    return upwards.slice(0, at + 1).map((one) => join(one, ".agents", "skills"));
+  const directories = ancestors(cwd).toReversed();
+  for (const [index, directory] of directories.entries()) {
+    if ((await getPathKind(fs, join(directory, ".git"))) === undefined) continue;
+    return directories.slice(0, index + 1).map((each) => join(each, ".agents", "skills"));
   }
-  return [join(upwards[0]!, ".agents", "skills")];
+  return [join(directories[0]!, ".agents", "skills")];
 }

@@ -1,4 +1,4 @@
-/** `SYSTEM.md` takes the place of the default system prompt, `APPEND_SYSTEM.md` adds to whichever there is. */
+/** `SYSTEM.md` replaces the default system prompt; `APPEND_SYSTEM.md` is added to the system prompt. */
 import { join } from "node:path";
 import type { FileSystem } from "@tau/tools/platform";
 import type { Loaded, TextFile } from "./context-files.ts";
@@ -11,12 +11,12 @@ const maxBytes = 128 * 1024;
 
 export interface SystemFileRequest {
   fileSystem: FileSystem;
-  /** The first of them that is there is taken; they are not combined. */
+  /** Only the first that exists is used. */
   paths: readonly string[];
   lastGood?: ReadonlyMap<string, TextFile>;
 }
 
-/** An empty file says nothing, so it replaces nothing. */
+/** An empty file does not count. */
 export async function loadSystemFile({
   fileSystem,
   paths,
@@ -33,6 +33,6 @@ export async function loadSystemFile({
   return { value: undefined, problems };
 }
 
-/** Where a file of this name may be: the project's own comes before the person's. */
+/** The paths of a file in these directories, without those that are undefined. */
 export const systemFilePaths = (name: string, directories: readonly (string | undefined)[]): string[] =>
   directories.flatMap((directory) => (directory === undefined ? [] : [join(directory, name)]));

@@ -22,7 +22,7 @@ describe("arguments", () => {
 
   const argument = fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^[ab '"\\$`\n\t*~]{0,8}$/));
 
-  test("come back as they were when they are quoted and split again", () => {
+  test("are the same after they are quoted and split again", () => {
     fc.assert(
       fc.property(fc.array(argument), (args) => {
         expect(splitArguments(args.map(quoteArgument).join(" "))).toEqual(args);
@@ -30,7 +30,7 @@ describe("arguments", () => {
     );
   });
 
-  test("that are quoted mean the same to a shell", () => {
+  test("that are quoted are the same in a shell", () => {
     const plain = fc.stringMatching(/^[a-z '"\\$`\n*~!;&|<>()-]{0,12}$/);
     fc.assert(
       fc.property(fc.array(plain, { minLength: 1, maxLength: 20 }), (args) => {
@@ -58,18 +58,18 @@ describe("a template", () => {
     expect(fillTemplate(template, args).text).toBe(expected);
   });
 
-  test("says which of its arguments were not given, each once, and not those with a default", () => {
+  test("reports missing arguments, each once, but not those with a default", () => {
     expect(fillTemplate("$1 $2 $2 ${3:-x} $@ ${@:4}", ["a"]).missing).toEqual(["$2"]);
     expect(fillTemplate("$1 $@", []).missing).toEqual(["$1"]);
     expect(fillTemplate("$1", [""]).missing).toEqual([]);
   });
 
-  test("says whether it has a place for arguments", () => {
+  test("reports whether it has placeholders", () => {
     expect(fillTemplate("costs $0", []).takesArguments).toBe(false);
     expect(fillTemplate("${@:2}", []).takesArguments).toBe(true);
   });
 
-  test("never looks at what it was given: every argument appears as it is", () => {
+  test("fills in every argument as it is, also one that looks like a placeholder", () => {
     const nasty = fc.constantFrom("$1", "$2", "$@", "$ARGUMENTS", "${1:-x}", "${@:1}", "$&", "$$", "$`", "a", " ");
     const value = fc.array(nasty, { maxLength: 4 }).map((parts) => parts.join(""));
     fc.assert(

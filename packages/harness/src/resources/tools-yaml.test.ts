@@ -1,19 +1,20 @@
 import { describe, expect, test } from "vitest";
+import { formatFileProblem } from "../file-problem.ts";
 import { parseToolsYaml } from "./tools-yaml.ts";
 
 const parse = async (text: string, known?: string[]) => {
   const { choices, problems } = await parseToolsYaml("tools.yaml", text, known);
   const tools = choices && Object.fromEntries(choices.tools.map(({ name, ...choice }) => [name, choice]));
-  return { only: choices?.only, tools, problems: problems.map(({ message }) => message) };
+  return { only: choices?.only, tools, problems: problems.map(formatFileProblem) };
 };
 
 describe("tools.yaml", () => {
-  test("as a list names the tools there are and no others", async () => {
+  test("as a list has all tools of the agent", async () => {
     expect(await parse("tools: [read, grep, read]")).toEqual({ only: ["read", "grep"], tools: {}, problems: [] });
     expect(await parse("tools: []")).toEqual({ only: [], tools: {}, problems: [] });
   });
 
-  test("as a map turns tools off and on and sets options; an alias is read", async () => {
+  test("as a map enables and disables tools and sets options; aliases are resolved", async () => {
     const text =
       "# mine\ntools:\n  bash: &off { enabled: false }\n  jobs: *off\n  read:\n  ls: true\n  find: false\n  grep: { limit: 5, enabled: true }\n";
     expect(await parse(text)).toEqual({
@@ -35,7 +36,7 @@ describe("tools.yaml", () => {
     expect(await parse("tools:\n")).toEqual({ only: undefined, tools: {}, problems: [] });
   });
 
-  test("with a mistake in one tool names the line and leaves that tool off", async () => {
+  test("with a mistake in one tool is reported with its line, and that tool is disabled", async () => {
     const { tools, problems } = await parse(
       "tools:\n  read: {}\n  bash: { enabled: nope }\n  ls: off please\nextra: 1\n",
     );
@@ -45,9 +46,9 @@ describe("tools.yaml", () => {
       ls: { enabled: false, options: {} },
     });
     expect(problems).toEqual([
-      'tools.yaml:5: there is no key "extra" here; it is ignored. Use `tools`.',
-      'tools.yaml:3: `enabled` of bash is "nope"; it is true or false. The tool is left off.',
-      "tools.yaml:4: what is set for ls is a map, such as { enabled: false }. The tool is left off.",
+      'tools.yaml:5: The key "extra" is unknown and ignored. Use `tools`.',
+      'tools.yaml:3: `enabled` of bash has to be true or false, not "nope". The tool is disabled.',
+      "tools.yaml:4: The options of ls have to be a map, such as { enabled: false }. The tool is disabled.",
     ]);
   });
 
@@ -57,18 +58,18 @@ describe("tools.yaml", () => {
       only: ["raed"],
       tools: {},
       problems: [
-        'tools.yaml:2: there is no tool "raed" built in. Did you mean "read"?',
-        "tools.yaml:3: 7 is not a tool's name; it is ignored.",
+        'tools.yaml:2: There is no built-in tool "raed". Did you mean "read"?',
+        "tools.yaml:3: 7 is not the name of a tool and is ignored.",
       ],
     });
   });
 
   test.each([
-    ["tools: [read", /^tools\.yaml:\d: this is not valid YAML/],
-    ["tools: read", /^tools\.yaml:1: `tools` is a list of names/],
-    ["- read", /^tools\.yaml:1: expected `tools:`/],
-    ["tools: { a: 1, a: 2 }", /^tools\.yaml:1: this is not valid YAML: Map keys must be unique/],
-  ])("that says nothing clear (%j) decides nothing", async (text, message) => {
+    ["tools: [read", /^tools\.yaml:\d: This is not valid YAML/],
+    ["tools: read", /^tools\.yaml:1: `tools` has to be a list of names/],
+    ["- read", /^tools\.yaml:1: The file has to have `tools:`/],
+    ["tools: { a: 1, a: 2 }", /^tools\.yaml:1: This is not valid YAML: Map keys must be unique/],
+  ])("that cannot be understood (%j) is reported and has no choices", async (text, message) => {
     const { tools, problems } = await parse(text);
     expect([tools, problems]).toEqual([undefined, [expect.stringMatching(message)]]);
   });

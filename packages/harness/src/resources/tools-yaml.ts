@@ -1,54 +1,53 @@
 /**
- * `tools.yaml` of a named agent. A list says which tools it has and no others; a map changes single ones:
+ * `tools.yaml` of a named agent. A list has all tools of the agent; a map changes single tools:
  *
  *     tools: [read, grep]
  *     tools: { bash: { enabled: false }, read: {} }
  */
 import { assertNever, didYouMean } from "@tau/ai";
-import { problemAt, type ResourceProblem } from "./problem.ts";
+import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { parseYaml, type YamlEntry, type YamlRoot } from "./yaml.ts";
 
 export interface ToolChoices {
-  /** The tools it has and no others; undefined leaves the usual ones. */
+  /** All tools of the agent. Undefined for the default tools. */
   only: readonly string[] | undefined;
-  /** Those that are named in a map, in its order. */
+  /** The tools of a map, in its order. */
   tools: readonly ToolChoice[];
 }
 
 export interface ToolChoice {
   name: string;
-  /** Default true: who names a tool wants it. */
+  /** Default true. */
   enabled: boolean;
-  /** Everything else that stands there, for the tool to judge. */
+  /** All other fields, which the tool checks. */
   options: Readonly<Record<string, unknown>>;
 }
 
-/** `choices` is undefined when nothing can be told from the file. */
+/** `choices` is undefined if the file cannot be understood. */
 export interface ToolsYaml {
   choices: ToolChoices | undefined;
   problems: ResourceProblem[];
 }
 
-/** With `known`, a name that is none of them is reported and kept: a tool may also come from elsewhere. */
+/** A name that is not in `known` is reported and kept: the tool may be added by other means. */
 export async function parseToolsYaml(path: string, text: string, known?: readonly string[]): Promise<ToolsYaml> {
   const parsed = await parseYaml(path, text);
   if (parsed.kind === "invalid") return { choices: undefined, problems: [parsed.problem] };
   const problems: ResourceProblem[] = [];
-  const report: Report = (line, key, words) => problems.push(problemAt("invalid", { path, line, key }, words));
+  const report: Report = (line, key, message) => problems.push(createProblem("invalid", { path, line, key }, message));
   return { choices: getChoices(parsed.root, known, report), problems };
 }
 
-type Report = (line: number, key: string | undefined, words: string) => void;
+type Report = (line: number, key: string | undefined, message: string) => void;
 
 function getChoices(root: YamlRoot, known: readonly string[] | undefined, report: Report): ToolChoices | undefined {
   if (root.kind === "empty") return { only: undefined, tools: [] };
   if (root.kind !== "map") {
-    report(1, undefined, "expected `tools:` with a list or a map of tools below it.");
+    report(1, undefined, "The file has to have `tools:` with a list or a map of tools.");
     return undefined;
   }
   for (const [key, { line }] of root.entries) {
-    if (key !== "tools")
-      report(line, key, `there is no key ${JSON.stringify(key)} here; it is ignored. Use \`tools\`.`);
+    if (key !== "tools") report(line, key, `The key ${JSON.stringify(key)} is unknown and ignored. Use \`tools\`.`);
   }
   const entry = root.entries.get("tools");
   const below = entry?.below() ?? { kind: "empty" };
@@ -65,7 +64,7 @@ function getChoices(root: YamlRoot, known: readonly string[] | undefined, report
       return { only: undefined, tools };
     }
     case "scalar":
-      report(entry!.line, "tools", "`tools` is a list of names, or a map from names to what is set for them.");
+      report(entry!.line, "tools", "`tools` has to be a list of names, or a map from names to options.");
       return undefined;
     default:
       return assertNever(below);
@@ -76,7 +75,7 @@ function getNames(items: readonly YamlEntry[], known: readonly string[] | undefi
   const names = new Set<string>();
   for (const { value, line } of items) {
     if (typeof value !== "string")
-      report(line, "tools", `${JSON.stringify(value)} is not a tool's name; it is ignored.`);
+      report(line, "tools", `${JSON.stringify(value)} is not the name of a tool and is ignored.`);
     else {
       checkName(value, line, known, report);
       names.add(value);
@@ -87,23 +86,23 @@ function getNames(items: readonly YamlEntry[], known: readonly string[] | undefi
 
 function checkName(name: string, line: number, known: readonly string[] | undefined, report: Report): void {
   if (!known || known.includes(name)) return;
-  report(line, `tools.${name}`, `there is no tool ${JSON.stringify(name)} built in.${didYouMean(name, known)}`);
+  report(line, `tools.${name}`, `There is no built-in tool ${JSON.stringify(name)}.${didYouMean(name, known)}`);
 }
 
-/** Who tried to say something about a tool and failed is better off without it. */
+/** A tool with a mistake is disabled, since the user may have wanted to restrict it. */
 function getChoice(name: string, entry: YamlEntry, report: Report): Omit<ToolChoice, "name"> {
   if (typeof entry.value === "boolean") return { enabled: entry.value, options: {} };
   const below = entry.below();
   if (below.kind === "empty") return { enabled: true, options: {} };
   if (below.kind !== "map") {
-    const words = `what is set for ${name} is a map, such as { enabled: false }. The tool is left off.`;
-    report(entry.line, `tools.${name}`, words);
+    const message = `The options of ${name} have to be a map, such as { enabled: false }. The tool is disabled.`;
+    report(entry.line, `tools.${name}`, message);
     return { enabled: false, options: {} };
   }
   const enabled = below.entries.get("enabled");
   if (enabled && typeof enabled.value !== "boolean") {
-    const words = `\`enabled\` of ${name} is ${JSON.stringify(enabled.value)}; it is true or false. The tool is left off.`;
-    report(enabled.line, `tools.${name}.enabled`, words);
+    const message = `\`enabled\` of ${name} has to be true or false, not ${JSON.stringify(enabled.value)}. The tool is disabled.`;
+    report(enabled.line, `tools.${name}.enabled`, message);
   }
   const rest = [...below.entries].filter(([key]) => key !== "enabled").map(([key, { value }]) => [key, value] as const);
   return { enabled: enabled ? enabled.value === true : true, options: Object.fromEntries(rest) };

@@ -24,8 +24,8 @@ const getKind = async (outcome: ReturnType<AuthStorage["login"]>) => {
   return end.kind === "failed" ? end.failure.kind : end.kind;
 };
 
-describe("through a browser", () => {
-  test("the browser comes back, the code is exchanged, and the tokens are stored for this provider's host", async () => {
+describe("in a browser", () => {
+  test("the browser is redirected, the code is exchanged, and the tokens are stored for this provider's host", async () => {
     const clock = createFakeClock();
     const { server, storage, read } = await start({ clock });
     const { events, interaction } = person((event) => void visit(server.approve(getUrl(event))));
@@ -42,7 +42,7 @@ describe("through a browser", () => {
     expect(server.grants).toEqual(["authorization_code"]);
   });
 
-  test("an answer with another state is turned away, and the right one after it still counts", async () => {
+  test("an answer with another state is refused, and the right one after it still counts", async () => {
     const { server, storage } = await start();
     const seen: number[] = [];
     const { interaction } = person((event) => {
@@ -61,7 +61,7 @@ describe("through a browser", () => {
     expect(server.grants).toHaveLength(1);
   });
 
-  test("the server on this machine is good for one answer and then gone", async () => {
+  test("the server on this machine accepts one answer and is then closed", async () => {
     const { server, storage } = await start();
     let back = "";
     const { interaction } = person((event) => void visit((back = server.approve(getUrl(event)))));
@@ -69,7 +69,7 @@ describe("through a browser", () => {
     expect((await visit(back)).status).toBe(0);
   });
 
-  test("a browser that goes away before it sees the page has still brought the code", async () => {
+  test("a browser that closes the connection before it got the page has still delivered the code", async () => {
     const { server, storage } = await start();
     const { interaction } = person((event) => {
       const back = new URL(server.approve(getUrl(event)));
@@ -80,7 +80,7 @@ describe("through a browser", () => {
     expect(await getKind(storage.login("here", interaction))).toBe("done");
   });
 
-  test("the page shows nothing of what was sent to it", async () => {
+  test("the page shows nothing of the request", async () => {
     const { server, storage } = await start();
     const shown = withResolvers<string>();
     const { interaction } = person((event) => {
@@ -94,7 +94,7 @@ describe("through a browser", () => {
     expect(text).not.toMatch(/script|canary/);
   });
 
-  test("who says no in the browser is told so, and nothing is stored", async () => {
+  test("a refusal in the browser is a failure, and nothing is stored", async () => {
     const { server, storage, directory } = await start();
     const { interaction } = person((event) => {
       const url = new URL(server.approve(getUrl(event)));
@@ -106,7 +106,7 @@ describe("through a browser", () => {
     expect(readdirSync(directory)).not.toContain("auth.json");
   });
 
-  test("a port that the provider insists on and somebody has leaves pasting, or else says which port", async () => {
+  test("a fixed port that is in use leaves pasting, or else a failure that names the port", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void other.close());
@@ -126,7 +126,7 @@ describe("through a browser", () => {
     expect(await storage.login("here", interaction)).toEqual({ kind: "done" });
   });
 
-  test("a preferred port that is taken is replaced by a free one", async () => {
+  test("a preferred port that is in use is replaced by a free one", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void other.close());
@@ -138,7 +138,7 @@ describe("through a browser", () => {
     expect(await storage.login("here", interaction)).toEqual({ kind: "done" });
   });
 
-  test("nobody who comes back within a quarter of an hour ends the login, and so does a cancel", async () => {
+  test("a login that is not finished within 15 minutes ends, and so does one that is cancelled", async () => {
     const clock = createFakeClock();
     const { storage } = await start({ clock });
     const slow = storage.login("here", person(() => undefined).interaction);
@@ -151,7 +151,7 @@ describe("through a browser", () => {
   });
 });
 
-describe("what is pasted", () => {
+describe("pasting", () => {
   const pasteForms: [string, (back: URL) => string][] = [
     ["the whole address", (back) => `  ${back.href}\n`],
     ["code#state", (back) => `${back.searchParams.get("code")}#${back.searchParams.get("state")}`],
@@ -168,7 +168,7 @@ describe("what is pasted", () => {
     expect(await getKind(storage.login("here", interaction, { method: "paste" }))).toBe("done");
   });
 
-  test("with another state it is refused before anybody is asked", async () => {
+  test("a text with another state is refused without a request", async () => {
     const { server, storage } = await start();
     let back = "";
     const { interaction } = person(
@@ -179,7 +179,7 @@ describe("what is pasted", () => {
     expect(server.grants).toEqual([]);
   });
 
-  test("a code that was used is refused, and so is one of another attempt, whose verifier differs", async () => {
+  test("a code that was used is refused, and so is one of another login, whose verifier differs", async () => {
     const { server, storage } = await start();
     let first = "";
     const once = person(
@@ -199,7 +199,7 @@ describe("what is pasted", () => {
     expect(await getKind(storage.login("here", mixed.interaction, { method: "paste" }))).toBe("login_required");
   });
 
-  test("the prompt is told to stop when the browser came first", async () => {
+  test("the prompt is stopped when the browser was first", async () => {
     const { server, storage } = await start();
     let isStopped = false;
     const { interaction } = person(
@@ -235,7 +235,7 @@ describe("with a device code", () => {
     return { kind: await getKind(outcome), events, server, tookMs: clock.monotonic() - startMs, directory };
   }
 
-  test("the person sees a code and an address, never the secret, and is waited for", async () => {
+  test("the user sees a code and an address, never the secret, and the login waits", async () => {
     const { kind, events, server } = await withDevice(["authorization_pending", "authorization_pending", "granted"]);
     expect(kind).toBe("done");
     expect(server.grants).toEqual(["device_code", "device_code", "device_code"]);
@@ -251,7 +251,7 @@ describe("with a device code", () => {
     ]);
   });
 
-  test("slow_down adds five seconds to every pause after it", async () => {
+  test("slow_down adds five seconds to every later pause", async () => {
     const patient = await withDevice(["authorization_pending", "authorization_pending", "granted"], 5_000);
     const slower = await withDevice(["slow_down", "slow_down", "granted"], 5_000);
     expect([patient.kind, slower.kind]).toEqual(["done", "done"]);
@@ -268,14 +268,14 @@ describe("with a device code", () => {
     expect(readdirSync(end.directory)).not.toContain("auth.json");
   });
 
-  test("a server that says pending for ever is not asked after the code has ended", async () => {
+  test("a server that always answers pending is not asked after the code has expired", async () => {
     const { kind, tookMs } = await withDevice(["authorization_pending"], 60_000);
     expect(kind).toBe("expired");
     expect(tookMs).toBeLessThan(1_000_000);
   });
 });
 
-describe("trouble", () => {
+describe("failures", () => {
   test.each([
     ["is garbage", { status: 200, body: `<html>${canary}` }, "server"],
     ["has no token", { status: 200, body: `{"access_token":"two\\nlines","expires_in":5}` }, "server"],
@@ -302,7 +302,7 @@ describe("trouble", () => {
     expect(readdirSync(directory)).not.toContain("auth.json");
   });
 
-  test("a server that is down, or never answers, is named and nothing is stored", async () => {
+  test("a server that is down or never answers is named, and nothing is stored", async () => {
     const clock = createFakeClock();
     const { server, storage } = await start({ clock });
     await server.close();
@@ -323,7 +323,7 @@ describe("trouble", () => {
     expect(await getKind(waiting)).toBe("network");
   });
 
-  test("a damaged file ends a login before it begins, and stays as it is", async () => {
+  test("a damaged file ends a login before it begins, and is not changed", async () => {
     const { storage, file, server } = await start();
     writeFileSync(file, `{ "a": ${canary}`);
     const { events, interaction } = person(() => undefined);
@@ -333,11 +333,13 @@ describe("trouble", () => {
     expect(readFileSync(file, "utf8")).toBe(`{ "a": ${canary}`);
   });
 
-  test("a provider without encryption, or nobody knows, is a mistake of the program", async () => {
+  test("a provider without encryption throws, and so does an unknown one", async () => {
     const { storage, server } = await start();
     const plain = server.provider({ tokenUrl: "http://example.com/token" });
     expect(() => storage.registerOAuthProvider(plain)).toThrow("use https");
-    await expect(storage.login("nobody", person(() => undefined).interaction)).rejects.toThrow("Known are");
+    await expect(storage.login("nobody", person(() => undefined).interaction)).rejects.toThrow(
+      "The providers with a login are",
+    );
     const noBrowser = setup({ oauthProviders: [{ ...server.provider(), device: undefined } as never] });
     expect(
       await getKind(noBrowser.storage.login("here", person(() => undefined).interaction, { method: "device" })),

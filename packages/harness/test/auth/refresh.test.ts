@@ -30,13 +30,13 @@ const getKey = async (storage: AuthStorage, signal?: AbortSignal) => {
 };
 
 describe("one process", () => {
-  test("a token that is good is used as it is, and nobody is asked", async () => {
+  test("a valid token is used without a request", async () => {
     const { storage, server } = await start(hour);
     expect(await getKey(storage)).toBe("access-first");
     expect(server.grants).toEqual([]);
   });
 
-  test("a token is renewed some minutes before it ends, and what else was stored stays", async () => {
+  test("a token is renewed some minutes before it expires, and the other fields are kept", async () => {
     const { storage, server, clock, read } = await start(hour);
     await clock.advance(hour - 5 * 60_000 - 1);
     expect(await getKey(storage)).toBe("access-first");
@@ -49,7 +49,7 @@ describe("one process", () => {
     expect(read()["other"]).toEqual({ type: "api_key", key: "k" });
   });
 
-  test("a token that ends during a long answer is fresh at the next call", async () => {
+  test("a token that expires during a long answer is renewed at the next call", async () => {
     const { storage, clock, server } = await start(-1);
     const keys: string[] = [];
     for (let call = 0; call < 3; call++) {
@@ -72,7 +72,7 @@ describe("one process", () => {
     expect(server.grants).toHaveLength(2);
   });
 
-  test("any number of calls at once, by any number of storages, make one request", async () => {
+  test("calls at the same time, also of several storages, make one request", async () => {
     const { storage, server, directory, options } = await start(-1, { clock: systemClock });
     const second = AuthStorage.create(directory, { oauthProviders: options.oauthProviders });
     const keys = await Promise.all([storage, storage, second, storage, second].map((each) => getKey(each)));
@@ -81,7 +81,7 @@ describe("one process", () => {
     expect(server.grants).toEqual(["refresh_token"]);
   });
 
-  test("a cancelled call does not stop the renewal, whose answer is stored", async () => {
+  test("a cancelled call does not stop the renewal, whose tokens are stored", async () => {
     const { storage, server, read } = await start(-1);
     const cancel = new AbortController();
     server.beforeRefresh = async () => cancel.abort();
@@ -92,7 +92,7 @@ describe("one process", () => {
     expect(server.grants).toEqual(["refresh_token"]);
   });
 
-  test("a refused renewal says to log in again and leaves what is stored", async () => {
+  test("a refused renewal says to log in again and changes nothing", async () => {
     const { storage, server, file } = await start(-1);
     const before = readFileSync(file, "utf8");
     server.refreshTokens.clear();
@@ -108,7 +108,7 @@ describe("one process", () => {
     ["nothing", { status: 200, body: "" }],
     ["far too much", { status: 200, body: canary.repeat(100_000) }],
     ["an error", { status: 500, body: canary }],
-  ])("a server that answers %s leaves what is stored, and is asked again at the next call", async (_name, raw) => {
+  ])("after an answer with %s nothing is changed, and the next call asks again", async (_name, raw) => {
     const { storage, server, file } = await start(-1);
     const before = readFileSync(file, "utf8");
     server.raw = raw;
@@ -118,7 +118,7 @@ describe("one process", () => {
     expect(await getKey(storage)).toContain(canary);
   });
 
-  test("while a token is good, a server that is down costs a notice and nothing else", async () => {
+  test("while a token is valid, a server that is down causes only a notice", async () => {
     const { storage, server, notices, clock } = await start(60_000);
     await server.close();
     expect(await getKey(storage)).toBe("access-first");
@@ -128,7 +128,7 @@ describe("one process", () => {
     expect(JSON.stringify(notices)).not.toMatch(/canary|refresh-first|access-first/);
   });
 
-  test("who logs out during a renewal is logged out", async () => {
+  test("a logout during a renewal counts", async () => {
     const { storage, server, read } = await start(-1);
     let removing: Promise<boolean> | undefined;
     server.beforeRefresh = async () => void (removing = storage.remove("here"));
@@ -138,7 +138,7 @@ describe("one process", () => {
     expect(await getKey(storage)).toBe("none");
   });
 
-  test("new tokens that the disk refuses are used by this process, and stored as soon as it takes them", async () => {
+  test("new tokens that cannot be written are used by this process, and stored as soon as possible", async () => {
     let isFull = false;
     const refuse = () => Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
     const fileSystem = {
@@ -166,7 +166,7 @@ describe("one process", () => {
     expect(server.grants).toHaveLength(2);
   });
 
-  test("a login of a provider that nobody registered is used while it is good", async () => {
+  test("a login of a provider that is not registered is used while it is valid", async () => {
     const { storage, clock } = await start(hour, { oauthProviders: [] });
     expect(await getKey(storage)).toBe("access-first");
     await clock.advance(hour);
@@ -220,7 +220,7 @@ describe("several processes", () => {
     return { ready, rest: ended };
   }
 
-  test("three processes that need a new token at once make one request, and all have the same token", async () => {
+  test("three processes that need a new token at the same time make one request, and all get the same token", async () => {
     const server = await startAuthorizationServer();
     const { directory, write, read } = setup();
     write(storedLogin(server, 1_000));
@@ -234,7 +234,7 @@ describe("several processes", () => {
     expect(server.grants).toEqual(["refresh_token"]);
   });
 
-  test("what two processes store at once is all there, and nobody else may read it", async () => {
+  test("credentials that two processes store at the same time are all there, and only the owner can read them", async () => {
     const directory = scratch();
     chmodSync(directory, 0o700);
     await together(["a", "b"].map((name) => [directory, "", "set", name, "12"]));

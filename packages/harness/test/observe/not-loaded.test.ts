@@ -67,7 +67,7 @@ console.log(JSON.stringify({
   loaded: Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes("@opentelemetry")),
 }));`;
 
-test("nothing of OpenTelemetry is loaded when no SDK is there, although the API is installed", async () => {
+test("nothing of OpenTelemetry is loaded without an SDK, although the API is installed", async () => {
   const directory = await install({ api: true });
   expect(run(directory, look)).toEqual({ said: { tracer: false, global: false, loaded: false }, seen: [] });
 });
@@ -82,7 +82,7 @@ test("with an SDK the API is loaded, and this test would see it", async () => {
   expect(seen).toContain("@opentelemetry/api");
 });
 
-test("an SDK whose API we cannot import leaves a run without spans, and is no error", async () => {
+test("an SDK whose API cannot be imported leaves a run without spans, and is no error", async () => {
   const directory = await install({ api: false });
   const { said, seen } = run(
     directory,
@@ -92,7 +92,7 @@ test("an SDK whose API we cannot import leaves a run without spans, and is no er
   expect(seen).toEqual(["@opentelemetry/api"]);
 });
 
-test("what is registered may be anything", async () => {
+test("the registered value may be anything", async () => {
   const directory = await install({ api: true });
   const { said, seen } = run(
     directory,

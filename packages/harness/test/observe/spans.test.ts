@@ -124,7 +124,7 @@ function wholeRun(run: RunSpan) {
 }
 
 describe("with an SDK", () => {
-  test("a run's spans and their attributes are those of the table, and hold no content", async () => {
+  test("a run's spans and their attributes are those of the table, and have no content", async () => {
     const { provider, spans } = useSdk();
     const found = await tracer();
     provider.getTracer("caller").startActiveSpan("the caller's span", (span) => {
@@ -139,7 +139,7 @@ describe("with an SDK", () => {
     expect(JSON.stringify(all)).not.toContain(content);
   });
 
-  test("work within a run hangs below it, also after it waited, and the caller's span is active again outside", async () => {
+  test("spans of work within a run are its children, also after an await, and the caller's span is active again outside", async () => {
     const { provider, spans } = useSdk();
     const run = (await tracer()).run({ sessionId: "s", agentName: "reviewer", model: grok });
     const result = run.within(async () => {
@@ -180,7 +180,7 @@ describe("with an SDK", () => {
     expect(span!.attributes).not.toHaveProperty("tau.run.end_detail");
   });
 
-  test("every span is ended exactly once, whatever is forgotten or said twice", async () => {
+  test("every span is ended exactly once, also if an end is missing or called twice", async () => {
     const { spans } = useSdk();
     const heard = hearSdk();
     const run = (await tracer()).run({ sessionId: "s", model: grok });
@@ -201,7 +201,7 @@ describe("with an SDK", () => {
     expect(heard).toEqual([]);
   });
 
-  test("an address that is not complete yet is left out", async () => {
+  test("an address with placeholders is left out", async () => {
     const { spans } = useSdk();
     const run = (await tracer()).run({ sessionId: "s", model: grok });
     run.request(model("amazon-bedrock", "m", "https://bedrock.{AWS_REGION}.amazonaws.com")).end(answer(grok));
@@ -216,7 +216,7 @@ describe("with an SDK", () => {
     });
   });
 
-  test("a turn costs microseconds", async () => {
+  test("a turn takes microseconds", async () => {
     trace.setGlobalTracerProvider(new BasicTracerProvider());
     onTestFinished(() => trace.disable());
     const run = (await tracer()).run({ sessionId: "s", model: gemini });
@@ -254,7 +254,7 @@ describe("without one, or with a bad one", () => {
     ["starts a span that throws at every touch", { getTracer: () => ({ startSpan: () => badSpan }) }],
     ["starts a promise", { getTracer: () => ({ startSpan: () => Promise.reject(new Error("SDK")) }) }],
   ];
-  test.each(sdks)("an SDK that %s disturbs nobody", async (_what, provider) => {
+  test.each(sdks)("an SDK that %s does not disturb the run", async (_what, provider) => {
     const heard = hearSdk();
     trace.setGlobalTracerProvider(provider as BasicTracerProvider);
     onTestFinished(() => trace.disable());

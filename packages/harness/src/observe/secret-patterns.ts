@@ -1,9 +1,9 @@
-/** What gives a secret away that nobody has told us of: how it looks, or what it is called. */
+/** Recognises secrets that are not known: by their form, or by the name of their field. */
 
-/** Where a key can begin: not in the middle of a word, but right after an escape such as `%3D`, `\n` or `\u003d`. */
+/** The beginning of a key: not in the middle of a word, but possibly after an escape such as `%3D`, `\n` or `\u003d`. */
 const start = String.raw`(?:(?<![\w-])|(?<=%[0-9A-Fa-f]{2}|\\[nrt]|\\u[0-9A-Fa-f]{4}))`;
 
-/** Keys as their makers mark them. Where a mark is close to a word, a digit is asked for as well. */
+/** Keys with the prefixes of their services. If a prefix is similar to a word, the key has to have a digit. */
 const markedKeys = [
   String.raw`sk-(?=[\w-]*\d)[\w-]{16,}`,
   String.raw`[sr]k_(?:live|test)_\w{10,}`,
@@ -18,46 +18,46 @@ const markedKeys = [
   String.raw`(?:hf|gsk|npm|tgp_v1|dop_v1|r8|fw)_(?=\w*\d)\w{20,}`,
   String.raw`(?:xai|pplx|nvapi|csk)-(?=[\w-]*\d)[\w-]{20,}`,
   String.raw`SG\.[\w-]{16,}\.[\w-]{16,}`,
-  // A bot of Telegram, and one of Discord.
+  // Bots of Telegram and Discord.
   String.raw`\d{8,10}:[\w-]{35}(?![\w-])`,
   String.raw`[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}`,
-  // A JSON Web Token; also its beginning, where somebody has cut it.
+  // A JSON Web Token, also one that was cut.
   String.raw`eyJ[\w-]{8,}(?:\.[\w-]*)+`,
 ];
 
-/** Each is replaced whole, except for what its first group holds. */
-export const looks: readonly RegExp[] = [
+/** The whole match is replaced, except for its first group. */
+export const keyPatterns: readonly RegExp[] = [
   new RegExp(`${start}(?:${markedKeys.join("|")})`, "g"),
   /-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|$)/g,
   /\b((?:bearer|basic)\s{1,3})(?=\S*\d|\S*=|\S{24})[\w.~+/-]{8,}=*/gi,
-  // A password in an address, and a name long enough to be one.
+  // A password in a URL, or a user name that is long enough to be one.
   /\b([a-z][a-z0-9+.-]{1,20}:\/\/)(?:[^\s/?#@:"'\\]{0,200}:[^\s/?#@"']{1,500}|[^\s/?#@:"'\\]{20,500})(?=@)/gi,
 ];
 
-/** As they are called without their separators: exactly so, or at the end of a longer name. */
+/** Names without separators: whole names, or ends of longer names. */
 const secretNames =
   /^(?:access|refresh|codeverifier|devicecode|usercode|authorizationcode|(?:client)?assertion|bearer|pwd)$|(?:token|password|passwd|passphrase|passwort|secrets?|authorization|cookies?|credentials?|apikeys?|(?:access|private|secret|signing|encryption|subscription|account)key|accesskeyid)$/;
 
-/** Whether a field of this name holds a secret. */
+/** Whether the value of a field with this name is a secret. */
 export function isSecretName(name: string): boolean {
   return name.length <= 100 && secretNames.test(name.replace(/[\s._-]+/g, "").toLowerCase());
 }
 
 /**
- * Whether what follows this in a list is a secret: as in headers, `["authorization", "…"]`, and in arguments of
- * commands, `["--token", "…"]`. Words that also mean something else count only in a pair.
+ * Whether the next item of a list is a secret, as in headers, `["authorization", "…"]`, and in arguments of commands,
+ * `["--token", "…"]`. Words with other meanings count only in a pair.
  */
-export function announcesSecret(item: unknown, isPair: boolean): boolean {
+export function isSecretLabel(item: unknown, isPair: boolean): boolean {
   if (typeof item !== "string" || !isSecretName(item) || /^(?:access|refresh)$/.test(item)) return false;
   return isPair || !/^(?:token|secrets?|password|cookies?|credentials?|bearer)$/.test(item);
 }
 
-const called = String.raw`[\w.-]{0,40}?(?:token|password|passwd|passphrase|secret|authorization|cookie|credential|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|secret[_-]?key|code[_-]?verifier)`;
+const fieldName = String.raw`[\w.-]{0,40}?(?:token|password|passwd|passphrase|secret|authorization|cookie|credential|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|secret[_-]?key|code[_-]?verifier)`;
 
-/** Fields inside of text: JSON (also inside of JSON), lines of headers, and `name=value` of forms, files and shells. */
-export const fields: readonly RegExp[] = [
-  // The value ends at a quote that is escaped as often as that of its name: one that is escaped more belongs to it.
-  new RegExp(String.raw`((\\{0,3}["'])${called}\2\s{0,3}:\s{0,3}\2)(?:[^"'\\]|\\+[^"'\\]|(?!\2)\\*["'])+`, "gi"),
+/** Fields inside of texts: in JSON (also inside of JSON), headers, and `name=value` in forms, files and shells. */
+export const secretFieldPatterns: readonly RegExp[] = [
+  // The value ends at a quote with as many escapes as that of the name; a quote with more escapes belongs to the value.
+  new RegExp(String.raw`((\\{0,3}["'])${fieldName}\2\s{0,3}:\s{0,3}\2)(?:[^"'\\]|\\+[^"'\\]|(?!\2)\\*["'])+`, "gi"),
   /(\b(?:proxy-)?authorization\s?:\s?(?:\w{1,20}\s)?|\bx-(?:[a-z]+-)?api-key\s?:\s?|\b(?:set-)?cookie\s?:\s)[^\s"'\\][^\r\n"'\\]*/gi,
-  new RegExp(String.raw`((?<![\w.-])${called}(?:=|%3D)["']?)[^\s"'&;,<>(){}$\\]{6,}`, "gi"),
+  new RegExp(String.raw`((?<![\w.-])${fieldName}(?:=|%3D)["']?)[^\s"'&;,<>(){}$\\]{6,}`, "gi"),
 ];
