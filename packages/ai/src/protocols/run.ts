@@ -29,7 +29,7 @@ import {
   type ProtocolRequest,
 } from "./protocol.ts";
 import { getProviderHeaders } from "./provider-headers.ts";
-import { asRecord } from "./read.ts";
+import { asRecord } from "../json.ts";
 import { checkUsage } from "./silent-limits.ts";
 
 /** The state of one request over all its attempts. */

@@ -1,7 +1,7 @@
 import { toShortHash } from "../../hash.ts";
 import type { ToolCall } from "../../message.ts";
 import type { Draft } from "../draft.ts";
-import { asRecord, asString } from "../read.ts";
+import { asRecord, asString } from "../../json.ts";
 import { isTooDeep } from "../streaming-json.ts";
 import { CallArguments, startsArguments } from "./arguments.ts";
 
