@@ -26,7 +26,7 @@ export interface ChatCompletionResponse {
 /** A piece of an answer. The fields other than `delta` may come with any piece. */
 export interface StreamChunk extends Partial<Omit<ChatCompletionResponse, "content">> {
   delta: string;
-  /** Whether this is the last piece. `data: [DONE]` also ends the answer, whatever `parseStreamChunk` returns for it. */
+  /** Whether this is the last piece. `data: [DONE]` always ends the answer. */
   done: boolean;
 }
 

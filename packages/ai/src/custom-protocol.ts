@@ -13,10 +13,9 @@ import { getErrorMessage } from "./errors.ts";
 import { classifyError, parseErrorBody } from "./failure.ts";
 import { handOff, type HandoffRules, type PreparedMessage } from "./handoff.ts";
 import type { Model } from "./model.ts";
-import { tryParseJson } from "./parse-json.ts";
+import { asRecord, asString, tryParseJson } from "./json.ts";
 import type { Draft } from "./protocols/draft.ts";
 import { defineProtocol, type EncodeNote, MissingCredentials, type Protocol } from "./protocols/protocol.ts";
-import { asRecord, asString } from "./protocols/read.ts";
 import { selectTools } from "./protocols/tools.ts";
 
 /** One request to a custom provider. */

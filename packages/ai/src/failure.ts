@@ -3,7 +3,7 @@
  * other code decides on `kind` alone.
  */
 import { getErrorMessage } from "./errors.ts";
-import { tryParseJson } from "./parse-json.ts";
+import { tryParseJson } from "./json.ts";
 import { isTooDeep } from "./protocols/streaming-json.ts";
 
 interface FailureFacts {

@@ -6,6 +6,7 @@
  * tool call ids are rewritten, a call without a result gets one, and results without a call and empty blocks are dropped.
  */
 import { toShortHash } from "./hash.ts";
+import { setOwnProperty } from "./json.ts";
 import type {
   AssistantMessage,
   ImageContent,
@@ -182,12 +183,7 @@ function toWellFormed<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   const copy: Record<string, unknown> = {};
   for (const [key, inner] of Object.entries(value)) {
-    Object.defineProperty(copy, key.toWellFormed(), {
-      value: toWellFormed(inner),
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+    setOwnProperty(copy, key.toWellFormed(), toWellFormed(inner));
   }
   return copy as T;
 }

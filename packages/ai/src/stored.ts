@@ -5,8 +5,7 @@
 import { toShortHash } from "./hash.ts";
 import { isRecord } from "./is-record.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolCall } from "./message.ts";
-import { tryParseJson } from "./parse-json.ts";
-import { asString } from "./protocols/read.ts";
+import { asString, tryParseJson } from "./json.ts";
 import { isTooDeep } from "./protocols/streaming-json.ts";
 
 /** The readable parts of the message; undefined if it is not a message. `position` is its index in the history. */

@@ -32,7 +32,7 @@ export function applyUsage(usage: Usage, report: UsageReport, model: Model): voi
   calculateCost(model, usage);
 }
 
-/** Anthropic charges 2× the input price for a one-hour cache write and 1.25× for five minutes; `cacheWrite` is the latter. */
+/** Anthropic's cache writes cost 2× the input price for an hour and 1.25× for five minutes, which is `cacheWrite`. */
 const oneHourFactor = 2 / 1.25;
 
 /** Fills `usage.cost` from the model's prices and returns it. */

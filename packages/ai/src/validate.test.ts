@@ -28,7 +28,7 @@ const object = (properties: Record<string, unknown>, required: string[] = [], re
 
 const validate = (parameters: Tool["parameters"], args: unknown) =>
   validateToolArguments(tool(parameters), call(args)) as ToolCall["arguments"];
-/** What becomes of one required property. */
+/** The validated value of one required property. */
 const fit = (schema: unknown, value: unknown) =>
   validate(object({ it: schema }, ["it"]), { it: value })["it"] as unknown;
 
@@ -50,7 +50,7 @@ const integer = { type: "integer" };
 const boolean = { type: "boolean" };
 const texts = { type: "array", items: text };
 
-test("valid arguments come back as a new object of the tool's own type", () => {
+test("valid arguments are returned as a new object of the tool's own type", () => {
   const place = Type.Object({ name: Type.String(), unit: Type.Optional(StringEnum(["C", "F"])) });
   const given = { name: "Rome", unit: "C" };
   const validated = validateToolArguments(tool(place), call(given));
@@ -59,7 +59,7 @@ test("valid arguments come back as a new object of the tool's own type", () => {
   expect(validated).not.toBe(given);
 });
 
-describe("what a careless model gets wrong without harm is put right", () => {
+describe("harmless mistakes of a model are corrected", () => {
   test.each<[string, unknown, unknown, unknown]>([
     ["a number in quotes", number, "-1.5e3", -1500],
     ["a whole number in quotes", integer, " 5 ", 5],
@@ -68,16 +68,16 @@ describe("what a careless model gets wrong without harm is put right", () => {
     ["false in quotes", boolean, "false", false],
     ["a number for a text", text, 5, "5"],
     ["a boolean for a text", text, false, "false"],
-    ["one for a list", texts, "a", ["a"]],
-    ["one for a list, itself put right", texts, 5, ["5"]],
+    ["a single value instead of an array", texts, "a", ["a"]],
+    ["a single value instead of an array, itself corrected", texts, 5, ["5"]],
     ["a list in a text", texts, '["a","b"]', ["a", "b"]],
     ["an object in a text", object({ n: number }), '{"n":"1"}', { n: 1 }],
     ["an object for a list of them", { type: "array", items: object({ n: number }) }, { n: 1 }, [{ n: 1 }]],
-    ["text that looks like JSON but is none", texts, "[a", ["[a"]],
+    ["text that looks like JSON but is not", texts, "[a", ["[a"]],
     ["a constant in quotes", { const: 5 }, "5", 5],
     ["a choice of numbers in quotes", { enum: [1, 2] }, "2", 2],
     ["a choice of texts without quotes", { type: "string", enum: ["1", "2"] }, 2, "2"],
-    ["several types, none of them given", { type: ["integer", "boolean"] }, "true", true],
+    ["several types, of which the value has none", { type: ["integer", "boolean"] }, "true", true],
     ["items of a list", { type: "array", items: number }, ["1", 2], [1, 2]],
     ["a tuple", { type: "array", prefixItems: [number, text], items: boolean }, ["1", 2, "true"], [1, "2", true]],
     ["values of a map", { type: "object", additionalProperties: number }, { a: "1" }, { a: 1 }],
@@ -97,13 +97,13 @@ describe("what a careless model gets wrong without harm is put right", () => {
     expect(fit(schema, given)).toEqual(expected);
   });
 
-  test("null for an optional property is the same as leaving it out", () => {
+  test("null for an optional property is removed", () => {
     const schema = object({ a: text, b: { type: ["string", "null"] }, c: text }, ["c"]);
     expect(validate(schema, { a: null, b: null, c: "x" })).toEqual({ b: null, c: "x" });
     expect(refusal(schema, { c: null })).toContain("c: must be string");
   });
 
-  test("defaults are filled in where nothing was given, each time anew", () => {
+  test("missing properties get a fresh copy of their default", () => {
     const schema = object({ list: { ...texts, default: ["a"] }, inner: object({ n: { ...number, default: 1 } }) });
     const first = validate(schema, { inner: {} });
     expect(first).toEqual({ list: ["a"], inner: { n: 1 } });
@@ -111,12 +111,12 @@ describe("what a careless model gets wrong without harm is put right", () => {
     expect(validate(schema, { inner: { n: 2 } })).toEqual({ list: ["a"], inner: { n: 2 } });
   });
 
-  test("a default that the schema does not take is not filled in", () => {
+  test("an invalid default is not filled in", () => {
     expect(validate(object({ n: { ...number, default: "x" } }), {})).toEqual({});
   });
 });
 
-describe("what would change the meaning is refused", () => {
+describe("values that could only be corrected by changing their meaning are rejected", () => {
   test.each<[string, unknown, unknown]>([
     ["words for a number", number, "five"],
     ["nothing for a number", number, ""],
@@ -128,8 +128,8 @@ describe("what would change the meaning is refused", () => {
     ["an object for a text", text, {}],
     ["null for a text", text, null],
     ["null for a list", texts, null],
-    ["a text that is no object", object({}), "[]"],
-    ["what is not among the choices", { enum: ["a"] }, "b"],
+    ["a text that is not an object", object({}), "[]"],
+    ["a value that is not in the enum", { enum: ["a"] }, "b"],
   ])("%s", (_name, schema, given) => {
     expect(failure(() => fit(schema, given)).code).toBe("invalid_arguments");
   });
@@ -143,18 +143,18 @@ describe("unions", () => {
     ],
   };
 
-  test("a value that a member takes as it is stays as it is", () => {
+  test("a value that is valid for a member is not changed", () => {
     expect(fit({ anyOf: [number, text] }, "5")).toBe("5");
     expect(fit({ anyOf: [texts, text] }, '["a"]')).toBe('["a"]');
     expect(fit({ oneOf: [integer, text] }, "5")).toBe("5");
   });
 
-  test("otherwise the first member that can be made to take it wins", () => {
+  test("otherwise the first member that accepts the corrected value is used", () => {
     expect(fit({ anyOf: [number, boolean] }, "true")).toBe(true);
     expect(fit(shapes, { kind: "square", side: "2" })).toEqual({ kind: "square", side: 2 });
   });
 
-  test("the member that takes the value gives its defaults", () => {
+  test("the defaults of the matching member are filled in", () => {
     expect(fit(shapes, { kind: "circle", radius: 1 })).toEqual({ kind: "circle", radius: 1, name: "round" });
     expect(fit(shapes, { kind: "square", side: 1 })).toEqual({ kind: "square", side: 1 });
   });
@@ -166,7 +166,7 @@ describe("references", () => {
     $defs: { node: object({ value: number, children: { type: "array", items: { $ref: "#/$defs/node" } } }, ["value"]) },
   };
 
-  test("are followed, also in circles that end", () => {
+  test("are resolved, even if they are recursive", () => {
     expect(validate(tree, { root: { value: "1", children: { value: "2" } } })).toEqual({
       root: { value: 1, children: [{ value: 2 }] },
     });
@@ -175,7 +175,7 @@ describe("references", () => {
     );
   });
 
-  test("to the whole schema work inside unions", () => {
+  test("to the root schema work inside unions", () => {
     const self = object({ next: { anyOf: [{ $ref: "#" }, { type: "null" }] }, n: number }, ["n"]);
     expect(validate(self, { n: "1", next: { n: "2", next: null } })).toEqual({ n: 1, next: { n: 2, next: null } });
   });
@@ -189,7 +189,7 @@ describe("references", () => {
     expect(refusal(node, { id: "a", next: {} })).toContain("next");
   });
 
-  test("that go on for ever end in a clean error", () => {
+  test("that are endless give a clean error", () => {
     expect(failure(() => validate({ $ref: "#" }, {})).code).toBe("invalid_arguments");
     const lists = {
       ...object({ it: { $ref: "#/$defs/l" } }),
@@ -206,8 +206,8 @@ describe("references", () => {
   });
 });
 
-describe("what is refused is explained", () => {
-  test("with the tool, every problem's place and reason, and what was received", () => {
+describe("the error message", () => {
+  test("contains the tool, the path and reason of every problem, and the received arguments", () => {
     const schema = object(
       {
         path: text,
@@ -231,7 +231,7 @@ describe("what is refused is explained", () => {
     );
   });
 
-  test("and stays short, however large the arguments are", () => {
+  test("stays short, however large the arguments are", () => {
     const message = refusal(object({ list: { type: "array", items: number } }), {
       list: Array.from({ length: 500 }, () => "x".repeat(100)),
     });
@@ -239,12 +239,12 @@ describe("what is refused is explained", () => {
     expect(message.length).toBeLessThan(4_000);
   });
 
-  test("a call whose arguments could not be read fails with that reason, whatever the schema", () => {
+  test("is the call's argumentsError if the arguments could not be parsed", () => {
     const error = failure(() => validateToolArguments(tool({}), call({}, { argumentsError: "They were cut off." })));
     expect(error).toMatchObject({ code: "invalid_arguments", message: "They were cut off." });
   });
 
-  test("arguments that are too deep or contain themselves are refused by name", () => {
+  test("names the problem of arguments that are too deep or circular", () => {
     const deep = (levels: number): unknown => (levels === 0 ? {} : { a: deep(levels - 1) });
     expect(validate({ type: "object" }, deep(63))).toEqual(deep(63));
     expect(refusal({ type: "object" }, deep(64))).toBe("The arguments for edit are nested deeper than 64 levels.");
@@ -254,13 +254,13 @@ describe("what is refused is explained", () => {
     expect(refusal({ type: "object" }, cyclic)).toBe("The arguments for edit contain themselves.");
   });
 
-  test("a schema that cannot be used is the tool's mistake", () => {
+  test("has the code invalid_schema if the schema is invalid", () => {
     expect(failure(() => validate(object({ a: { type: "string", pattern: "(" } }), { a: "x" })).code).toBe(
       "invalid_schema",
     );
   });
 
-  test("a call of an unknown tool names the known ones", () => {
+  test("for an unknown tool lists the known tools", () => {
     const tools = [tool({}), { ...tool({}), name: "read" }];
     expect(failure(() => validateToolCall(tools, call({}, { name: "write" })))).toMatchObject({
       code: "unknown_tool",
@@ -270,8 +270,8 @@ describe("what is refused is explained", () => {
   });
 });
 
-describe("names are data", () => {
-  test("__proto__ is a property like any other, and no prototype changes", () => {
+describe("property names", () => {
+  test("__proto__ is an ordinary property, and no prototype changes", () => {
     const given = JSON.parse('{"__proto__":{"polluted":"1"},"inner":{"__proto__":"5"}}') as Record<string, unknown>;
     const properties = JSON.parse('{"__proto__":{"type":"number"}}') as Record<string, unknown>;
     const validated = validate(object({ inner: { type: "object", properties } }), given);
@@ -281,7 +281,7 @@ describe("names are data", () => {
   });
 
   test.each(["constructor", "toString", "getValue", "hasOwnProperty", "__proto__"])(
-    "a parameter named %s is neither there nor wrong when it is not given",
+    "a missing parameter named %s is not taken from the prototype",
     (name) => {
       const properties = Object.fromEntries([[name, text]]);
       expect(validate({ type: "object", properties }, {})).toEqual({});
@@ -319,8 +319,8 @@ describe("names are data", () => {
   });
 });
 
-describe("a Standard Schema decides itself", () => {
-  /** Takes `{ n: number }` and doubles it. */
+describe("a Standard Schema validates itself", () => {
+  /** Accepts `{ n: number }` and doubles it. */
   const doubling = (extra: object = {}) => ({
     "~standard": {
       version: 1,
@@ -335,7 +335,7 @@ describe("a Standard Schema decides itself", () => {
     },
   });
 
-  test("what it makes of the arguments is what the tool gets", () => {
+  test("its output is returned", () => {
     expect(validate(doubling(), { n: 2 })).toEqual({ n: 4 });
   });
 
@@ -351,13 +351,13 @@ describe("a Standard Schema decides itself", () => {
     expect(message).toContain("- 19: wrong\n- and 5 more\nReceived");
   });
 
-  test("one that says what it looks like is asked again with coerced arguments", () => {
+  test("a schema with a JSON Schema is called again with corrected arguments", () => {
     const described = doubling({ jsonSchema: { input: () => object({ n: number }) } });
     expect(validate(described, { n: "2" })).toEqual({ n: 4 });
     expect(refusal(described, { n: "x" })).toContain("list.0: not a number");
   });
 
-  test("one that needs time, or throws, is an error that says so", () => {
+  test("an asynchronous schema and a schema that throws are errors", () => {
     const slow = doubling({ validate: () => Promise.reject(new Error("late")) });
     expect(refusal(slow, {})).toBe(
       "The test schema of edit validates asynchronously, which a tool's schema cannot do.",
@@ -371,7 +371,7 @@ describe("a Standard Schema decides itself", () => {
   });
 });
 
-/** A schema without defaults, with a value that it takes. */
+/** A schema without defaults, with a valid value. */
 interface Sample {
   schema: JsonSchema;
   value: unknown;
@@ -440,7 +440,7 @@ function objectSample(inner: fc.Arbitrary<Sample>): fc.Arbitrary<Sample> {
 }
 
 describe("for every schema", () => {
-  test("a valid value comes back deeply equal, also where there are defaults elsewhere", () => {
+  test("a valid value is returned deeply equal, even if other properties have defaults", () => {
     fc.assert(
       fc.property(objectSample(sample), ({ schema, value }) => {
         const given = JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
@@ -451,7 +451,7 @@ describe("for every schema", () => {
     );
   });
 
-  test("the call is never changed, and nothing but AiError is ever thrown", () => {
+  test("the call is never changed, and only AiError is thrown", () => {
     fc.assert(
       fc.property(
         sample,
@@ -479,7 +479,7 @@ describe("for every schema", () => {
     );
   });
 
-  test("whatever is given as a schema, the answer is arguments or an AiError", () => {
+  test("any schema gives arguments or an AiError", () => {
     const keyword = fc.constantFrom(
       "type",
       "properties",

@@ -2,7 +2,7 @@
 import type { ChatCompletionResponse, ChatMessage, Provider, StreamChunk } from "../src/custom-definition.ts";
 import type { KnownApi } from "../src/model.ts";
 import { type WireDialect, sse } from "../src/testing/dialects/dialect.ts";
-import { pieces, getStopReason } from "../src/testing/script.ts";
+import { splitText, getStopReason } from "../src/testing/script.ts";
 
 export interface CloudflareConfig {
   accountId: string;
@@ -94,7 +94,7 @@ export const cloudflareDialect: WireDialect = {
   api: "custom:cloudflare-ai" as KnownApi,
   contentType: "text/event-stream",
   answer(answer) {
-    const said = answer.content.flatMap((block) => (block.type === "text" ? pieces(block.text) : []));
+    const said = answer.content.flatMap((block) => (block.type === "text" ? splitText(block.text) : []));
     const reason = { stop: "stop", toolUse: "stop", length: "length", refused: "content_filter" }[
       getStopReason(answer)
     ];

@@ -233,7 +233,7 @@ describe("a custom provider keeps the contract of all providers:", () => {
 
   // It speaks text: there are no calls to arrive, and no cache to count.
   const aboutText = providerContract(streaming).filter(
-    ({ name }) => !/tool calls arrive|cached tokens|tools whose names/.test(name),
+    ({ name }) => !/tool calls have|cached tokens|only tools with/.test(name),
   );
   for (const { name, run } of aboutText) test(name, run);
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { getErrorMessage } from "../errors.ts";
 import type { Env } from "../platform/platform.ts";
 import { MissingCredentials } from "../protocols/protocol.ts";
-import { asRecord, asString } from "../protocols/read.ts";
+import { asRecord, asString } from "../json.ts";
 import { type AwsCredentials, awsCredentials } from "./aws-credentials.ts";
 
 /**

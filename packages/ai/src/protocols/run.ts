@@ -29,7 +29,7 @@ import {
   type ProtocolRequest,
 } from "./protocol.ts";
 import { getProviderHeaders } from "./provider-headers.ts";
-import { asRecord } from "./read.ts";
+import { asRecord } from "../json.ts";
 import { checkUsage } from "./silent-limits.ts";
 
 /** The state of one request over all its attempts. */
@@ -142,7 +142,10 @@ async function attemptUntilDone(run: Run): Promise<void> {
 /** Each repair removes one part and costs one request, so the number of repairs is limited. */
 const maxRepairs = 16;
 
-/** Removes the part of the payload that the provider rejected, if its error names one. The second time, removes all parts of that kind. */
+/**
+ * Removes the part of the payload that the provider rejected, if its error names one. The second time, removes all parts
+ * of that kind.
+ */
 function repairPayload(run: Run, failure: Failure): boolean {
   if (failure.kind !== "invalid_request") return false;
   const degraded = degrade(asRecord(run.sent), failure.message, (kind) => run.degradedKinds.has(kind));

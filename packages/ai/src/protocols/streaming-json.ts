@@ -6,6 +6,8 @@
  * text after the object. Anything else that is not JSON is an error.
  */
 
+import { setOwnProperty } from "../json.ts";
+
 /** Deeper arguments are rejected: real arguments are not that deep, and recursion over them could overflow the stack. */
 export const maxJsonDepth = 64;
 
@@ -229,13 +231,6 @@ export class StreamingJson {
   #fail(reason: string): void {
     this.#error ??= reason;
   }
-}
-
-/** Sets an own property. A plain assignment to `__proto__` would change the prototype instead. */
-function setOwnProperty(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === "__proto__") {
-    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-  } else target[key] = value;
 }
 
 /** Parses the beginning of a JSON object. Always returns an object; text that is not JSON gives an empty one. */

@@ -9,7 +9,7 @@ import { AiError } from "../errors.ts";
 import { classifyResponse, classifyThrown, type Failure } from "../failure.ts";
 import type { Model, OpenAICompletionsCompat } from "../model.ts";
 import type { Env } from "../platform/platform.ts";
-import { asArray, asRecord, asString } from "../protocols/read.ts";
+import { asArray, asRecord, asString } from "../json.ts";
 import { readText } from "../transport/http.ts";
 import { withoutUserinfo } from "../userinfo.ts";
 import { bearer, providers } from "./index.ts";

@@ -1,74 +1,75 @@
 /**
- * Makes arguments fit a schema where a model was careless: a number in quotes, JSON in a string, one thing where a list
- * is wanted. Only what does not fit as it is changes; whether the outcome is valid is for the validator to say.
+ * Corrects common mistakes of models in arguments: a number in quotes, JSON in a string, a single value instead of an
+ * array. Only values that do not match the schema are changed. The result may still be invalid; the validator decides.
  */
 import { Check } from "#schema-engine";
 import type { JsonSchema } from "../context.ts";
 import { isRecord } from "../is-record.ts";
+import { asArray, asRecord, setOwnProperty } from "../json.ts";
 
-/** The deepest value that is looked at; deeper ones are refused. */
-const deepestValue = 64;
+/** Deeper values are rejected. */
+const maxValueDepth = 64;
 
-/** A schema whose parts can be checked on their own: their references lead to the whole by its name. */
 interface Coercion {
+  /** The schema. Its references start with `rootId`, so that each part of it can be checked separately. */
   readonly root: JsonSchema;
-  /** Only defaults are filled in: the value is known to be valid as it is. */
+  /** The value is already valid, so only defaults are filled in. */
   readonly onlyDefaults: boolean;
-  /** Attempts at members of unions that may still be made. Recursive unions would otherwise multiply them. */
-  attemptsLeft: number;
+  /** The remaining attempts at union members. Without a limit, recursive unions would multiply them. */
+  remainingAttempts: number;
 }
 
-const wholeSchema = "urn:tau:root";
+const rootId = "urn:tau:root";
 const maxAttempts = 1_000;
 
-/** A value as deep as allowed may pass several schemas at each level. */
-const deepestSchema = 8 * deepestValue;
+/** A value may pass several schemas at each level. */
+const maxSchemaDepth = 8 * maxValueDepth;
 
 /**
- * Prepares a schema; what is returned gives a value the schema's defaults and, unless it is known to be valid, changes
- * what does not fit. It works in place.
+ * Returns a function that fills in the defaults of the schema and, unless `isValid` is true, corrects values that do
+ * not match. It changes the value in place.
  */
 export function createCoercion(schema: JsonSchema): (value: unknown, isValid: boolean) => unknown {
   const root = JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
-    key === "$ref" && typeof value === "string" && value.startsWith("#") ? wholeSchema + value : value,
+    key === "$ref" && typeof value === "string" && value.startsWith("#") ? rootId + value : value,
   ) as JsonSchema;
   delete root["$id"];
-  return (value, isValid) => coerce({ root, onlyDefaults: isValid, attemptsLeft: maxAttempts }, root, value, 0);
+  return (value, isValid) => coerce({ root, onlyDefaults: isValid, remainingAttempts: maxAttempts }, root, value, 0);
 }
 
-/** `depth` counts the schemas around this one: references may run in a circle, and lists of lists go on for ever. */
+/** `depth` is the number of enclosing schemas. It is limited because references may be circular. */
 function coerce(coercion: Coercion, schema: unknown, value: unknown, depth: number): unknown {
-  if (!isRecord(schema) || depth > deepestSchema) return value;
-  let fitted = coercion.onlyDefaults ? value : coerceType(schema, value);
+  if (!isRecord(schema) || depth > maxSchemaDepth) return value;
+  let coerced = coercion.onlyDefaults ? value : coerceType(schema, value);
   if (schema["$ref"] !== undefined) {
-    fitted = coerce(coercion, resolve(coercion.root, schema["$ref"]), fitted, depth + 1);
+    coerced = coerce(coercion, resolve(coercion.root, schema["$ref"]), coerced, depth + 1);
   }
-  for (const member of readList(schema["allOf"])) fitted = coerce(coercion, member, fitted, depth + 1);
+  for (const member of asArray(schema["allOf"])) coerced = coerce(coercion, member, coerced, depth + 1);
   for (const union of [schema["anyOf"], schema["oneOf"]]) {
-    if (union !== undefined) fitted = coerceUnion(coercion, readList(union), fitted, depth + 1);
+    if (union !== undefined) coerced = coerceUnion(coercion, asArray(union), coerced, depth + 1);
   }
-  if (Array.isArray(fitted)) coerceItems(coercion, schema, fitted, depth + 1);
-  else if (isRecord(fitted)) coerceProperties(coercion, schema, fitted, depth + 1);
-  return fitted;
+  if (Array.isArray(coerced)) coerceItems(coercion, schema, coerced, depth + 1);
+  else if (isRecord(coerced)) coerceProperties(coercion, schema, coerced, depth + 1);
+  return coerced;
 }
 
-/** The first member that takes the value as it is, else the first that takes what it makes of the value. */
+/** Uses the first member that accepts the value unchanged, else the first that accepts the value after coercion. */
 function coerceUnion(coercion: Coercion, union: unknown[], value: unknown, depth: number): unknown {
-  const asItIs = union.find((member) => takes(coercion, member, value));
-  if (asItIs !== undefined) return coerce(coercion, asItIs, value, depth);
+  const match = union.find((member) => accepts(coercion, member, value));
+  if (match !== undefined) return coerce(coercion, match, value, depth);
   if (coercion.onlyDefaults) return value;
   for (const member of union) {
-    if (coercion.attemptsLeft-- <= 0) return value;
+    if (coercion.remainingAttempts-- <= 0) return value;
     const attempt = coerce(coercion, member, copyValue(value).copy, depth);
-    if (takes(coercion, member, attempt)) return attempt;
+    if (accepts(coercion, member, attempt)) return attempt;
   }
   return value;
 }
 
 function coerceItems(coercion: Coercion, schema: JsonSchema, items: unknown[], depth: number): void {
-  const first = readList(schema["prefixItems"]);
+  const prefixItems = asArray(schema["prefixItems"]);
   items.forEach((item, index) => {
-    items[index] = coerce(coercion, first[index] ?? schema["items"], item, depth);
+    items[index] = coerce(coercion, prefixItems[index] ?? schema["items"], item, depth);
   });
 }
 
@@ -78,120 +79,120 @@ function coerceProperties(
   object: Record<string, unknown>,
   depth: number,
 ): void {
-  const properties = readRecord(schema["properties"]);
-  const required = readList(schema["required"]);
+  const properties = asRecord(schema["properties"]);
+  const required = asArray(schema["required"]);
   for (const [name, property] of Object.entries(properties)) {
-    const given = Object.hasOwn(object, name) ? object[name] : undefined;
-    if (given === undefined) {
-      const fallback = readRecord(property)["default"];
-      if (fallback !== undefined) setOwn(object, name, copyValue(fallback).copy);
+    const value = Object.hasOwn(object, name) ? object[name] : undefined;
+    if (value === undefined) {
+      const fallback = asRecord(property)["default"];
+      if (fallback !== undefined) setOwnProperty(object, name, copyValue(fallback).copy);
     } else if (
-      given === null &&
+      value === null &&
       !coercion.onlyDefaults &&
       !required.includes(name) &&
-      !takes(coercion, property, null)
+      !accepts(coercion, property, null)
     ) {
       delete object[name];
     } else {
-      setOwn(object, name, coerce(coercion, property, given, depth));
+      setOwnProperty(object, name, coerce(coercion, property, value, depth));
     }
   }
-  const patterns = Object.entries(readRecord(schema["patternProperties"]));
-  const others = schema["additionalProperties"];
-  if (patterns.length === 0 && !isRecord(others)) return;
+  const patterns = Object.entries(asRecord(schema["patternProperties"]));
+  const { additionalProperties } = schema;
+  if (patterns.length === 0 && !isRecord(additionalProperties)) return;
   for (const name of Object.keys(object)) {
     if (Object.hasOwn(properties, name)) continue;
     const matching = patterns.filter(([pattern]) => new RegExp(pattern, "u").test(name)).map(([, inner]) => inner);
-    for (const inner of matching.length > 0 ? matching : [others]) {
-      setOwn(object, name, coerce(coercion, inner, object[name], depth));
+    for (const inner of matching.length > 0 ? matching : [additionalProperties]) {
+      setOwnProperty(object, name, coerce(coercion, inner, object[name], depth));
     }
   }
 }
 
-const takes = ({ root }: Coercion, schema: unknown, value: unknown): boolean =>
-  (isRecord(schema) || typeof schema === "boolean") && Check({ [wholeSchema]: root }, schema, withoutPrototypes(value));
+const accepts = ({ root }: Coercion, schema: unknown, value: unknown): boolean =>
+  (isRecord(schema) || typeof schema === "boolean") && Check({ [rootId]: root }, schema, withoutPrototypes(value));
 
-/** What a reference leads to. Only pointers are followed; behind others nothing is coerced. */
+/** The schema that a reference points to. Only JSON pointers are supported; other references are not coerced. */
 function resolve(root: JsonSchema, reference: unknown): unknown {
-  if (typeof reference !== "string" || !reference.startsWith(`${wholeSchema}#`)) return undefined;
-  let found: unknown = root;
+  if (typeof reference !== "string" || !reference.startsWith(`${rootId}#`)) return undefined;
+  let target: unknown = root;
   for (const part of reference
-    .slice(wholeSchema.length + 1)
+    .slice(rootId.length + 1)
     .split("/")
     .slice(1)) {
     const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
-    found = (found as Record<string, unknown>)[key];
+    if (typeof target !== "object" || target === null || !Object.hasOwn(target, key)) return undefined;
+    target = (target as Record<string, unknown>)[key];
   }
-  return found;
+  return target;
 }
 
 function coerceType(schema: JsonSchema, value: unknown): unknown {
-  const wanted = wantedTypes(schema);
-  if (wanted.length === 0 || wanted.some((type) => isOfType(type, value))) return value;
+  const allowed = getAllowedTypes(schema);
+  if (allowed.length === 0 || allowed.some((type) => isOfType(type, value))) return value;
   for (const [type, convert] of conversions) {
-    const converted = wanted.includes(type) ? convert(value) : undefined;
+    const converted = allowed.includes(type) ? convert(value) : undefined;
     if (converted !== undefined) return converted;
   }
   return value;
 }
 
-/** The types a value must be one of; none where any will do. Literals count, for they are often all that is said. */
-function wantedTypes(schema: JsonSchema): string[] {
+/** The types that the schema allows; empty if it allows any. Without `type`, they are the types of its literals. */
+function getAllowedTypes(schema: JsonSchema): string[] {
   if (schema["type"] !== undefined) return [schema["type"]].flat().map(String);
-  const literals = schema["const"] !== undefined ? [schema["const"]] : readList(schema["enum"]);
-  return [...new Set(literals.map(typeOf))];
+  const literals = schema["const"] !== undefined ? [schema["const"]] : asArray(schema["enum"]);
+  return [...new Set(literals.map(getType))];
 }
 
-function typeOf(value: unknown): string {
+function getType(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
 
 const isOfType = (type: string, value: unknown) =>
-  type === "integer" ? Number.isInteger(value) : type === typeOf(value);
+  type === "integer" ? Number.isInteger(value) : type === getType(value);
 
-/** In the order in which they are tried: what changes least comes first. */
+/** In the order in which they are tried; the smallest change comes first. */
 const conversions: readonly [type: string, convert: (value: unknown) => unknown][] = [
-  ["integer", (value) => (Number.isInteger(readNumber(value)) ? readNumber(value) : undefined)],
-  ["number", readNumber],
+  ["integer", (value) => (Number.isInteger(parseNumber(value)) ? parseNumber(value) : undefined)],
+  ["number", parseNumber],
   ["boolean", (value) => (value === "true" ? true : value === "false" ? false : undefined)],
-  ["object", (value) => readJson(value, "object")],
+  ["object", (value) => parseContainer(value, "object")],
   ["string", (value) => (Number.isFinite(value) || typeof value === "boolean" ? String(value) : undefined)],
-  ["array", (value) => readJson(value, "array") ?? (value === null || value === undefined ? undefined : [value])],
+  ["array", (value) => parseContainer(value, "array") ?? (value === null || value === undefined ? undefined : [value])],
 ];
 
-function readNumber(value: unknown): number | undefined {
+function parseNumber(value: unknown): number | undefined {
   if (typeof value !== "string" || !/^\s*-?\d+(\.\d+)?([eE][+-]?\d+)?\s*$/.test(value)) return undefined;
   const number = Number(value);
-  // A long number in quotes is often an id, and rounding would make it another one.
+  // A long number in quotes is often an id, which rounding would change.
   const isExact = Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number));
   return isExact ? number : undefined;
 }
 
-function readJson(value: unknown, type: "object" | "array"): unknown {
+function parseContainer(value: unknown, type: "object" | "array"): unknown {
   if (typeof value !== "string" || !value.trimStart().startsWith(type === "object" ? "{" : "[")) return undefined;
   try {
     const { copy, problem } = copyValue(JSON.parse(value));
-    return problem === undefined && typeOf(copy) === type ? copy : undefined;
+    return problem === undefined && getType(copy) === type ? copy : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** A deep copy of plain objects and lists, and why it is not complete, if it is not. Everything else is kept as it is. */
+/** A deep copy of plain objects and arrays; other values are kept. `problem` is set if the value cannot be copied. */
 export function copyValue(value: unknown): { copy: unknown; problem?: string } {
-  const around: object[] = [];
+  const parents: object[] = [];
   let problem: string | undefined;
   const visit = (current: unknown): unknown => {
     if (typeof current !== "object" || current === null || !isPlain(current)) return current;
-    if (around.includes(current)) problem = "contain themselves";
-    else if (around.length >= deepestValue) problem = `are nested deeper than ${deepestValue} levels`;
+    if (parents.includes(current)) problem = "contain themselves";
+    else if (parents.length >= maxValueDepth) problem = `are nested deeper than ${maxValueDepth} levels`;
     if (problem !== undefined) return undefined;
-    around.push(current);
+    parents.push(current);
     const copy = Array.isArray(current) ? current.map(visit) : copyProperties(current, visit);
-    around.pop();
+    parents.pop();
     return copy;
   };
   const copy = visit(value);
@@ -200,17 +201,17 @@ export function copyValue(value: unknown): { copy: unknown; problem?: string } {
 
 function copyProperties(object: object, visit: (value: unknown) => unknown): object {
   const copy = {};
-  for (const key of Object.keys(object)) setOwn(copy, key, visit((object as Record<string, unknown>)[key]));
+  for (const key of Object.keys(object)) setOwnProperty(copy, key, visit((object as Record<string, unknown>)[key]));
   return copy;
 }
 
-/** A copy whose objects inherit nothing: the validator would also find inherited properties. */
+/** A copy whose objects have no prototype, because the validator would also find inherited properties. */
 export function withoutPrototypes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPrototypes);
   if (typeof value !== "object" || value === null || !isPlain(value)) return value;
-  const bare: Record<string, unknown> = Object.create(null);
-  for (const [key, inner] of Object.entries(value)) bare[key] = withoutPrototypes(inner);
-  return bare;
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [key, inner] of Object.entries(value)) copy[key] = withoutPrototypes(inner);
+  return copy;
 }
 
 function isPlain(value: object): boolean {
@@ -218,12 +219,3 @@ function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
-
-/** Assigns a property of the object's own, also where its name would reach the prototype. */
-function setOwn(object: object, key: string, value: unknown): void {
-  if (key !== "__proto__") (object as Record<string, unknown>)[key] = value;
-  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-}
-
-const readRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
-const readList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../context.ts";
 import { isAiError } from "../errors.ts";
 import { toGeminiJsonSchema, toGeminiSchema } from "./gemini.ts";
 
-/** What becomes of one property. */
+/** The converted schema of one property. */
 function property(schema: unknown, extra: object = {}): unknown {
   const out = toGeminiSchema({ type: "object", properties: { p: schema }, ...extra } as JsonSchema);
   return (out["properties"] as JsonSchema)["p"];
@@ -15,23 +15,23 @@ function jsonProperty(schema: unknown): unknown {
   return (out["properties"] as JsonSchema)["p"];
 }
 
-describe("a schema becomes what Gemini understands", () => {
+describe("a schema is converted to the subset that Gemini supports", () => {
   test.each<[string, unknown, unknown]>([
-    ["a description stays", { type: "string", description: "A city" }, { type: "string", description: "A city" }],
+    ["a description is kept", { type: "string", description: "A city" }, { type: "string", description: "A city" }],
     [
-      "a union of literals is an enum",
+      "a union of literals becomes an enum",
       { anyOf: [{ const: "a" }, { const: "b" }] },
       { type: "string", enum: ["a", "b"] },
     ],
-    ["a constant is an enum of one", { const: "a" }, { type: "string", enum: ["a"] }],
-    ["numbers are listed by name", { enum: [1, 2] }, { type: "string", enum: ["1", "2"] }],
+    ["a constant becomes an enum with one value", { const: "a" }, { type: "string", enum: ["a"] }],
+    ["numbers in an enum become strings", { enum: [1, 2] }, { type: "string", enum: ["1", "2"] }],
     [
-      "mixed literals are listed by name",
+      "literals of several types become strings",
       { anyOf: [{ const: 1 }, { const: "auto" }] },
       { type: "string", enum: ["1", "auto"] },
     ],
-    ["true and false are a boolean", { anyOf: [{ const: true }, { const: false }] }, { type: "boolean" }],
-    ["an empty text cannot be listed", { enum: ["", "a"] }, { type: "string", enum: ["a"] }],
+    ["true and false become a boolean", { anyOf: [{ const: true }, { const: false }] }, { type: "boolean" }],
+    ["an empty string is removed from an enum", { enum: ["", "a"] }, { type: "string", enum: ["a"] }],
     [
       "a union with null is nullable",
       { anyOf: [{ type: "string" }, { type: "null" }] },
@@ -39,10 +39,10 @@ describe("a schema becomes what Gemini understands", () => {
     ],
     ["a type list with null is nullable", { type: ["integer", "null"] }, { type: "integer", nullable: true }],
     ["an enum with null is nullable", { enum: ["a", null] }, { type: "string", nullable: true, enum: ["a"] }],
-    ["null alone stays", { type: "null" }, { type: "null" }],
-    ["OpenAPI's nullable stays", { type: "STRING", nullable: true }, { type: "string", nullable: true }],
+    ["null alone is kept", { type: "null" }, { type: "null" }],
+    ["OpenAPI's nullable is kept", { type: "STRING", nullable: true }, { type: "string", nullable: true }],
     [
-      "all of them are merged",
+      "members of allOf are merged",
       {
         allOf: [
           { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
@@ -52,7 +52,7 @@ describe("a schema becomes what Gemini understands", () => {
       { type: "object", properties: { a: { type: "string" }, b: { type: "number" } }, required: ["a"] },
     ],
     [
-      "objects in a union are merged, and only what all require is required",
+      "objects in a union are merged, and only properties required by all are required",
       {
         oneOf: [
           { type: "object", properties: { kind: { const: "a" }, x: { type: "string" } }, required: ["kind", "x"] },
@@ -66,7 +66,7 @@ describe("a schema becomes what Gemini understands", () => {
       },
     ],
     [
-      "lists in a union are lists of either",
+      "arrays in a union become an array of the union",
       {
         anyOf: [
           { type: "array", items: { const: "a" } },
@@ -75,55 +75,59 @@ describe("a schema becomes what Gemini understands", () => {
       },
       { type: "array", items: { type: "string", enum: ["a", "b"] } },
     ],
-    ["an integer or a number is a number", { type: ["integer", "number"] }, { type: "number" }],
+    ["an integer or a number becomes a number", { type: ["integer", "number"] }, { type: "number" }],
     [
-      "of different types the first counts",
+      "of different types the first is used",
       { anyOf: [{ type: "array", items: { type: "string" } }, { type: "string" }] },
       { type: "array", items: { type: "string" } },
     ],
-    ["a literal beside its type is the type", { anyOf: [{ const: "a" }, { type: "string" }] }, { type: "string" }],
     [
-      "requirements in a union widen",
+      "a union of a literal and its type becomes the type",
+      { anyOf: [{ const: "a" }, { type: "string" }] },
+      { type: "string" },
+    ],
+    [
+      "a property that only some branches require becomes optional",
       { type: "object", properties: { a: {} }, anyOf: [{ required: ["a"] }, { required: ["b"] }] },
       { type: "object", properties: { a: { type: "string" } } },
     ],
-    ["a list says of what", { type: "array" }, { type: "array", items: { type: "string" } }],
+    ["an array without items gets items", { type: "array" }, { type: "array", items: { type: "string" } }],
     [
-      "a tuple is a list",
+      "a tuple becomes an array",
       { type: "array", prefixItems: [{ type: "integer" }, { type: "number" }] },
       { type: "array", items: { type: "number" } },
     ],
-    ["what may be anything is a text", {}, { type: "string" }],
+    ["a schema that allows anything becomes a string", {}, { type: "string" }],
     [
-      "what is required exists",
+      "a required property that does not exist is removed",
       { type: "object", properties: { a: { type: "string" } }, required: ["a", "b"] },
       { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
     ],
     [
-      "what is never allowed is gone",
+      "a property that allows no value is removed",
       { type: "object", properties: { a: false, b: { type: "string" } } },
       { type: "object", properties: { b: { type: "string" } } },
     ],
-    ["known formats stay", { type: "string", format: "date-time" }, { type: "string", format: "date-time" }],
-    ["other formats go", { type: "string", format: "uri" }, { type: "string" }],
+    ["supported formats are kept", { type: "string", format: "date-time" }, { type: "string", format: "date-time" }],
+    ["other formats are removed", { type: "string", format: "uri" }, { type: "string" }],
     [
-      "limits stay",
+      "limits are kept",
       { type: "array", items: { type: "string", maxLength: 3 }, minItems: 1 },
       { type: "array", items: { type: "string", maxLength: 3 }, minItems: 1 },
     ],
     [
-      "exclusive limits of integers are exact",
+      "exclusive limits of integers become inclusive ones",
       { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 },
       { type: "integer", minimum: 1, maximum: 9 },
     ],
-    ["patterns that RE2 has not go", { type: "string", pattern: "^(?!x)" }, { type: "string" }],
+    ["patterns that RE2 does not support are removed", { type: "string", pattern: "^(?!x)" }, { type: "string" }],
     [
-      "maps are objects",
+      "maps become objects",
       { type: "object", additionalProperties: { type: "string" }, patternProperties: { "^x": {} } },
       { type: "object" },
     ],
     [
-      "keywords as names are names",
+      "properties may have the names of keywords",
       {
         type: "object",
         properties: { const: { type: "string" }, $ref: { type: "string" }, anyOf: { type: "string" } },
@@ -133,11 +137,11 @@ describe("a schema becomes what Gemini understands", () => {
         properties: { const: { type: "string" }, $ref: { type: "string" }, anyOf: { type: "string" } },
       },
     ],
-  ])("%s", (_law, schema, expected) => {
+  ])("%s", (_name, schema, expected) => {
     expect(property(schema)).toEqual(expected);
   });
 
-  test("in JSON Schema's terms null is a type and numbers stay numbers", () => {
+  test("in JSON Schema null is a type and numbers stay numbers", () => {
     expect(jsonProperty({ anyOf: [{ const: 1 }, { const: 2 }, { type: "null" }] })).toEqual({
       type: ["integer", "null"],
       enum: [1, 2],
@@ -145,12 +149,12 @@ describe("a schema becomes what Gemini understands", () => {
     expect(jsonProperty({ type: "string", nullable: true })).toEqual({ type: ["string", "null"] });
   });
 
-  test("local references are put in place, with what stands beside them", () => {
+  test("local references are replaced by their target, combined with the keywords next to them", () => {
     const out = toGeminiSchema({
       type: "object",
       properties: {
-        here: { $ref: "#/$defs/place", description: "Where from" },
-        odd: { $ref: "#/definitions/a~1b%20c" },
+        origin: { $ref: "#/$defs/place", description: "Where from" },
+        escaped: { $ref: "#/definitions/a~1b%20c" },
       },
       $defs: {
         place: { type: "object", properties: { city: { $ref: "#/$defs/city" } }, description: "A place" },
@@ -161,22 +165,22 @@ describe("a schema becomes what Gemini understands", () => {
     expect(out).toEqual({
       type: "object",
       properties: {
-        here: { type: "object", description: "Where from", properties: { city: { type: "string" } } },
-        odd: { type: "boolean" },
+        origin: { type: "object", description: "Where from", properties: { city: { type: "string" } } },
+        escaped: { type: "boolean" },
       },
     });
   });
 
-  test("references that lead back to themselves are cut", () => {
+  test("recursive references end in a bare type", () => {
     const node = {
       type: "object",
       properties: { name: { type: "string" }, children: { type: "array", items: { $ref: "#/$defs/node" } } },
     };
-    const once = {
+    const expected = {
       type: "object",
       properties: { name: { type: "string" }, children: { type: "array", items: { type: "object" } } },
     };
-    expect(property({ $ref: "#/$defs/node" }, { $defs: { node } })).toEqual(once);
+    expect(property({ $ref: "#/$defs/node" }, { $defs: { node } })).toEqual(expected);
     expect(toGeminiSchema({ type: "object", properties: { self: { $ref: "#" } } })).toEqual({
       type: "object",
       properties: { self: { type: "object" } },
@@ -186,7 +190,7 @@ describe("a schema becomes what Gemini understands", () => {
     });
   });
 
-  test("TypeBox schemas are understood", () => {
+  test("TypeBox schemas are converted", () => {
     const parameters = Type.Object({
       mode: Type.Union([Type.Literal("fast"), Type.Literal("deep")]),
       limit: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -198,7 +202,7 @@ describe("a schema becomes what Gemini understands", () => {
     });
   });
 
-  test("TypeBox's cyclic schemas are cut too", () => {
+  test("TypeBox's cyclic schemas end in a bare type too", () => {
     const tree = Type.Object({ name: Type.String(), next: Type.Optional(Type.Ref("Node")) });
     expect(toGeminiSchema(Type.Cyclic({ Node: tree }, "Node"))).toEqual({
       type: "object",
@@ -212,30 +216,30 @@ describe("a schema becomes what Gemini understands", () => {
     expect(toGeminiSchema(parameters)).toBe(toGeminiSchema(parameters));
   });
 
-  test("a name that is a prototype's is data", () => {
+  test("a property named __proto__ is an ordinary property", () => {
     const parameters = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}') as JsonSchema;
     expect(JSON.stringify(toGeminiSchema(parameters))).toBe(JSON.stringify(parameters));
   });
 });
 
-describe("what cannot be said is misuse of that schema alone", () => {
+describe("schemas that cannot be expressed are rejected", () => {
   const doubling = Object.fromEntries(
-    Array.from({ length: 30 }, (_unused, at) => [
-      `d${at}`,
-      { type: "object", properties: { a: { $ref: `#/$defs/d${at + 1}` }, b: { $ref: `#/$defs/d${at + 1}` } } },
+    Array.from({ length: 30 }, (_unused, index) => [
+      `d${index}`,
+      { type: "object", properties: { a: { $ref: `#/$defs/d${index + 1}` }, b: { $ref: `#/$defs/d${index + 1}` } } },
     ]),
   );
   const deep = Array.from({ length: 100 }).reduce<JsonSchema>((inner) => ({ type: "array", items: inner }), {
     type: "string",
   });
   test.each<[string, JsonSchema]>([
-    ["a list at the top", { type: "array" }],
-    ["a union without an object at the top", { anyOf: [{ type: "string" }, { type: "null" }] }],
-    ["a reference that leads nowhere", { type: "object", properties: { a: { $ref: "#/$defs/gone" } } }],
-    ["a reference to elsewhere", { type: "object", properties: { a: { $ref: "https://example.com/schema" } } }],
+    ["an array at the root", { type: "array" }],
+    ["a union without an object at the root", { anyOf: [{ type: "string" }, { type: "null" }] }],
+    ["a reference without a target", { type: "object", properties: { a: { $ref: "#/$defs/gone" } } }],
+    ["an external reference", { type: "object", properties: { a: { $ref: "https://example.com/schema" } } }],
     ["references that multiply", { $ref: "#/$defs/d0", $defs: { ...doubling, d30: { type: "string" } } }],
-    ["endless nesting", { type: "object", properties: { a: deep } }],
-  ])("%s", (_what, schema) => {
+    ["deep nesting", { type: "object", properties: { a: deep } }],
+  ])("%s", (_name, schema) => {
     expect(() => toGeminiSchema(schema)).toThrow(
       expect.toSatisfy((error) => isAiError(error) && error.code === "invalid_schema"),
     );
@@ -283,21 +287,21 @@ const { schema: anySchema } = fc.letrec<{ schema: unknown }>((tie) => ({
 
 const anyParameters = fc
   .record({
-    own: fc.record({ a: anySchema, b: anySchema }),
+    properties: fc.record({ a: anySchema, b: anySchema }),
     a: anySchema,
     b: anySchema,
-    more: fc.array(anySchema, { maxLength: 2 }),
+    allOf: fc.array(anySchema, { maxLength: 2 }),
   })
-  .map(({ own, a, b, more }): JsonSchema => ({ type: "object", properties: own, allOf: more, $defs: { a, b } }));
+  .map(({ properties, a, b, allOf }): JsonSchema => ({ type: "object", properties, allOf, $defs: { a, b } }));
 
-const allowed = new Set(
+const supportedKeywords = new Set(
   "type title description nullable enum properties required items format pattern minLength maxLength minimum maximum minItems maxItems minProperties maxProperties".split(
     " ",
   ),
 );
 
-function assertExpressible(schema: JsonSchema, form: "openapi" | "json-schema"): void {
-  for (const key of Object.keys(schema)) expect(allowed).toContain(key);
+function assertSupported(schema: JsonSchema, form: "openapi" | "json-schema"): void {
+  for (const key of Object.keys(schema)) expect(supportedKeywords).toContain(key);
   const [type, second] = [schema["type"]].flat() as string[];
   expect(["string", "number", "integer", "boolean", "array", "object", "null"]).toContain(type);
   expect([undefined, "null"]).toContain(second);
@@ -307,18 +311,18 @@ function assertExpressible(schema: JsonSchema, form: "openapi" | "json-schema"):
     expect(values ?? []).toSatisfy((list: unknown[]) => list.every((value) => typeof value === "string"));
   if (values) expect(values.length).toBeGreaterThan(0);
   expect("items" in schema).toBe(type === "array");
-  if (type === "array") assertExpressible(schema["items"] as JsonSchema, form);
+  if (type === "array") assertSupported(schema["items"] as JsonSchema, form);
   const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
   for (const name of (schema["required"] ?? []) as string[]) expect(Object.hasOwn(properties, name)).toBe(true);
-  for (const inner of Object.values(properties)) assertExpressible(inner, form);
+  for (const inner of Object.values(properties)) assertSupported(inner, form);
 }
 
 describe.each([
   ["openapi", toGeminiSchema],
   ["json-schema", toGeminiJsonSchema],
-] as const)("whatever the schema, in the terms of %s", (form, convert) => {
-  /** A random schema may be one that cannot be said; then nothing is claimed about it. */
-  const attempt = (parameters: JsonSchema): JsonSchema | undefined => {
+] as const)("for every schema, as %s", (form, convert) => {
+  /** Undefined if the random schema cannot be expressed. */
+  const tryConvert = (parameters: JsonSchema): JsonSchema | undefined => {
     try {
       return convert(parameters);
     } catch (error) {
@@ -327,14 +331,14 @@ describe.each([
     }
   };
 
-  test("the result holds only what Gemini knows, and converting it again changes nothing", () => {
+  test("the result contains only supported keywords, and converting it again changes nothing", () => {
     let converted = 0;
     fc.assert(
       fc.property(anyParameters, (parameters) => {
-        const out = attempt(parameters);
+        const out = tryConvert(parameters);
         if (!out) return;
         converted++;
-        assertExpressible(out, form);
+        assertSupported(out, form);
         expect(convert(structuredClone(out))).toEqual(out);
       }),
       { numRuns: 200 },
@@ -346,7 +350,7 @@ describe.each([
     fc.assert(
       fc.property(anyParameters, (parameters) => {
         const before = JSON.stringify(parameters);
-        attempt(parameters);
+        tryConvert(parameters);
         expect(JSON.stringify(parameters)).toBe(before);
       }),
     );

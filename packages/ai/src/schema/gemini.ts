@@ -1,48 +1,49 @@
 /**
- * Gemini understands a small part of JSON Schema: one type a node, properties, items, string enums, a few bounds. A
- * keyword that it does not know can make it refuse the whole request, so everything else is rewritten here.
+ * Gemini supports a small part of JSON Schema: one type per node, properties, items, string enums, a few limits. An
+ * unsupported keyword can make it reject the whole request, so all other keywords are rewritten or removed here.
  *
- * What cannot be said is widened, for arguments are validated against the tool's own schema afterwards. Where a union
- * mixes types that no single type covers, its first branch is what the model sees.
+ * A constraint that cannot be expressed is dropped, because arguments are validated against the tool's own schema
+ * afterwards. If a union mixes incompatible types, the model sees only its first branch.
  */
-import { isRecord } from "../is-record.ts";
 import type { JsonSchema, ToolParameters } from "../context.ts";
 import { AiError } from "../errors.ts";
+import { isRecord } from "../is-record.ts";
+import { asArray } from "../json.ts";
 import { toJsonSchema } from "./adapt.ts";
-import { both, either, type Shape, type Type, types } from "./gemini-shape.ts";
+import { intersect, type Shape, type Type, types, unite } from "./gemini-shape.ts";
 
-/** The two spellings of the same schema: `parameters` is OpenAPI's, `parametersJsonSchema` is JSON Schema's. */
+/** The schema for `parameters` is an OpenAPI schema, the one for `parametersJsonSchema` a JSON Schema. */
 type Form = "openapi" | "json-schema";
 
-const known: Record<Form, WeakMap<object, JsonSchema>> = { openapi: new WeakMap(), "json-schema": new WeakMap() };
+const cache: Record<Form, WeakMap<object, JsonSchema>> = { openapi: new WeakMap(), "json-schema": new WeakMap() };
 
 /**
- * A tool's parameters as Gemini's `parameters` takes them. Throws `invalid_schema` for what cannot be said: something
- * else than an object, a reference that leads nowhere. The result is cached by identity and must not be changed.
+ * A tool's parameters for Gemini's `parameters`. Throws `invalid_schema` if they are not an object or contain an invalid
+ * reference. The result is cached by identity and must not be changed.
  */
 export const toGeminiSchema = (parameters: ToolParameters): JsonSchema => convert(parameters, "openapi");
 
-/** The same for `parametersJsonSchema`: null is a type, and enums of numbers stay numbers. */
+/** Like `toGeminiSchema`, for `parametersJsonSchema`: null is a type, and enums of numbers stay numbers. */
 export const toGeminiJsonSchema = (parameters: ToolParameters): JsonSchema => convert(parameters, "json-schema");
 
 function convert(parameters: ToolParameters, form: Form): JsonSchema {
-  const before = known[form].get(parameters);
-  if (before) return before;
+  const cached = cache[form].get(parameters);
+  if (cached) return cached;
   const root = toJsonSchema(parameters);
   const shape = new Reader(root).read(root, ["#"]);
   if (shape.type !== undefined && shape.type !== "object") {
-    throw new AiError("invalid_schema", `Gemini takes only objects as parameters, not ${shape.type}.`);
+    throw new AiError("invalid_schema", `Gemini accepts only an object as parameters, not ${shape.type}.`);
   }
   const schema = write({ ...shape, type: "object", nullable: undefined, values: undefined }, form);
-  known[form].set(parameters, schema);
+  cache[form].set(parameters, schema);
   return schema;
 }
 
-/** Larger schemas come from references that multiply; no model would read them. */
+/** References can multiply the size of a schema; a larger one would be of no use to a model. */
 const maxNodes = 10_000;
-const deepest = 64;
+const maxDepth = 64;
 
-/** Reads JSON Schema into shapes. References are followed; one that leads back to itself is cut. */
+/** Converts JSON Schema to shapes. References are resolved; a recursive one becomes a bare type. */
 class Reader {
   readonly #root: JsonSchema;
   #nodes = 0;
@@ -51,43 +52,49 @@ class Reader {
     this.#root = root;
   }
 
-  /** `trail` holds the references that are being followed. */
+  /** `trail` holds the references that are being resolved. */
   read(value: unknown, trail: readonly string[], depth = 0): Shape {
     if (value === false) return { never: true };
     if (!isRecord(value)) return {};
-    if (++this.#nodes > maxNodes) throw new AiError("invalid_schema", `It has more than ${maxNodes} parts.`);
-    if (depth > deepest) throw new AiError("invalid_schema", `It is nested deeper than ${deepest} levels.`);
-    const inner = (part: unknown) => this.read(part, trail, depth + 1);
-    let shape = this.#readOwn(value, inner);
-    if (typeof value["$ref"] === "string") shape = both(shape, this.#follow(value["$ref"], trail, depth));
-    for (const part of list(value["allOf"])) shape = both(shape, inner(part));
+    if (++this.#nodes > maxNodes) throw new AiError("invalid_schema", `The schema has more than ${maxNodes} parts.`);
+    if (depth > maxDepth) {
+      throw new AiError("invalid_schema", `The schema is nested deeper than ${maxDepth} levels.`);
+    }
+    const readInner = (part: unknown) => this.read(part, trail, depth + 1);
+    let shape = this.#readKeywords(value, readInner);
+    if (typeof value["$ref"] === "string") shape = intersect(shape, this.#readReference(value["$ref"], trail, depth));
+    for (const part of asArray(value["allOf"])) shape = intersect(shape, readInner(part));
     for (const key of ["anyOf", "oneOf"]) {
-      const branches = list(value[key]);
-      if (branches.length > 0) shape = both(shape, either(branches.map(inner)));
+      const branches = asArray(value[key]);
+      if (branches.length > 0) shape = intersect(shape, unite(branches.map(readInner)));
     }
     return shape;
   }
 
-  #readOwn(value: JsonSchema, inner: (part: unknown) => Shape): Shape {
-    const values = readValues(value);
-    const named = readTypes(value["type"]);
-    const literal = values?.filter((item) => item !== null);
-    const type = named?.find((name) => name !== "null") ?? typeOfValues(literal) ?? (named ? "null" : guessType(value));
+  /** Reads all keywords but references and combinations. */
+  #readKeywords(schema: JsonSchema, readInner: (part: unknown) => Shape): Shape {
+    const values = readValues(schema);
+    const declaredTypes = readTypes(schema["type"]);
+    const literals = values?.filter((item) => item !== null);
+    const type =
+      declaredTypes?.find((name) => name !== "null") ??
+      getTypeOfValues(literals) ??
+      (declaredTypes ? "null" : guessType(schema));
     return {
       ...(type && { type }),
-      ...readNullable(value, named, values),
-      ...(literal && literal.length > 0 && { values: literal }),
-      ...texts(value),
-      ...(isRecord(value["properties"]) && {
-        properties: new Map(Object.entries(value["properties"]).map(([name, part]) => [name, inner(part)])),
+      ...readNullable(schema, declaredTypes, values),
+      ...(literals && literals.length > 0 && { values: literals }),
+      ...readTexts(schema),
+      ...(isRecord(schema["properties"]) && {
+        properties: new Map(Object.entries(schema["properties"]).map(([name, part]) => [name, readInner(part)])),
       }),
-      required: new Set(list(value["required"]).filter((name) => typeof name === "string")),
-      ...readItems(value, inner),
-      ...readBounds(value, type),
+      required: new Set(asArray(schema["required"]).filter((name) => typeof name === "string")),
+      ...readItems(schema, readInner),
+      ...readBounds(schema, type),
     };
   }
 
-  #follow(reference: string, trail: readonly string[], depth: number): Shape {
+  #readReference(reference: string, trail: readonly string[], depth: number): Shape {
     const target = this.#resolve(reference);
     if (!trail.includes(reference)) return this.read(target, [...trail, reference], depth + 1);
     const type = isRecord(target) ? readTypes(target["type"])?.find((name) => name !== "null") : undefined;
@@ -95,46 +102,42 @@ class Reader {
   }
 
   #resolve(reference: string): unknown {
-    const target = reference.startsWith("#") ? this.#at(reference) : this.#called(reference);
+    const target = reference.startsWith("#") ? this.#findByPointer(reference) : this.#findById(reference);
     if (target !== undefined) return target;
-    throw new AiError("invalid_schema", `Its reference ${JSON.stringify(reference)} leads nowhere.`);
+    throw new AiError("invalid_schema", `The schema's reference ${JSON.stringify(reference)} cannot be resolved.`);
   }
 
-  #at(pointer: string): unknown {
-    const [origin, ...steps] = pointer.split("/");
+  #findByPointer(pointer: string): unknown {
+    const [origin, ...keys] = pointer.split("/");
     let target: unknown = origin === "#" ? this.#root : undefined;
-    for (const name of steps.map(unescapeStep)) {
-      const isThere = (isRecord(target) || Array.isArray(target)) && Object.hasOwn(target, name);
-      target = isThere ? get(target as object, name) : undefined;
+    for (const key of keys.map(unescapeKey)) {
+      const hasKey = (isRecord(target) || Array.isArray(target)) && Object.hasOwn(target, key);
+      target = hasKey ? (target as Record<string, unknown>)[key] : undefined;
     }
     return target;
   }
 
   /** TypeBox refers to its definitions by `$id`. */
-  #called(id: string): unknown {
+  #findById(id: string): unknown {
     return [this.#root["$defs"], this.#root["definitions"]]
       .flatMap((definitions) => (isRecord(definitions) ? Object.values(definitions) : []))
       .find((definition) => isRecord(definition) && definition["$id"] === id);
   }
 }
 
-const get = (target: object, name: string): unknown => (target as Record<string, unknown>)[name];
-
-function unescapeStep(step: string): string {
-  // A stray percent sign is part of the name, not an escape.
-  const plain = /%(?![0-9a-fA-F]{2})/.test(step) ? step : decodeURIComponent(step);
-  return plain.replaceAll("~1", "/").replaceAll("~0", "~");
+function unescapeKey(key: string): string {
+  // A percent sign that does not start an escape is part of the key.
+  const decoded = /%(?![0-9a-fA-F]{2})/.test(key) ? key : decodeURIComponent(key);
+  return decoded.replaceAll("~1", "/").replaceAll("~0", "~");
 }
-
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 function readTypes(value: unknown): Type[] | undefined {
   const names = (Array.isArray(value) ? value : [value]).map((name) => String(name).toLowerCase());
-  const found = types.filter((type) => names.includes(type));
-  if (found.length === 0) return undefined;
-  // A number covers an integer; of other mixtures the first that was named counts.
-  if (names.includes("number")) return found.filter((type) => type !== "integer");
-  return found.toSorted((a, b) => names.indexOf(a) - names.indexOf(b));
+  const known = types.filter((type) => names.includes(type));
+  if (known.length === 0) return undefined;
+  // A number includes integers. Otherwise the order is kept, because the first type is used.
+  if (names.includes("number")) return known.filter((type) => type !== "integer");
+  return known.toSorted((a, b) => names.indexOf(a) - names.indexOf(b));
 }
 
 function readValues(schema: JsonSchema): unknown[] | undefined {
@@ -142,28 +145,27 @@ function readValues(schema: JsonSchema): unknown[] | undefined {
   return Array.isArray(schema["enum"]) ? schema["enum"] : undefined;
 }
 
-function readNullable(schema: JsonSchema, named: Type[] | undefined, values: unknown[] | undefined): Shape {
-  if (!named && !values && schema["nullable"] !== true) return {};
-  return {
-    nullable: schema["nullable"] === true || named?.includes("null") === true || values?.includes(null) === true,
-  };
+function readNullable(schema: JsonSchema, declaredTypes: Type[] | undefined, values: unknown[] | undefined): Shape {
+  if (!declaredTypes && !values && schema["nullable"] !== true) return {};
+  const allowsNull = declaredTypes?.includes("null") === true || values?.includes(null) === true;
+  return { nullable: schema["nullable"] === true || allowsNull };
 }
 
-function typeOfValues(values: unknown[] | undefined): Type | undefined {
+function getTypeOfValues(values: unknown[] | undefined): Type | undefined {
   if (!values || values.length === 0) return values && "null";
-  const found = new Set(values.map(typeOfValue));
-  if (found.size === 1) return [...found][0];
-  return [...found].every((type) => type === "integer" || type === "number") ? "number" : "string";
+  const valueTypes = new Set(values.map(getTypeOfValue));
+  if (valueTypes.size === 1) return [...valueTypes][0];
+  return [...valueTypes].every((type) => type === "integer" || type === "number") ? "number" : "string";
 }
 
-function typeOfValue(value: unknown): Type {
+function getTypeOfValue(value: unknown): Type {
   if (Array.isArray(value)) return "array";
   if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
   return typeof value === "boolean" || typeof value === "string" ? (typeof value as Type) : "object";
 }
 
-/** Schemas often leave the type to be understood from the other keywords. */
-const hints: readonly [Type, readonly string[]][] = [
+/** Keywords that imply a type if the schema has no `type`. */
+const typeHints: readonly [Type, readonly string[]][] = [
   ["object", ["properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"]],
   ["array", ["items", "prefixItems", "minItems", "maxItems"]],
   ["string", ["pattern", "minLength", "maxLength"]],
@@ -171,9 +173,9 @@ const hints: readonly [Type, readonly string[]][] = [
 ];
 
 const guessType = (schema: JsonSchema): Type | undefined =>
-  hints.find(([, keywords]) => keywords.some((keyword) => keyword in schema))?.[0];
+  typeHints.find(([, keywords]) => keywords.some((keyword) => keyword in schema))?.[0];
 
-function texts(schema: JsonSchema): Shape {
+function readTexts(schema: JsonSchema): Shape {
   const { title, description } = schema;
   return {
     ...(typeof title === "string" && title && { title }),
@@ -181,11 +183,11 @@ function texts(schema: JsonSchema): Shape {
   };
 }
 
-/** A tuple becomes a list of what its places have in common. */
-function readItems(schema: JsonSchema, inner: (part: unknown) => Shape): Shape {
-  const places = Array.isArray(schema["prefixItems"]) ? schema["prefixItems"] : list(schema["items"]);
-  if (places.length > 0) return { items: either(places.map(inner)) };
-  return isRecord(schema["items"]) ? { items: inner(schema["items"]) } : {};
+/** A tuple becomes an array whose items are the union of its elements. */
+function readItems(schema: JsonSchema, readInner: (part: unknown) => Shape): Shape {
+  const elements = Array.isArray(schema["prefixItems"]) ? schema["prefixItems"] : asArray(schema["items"]);
+  if (elements.length > 0) return { items: unite(elements.map(readInner)) };
+  return isRecord(schema["items"]) ? { items: readInner(schema["items"]) } : {};
 }
 
 const boundsByType: Record<Type, readonly string[]> = {
@@ -204,14 +206,14 @@ const formatsByType: Partial<Record<Type, readonly string[]>> = {
   integer: ["int32", "int64"],
 };
 
-/** Gemini's patterns are RE2: no looking around and no back references. */
+/** Gemini's patterns are RE2, which has no lookaround and no back references. */
 const notRe2 = /\(\?<?[=!]|\\[1-9]|\\k</;
 
 function readBounds(schema: JsonSchema, type: Type | undefined): Shape {
   if (!type) return {};
   const bounds = new Map<string, unknown>();
   const { format, pattern } = schema;
-  if (fits(type, "format", format)) bounds.set("format", format);
+  if (appliesTo(type, "format", format)) bounds.set("format", format);
   if (type === "string" && typeof pattern === "string" && !notRe2.test(pattern)) bounds.set("pattern", pattern);
   for (const key of boundsByType[type]) if (typeof schema[key] === "number") bounds.set(key, schema[key]);
   const step = type === "integer" ? 1 : 0;
@@ -230,39 +232,43 @@ const exclusives = [
 
 function write(shape: Shape, form: Form): JsonSchema {
   const values = writeValues(shape, form);
-  // Where only texts may be listed, a choice of numbers becomes a choice of their names.
+  // If an enum may only contain strings, numbers are written as strings.
   const type = values?.every((value) => typeof value === "string") ? "string" : (shape.type ?? "string");
   const nullable = shape.nullable === true && type !== "null";
-  const kept = type === shape.type ? shape : {};
-  const properties = type === "object" ? kept.properties : undefined;
-  const named = properties && [...properties].filter(([, part]) => !part.never);
-  const required = named?.map(([name]) => name).filter((name) => kept.required?.has(name)) ?? [];
+  const constraints = type === shape.type ? shape : {};
+  const properties =
+    type === "object" && constraints.properties
+      ? [...constraints.properties].filter(([, property]) => !property.never)
+      : undefined;
+  const required = properties?.map(([name]) => name).filter((name) => constraints.required?.has(name)) ?? [];
   return {
     type: nullable && form === "json-schema" ? [type, "null"] : type,
     ...(shape.title && { title: shape.title }),
     ...(shape.description && { description: shape.description }),
     ...(nullable && form === "openapi" && { nullable }),
     ...(values && { enum: values }),
-    ...(named && { properties: Object.fromEntries(named.map(([name, part]) => [name, write(part, form)])) }),
+    ...(properties && {
+      properties: Object.fromEntries(properties.map(([name, property]) => [name, write(property, form)])),
+    }),
     ...(required.length > 0 && { required }),
-    // A list has to say of what.
-    ...(type === "array" && { items: write(kept.items ?? {}, form) }),
-    ...Object.fromEntries([...(kept.bounds ?? [])].filter(([key, value]) => fits(type, key, value))),
+    // Gemini requires `items` in an array.
+    ...(type === "array" && { items: write(constraints.items ?? {}, form) }),
+    ...Object.fromEntries([...(constraints.bounds ?? [])].filter(([key, value]) => appliesTo(type, key, value))),
   };
 }
 
-/** Whether a bound means something for a type; merging may have changed the type it was read for. */
-function fits(type: Type, key: string, value: unknown): boolean {
+/** Whether a keyword applies to a type. Merging may have changed the type since the keyword was read. */
+function appliesTo(type: Type, key: string, value: unknown): boolean {
   if (key === "format") return formatsByType[type]?.some((format) => format === value) === true;
   return key === "pattern" ? type === "string" : boundsByType[type].includes(key);
 }
 
-/** Only texts and numbers can be listed, and no empty text. */
+/** An enum may only contain strings and numbers, and no empty string. */
 function writeValues(shape: Shape, form: Form): (string | number)[] | undefined {
   if (shape.type === "boolean" || shape.type === "object" || shape.type === "array") return undefined;
   const scalars = (shape.values ?? []).filter((value) => typeof value !== "object" && value !== "");
-  const counts = shape.type === "number" || shape.type === "integer";
-  const numeric = form === "json-schema" && counts && scalars.every((value) => typeof value === "number");
-  const values = new Set<string | number>(numeric ? (scalars as number[]) : scalars.map(String));
+  const isNumber = shape.type === "number" || shape.type === "integer";
+  const keepsNumbers = form === "json-schema" && isNumber && scalars.every((value) => typeof value === "number");
+  const values = new Set<string | number>(keepsNumbers ? (scalars as number[]) : scalars.map(String));
   return values.size > 0 ? [...values] : undefined;
 }

@@ -5,21 +5,21 @@ import { describe, expect, test } from "vitest";
 import type { JsonSchema } from "../context.ts";
 import { toStrictSchema } from "./openai-strict.ts";
 
-const object = (properties: Record<string, unknown>, required: string[] = Object.keys(properties), rest = {}) => ({
+const object = (properties: Record<string, unknown>, required: string[] = Object.keys(properties), extra = {}) => ({
   type: "object",
   properties,
   required,
-  ...rest,
+  ...extra,
 });
 
-/** The strict form of one required property, for tables. */
-const strictProperty = (schema: unknown, rest: JsonSchema = {}) =>
-  (toStrictSchema(object({ it: schema }, ["it"], rest))?.["properties"] as JsonSchema | undefined)?.["it"];
+/** The strict schema of one required property. */
+const strictProperty = (schema: unknown, extra: JsonSchema = {}) =>
+  (toStrictSchema(object({ it: schema }, ["it"], extra))?.["properties"] as JsonSchema | undefined)?.["it"];
 
 const strictOptional = (schema: unknown) =>
   (toStrictSchema(object({ it: schema }, []))?.["properties"] as JsonSchema | undefined)?.["it"];
 
-test("objects are closed and require all their properties, at every depth", () => {
+test("objects allow no additional properties and require all their properties, at every depth", () => {
   const point = object({ x: { type: "number" }, y: { type: "number" } }, ["x"]);
   expect(toStrictSchema(object({ points: { type: "array", items: point } }))).toEqual({
     type: "object",
@@ -39,13 +39,13 @@ test("objects are closed and require all their properties, at every depth", () =
   });
 });
 
-test("a tool without arguments stays one", () => {
+test("an object without properties at the root is a tool without arguments", () => {
   const empty = { type: "object", properties: {}, required: [], additionalProperties: false };
   expect(toStrictSchema({ type: "object" })).toEqual(empty);
   expect(toStrictSchema({ type: "object", properties: {} })).toEqual(empty);
 });
 
-test("TypeBox schemas are converted like plain ones", () => {
+test("TypeBox schemas are converted like JSON Schema", () => {
   const schema = Type.Object({
     a: Type.String(),
     b: Type.Optional(Type.Union([Type.Literal("x"), Type.Literal("y")])),
@@ -63,13 +63,13 @@ test("TypeBox schemas are converted like plain ones", () => {
   });
 });
 
-describe("an optional property may be null instead", () => {
+describe("an optional property becomes nullable", () => {
   test.each<[string, JsonSchema, JsonSchema]>([
     ["a scalar", { type: "integer", minimum: 1 }, { type: ["integer", "null"], minimum: 1 }],
     ["an enum", { type: "string", enum: ["a"] }, { type: ["string", "null"], enum: ["a", null] }],
     ["several types", { type: ["string", "number"] }, { type: ["string", "number", "null"] }],
     [
-      "an array, its description outside",
+      "an array with a description",
       { type: "array", items: { type: "string" }, description: "Names" },
       { description: "Names", anyOf: [{ type: "array", items: { type: "string" } }, { type: "null" }] },
     ],
@@ -79,53 +79,61 @@ describe("an optional property may be null instead", () => {
       { anyOf: [{ type: "string" }, { type: "number" }, { type: "null" }] },
     ],
     [
-      "a union that takes null already",
+      "a union that already allows null",
       { anyOf: [{ type: "string" }, { type: "null" }] },
       { anyOf: [{ type: "string" }, { type: "null" }] },
     ],
-    ["what takes null already", { type: ["string", "null"] }, { type: ["string", "null"] }],
+    ["a type that already allows null", { type: ["string", "null"] }, { type: ["string", "null"] }],
     ["a reference", { $ref: "#" }, { anyOf: [{ $ref: "#" }, { type: "null" }] }],
   ])("%s", (_name, schema, strict) => {
     expect(strictOptional(schema)).toEqual(strict);
   });
 });
 
-describe("what strict mode does not know is dropped, and nothing else", () => {
+describe("only unsupported keywords are removed", () => {
   test.each<[string, JsonSchema, JsonSchema]>([
-    ["lengths and defaults", { type: "string", minLength: 1, maxLength: 9, default: "x" }, { type: "string" }],
-    ["patterns stay", { type: "string", pattern: "^a+$" }, { type: "string", pattern: "^a+$" }],
-    ["patterns that look around", { type: "string", pattern: "^(?!a)" }, { type: "string" }],
-    ["known formats stay", { type: "string", format: "date" }, { type: "string", format: "date" }],
-    ["other formats", { type: "string", format: "uri" }, { type: "string" }],
-    ["titles and examples", { type: "boolean", title: "T", examples: [true] }, { type: "boolean" }],
     [
-      "bounds stay",
+      "lengths and defaults are removed",
+      { type: "string", minLength: 1, maxLength: 9, default: "x" },
+      { type: "string" },
+    ],
+    ["patterns are kept", { type: "string", pattern: "^a+$" }, { type: "string", pattern: "^a+$" }],
+    ["patterns with lookaround are removed", { type: "string", pattern: "^(?!a)" }, { type: "string" }],
+    ["supported formats are kept", { type: "string", format: "date" }, { type: "string", format: "date" }],
+    ["other formats are removed", { type: "string", format: "uri" }, { type: "string" }],
+    ["titles and examples are removed", { type: "boolean", title: "T", examples: [true] }, { type: "boolean" }],
+    [
+      "bounds are kept",
       { type: "number", minimum: 0, exclusiveMaximum: 9, multipleOf: 3 },
       { type: "number", minimum: 0, exclusiveMaximum: 9, multipleOf: 3 },
     ],
     [
-      "item counts stay, uniqueness goes",
+      "item counts are kept, uniqueItems is removed",
       { type: "array", items: { type: "string" }, minItems: 1, maxItems: 2, uniqueItems: true },
       { type: "array", items: { type: "string" }, minItems: 1, maxItems: 2 },
     ],
     [
-      "a constant is a list of one",
+      "a constant becomes an enum with one value",
       { const: 5, description: "Five" },
       { type: "number", enum: [5], description: "Five" },
     ],
     [
-      "an enum of several types",
+      "an enum may have several types",
       { enum: ["a", 1, null] },
       { type: ["string", "number", "null"], enum: ["a", 1, null] },
     ],
-    ["exactly one is at least one", { oneOf: [{ type: "string" }] }, { anyOf: [{ type: "string" }] }],
-    ["all of one is that one", { allOf: [{ type: "string" }], description: "D" }, { type: "string", description: "D" }],
-    ["exclusions", { type: "string", not: { const: "x" } }, { type: "string" }],
+    ["oneOf becomes anyOf", { oneOf: [{ type: "string" }] }, { anyOf: [{ type: "string" }] }],
+    [
+      "allOf with one member becomes that member",
+      { allOf: [{ type: "string" }], description: "D" },
+      { type: "string", description: "D" },
+    ],
+    ["not is removed", { type: "string", not: { const: "x" } }, { type: "string" }],
   ])("%s", (_name, schema, strict) => {
     expect(strictProperty(schema)).toEqual(strict);
   });
 
-  test("properties keep their names, whatever these are", () => {
+  test("properties named __proto__ and constructor are kept", () => {
     const properties = JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"number"}}');
     const strict = toStrictSchema({ type: "object", properties, required: ["__proto__"] });
     expect(JSON.stringify(strict)).toBe(
@@ -134,10 +142,11 @@ describe("what strict mode does not know is dropped, and nothing else", () => {
   });
 });
 
-test("local references stay, recursive ones too, and lead to $defs", () => {
-  const node = object({ value: { type: "string" }, next: { $ref: "#/definitions/node", description: "The rest" } }, [
-    "value",
-  ]);
+test("local references are kept, even recursive ones, and point to $defs", () => {
+  const node = object(
+    { value: { type: "string" }, next: { $ref: "#/definitions/node", description: "The next node" } },
+    ["value"],
+  );
   expect(toStrictSchema({ ...object({ list: { $ref: "#/definitions/node" } }), definitions: { node } })).toEqual({
     type: "object",
     properties: { list: { $ref: "#/$defs/node" } },
@@ -154,25 +163,25 @@ test("local references stay, recursive ones too, and lead to $defs", () => {
   });
 });
 
-describe("what strict mode cannot mean is not converted", () => {
+describe("schemas that strict mode cannot express are not converted", () => {
   test.each<[string, unknown]>([
     ["an open map", { type: "object", additionalProperties: { type: "string" } }],
-    ["an object that takes more", object({ a: { type: "string" } }, [], { additionalProperties: true })],
-    ["an object of which nothing is known", { type: "object" }],
+    ["an object with additional properties", object({ a: { type: "string" } }, [], { additionalProperties: true })],
+    ["an object without properties", { type: "object" }],
     ["properties by pattern", { type: "object", patternProperties: { "^a": { type: "string" } } }],
-    ["anything", {}],
-    ["anything, shortly", true],
-    ["a list of anything", { type: "array" }],
+    ["an empty schema", {}],
+    ["the schema true", true],
+    ["an array without items", { type: "array" }],
     ["a tuple", { type: "array", prefixItems: [{ type: "string" }], items: { type: "number" } }],
-    ["several at once", { allOf: [object({ a: { type: "string" } }), object({ b: { type: "string" } })] }],
+    ["allOf with several members", { allOf: [object({ a: { type: "string" } }), object({ b: { type: "string" } })] }],
     ["a union of requirements", { ...object({ a: { type: "string" } }), anyOf: [{ required: ["a"] }] }],
-    ["a required property of which nothing is known", object({ a: { type: "string" } }, ["b"])],
-    ["a reference elsewhere", { $ref: "https://example.test/schema.json" }],
-    ["a reference into the middle", { $ref: "#/properties/it" }],
-    ["a reference to nothing", { $ref: "#/$defs/missing" }],
+    ["a required property that does not exist", object({ a: { type: "string" } }, ["b"])],
+    ["an external reference", { $ref: "https://example.test/schema.json" }],
+    ["a reference to a property", { $ref: "#/properties/it" }],
+    ["a reference without a target", { $ref: "#/$defs/missing" }],
     ["constants that are not scalars", { const: { a: 1 } }],
     ["an unknown type", { type: "date" }],
-    ["more enum values than it takes", { type: "string", enum: Array.from({ length: 1_001 }, (_, n) => `v${n}`) }],
+    ["too many enum values", { type: "string", enum: Array.from({ length: 1_001 }, (_, n) => `v${n}`) }],
   ])("%s", (_name, schema) => {
     expect(strictProperty(schema)).toBeUndefined();
   });
@@ -180,13 +189,13 @@ describe("what strict mode cannot mean is not converted", () => {
   test.each<[string, JsonSchema]>([
     ["a root that is a union", { anyOf: [object({})] }],
     ["a root that is not an object", { type: "array", items: { type: "string" } }],
-    ["a root of a few values", { type: "object", enum: [{}] }],
+    ["a root that is an enum", { type: "object", enum: [{}] }],
     ["a root that is a reference", { $ref: "#/$defs/a", $defs: { a: object({}) } }],
   ])("%s", (_name, schema) => {
     expect(toStrictSchema(schema)).toBeUndefined();
   });
 
-  test("objects in more than ten levels", () => {
+  test("objects nested in more than ten levels", () => {
     const nest = (levels: number): JsonSchema =>
       levels === 1 ? object({ it: { type: "string" } }) : object({ it: nest(levels - 1) });
     expect(toStrictSchema(nest(10))).toBeDefined();
@@ -202,7 +211,7 @@ test("a schema is converted once", () => {
   expect(toStrictSchema(schema)).toBe(toStrictSchema(schema));
 });
 
-/** A schema that strict mode can mean, with a value that it takes. */
+/** A schema that strict mode can express, with a valid value. */
 interface Sample {
   schema: JsonSchema;
   value: unknown;
@@ -229,7 +238,7 @@ const { sample } = fc.letrec<{ sample: Sample }>((tie) => ({
 }));
 
 function objectSample(inner: fc.Arbitrary<Sample>): fc.Arbitrary<Sample> {
-  const property = fc.record({ inner, presence: fc.constantFrom("required", "given", "absent") });
+  const property = fc.record({ inner, presence: fc.constantFrom("required", "present", "absent") });
   return fc.dictionary(fc.string({ maxLength: 4 }), property, { maxKeys: 4 }).map((properties) => {
     const entries = Object.entries(properties);
     return {
@@ -263,44 +272,44 @@ function objectSample(inner: fc.Arbitrary<Sample>): fc.Arbitrary<Sample> {
   });
 }
 
-/** The value as a strict model would write it: what is absent is null. */
-function written(schema: JsonSchema, value: unknown): unknown {
+/** The value as a strict model would write it: absent properties are null. */
+function toStrictValue(schema: JsonSchema, value: unknown): unknown {
   const variants = schema["anyOf"] as JsonSchema[] | undefined;
-  if (variants) return written(variants[0]!, value);
-  if (Array.isArray(value)) return value.map((item) => written(schema["items"] as JsonSchema, item));
+  if (variants) return toStrictValue(variants[0]!, value);
+  if (Array.isArray(value)) return value.map((item) => toStrictValue(schema["items"] as JsonSchema, item));
   if (typeof value !== "object" || value === null) return value;
-  const given = value as Record<string, unknown>;
+  const fields = value as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(schema["properties"] as Record<string, JsonSchema>).map(([name, inner]) => [
       name,
-      Object.hasOwn(given, name) ? written(inner, given[name]) : null,
+      Object.hasOwn(fields, name) ? toStrictValue(inner, fields[name]) : null,
     ]),
   );
 }
 
-function objectsIn(schema: unknown): JsonSchema[] {
+function findObjects(schema: unknown): JsonSchema[] {
   if (typeof schema !== "object" || schema === null) return [];
   const self = schema as JsonSchema;
-  return [...(self["type"] === "object" ? [self] : []), ...Object.values(self).flatMap(objectsIn)];
+  return [...(self["type"] === "object" ? [self] : []), ...Object.values(self).flatMap(findObjects)];
 }
 
-describe("for every schema that strict mode can mean", () => {
-  test("objects are closed, and the values it took are still taken, with null for what was absent", () => {
+describe("for every schema that strict mode can express", () => {
+  test("objects allow no additional properties, and valid values stay valid with null for absent properties", () => {
     fc.assert(
       fc.property(objectSample(sample), ({ schema, value }) => {
         const strict = toStrictSchema(schema)!;
         expect(strict).toBeDefined();
-        for (const one of objectsIn(strict)) {
-          expect(one["additionalProperties"]).toBe(false);
-          expect(one["required"]).toEqual(Object.keys(one["properties"] as object));
+        for (const inner of findObjects(strict)) {
+          expect(inner["additionalProperties"]).toBe(false);
+          expect(inner["required"]).toEqual(Object.keys(inner["properties"] as object));
         }
         expect(Check(schema, value)).toBe(true);
-        expect(Check(strict, written(schema, value))).toBe(true);
+        expect(Check(strict, toStrictValue(schema, value))).toBe(true);
       }),
     );
   });
 
-  test("the conversion changes nothing that it was given, and converting again changes nothing", () => {
+  test("the input is not changed, and converting the result again changes nothing", () => {
     fc.assert(
       fc.property(objectSample(sample), ({ schema }) => {
         const before = JSON.stringify(schema);
@@ -311,7 +320,7 @@ describe("for every schema that strict mode can mean", () => {
     );
   });
 
-  test("whatever is given as a schema, the answer is a schema or undefined", () => {
+  test("any input gives a schema or undefined", () => {
     fc.assert(
       fc.property(
         fc.dictionary(

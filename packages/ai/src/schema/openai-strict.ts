@@ -1,57 +1,61 @@
 import type { JsonSchema, ToolParameters } from "../context.ts";
-import { toJsonSchema } from "./adapt.ts";
 import { isRecord } from "../is-record.ts";
+import { asArray, asRecord } from "../json.ts";
+import { toJsonSchema } from "./adapt.ts";
 
-const converted = new WeakMap<object, { schema: JsonSchema | undefined }>();
+const cache = new WeakMap<object, { schema: JsonSchema | undefined }>();
 
 /**
- * The parameters as OpenAI's strict mode wants them: objects are closed, every property is required, and one that was
- * optional may be null instead. What strict mode does not know is dropped where arguments stay recognisable (a length,
- * a default: validation still looks at the tool's own schema); undefined where they would not (open maps, tuples, `allOf`,
- * a value of any type, references that lead elsewhere) and where the schema is larger than strict mode takes.
+ * Converts parameters to a schema for OpenAI's strict mode: objects allow no additional properties, every property is
+ * required, and an optional one may be null instead.
+ *
+ * Limits that strict mode does not support, such as a length, are dropped, because arguments are validated against the
+ * tool's own schema anyway. Undefined if the schema cannot be expressed (open maps, tuples, `allOf`, a value of any
+ * type, external references) or is too large for strict mode.
  *
  * The result is cached by identity and must not be changed.
  */
 export function toStrictSchema(parameters: ToolParameters): JsonSchema | undefined {
-  const known = converted.get(parameters);
-  if (known) return known.schema;
+  const cached = cache.get(parameters);
+  if (cached) return cached.schema;
   const schema = convertRoot(toJsonSchema(parameters));
-  converted.set(parameters, { schema });
+  cache.set(parameters, { schema });
   return schema;
 }
 
-/** What one conversion counts and needs to know. */
+/** The state of one conversion. */
 interface Conversion {
-  /** The names that a local reference may lead to. */
+  /** The names of the definitions that a reference may point to. */
   readonly definitions: ReadonlySet<string>;
   properties: number;
   enumValues: number;
   characters: number;
 }
 
-const most = { properties: 5_000, enumValues: 1_000, characters: 120_000, levels: 10 };
+/** OpenAI's limits for strict schemas. */
+const limits = { properties: 5_000, enumValues: 1_000, characters: 120_000, levels: 10 };
 
-/** No schema that strict mode takes is deeper than this, counting unions and arrays too. */
-const deepest = 64;
+/** Limits the recursion. It counts unions and arrays too, unlike `limits.levels`. */
+const maxDepth = 64;
 
-interface SchemaPath {
-  /** Objects around this schema. */
+interface SchemaDepth {
+  /** The number of enclosing objects. */
   level: number;
-  /** Schemas around this schema. */
+  /** The number of enclosing schemas. */
   depth: number;
 }
 
 function convertRoot(root: JsonSchema): JsonSchema | undefined {
   if (root["type"] !== undefined && root["type"] !== "object") return undefined;
-  if (shaping.some((key) => key !== "properties" && root[key] !== undefined)) return undefined;
-  const definitions = { ...readRecord(root["definitions"]), ...readRecord(root["$defs"]) };
+  if (structuralKeywords.some((key) => key !== "properties" && root[key] !== undefined)) return undefined;
+  const definitions = { ...asRecord(root["definitions"]), ...asRecord(root["$defs"]) };
   const conversion: Conversion = {
     definitions: new Set(Object.keys(definitions)),
     properties: 0,
     enumValues: 0,
     characters: 0,
   };
-  // Without properties a nested object is an open map, but at the root it is a tool without arguments.
+  // A nested object without properties is an open map, but a root without properties is a tool without arguments.
   const object = { ...root, type: "object", properties: root["properties"] ?? {} };
   const schema = convert(object, { level: 0, depth: 0 }, conversion);
   const defs = convertAll(definitions, { level: 0, depth: 0 }, conversion);
@@ -60,40 +64,44 @@ function convertRoot(root: JsonSchema): JsonSchema | undefined {
 }
 
 const isTooLarge = (conversion: Conversion) =>
-  conversion.properties > most.properties ||
-  conversion.enumValues > most.enumValues ||
-  conversion.characters > most.characters;
+  conversion.properties > limits.properties ||
+  conversion.enumValues > limits.enumValues ||
+  conversion.characters > limits.characters;
 
-/** Keywords that say which values are meant, not only which of them are good; next to others they cannot be dropped. */
-const shaping = ["properties", "items", "anyOf", "oneOf", "allOf", "enum", "const", "$ref"];
+/** Keywords that define the kind of value. They cannot be dropped, and strict mode does not support combining them. */
+const structuralKeywords = ["properties", "items", "anyOf", "oneOf", "allOf", "enum", "const", "$ref"];
 
-function convert(schema: unknown, place: SchemaPath, conversion: Conversion): JsonSchema | undefined {
-  if (!isRecord(schema) || place.depth > deepest) return undefined;
-  const shapes = shaping.filter((key) => schema[key] !== undefined);
-  if (schema["$ref"] !== undefined) return shapes.length > 1 ? undefined : convertReference(schema["$ref"], conversion);
-  const note = typeof schema["description"] === "string" ? { description: schema["description"] } : {};
+function convert(schema: unknown, position: SchemaDepth, conversion: Conversion): JsonSchema | undefined {
+  if (!isRecord(schema) || position.depth > maxDepth) return undefined;
+  const keys = structuralKeywords.filter((key) => schema[key] !== undefined);
+  if (schema["$ref"] !== undefined) return keys.length > 1 ? undefined : convertReference(schema["$ref"], conversion);
+  const description = typeof schema["description"] === "string" ? { description: schema["description"] } : {};
   if (schema["allOf"] !== undefined) {
-    // A list of one is how generators write a described reference.
-    const [only, ...others] = readList(schema["allOf"]);
-    const inner = shapes.length > 1 || others.length > 0 ? undefined : convert(only, deeper(place), conversion);
-    return inner?.["$ref"] === undefined ? inner && { ...inner, ...note } : inner;
+    // Generators write a reference with a description as `allOf` with one member.
+    const [member, ...others] = asArray(schema["allOf"]);
+    const inner = keys.length > 1 || others.length > 0 ? undefined : convert(member, deeper(position), conversion);
+    return inner?.["$ref"] === undefined ? inner && { ...inner, ...description } : inner;
   }
   if (schema["anyOf"] !== undefined || schema["oneOf"] !== undefined) {
-    if (shapes.length > 1) return undefined;
-    const variants = readList(schema["anyOf"] ?? schema["oneOf"]).map((one) => convert(one, deeper(place), conversion));
-    return variants.length > 0 && variants.every(isRecord) ? { ...note, anyOf: variants } : undefined;
+    if (keys.length > 1) return undefined;
+    const members = asArray(schema["anyOf"] ?? schema["oneOf"]);
+    const variants = members.map((member) => convert(member, deeper(position), conversion));
+    return variants.length > 0 && variants.every(isRecord) ? { ...description, anyOf: variants } : undefined;
   }
   if (schema["enum"] !== undefined || schema["const"] !== undefined) {
     const literals = convertLiterals(schema, conversion);
-    return literals && { ...note, ...literals };
+    return literals && { ...description, ...literals };
   }
-  const typed = convertTyped(schema, place, conversion);
-  return typed && { ...note, ...typed };
+  const typed = convertTyped(schema, position, conversion);
+  return typed && { ...description, ...typed };
 }
 
-const deeper = (place: SchemaPath, levels = 0): SchemaPath => ({ level: place.level + levels, depth: place.depth + 1 });
+const deeper = (position: SchemaDepth, levels = 0): SchemaDepth => ({
+  level: position.level + levels,
+  depth: position.depth + 1,
+});
 
-/** Only the root and its definitions can be referred to, and nothing may stand beside a reference. */
+/** A reference may only point to the root or a definition, and may not be combined with other keywords. */
 function convertReference(reference: unknown, conversion: Conversion): JsonSchema | undefined {
   if (reference === "#") return { $ref: "#" };
   const name = typeof reference === "string" ? /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(reference)?.[1] : undefined;
@@ -104,21 +112,21 @@ function convertReference(reference: unknown, conversion: Conversion): JsonSchem
 const unescapePointer = (name: string) => name.replaceAll("~1", "/").replaceAll("~0", "~");
 
 function convertLiterals(schema: JsonSchema, conversion: Conversion): JsonSchema | undefined {
-  const values = schema["const"] !== undefined ? [schema["const"]] : readList(schema["enum"]);
-  const types = [...new Set(values.map(literalType))];
+  const values = schema["const"] !== undefined ? [schema["const"]] : asArray(schema["enum"]);
+  const types = [...new Set(values.map(getLiteralType))];
   if (types.length === 0 || types.includes(undefined)) return undefined;
   conversion.enumValues += values.length;
   for (const value of values) if (typeof value === "string") conversion.characters += value.length;
   return { type: types.length === 1 ? types[0] : types, enum: values };
 }
 
-function literalType(value: unknown): string | undefined {
+function getLiteralType(value: unknown): string | undefined {
   if (value === null) return "null";
   const type = typeof value;
   return type === "string" || type === "number" || type === "boolean" ? type : undefined;
 }
 
-/** What strict mode understands, by type. */
+/** The keywords that strict mode supports, by type. */
 const keywords: Record<string, readonly string[]> = {
   string: ["pattern", "format"],
   number: ["multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum"],
@@ -131,24 +139,24 @@ const keywords: Record<string, readonly string[]> = {
 
 const formats = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-const isUnderstood = (key: string, value: unknown): boolean => {
+const isSupported = (key: string, value: unknown): boolean => {
   if (key === "format") return formats.includes(value as string);
   if (key === "pattern") return typeof value === "string" && !/\(\?<?[=!]/.test(value);
   return typeof value === "number";
 };
 
-function convertTyped(schema: JsonSchema, place: SchemaPath, conversion: Conversion): JsonSchema | undefined {
+function convertTyped(schema: JsonSchema, position: SchemaDepth, conversion: Conversion): JsonSchema | undefined {
   const types = readTypes(schema);
   const result: JsonSchema = { type: types.length === 1 ? types[0] : types };
   for (const type of types) {
-    const kept = keywords[type];
-    if (!kept) return undefined;
-    for (const key of kept) if (isUnderstood(key, schema[key])) result[key] = schema[key];
+    const supported = keywords[type];
+    if (!supported) return undefined;
+    for (const key of supported) if (isSupported(key, schema[key])) result[key] = schema[key];
     const parts =
       type === "object"
-        ? convertObject(schema, place, conversion)
+        ? convertObject(schema, position, conversion)
         : type === "array"
-          ? convertArray(schema, place, conversion)
+          ? convertArray(schema, position, conversion)
           : {};
     if (!parts) return undefined;
     Object.assign(result, parts);
@@ -162,41 +170,41 @@ function readTypes(schema: JsonSchema): string[] {
   return (Array.isArray(type) ? type : [type]).map(String);
 }
 
-function convertObject(schema: JsonSchema, place: SchemaPath, conversion: Conversion): JsonSchema | undefined {
+function convertObject(schema: JsonSchema, position: SchemaDepth, conversion: Conversion): JsonSchema | undefined {
   const isOpen = schema["additionalProperties"] !== undefined && schema["additionalProperties"] !== false;
   if (isOpen || schema["patternProperties"] !== undefined || !isRecord(schema["properties"])) return undefined;
-  if (place.level >= most.levels) return undefined;
+  if (position.level >= limits.levels) return undefined;
   const properties = schema["properties"];
-  const required = new Set(readList(schema["required"]));
+  const required = new Set(asArray(schema["required"]));
   if ([...required].some((name) => !Object.hasOwn(properties, String(name)))) return undefined;
-  const closed = convertAll(properties, deeper(place, 1), conversion);
-  if (!closed) return undefined;
-  const names = Object.keys(closed);
+  const converted = convertAll(properties, deeper(position, 1), conversion);
+  if (!converted) return undefined;
+  const names = Object.keys(converted);
   conversion.properties += names.length;
   return {
     properties: Object.fromEntries(
-      names.map((name) => [name, required.has(name) ? closed[name] : nullable(closed[name] as JsonSchema)]),
+      names.map((name) => [name, required.has(name) ? converted[name] : toNullable(converted[name] as JsonSchema)]),
     ),
     required: names,
     additionalProperties: false,
   };
 }
 
-function convertArray(schema: JsonSchema, place: SchemaPath, conversion: Conversion): JsonSchema | undefined {
+function convertArray(schema: JsonSchema, position: SchemaDepth, conversion: Conversion): JsonSchema | undefined {
   if (schema["prefixItems"] !== undefined) return undefined;
-  const items = convert(schema["items"], deeper(place), conversion);
+  const items = convert(schema["items"], deeper(position), conversion);
   return items && { items };
 }
 
-/** Each schema of a record; undefined if one cannot be expressed. */
+/** Converts each schema of a record; undefined if one of them cannot be expressed. */
 function convertAll(
   schemas: Record<string, unknown>,
-  place: SchemaPath,
+  position: SchemaDepth,
   conversion: Conversion,
 ): Record<string, unknown> | undefined {
   const entries: [string, JsonSchema][] = [];
   for (const [name, schema] of Object.entries(schemas)) {
-    const strict = convert(schema, deeper(place), conversion);
+    const strict = convert(schema, deeper(position), conversion);
     if (!strict) return undefined;
     conversion.characters += name.length;
     entries.push([name, strict]);
@@ -204,25 +212,22 @@ function convertAll(
   return Object.fromEntries(entries);
 }
 
-/** The same schema, which also takes null. */
-function nullable(schema: JsonSchema): JsonSchema {
-  const { description, ...rest } = schema;
-  const note = description !== undefined ? { description } : {};
-  const nothing = { type: "null" };
-  if (Array.isArray(rest["anyOf"])) {
-    const variants = rest["anyOf"] as JsonSchema[];
-    return variants.some(takesNull) ? schema : { ...note, anyOf: [...variants, nothing] };
+/** The schema, extended to also allow null. */
+function toNullable(schema: JsonSchema): JsonSchema {
+  const { description, ...undescribed } = schema;
+  const descriptionField = description !== undefined ? { description } : {};
+  const nullSchema = { type: "null" };
+  if (Array.isArray(schema["anyOf"])) {
+    const variants = schema["anyOf"] as JsonSchema[];
+    return variants.some(allowsNull) ? schema : { ...descriptionField, anyOf: [...variants, nullSchema] };
   }
-  if (takesNull(schema)) return schema;
-  const types = rest["type"] === undefined ? [] : [rest["type"]].flat();
+  if (allowsNull(schema)) return schema;
+  const types = schema["type"] === undefined ? [] : [schema["type"]].flat();
   if (types.length === 0 || types.includes("object") || types.includes("array")) {
-    return { ...note, anyOf: [rest, nothing] };
+    return { ...descriptionField, anyOf: [undescribed, nullSchema] };
   }
-  const literals = Array.isArray(rest["enum"]) ? { enum: [...(rest["enum"] as unknown[]), null] } : {};
+  const literals = Array.isArray(schema["enum"]) ? { enum: [...(schema["enum"] as unknown[]), null] } : {};
   return { ...schema, type: [...types, "null"], ...literals };
 }
 
-const takesNull = (schema: JsonSchema): boolean => [schema["type"]].flat().includes("null");
-
-const readRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
-const readList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const allowsNull = (schema: JsonSchema): boolean => [schema["type"]].flat().includes("null");

@@ -5,7 +5,7 @@ import { optionalStringEnum, StringEnum } from "./string-enum.ts";
 
 const unit = StringEnum(["C", "F"], { description: "The unit", default: "C" });
 
-test("a string enum goes over the wire as type and enum, without a union", () => {
+test("a string enum becomes a schema with type and enum, without a union", () => {
   expect(toJsonSchema(unit)).toEqual({ type: "string", enum: ["C", "F"], description: "The unit", default: "C" });
   expect(toJsonSchema(StringEnum(["a"]))).toEqual({ type: "string", enum: ["a"] });
 });
@@ -15,17 +15,17 @@ test("its static type is the union of its values", () => {
   expectTypeOf<Static<typeof unit>>().toEqualTypeOf<"C" | "F">();
 });
 
-test("an optional one is a property that an object does not require", () => {
-  const place = Type.Object({ unit, other: optionalStringEnum(["x", "y"]) });
-  expect(IsOptional(place.properties.other)).toBe(true);
-  expectTypeOf<Static<typeof place>>().toEqualTypeOf<{ unit: "C" | "F"; other?: "x" | "y" }>();
-  expect(toJsonSchema(place)).toMatchObject({
+test("an optional string enum is an optional property of its object", () => {
+  const schema = Type.Object({ unit, other: optionalStringEnum(["x", "y"]) });
+  expect(IsOptional(schema.properties.other)).toBe(true);
+  expectTypeOf<Static<typeof schema>>().toEqualTypeOf<{ unit: "C" | "F"; other?: "x" | "y" }>();
+  expect(toJsonSchema(schema)).toMatchObject({
     required: ["unit"],
     properties: { other: { type: "string", enum: ["x", "y"] } },
   });
 });
 
-test("the list of values stays the caller's own", () => {
+test("changing the list of values later does not change the schema", () => {
   const values = ["a", "b"];
   const schema = StringEnum(values);
   values.push("c");

@@ -1,16 +1,16 @@
-// Types only: TypeBox itself is 25 KB that nobody needs at start. The two marks below are how it knows its own types;
-// a test holds them against its guards.
+// Only types are imported, because loading TypeBox (25 KB) would slow down startup. TypeBox recognises its types by the
+// two hidden properties below; a test checks them against its guards.
 import type { TOptional, TUnsafe } from "typebox";
 
 export interface StringEnumOptions<TValue extends string> {
   description?: string;
-  /** Filled in by validation when the model leaves the property out. */
+  /** Filled in by validation if the model omits the property. */
   default?: TValue;
 }
 
 /**
- * One of a few strings, as `{ type: "string", enum: […] }`. TypeBox's own union of literals becomes `anyOf`, which not
- * every provider takes.
+ * A schema for one of several strings, as `{ type: "string", enum: […] }`. TypeBox's own union of literals becomes
+ * `anyOf`, which not every provider accepts.
  */
 export function StringEnum<const TValues extends readonly string[]>(
   values: TValues,
@@ -26,7 +26,7 @@ export function StringEnum<const TValues extends readonly string[]>(
   return Object.defineProperty(schema, "~unsafe", { value: null }) as unknown as TUnsafe<TValues[number]>;
 }
 
-/** The same, for a property that may be left out. */
+/** Like `StringEnum`, for an optional property. */
 export function optionalStringEnum<const TValues extends readonly string[]>(
   values: TValues,
   options: StringEnumOptions<TValues[number]> = {},

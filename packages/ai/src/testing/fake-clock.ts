@@ -1,10 +1,10 @@
 import type { Clock } from "../clock.ts";
 
-/** A clock that stands still until it is told to move. */
+/** A clock that only moves when `advance` is called. */
 export interface FakeClock extends Clock {
-  /** Moves on, firing what falls due on the way, in order, and letting what they started run in between. */
+  /** Advances the time and fires all due timers in order. Between timers, pending promises are run. */
   advance(byMs: number): Promise<void>;
-  /** How many timers are waiting. */
+  /** The number of pending timers. */
   readonly waiting: number;
 }
 
@@ -43,5 +43,5 @@ export function createFakeClock(startMs = 1_700_000_000_000): FakeClock {
   };
 }
 
-/** Lets everything that is ready run: promises first, then what the event loop has at hand. */
+/** Runs pending promises and one turn of the event loop. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));

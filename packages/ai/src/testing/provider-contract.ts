@@ -1,9 +1,9 @@
 /**
- * What every provider must do, whatever it speaks, as cases for any test runner:
+ * The contract of every provider, whatever its API, as cases for any test runner:
  *
  *     for (const { name, run } of providerContract(setup)) test(name, run);
  *
- * Each case talks to a real server on loopback.
+ * Each case sends requests to a real server on loopback.
  */
 import assert from "node:assert/strict";
 import type { Context } from "../context.ts";
@@ -20,11 +20,11 @@ import { startWireServer, type WireReply, type WireServer } from "./wire-server.
 export interface ProviderContractSetup {
   provider: ApiProvider;
   dialect: WireDialect;
-  /** A reasoning model with vision whose base URL points at the server. */
+  /** Returns a reasoning model with vision whose base URL is the server's. */
   model: (serverUrl: string) => Model;
-  /** Default: an API key. For providers with other credentials. */
+  /** For providers with other credentials. Default: an API key. */
   options?: SimpleStreamOptions;
-  /** What this API cannot say. */
+  /** What this API does not support. */
   cannot?: { thinking?: boolean; redactedThinking?: boolean; cacheWrites?: boolean; toolCallIds?: boolean };
 }
 
@@ -46,26 +46,28 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
   const cases: ContractCase[] = [];
   const add = (name: string, run: () => Promise<void>) => cases.push({ name: `${dialect.api}: ${name}`, run });
 
-  add("a plain answer arrives as text, with usage, id and reason", async () => {
+  add("a text answer has usage, id and stop reason", async () => {
     const usage = { input: 12, output: 7 };
-    const { message, events } = await ask(setup, [answer({ content: [text("Hello, wörld 🌍!")], usage })]);
-    assert.deepEqual(texts(message), ["Hello, wörld 🌍!"]);
+    const { message, events } = await request(setup, [answer({ content: [text("Hello, wörld 🌍!")], usage })]);
+    assert.deepEqual(getTexts(message), ["Hello, wörld 🌍!"]);
     assert.equal(message.stopReason, "stop");
     assert.equal(message.usage.input, 12);
     assert.equal(message.usage.output, 7);
     assert.equal(message.usage.totalTokens, 19);
-    assert.ok(message.rawStopReason, "the provider's own reason is kept");
+    assert.ok(message.rawStopReason, "the provider's own stop reason is kept");
     assertGrammar(events);
     assert.equal(events.filter(({ type }) => type === "text_delta").length > 1, true, "the text arrives in pieces");
   });
 
-  add("tool calls arrive with their arguments, also in parallel and without any", async () => {
+  add("tool calls have their arguments, even in parallel and if the arguments are empty", async () => {
     const content = [
       text("Let me see."),
       call("weather", { place: "Zürich", days: 3, deep: { list: [1, "two", null, true] } }, "call-1"),
       call("now", {}, "call-2"),
     ];
-    const { message, events } = await ask(setup, [answer({ content })], { context: { ...hello, tools: [weather] } });
+    const { message, events } = await request(setup, [answer({ content })], {
+      context: { ...hello, tools: [weather] },
+    });
     const calls = message.content.filter((block) => block.type === "toolCall");
     assert.deepEqual(
       calls.map(({ name, arguments: args }) => ({ name, args })),
@@ -86,17 +88,17 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
   });
 
   if (!cannot.thinking) {
-    add("thinking arrives before the answer, and its signature goes back with the next request", async () => {
+    add("thinking comes before the answer, and its signature is sent back with the next request", async () => {
       const first = answer({ content: [thinking("Let me think…", "c2lnbmF0dXJl"), text("Yes.")] });
       const server = await startWireServer(dialect, [first, answer({ content: [text("Again.")] })]);
       try {
-        const { message, events } = await askServer(setup, server, { options: { reasoning: "high" } });
-        const [thought, said] = message.content;
-        assert.equal(thought?.type === "thinking" && thought.thinking, "Let me think…");
-        assert.equal(said?.type === "text" && said.text, "Yes.");
+        const { message, events } = await requestFrom(setup, server, { options: { reasoning: "high" } });
+        const [thinkingBlock, textBlock] = message.content;
+        assert.equal(thinkingBlock?.type === "thinking" && thinkingBlock.thinking, "Let me think…");
+        assert.equal(textBlock?.type === "text" && textBlock.text, "Yes.");
         assertGrammar(events);
         const messages = [...hello.messages, message, { role: "user" as const, content: "Sure?", timestamp: 2 }];
-        await askServer(setup, server, { context: { ...hello, messages }, options: { reasoning: "high" } });
+        await requestFrom(setup, server, { context: { ...hello, messages }, options: { reasoning: "high" } });
         assert.ok(JSON.stringify(server.requests[1]?.body).includes("c2lnbmF0dXJl"), "the signature is sent back");
       } finally {
         await server.close();
@@ -104,17 +106,17 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     });
   }
 
-  add("cached tokens are counted apart and every count costs what the model's prices say", async () => {
+  add("cached tokens are counted separately, and the cost follows the model's prices", async () => {
     const usage = { input: 100, output: 50, cacheRead: 30, ...(cannot.cacheWrites ? {} : { cacheWrite: 20 }) };
-    const { message } = await ask(setup, [answer({ content: [text("x")], usage })]);
+    const { message } = await request(setup, [answer({ content: [text("x")], usage })]);
     const { input, cacheRead, cacheWrite, output, cost } = message.usage;
     assert.deepEqual({ input, cacheRead, cacheWrite, output }, { cacheWrite: 0, ...usage });
     assert.ok(cost.total > 0 && Number.isFinite(cost.total));
     assert.equal(cost.total, cost.input + cost.output + cost.cacheRead + cost.cacheWrite);
   });
 
-  add("an answer without content is an answer: it starts and it is done", async () => {
-    const { message, events } = await ask(setup, [answer({ content: [] })]);
+  add("an answer without content has a start and a done event", async () => {
+    const { message, events } = await request(setup, [answer({ content: [] })]);
     assert.equal(message.stopReason, "stop");
     assert.deepEqual(
       events.map(({ type }) => type),
@@ -122,15 +124,15 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     );
   });
 
-  add("connections are kept: one serves many requests", async () => {
+  add("one connection is reused for many requests", async () => {
     const replies = Array.from({ length: 5 }, () => answer({ content: [text("again")] }));
     const server = await startWireServer(dialect, replies);
     try {
       for (let turn = 0; turn < replies.length; turn++) {
-        const { message } = await askServer(setup, server);
-        assert.deepEqual(texts(message), ["again"]);
-        // What is left of the response is read behind the caller's back.
-        for (let wait = 0; wait < 20; wait++) await soon();
+        const { message } = await requestFrom(setup, server);
+        assert.deepEqual(getTexts(message), ["again"]);
+        // The rest of the response is read in the background.
+        for (let wait = 0; wait < 20; wait++) await nextTurn();
       }
       assert.equal(server.connections, 1);
     } finally {
@@ -138,21 +140,21 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     }
   });
 
-  add("a complete answer stays complete when the connection is dropped behind it", async () => {
+  add("a complete answer stays complete if the connection is dropped after it", async () => {
     const frames = dialect.answer({ id: "a", model: "m", content: [text("Done.")] });
-    const { message } = await ask(setup, [{ kind: "raw", chunks: frames, ending: "cut" }], {
+    const { message } = await request(setup, [{ kind: "raw", chunks: frames, ending: "cut" }], {
       options: { maxRetries: 0 },
     });
-    assert.deepEqual(texts(message), ["Done."]);
+    assert.deepEqual(getTexts(message), ["Done."]);
     assert.equal(message.stopReason, "stop");
   });
 
-  add("tools whose names are not accepted or stand twice are left out alone", async () => {
+  add("only tools with invalid or duplicate names are left out", async () => {
     const server = await startWireServer(dialect, [answer({ content: [text("x")] })]);
     try {
       const tools = [weather, weather, { ...weather, name: "no spaces, please" }];
       const options = { toolChoice: { name: "missing" } };
-      const { message } = await askServer(setup, server, { context: { ...hello, tools }, options });
+      const { message } = await requestFrom(setup, server, { context: { ...hello, tools }, options });
       const types = message.diagnostics?.map(({ type }) => type) ?? [];
       assert.deepEqual(types.sort(), ["option_ignored", "tool_left_out", "tool_left_out"]);
       assert.equal(JSON.stringify(server.requests[0]!.body).split('"weather"').length, 2);
@@ -161,23 +163,23 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     }
   });
 
-  add("a blank system prompt is none", async () => {
+  add("a blank system prompt is not sent", async () => {
     const server = await startWireServer(dialect, [answer({ content: [text("x")] })]);
     try {
-      await askServer(setup, server, { context: { ...hello, systemPrompt: " \n" } });
+      await requestFrom(setup, server, { context: { ...hello, systemPrompt: " \n" } });
       assert.equal(JSON.stringify(server.requests[0]!.body).includes(" \\n"), false);
     } finally {
       await server.close();
     }
   });
 
-  add("an answer cut by its length says so", async () => {
-    const { message } = await ask(setup, [answer({ content: [text("To be")], stopReason: "length" })]);
+  add("an answer cut off by its maximum length has the stop reason length", async () => {
+    const { message } = await request(setup, [answer({ content: [text("To be")], stopReason: "length" })]);
     assert.equal(message.stopReason, "length");
   });
 
-  add("a refusal is a failure of its own kind", async () => {
-    const { message } = await ask(setup, [answer({ content: [], stopReason: "refused" })]);
+  add("a refusal is a failure of kind refused", async () => {
+    const { message } = await request(setup, [answer({ content: [], stopReason: "refused" })]);
     assert.equal(message.stopReason, "error");
     assert.equal(message.failure?.kind, "refused");
   });
@@ -193,25 +195,25 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     [503, "overloaded"],
     [529, "overloaded"],
   ] as const) {
-    add(`status ${status} is ${kind} and says why`, async () => {
-      const body = dialect.errorBody(status, "the words of the provider");
-      const { message } = await ask(setup, [{ kind: "status", status, body }], { options: { maxRetries: 0 } });
+    add(`status ${status} is ${kind} and keeps the provider's message`, async () => {
+      const body = dialect.errorBody(status, "the provider's message");
+      const { message } = await request(setup, [{ kind: "status", status, body }], { options: { maxRetries: 0 } });
       assert.equal(message.failure?.kind, kind);
-      assert.match(message.errorMessage ?? "", /the words of the provider/);
+      assert.match(message.errorMessage ?? "", /the provider's message/);
       assert.equal(message.stopReason, "error");
     });
   }
 
-  add("a rate limit is waited out for as long as the server asks, and then succeeds", async () => {
+  add("a rate-limited request is retried after the delay that the server asks for", async () => {
     const limited: WireReply = { kind: "status", status: 429, headers: { "retry-after": "7" } };
     const server = await startWireServer(dialect, [limited, answer({ content: [text("At last.")] })]);
     try {
       const clock = createFakeClock();
-      const asking = askServer(setup, server, { options: { clock } });
-      while (server.requests.length < 1 || clock.waiting < 1) await soon();
+      const pending = requestFrom(setup, server, { options: { clock } });
+      while (server.requests.length < 1 || clock.waiting < 1) await nextTurn();
       await waitForTimer(clock, 7_000);
-      const { message } = await asking;
-      assert.deepEqual(texts(message), ["At last."]);
+      const { message } = await pending;
+      assert.deepEqual(getTexts(message), ["At last."]);
       assert.equal(server.requests.length, 2);
       assert.equal(message.diagnostics?.[0]?.type, "retried");
     } finally {
@@ -219,12 +221,12 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     }
   });
 
-  add("a failure in the middle of a stream keeps what came and is not repeated", async () => {
+  add("a failure inside a stream keeps the received content and is not retried", async () => {
     const frames = dialect.answer({ id: "a", model: "m", content: [text("Half an ans")] });
     const chunks = [...frames.slice(0, 3), dialect.streamError("overloaded", "too busy")];
     const server = await startWireServer(dialect, [{ kind: "raw", chunks, ending: "end" }]);
     try {
-      const { message, events } = await askServer(setup, server);
+      const { message, events } = await requestFrom(setup, server);
       assert.equal(message.stopReason, "error");
       assert.equal(message.failure?.kind, "overloaded");
       assert.match(message.errorMessage ?? "", /too busy/);
@@ -235,28 +237,28 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     }
   });
 
-  add("a connection cut anywhere is an error, never a complete answer, and half a call is not a call", async () => {
-    const whole: ScriptedAnswer = { content: [text("Words."), call("weather", { place: "Rome" }, "call-1")] };
-    const frames = dialect.answer({ id: "a", model: "m", ...whole }).length;
-    const cuts = Array.from({ length: Math.max(0, frames - 3) }, (_unused, at) => at);
+  add("a connection that is dropped anywhere is an error, and an incomplete call is never executable", async () => {
+    const complete: ScriptedAnswer = { content: [text("Words."), call("weather", { place: "Rome" }, "call-1")] };
+    const frames = dialect.answer({ id: "a", model: "m", ...complete }).length;
+    const counts = Array.from({ length: Math.max(0, frames - 3) }, (_unused, index) => index);
     const server = await startWireServer(
       dialect,
-      cuts.map((at) => ({ kind: "cut", answer: whole, frames: at })),
+      counts.map((count) => ({ kind: "cut", answer: complete, frames: count })),
     );
     try {
-      for (const at of cuts) {
-        const { message, events } = await askServer(setup, server, { options: { maxRetries: 0 } });
+      for (const count of counts) {
+        const { message, events } = await requestFrom(setup, server, { options: { maxRetries: 0 } });
         assertGrammar(events);
         if (message.stopReason !== "error") {
-          // Only the closing frames may be missing: then the answer is whole.
-          assert.deepEqual(texts(message), ["Words."], `cut after ${at} frames`);
+          // If only closing frames are missing, the answer is complete.
+          assert.deepEqual(getTexts(message), ["Words."], `dropped after ${count} frames`);
           continue;
         }
         for (const block of message.content) {
           if (block.type !== "toolCall") continue;
           assert.ok(
             block.argumentsError !== undefined || block.arguments["place"] === "Rome",
-            `cut after ${at} frames`,
+            `dropped after ${count} frames`,
           );
         }
       }
@@ -279,7 +281,7 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
       const message = await stream.result();
       assert.equal(message.stopReason, "aborted");
       assert.equal(message.failure?.kind, "aborted");
-      assert.ok(texts(message)[0]?.startsWith("One"), "what came is kept");
+      assert.ok(getTexts(message)[0]?.startsWith("One"), "the received text is kept");
       assertGrammar(events);
       await server.clientLeft();
     } finally {
@@ -287,10 +289,10 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     }
   });
 
-  add("a request that was aborted before it began asks nobody", async () => {
+  add("a request that was aborted before it began is not sent", async () => {
     const server = await startWireServer(dialect, [answer({ content: [text("x")] })]);
     try {
-      const { message } = await askServer(setup, server, { options: { signal: AbortSignal.abort() } });
+      const { message } = await requestFrom(setup, server, { options: { signal: AbortSignal.abort() } });
       assert.equal(message.stopReason, "aborted");
       assert.equal(server.requests.length, 0);
     } finally {
@@ -298,42 +300,41 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     }
   });
 
-  add("a hook that aborts and then hangs cannot hold its request either", async () => {
+  add("a hook that aborts the request and then hangs does not block the abort", async () => {
     const abort = new AbortController();
     const onPayload = () => {
       abort.abort();
       return new Promise<never>(() => undefined);
     };
-    const { message } = await ask(setup, [], { options: { signal: abort.signal, onPayload } });
+    const { message } = await request(setup, [], { options: { signal: abort.signal, onPayload } });
     assert.equal(message.stopReason, "aborted");
   });
 
-  add("a hook that never returns cannot hold a request that is aborted", async () => {
+  add("a hook that never returns does not block an abort", async () => {
     const server = await startWireServer(dialect, []);
     try {
       const abort = new AbortController();
-      const hung = new Promise<never>(() => undefined);
       const onPayload = () => {
         setImmediate(() => abort.abort());
-        return hung;
+        return new Promise<never>(() => undefined);
       };
-      const { message } = await askServer(setup, server, { options: { signal: abort.signal, onPayload } });
+      const { message } = await requestFrom(setup, server, { options: { signal: abort.signal, onPayload } });
       assert.equal(message.stopReason, "aborted");
     } finally {
       await server.close();
     }
   });
 
-  add("pings do not count as content: a server that only pings is idle", async () => {
+  add("a server that only sends pings runs into the idle timeout", async () => {
     const server = await startWireServer(dialect, [
       { kind: "raw", chunks: [dialect.ping, dialect.ping], ending: "hang" },
     ]);
     try {
       const clock = createFakeClock();
-      const asking = askServer(setup, server, { options: { clock, idleTimeoutMs: 120_000, maxRetries: 0 } });
-      while (server.requests.length < 1) await soon();
+      const pending = requestFrom(setup, server, { options: { clock, idleTimeoutMs: 120_000, maxRetries: 0 } });
+      while (server.requests.length < 1) await nextTurn();
       await clock.advance(120_000);
-      const { message } = await asking;
+      const { message } = await pending;
       assert.equal(message.failure?.kind, "idle_timeout");
       assert.match(message.errorMessage ?? "", /120 s/);
     } finally {
@@ -341,26 +342,26 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     }
   });
 
-  for (const [what, chunks] of [
+  for (const [name, chunks] of [
     ["an HTML page", ["<!doctype html><html><head><title>502 Bad Gateway</title></head></html>"]],
     ["a JSON document", ['{"object":"something else"}']],
     ["an empty body", []],
     ["an error with status 200", [dialect.errorBody(500, "boom")]],
   ] as const) {
-    add(`${what} in place of a stream is an error`, async () => {
+    add(`${name} instead of a stream is an error`, async () => {
       const reply: WireReply = { kind: "raw", chunks: [...chunks], ending: "end" };
-      const { message } = await ask(setup, [reply], { options: { maxRetries: 0 } });
+      const { message } = await request(setup, [reply], { options: { maxRetries: 0 } });
       assert.equal(message.stopReason, "error");
       assert.ok(message.errorMessage);
     });
   }
 
-  add("a redirect to another host is not followed, so the key stays home", async () => {
+  add("a redirect to another host is not followed, because the request carries a key", async () => {
     const other = await startWireServer(dialect, [answer({ content: [text("Thanks for the key.")] })]);
     try {
       const location = `${other.url.replace("127.0.0.1", "localhost")}/elsewhere`;
       const reply: WireReply = { kind: "status", status: 307, headers: { location } };
-      const { message } = await ask(setup, [reply]);
+      const { message } = await request(setup, [reply]);
       assert.equal(message.stopReason, "error");
       assert.equal(other.requests.length, 0);
     } finally {
@@ -368,28 +369,28 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     }
   });
 
-  add("the hooks see the payload and the response, and may replace the payload", async () => {
+  add("the hooks get the payload and the response, and can replace the payload", async () => {
     const server = await startWireServer(dialect, [answer({ content: [text("x")] })]);
     try {
-      const seen: unknown[] = [];
-      await askServer(setup, server, {
+      const statuses: unknown[] = [];
+      await requestFrom(setup, server, {
         options: {
           onPayload: (payload) => ({ ...(payload as object), extra_field: 1 }),
-          onResponse: ({ status }) => void seen.push(status),
+          onResponse: ({ status }) => void statuses.push(status),
         },
       });
       assert.equal((server.requests[0]!.body as { extra_field?: number }).extra_field, 1);
-      assert.deepEqual(seen, [200]);
+      assert.deepEqual(statuses, [200]);
     } finally {
       await server.close();
     }
   });
 
-  add("a hook that throws is an error of the request, not of the process", async () => {
+  add("a hook that throws fails the request", async () => {
     const onPayload = () => {
       throw new Error("hook broke");
     };
-    const { message } = await ask(setup, [answer({ content: [text("x")] })], { options: { onPayload } });
+    const { message } = await request(setup, [answer({ content: [text("x")] })], { options: { onPayload } });
     assert.equal(message.stopReason, "error");
     assert.match(message.errorMessage ?? "", /hook broke/);
   });
@@ -397,7 +398,7 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
   add("headers can be added and removed", async () => {
     const server = await startWireServer(dialect, [answer({ content: [text("x")] })]);
     try {
-      await askServer(setup, server, {
+      await requestFrom(setup, server, {
         options: { headers: { "X-Extra": "yes", "content-type": "application/json; x=1", accept: null } },
       });
       assert.equal(server.requests[0]?.headers["x-extra"], "yes");
@@ -411,32 +412,32 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
   return cases;
 }
 
-const answer = (scripted: ScriptedAnswer): WireReply => ({ kind: "answer", answer: scripted });
+const answer = (scriptedAnswer: ScriptedAnswer): WireReply => ({ kind: "answer", answer: scriptedAnswer });
 
-const texts = (message: AssistantMessage) =>
+const getTexts = (message: AssistantMessage) =>
   message.content.filter((block) => block.type === "text").map((block) => block.text);
 
-interface Asking {
+interface RequestParams {
   context?: Context;
   options?: SimpleStreamOptions;
 }
 
-function start(setup: ProviderContractSetup, server: WireServer, asking: Asking = {}) {
-  const options = { apiKey: "test-key", ...setup.options, ...asking.options };
-  return setup.provider.streamSimple(setup.model(server.url), asking.context ?? hello, options);
+function start(setup: ProviderContractSetup, server: WireServer, params: RequestParams = {}) {
+  const options = { apiKey: "test-key", ...setup.options, ...params.options };
+  return setup.provider.streamSimple(setup.model(server.url), params.context ?? hello, options);
 }
 
-async function askServer(setup: ProviderContractSetup, server: WireServer, asking: Asking = {}) {
-  const stream = start(setup, server, asking);
+async function requestFrom(setup: ProviderContractSetup, server: WireServer, params: RequestParams = {}) {
+  const stream = start(setup, server, params);
   const events: AssistantMessageEvent[] = [];
   for await (const event of stream) events.push(event);
   return { message: await stream.result(), events };
 }
 
-async function ask(setup: ProviderContractSetup, replies: WireReply[], asking: Asking = {}) {
+async function request(setup: ProviderContractSetup, replies: WireReply[], params: RequestParams = {}) {
   const server = await startWireServer(setup.dialect, replies);
   try {
-    return await askServer(setup, server, asking);
+    return await requestFrom(setup, server, params);
   } finally {
     await server.close();
   }
@@ -445,11 +446,11 @@ async function ask(setup: ProviderContractSetup, replies: WireReply[], asking: A
 /** Checks the order of events: one `start` first, blocks that open and close once, one terminal event last. */
 export function assertGrammar(events: readonly AssistantMessageEvent[]): void {
   const open = new Map<number, string>();
-  events.forEach((event, at) => {
-    const terminal = event.type === "done" || event.type === "error";
-    assert.equal(terminal, at === events.length - 1, `${event.type} at ${at} of ${events.length}`);
-    if (terminal) return;
-    assert.equal(event.type === "start", at === 0, `start comes first, not ${event.type}`);
+  events.forEach((event, index) => {
+    const isTerminal = event.type === "done" || event.type === "error";
+    assert.equal(isTerminal, index === events.length - 1, `${event.type} at ${index} of ${events.length}`);
+    if (isTerminal) return;
+    assert.equal(event.type === "start", index === 0, `start comes first, not ${event.type}`);
     if (event.type === "start") return;
     const [kind = "", phase] = event.type.split("_");
     if (phase === "start") {
@@ -463,10 +464,10 @@ export function assertGrammar(events: readonly AssistantMessageEvent[]): void {
   assert.equal(open.size, 0, "every block that opened has closed");
 }
 
-const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Advances until a timer that is due within `withinMs` has fired; sockets need real time to get there. */
+/** Fires the timers that are due within `withinMs`. Waits first, because the sockets use real time. */
 async function waitForTimer(clock: ReturnType<typeof createFakeClock>, withinMs: number): Promise<void> {
-  for (let turn = 0; turn < 200; turn++) await soon();
+  for (let turn = 0; turn < 200; turn++) await nextTurn();
   await clock.advance(withinMs);
 }

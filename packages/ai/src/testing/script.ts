@@ -1,14 +1,14 @@
 import type { AssistantMessage, TextContent, ThinkingContent, ToolCall } from "../message.ts";
 
-/** What a scripted model or server is to say, in no provider's terms. */
+/** An answer of a scripted model or server, independent of any provider. */
 export interface ScriptedAnswer {
   content: AssistantMessage["content"];
-  /** Default: `toolUse` when there are calls, else `stop`. */
+  /** Default: `toolUse` if there are calls, else `stop`. */
   stopReason?: "stop" | "length" | "toolUse" | "refused";
   usage?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number; reasoning?: number };
   /** Default `answer-1`, `answer-2`, … */
   id?: string;
-  /** The model that answers. Default: the one that was asked. */
+  /** The model that answers. Default: the requested one. */
   model?: string;
 }
 
@@ -20,7 +20,7 @@ export const thinking = (content: string, signature?: string): ThinkingContent =
   ...(signature !== undefined && { thinkingSignature: signature }),
 });
 
-/** A tool call. Without an id it gets one from its name and arguments, so that scripts stay readable. */
+/** A tool call. The default id is derived from its name and the number of arguments. */
 export const call = (name: string, args: ToolCall["arguments"] = {}, id?: string): ToolCall => ({
   type: "toolCall",
   id: id ?? `call_${name}_${Object.keys(args).length}`,
@@ -31,10 +31,12 @@ export const call = (name: string, args: ToolCall["arguments"] = {}, id?: string
 export const getStopReason = (answer: ScriptedAnswer): NonNullable<ScriptedAnswer["stopReason"]> =>
   answer.stopReason ?? (answer.content.some((block) => block.type === "toolCall") ? "toolUse" : "stop");
 
-/** Cuts a text as a model would send it: a few characters at a time, never inside a surrogate pair. */
-export function pieces(content: string, size = 7): string[] {
+/** Splits a text into deltas of a few characters, never inside a surrogate pair. */
+export function splitText(content: string, size = 7): string[] {
   const characters = [...content];
-  const cut: string[] = [];
-  for (let at = 0; at < characters.length; at += size) cut.push(characters.slice(at, at + size).join(""));
-  return cut;
+  const deltas: string[] = [];
+  for (let start = 0; start < characters.length; start += size) {
+    deltas.push(characters.slice(start, start + size).join(""));
+  }
+  return deltas;
 }

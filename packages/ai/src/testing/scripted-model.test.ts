@@ -8,11 +8,11 @@ import { scriptedModel } from "./scripted-model.ts";
 
 const context = { messages: [{ role: "user" as const, content: "hi", timestamp: 0 }] };
 
-test("it says what its script says, turn by turn, and remembers what it was asked", async () => {
+test("it answers with its script turn by turn, and records the requests", async () => {
   const model = scriptedModel([
     [thinking("Hm.", "sig"), call("read", { path: "a" }, "c1")],
     { content: [text("Done.")], stopReason: "length", usage: { input: 3, output: 4 } },
-    (asked, _options, turn) => [text(`turn ${turn}, ${asked.messages.length} messages`)],
+    (request, _options, turn) => [text(`turn ${turn}, ${request.messages.length} messages`)],
   ]);
   const events: AssistantMessageEvent[] = [];
   const stream = streamSimple(model, context);
@@ -30,23 +30,23 @@ test("it says what its script says, turn by turn, and remembers what it was aske
     usage: { input: 3, output: 4, totalTokens: 7 },
   });
   expect((await complete(model, context)).content).toEqual([text("turn 3, 1 messages")]);
-  expect(model.asked.map(({ context: asked }) => asked.messages.length)).toEqual([1, 1, 1]);
+  expect(model.asked.map((request) => request.context.messages.length)).toEqual([1, 1, 1]);
   expect(model.left).toBe(0);
   model.dispose();
 });
 
-test("a script that is too short is an error that says so", async () => {
+test("a script that is too short is an error", async () => {
   const message = await complete(scriptedModel([]), context);
   expect(message.errorMessage).toMatch(/asked 1 times/);
 });
 
-test("it fails as scripted, after what it had to say", async () => {
+test("it fails as scripted, after the scripted content", async () => {
   const failure = { kind: "rate_limited" as const, message: "slow down", retryAfterMs: 5 };
   const message = await complete(scriptedModel([{ failure, content: [text("I was")] }]), context);
   expect(message).toMatchObject({ stopReason: "error", errorMessage: "slow down", failure, content: [text("I was")] });
 });
 
-test("it speaks at its rate, by the clock it was given, and stops when it is told to", async () => {
+test("it sends deltas at the configured rate of the clock, and stops when the signal aborts", async () => {
   const clock = createFakeClock();
   const model = scriptedModel([[text("one two three four five")]], { tokensPerSecond: 10, delayMs: 500, clock });
   const abort = new AbortController();

@@ -8,32 +8,32 @@ import type { Model } from "../model.ts";
 import type { SimpleStreamOptions } from "../options.ts";
 import { Draft } from "../protocols/draft.ts";
 import { registerApiProvider, unregisterApiProviders } from "../registry.ts";
-import { pieces, type ScriptedAnswer, getStopReason } from "./script.ts";
+import { splitText, type ScriptedAnswer, getStopReason } from "./script.ts";
 
-/** One turn of the script: blocks, a whole answer, a failure, a wait, or a function that decides when it is asked. */
+/** One turn of the script: content blocks, an answer, a failure, or a function that returns one of these. */
 export type ScriptedTurn =
   | AssistantMessage["content"]
   | ScriptedAnswer
-  | { failure: Failure; /** What is said before it fails. */ content?: AssistantMessage["content"] }
+  | { failure: Failure; /** Sent before the failure. */ content?: AssistantMessage["content"] }
   | ((context: Context, options: SimpleStreamOptions, turn: number) => ScriptedTurn | Promise<ScriptedTurn>);
 
 export interface ScriptedModelOptions {
-  /** Any part of the model's description. */
+  /** Overrides fields of the model. */
   model?: Partial<Model>;
-  /** How fast it speaks; default as fast as it is read. */
+  /** Deltas per second. Default: no delay between deltas. */
   tokensPerSecond?: number;
-  /** Before the first token of each turn. Default 0. */
+  /** The delay before the first delta of each turn. Default 0. */
   delayMs?: number;
   clock?: Clock;
 }
 
-/** A model that says what its script says. Use it wherever a `Model` is wanted; `dispose` forgets it. */
+/** A model that answers with its script. Call `dispose` to unregister it. */
 export interface ScriptedModel extends Model {
-  /** What it was asked, one entry a turn. `messages` is a copy taken at that moment. */
+  /** The requests, one entry per turn. `messages` is a copy made at the time of the request. */
   readonly asked: { context: Context; options: SimpleStreamOptions }[];
   /** Adds turns to the end of the script. */
   add(...turns: ScriptedTurn[]): void;
-  /** Turns that have not been spoken yet. */
+  /** The number of remaining turns. */
   readonly left: number;
   dispose(): void;
 }
@@ -45,19 +45,19 @@ export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedM
   const queue = [...turns];
   const asked: ScriptedModel["asked"] = [];
   const clock = options.clock ?? systemClock;
-  const speak = (model: Model, context: Context, request: SimpleStreamOptions = {}) => {
-    asked.push({ context: { ...context, messages: structuredClone(context.messages) }, options: request });
+  const streamTurn = (model: Model, context: Context, requestOptions: SimpleStreamOptions = {}) => {
+    asked.push({ context: { ...context, messages: structuredClone(context.messages) }, options: requestOptions });
     const stream = new AssistantMessageEventStream();
     const turn = queue.shift();
-    const voice: Voice = { model, stream, clock, options, signal: request.signal };
-    const number = asked.length;
-    resolveTurn(turn, context, request, number)
-      .then((resolved) => say(voice, resolved, number))
+    const output: Output = { model, stream, clock, options, signal: requestOptions.signal };
+    const turnNumber = asked.length;
+    resolveTurn(turn, context, requestOptions, turnNumber)
+      .then((resolved) => playTurn(output, resolved, turnNumber))
       .catch((error: unknown) => stream.fail(error));
     return stream;
   };
-  registerApiProvider({ api, stream: speak, streamSimple: speak }, api);
-  const description: Model = {
+  registerApiProvider({ api, stream: streamTurn, streamSimple: streamTurn }, api);
+  const model: Model = {
     id: "scripted",
     name: "Scripted model",
     provider: "scripted",
@@ -70,15 +70,15 @@ export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedM
     ...options.model,
     api,
   };
-  return Object.defineProperties(description, {
+  return Object.defineProperties(model, {
     asked: { value: asked },
-    add: { value: (...more: ScriptedTurn[]) => void queue.push(...more) },
+    add: { value: (...newTurns: ScriptedTurn[]) => void queue.push(...newTurns) },
     left: { get: () => queue.length },
     dispose: { value: () => unregisterApiProviders(api) },
   }) as ScriptedModel;
 }
 
-interface Voice {
+interface Output {
   model: Model;
   stream: AssistantMessageEventStream;
   clock: Clock;
@@ -92,16 +92,16 @@ async function resolveTurn(
   turn: ScriptedTurn | undefined,
   context: Context,
   options: SimpleStreamOptions,
-  number: number,
+  turnNumber: number,
 ): Promise<ResolvedTurn> {
   let resolved = turn;
-  while (typeof resolved === "function") resolved = await resolved(context, options, number);
+  while (typeof resolved === "function") resolved = await resolved(context, options, turnNumber);
   if (resolved) return resolved;
-  throw new AiError("script_exhausted", `The scripted model was asked ${number} times, and its script is shorter.`);
+  throw new AiError("script_exhausted", `The scripted model was asked ${turnNumber} times, but its script is shorter.`);
 }
 
-async function say(voice: Voice, turn: ResolvedTurn, number: number): Promise<void> {
-  const { stream, clock, options, model } = voice;
+async function playTurn(output: Output, turn: ResolvedTurn, turnNumber: number): Promise<void> {
+  const { stream, clock, options, model, signal } = output;
   const draft = new Draft(model, clock.now());
   const fail = (failure: Failure) => {
     draft.abandon();
@@ -109,44 +109,44 @@ async function say(voice: Voice, turn: ResolvedTurn, number: number): Promise<vo
     const stopReason = failure.kind === "aborted" ? "aborted" : "error";
     stream.end(Object.assign(draft.message, { stopReason, errorMessage: failure.message, failure }));
   };
-  const pause = async (afterMs: number) => afterMs > 0 && (await sleep(clock, afterMs, voice.signal)) === "aborted";
+  const isAbortedAfter = async (afterMs: number) =>
+    signal?.aborted === true || (afterMs > 0 && (await sleep(clock, afterMs, signal)) === "aborted");
   const aborted: Failure = { kind: "aborted", message: "The request was aborted." };
-  if (voice.signal?.aborted || (await pause(options.delayMs ?? 0))) return fail(aborted);
+  if (await isAbortedAfter(options.delayMs ?? 0)) return fail(aborted);
 
   const answer: ScriptedAnswer = Array.isArray(turn) ? { content: turn } : { content: [], ...turn };
-  let spoken = 0;
+  const deltaMs = options.tokensPerSecond ? 1_000 / options.tokensPerSecond : 0;
+  let deltas = 0;
   for (const [key, block] of answer.content.entries()) {
-    for (const write of writes(draft, key, block)) {
-      write();
+    for (const writeDelta of getDeltas(draft, key, block)) {
+      writeDelta();
       for (const event of draft.take()) stream.push(event);
-      spoken++;
-      if (voice.signal?.aborted || (await pause(options.tokensPerSecond ? 1_000 / options.tokensPerSecond : 0))) {
-        return fail(aborted);
-      }
+      deltas++;
+      if (await isAbortedAfter(deltaMs)) return fail(aborted);
     }
     draft.close(key);
     for (const event of draft.take()) stream.push(event);
   }
   if (!Array.isArray(turn) && "failure" in turn) return fail(turn.failure);
   const reason = getStopReason(answer);
-  draft.identify({ responseId: answer.id ?? `answer-${number}`, responseModel: answer.model });
-  draft.usage({ input: 0, output: spoken, ...answer.usage });
+  draft.identify({ responseId: answer.id ?? `answer-${turnNumber}`, responseModel: answer.model });
+  draft.usage({ input: 0, output: deltas, ...answer.usage });
   if (reason === "refused") return fail({ kind: "refused", message: "The scripted model refused." });
   draft.message.rawStopReason = reason;
   stream.end(Object.assign(draft.message, { stopReason: reason }));
 }
 
-/** The steps in which a block is spoken. */
-function* writes(draft: Draft, key: number, block: AssistantMessage["content"][number]): Generator<() => void> {
-  if (block.type === "text") for (const piece of pieces(block.text)) yield () => draft.text(key, piece);
+/** The deltas of a block, as functions that write them to the draft. */
+function* getDeltas(draft: Draft, key: number, block: AssistantMessage["content"][number]): Generator<() => void> {
+  if (block.type === "text") for (const piece of splitText(block.text)) yield () => draft.text(key, piece);
   else if (block.type === "thinking" && block.redacted) {
     yield () => draft.redactedThinking(key, block.thinkingSignature ?? "");
   } else if (block.type === "thinking") {
-    for (const piece of pieces(block.thinking)) yield () => draft.thinking(key, piece);
+    for (const piece of splitText(block.thinking)) yield () => draft.thinking(key, piece);
     const { thinkingSignature } = block;
     if (thinkingSignature !== undefined) yield () => void Object.assign(draft.block(key) ?? {}, { thinkingSignature });
   } else {
     yield () => draft.toolCall(key, { id: block.id, name: block.name });
-    for (const piece of pieces(JSON.stringify(block.arguments))) yield () => draft.argumentsDelta(key, piece);
+    for (const piece of splitText(JSON.stringify(block.arguments))) yield () => draft.argumentsDelta(key, piece);
   }
 }

@@ -5,18 +5,18 @@ import type { WireDialect } from "./dialects/dialect.ts";
 import { wireDialects } from "./dialects/index.ts";
 import type { ScriptedAnswer } from "./script.ts";
 
-/** What the server does with one request. */
+/** The reply to one request. */
 export type WireReply =
   | { kind: "answer"; answer: ScriptedAnswer }
-  /** The frames of the answer up to `frames`, then the connection is cut. */
+  /** Sends the first `frames` frames of the answer, then closes the connection. */
   | { kind: "cut"; answer: ScriptedAnswer; frames: number }
   | { kind: "status"; status: number; headers?: Record<string, string>; body?: string }
-  /** Chunks as they are; then the response ends, is cut, or stays open until the client leaves. */
+  /** Sends the chunks; then ends the response, closes the connection, or leaves it open. */
   | { kind: "raw"; chunks: (string | Uint8Array)[]; ending: "end" | "cut" | "hang"; contentType?: string };
 
 export interface RecordedRequest {
   method: string;
-  /** With the query. */
+  /** Includes the query. */
   path: string;
   headers: Record<string, string>;
   /** Parsed JSON. */
@@ -24,22 +24,19 @@ export interface RecordedRequest {
 }
 
 export interface WireServer {
-  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  /** `http://127.0.0.1:PORT`, without a trailing slash. */
   url: string;
   requests: RecordedRequest[];
-  /** How many connections were opened. */
+  /** The number of connections opened so far. */
   readonly connections: number;
-  /** Resolves when a request that was being answered is left by its client. */
+  /** Resolves when a client closes the connection before the response is complete. */
   clientLeft(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A server on loopback that answers each request with the next reply, in the dialect of an API. */
-export async function startWireServer(
-  speaks: KnownApi | WireDialect,
-  replies: readonly WireReply[],
-): Promise<WireServer> {
-  const dialect = typeof speaks === "string" ? wireDialects[speaks] : speaks;
+/** Starts a server on loopback that sends the next reply for each request, in the dialect of an API. */
+export async function startWireServer(api: KnownApi | WireDialect, replies: readonly WireReply[]): Promise<WireServer> {
+  const dialect = typeof api === "string" ? wireDialects[api] : api;
   const queue = [...replies];
   const requests: RecordedRequest[] = [];
   const left = withResolvers();
@@ -102,15 +99,15 @@ function respond(dialect: WireDialect, reply: WireReply, response: ServerRespons
   }
 }
 
-/** Cuts the connection after what was written has left, so that the client sees it. */
+/** Closes the connection after the written data has been sent, so that the client receives it. */
 function flushThenCut(response: ServerResponse): void {
   response.write("", () => setTimeout(() => response.destroy(), 20));
 }
 
-/** The model a request asks for, in its body or its path. */
+/** The requested model, from the body or the path. */
 function readModelId(request: RecordedRequest): string {
-  const named = (request.body as { model?: unknown } | undefined)?.model;
-  if (typeof named === "string") return named;
+  const model = (request.body as { model?: unknown } | undefined)?.model;
+  if (typeof model === "string") return model;
   return decodeURIComponent(/\/(?:models?|deployments)\/([^/:?]+)/.exec(request.path)?.[1] ?? "unknown");
 }
 

@@ -4,7 +4,7 @@
  */
 import { getErrorMessage } from "../errors.ts";
 import type { Frame } from "../protocols/protocol.ts";
-import { asRecord, asString } from "../protocols/read.ts";
+import { asRecord, asString } from "../json.ts";
 
 /** Total length, header length, and the checksum of these two. */
 const preludeBytes = 12;

@@ -3,7 +3,7 @@ import { classifyError, describeError } from "../../failure.ts";
 import type { UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { asRecord, asString } from "../read.ts";
+import { asRecord, asString } from "../../json.ts";
 
 export interface AnthropicState {
   readonly draft: Draft;

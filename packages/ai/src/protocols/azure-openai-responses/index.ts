@@ -4,7 +4,7 @@ import { encodeRequest, type ResponsesModel, type ResponsesVariant } from "../op
 import { resolveOptions } from "../openai-responses/options.ts";
 import { type ResponsesState, start, step } from "../openai-responses/step.ts";
 import { defineProtocol } from "../protocol.ts";
-import { asRecord } from "../read.ts";
+import { asRecord } from "../../json.ts";
 import { type AzureOptions, resolveDeploymentName, resolveResponsesUrl } from "./endpoint.ts";
 
 const azure: ResponsesVariant = {

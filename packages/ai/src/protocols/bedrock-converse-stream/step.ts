@@ -3,7 +3,7 @@ import { classifyError, describeError } from "../../failure.ts";
 import type { UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { asArray, asRecord, asString } from "../read.ts";
+import { asArray, asRecord, asString } from "../../json.ts";
 import { Base64Joiner } from "./base64.ts";
 
 export interface BedrockState {

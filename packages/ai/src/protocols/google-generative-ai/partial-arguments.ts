@@ -2,7 +2,7 @@
  * Converts arguments that arrive as paths and values into JSON text, piece by piece. The server sends them in document
  * order, so each piece only appends text.
  */
-import { asArray, asRecord, asString } from "../read.ts";
+import { asArray, asRecord, asString } from "../../json.ts";
 
 type Key = string | number;
 

@@ -4,7 +4,7 @@ import { toShortHash } from "../../hash.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { asArray, asRecord, asString } from "../read.ts";
+import { asArray, asRecord, asString } from "../../json.ts";
 import { maxJsonDepth, isTooDeep } from "../streaming-json.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 

@@ -5,7 +5,7 @@ import type { Draft } from "../draft.ts";
 import { ToolCalls } from "../openai-completions/calls.ts";
 import { getChoice, toDelta } from "../openai-completions/choice.ts";
 import type { Frame } from "../protocol.ts";
-import { asArray, asRecord, asString } from "../read.ts";
+import { asArray, asRecord, asString } from "../../json.ts";
 
 export interface MistralState {
   readonly draft: Draft;

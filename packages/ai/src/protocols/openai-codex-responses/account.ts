@@ -1,6 +1,5 @@
-import { tryParseJson } from "../../parse-json.ts";
+import { asRecord, asString, tryParseJson } from "../../json.ts";
 import { MissingCredentials } from "../protocol.ts";
-import { asRecord, asString } from "../read.ts";
 
 /** The claim of a ChatGPT token that holds the account. */
 const accountClaim = "https://api.openai.com/auth";

@@ -1,7 +1,7 @@
 import { toShortHash } from "../../hash.ts";
 import type { ToolCall } from "../../message.ts";
 import type { Draft } from "../draft.ts";
-import { asRecord, asString } from "../read.ts";
+import { asRecord, asString } from "../../json.ts";
 import { isTooDeep } from "../streaming-json.ts";
 import { CallArguments, startsArguments } from "./arguments.ts";
 
@@ -76,7 +76,7 @@ export class ToolCalls {
     return sameId ?? this.#all.at(-1);
   }
 
-  /** `previous` is the call that the piece matched. If the piece has no name, the new call takes the name of `previous`. */
+  /** `previous` is the call that the piece matched. Its name is used if the piece has none. */
   #open({ id, name, args }: Piece, previous: OpenCall | undefined, onOpen: () => void): OpenCall | undefined {
     if (id === "" && name === "" && args === "") return undefined;
     onOpen();

@@ -1,5 +1,5 @@
 import type { Draft } from "../draft.ts";
-import { asArray, asRecord } from "../read.ts";
+import { asArray, asRecord } from "../../json.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -3,8 +3,7 @@
  * field. Some also send `reasoning_details`, which the provider needs to accept the thinking again; the details arrive
  * in pieces and are stored as JSON in the signature of their block.
  */
-import { tryParseJson } from "../../parse-json.ts";
-import { asArray, asRecord, asString } from "../read.ts";
+import { asArray, asRecord, asString, tryParseJson } from "../../json.ts";
 import { isTooDeep } from "../streaming-json.ts";
 
 /** The fields in which servers send thinking text. If a server fills several, they are equal and the first is used. */

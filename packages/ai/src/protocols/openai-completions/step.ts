@@ -4,7 +4,7 @@ import type { ThinkingContent } from "../../message.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { asArray, asRecord, asString } from "../read.ts";
+import { asArray, asRecord, asString } from "../../json.ts";
 import { ToolCalls } from "./calls.ts";
 import { getChoice, toDelta } from "./choice.ts";
 import {

@@ -3,7 +3,7 @@ import { classifyError, describeError } from "../../failure.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { asArray, asRecord, asString } from "../read.ts";
+import { asArray, asRecord, asString } from "../../json.ts";
 import { StreamingJson } from "../streaming-json.ts";
 import { isItemKind, type Item, type ItemKind, ItemTable, type ItemKey } from "./items.ts";
 import { writeCallId, writeReasoning, writeTextSignature } from "./signature.ts";

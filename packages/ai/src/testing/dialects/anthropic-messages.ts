@@ -1,4 +1,4 @@
-import { pieces, getStopReason } from "../script.ts";
+import { splitText, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
 const stopReasons = { stop: "end_turn", length: "max_tokens", toolUse: "tool_use", refused: "refusal" };
@@ -33,17 +33,17 @@ export const anthropicMessagesDialect: WireDialect = {
       const open = (content_block: object) => event({ type: "content_block_start", index, content_block });
       if (block.type === "text") {
         frames.push(open({ type: "text", text: "" }));
-        frames.push(...pieces(block.text).map((text) => delta({ type: "text_delta", text })));
+        frames.push(...splitText(block.text).map((text) => delta({ type: "text_delta", text })));
       } else if (block.type === "toolCall") {
         frames.push(open({ type: "tool_use", id: block.id, name: block.name, input: {} }));
         const json = Object.keys(block.arguments).length > 0 ? JSON.stringify(block.arguments) : "";
         frames.push(delta({ type: "input_json_delta", partial_json: "" }));
-        frames.push(...pieces(json).map((partial_json) => delta({ type: "input_json_delta", partial_json })));
+        frames.push(...splitText(json).map((partial_json) => delta({ type: "input_json_delta", partial_json })));
       } else if (block.redacted) {
         frames.push(open({ type: "redacted_thinking", data: block.thinkingSignature ?? "" }));
       } else {
         frames.push(open({ type: "thinking", thinking: "", signature: "" }));
-        frames.push(...pieces(block.thinking).map((thinking) => delta({ type: "thinking_delta", thinking })));
+        frames.push(...splitText(block.thinking).map((thinking) => delta({ type: "thinking_delta", thinking })));
         frames.push(delta({ type: "signature_delta", signature: block.thinkingSignature ?? "signature" }));
       }
       frames.push(event({ type: "content_block_stop", index }));

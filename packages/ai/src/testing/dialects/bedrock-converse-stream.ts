@@ -1,5 +1,5 @@
 import * as zlib from "node:zlib";
-import { pieces, type ScriptedAnswer, getStopReason } from "../script.ts";
+import { splitText, type ScriptedAnswer, getStopReason } from "../script.ts";
 import type { WireDialect } from "./dialect.ts";
 
 const stopReasons = { stop: "end_turn", length: "max_tokens", toolUse: "tool_use", refused: "content_filtered" };
@@ -11,7 +11,7 @@ export const bedrockConverseStreamDialect: WireDialect = {
   answer(answer) {
     const frames = [awsEvent("messageStart", { role: "assistant" })];
     answer.content.forEach((block, contentBlockIndex) => {
-      frames.push(...blockFrames(block, contentBlockIndex), awsEvent("contentBlockStop", { contentBlockIndex }));
+      frames.push(...toFrames(block, contentBlockIndex), awsEvent("contentBlockStop", { contentBlockIndex }));
     });
     frames.push(awsEvent("messageStop", { stopReason: stopReasons[getStopReason(answer)] }));
     frames.push(awsEvent("metadata", { usage: getUsage(answer), metrics: { latencyMs: 1 } }));
@@ -29,20 +29,20 @@ export const bedrockConverseStreamDialect: WireDialect = {
   errorBody: (_status, message) => JSON.stringify({ message }),
 };
 
-function blockFrames(block: ScriptedAnswer["content"][number], contentBlockIndex: number): Uint8Array[] {
+function toFrames(block: ScriptedAnswer["content"][number], contentBlockIndex: number): Uint8Array[] {
   const delta = (fields: object) => awsEvent("contentBlockDelta", { contentBlockIndex, delta: fields });
-  if (block.type === "text") return pieces(block.text).map((text) => delta({ text }));
+  if (block.type === "text") return splitText(block.text).map((text) => delta({ text }));
   if (block.type === "toolCall") {
     const start = { toolUse: { toolUseId: block.id, name: block.name } };
     const json = Object.keys(block.arguments).length > 0 ? JSON.stringify(block.arguments) : "";
     return [
       awsEvent("contentBlockStart", { contentBlockIndex, start }),
-      ...pieces(json).map((input) => delta({ toolUse: { input } })),
+      ...splitText(json).map((input) => delta({ toolUse: { input } })),
     ];
   }
   if (block.redacted) return [delta({ reasoningContent: { redactedContent: block.thinkingSignature ?? "" } })];
   return [
-    ...pieces(block.thinking).map((text) => delta({ reasoningContent: { text } })),
+    ...splitText(block.thinking).map((text) => delta({ reasoningContent: { text } })),
     delta({ reasoningContent: { signature: block.thinkingSignature ?? "signature" } }),
   ];
 }
@@ -71,8 +71,8 @@ export function awsMessage(headers: Record<string, string>, payload: string): Ui
   const prelude = Buffer.alloc(8);
   prelude.writeUInt32BE(16 + head.length + body.length, 0);
   prelude.writeUInt32BE(head.length, 4);
-  const guarded = Buffer.concat([prelude, checksum(prelude), head, body]);
-  return Buffer.concat([guarded, checksum(guarded)]);
+  const message = Buffer.concat([prelude, getChecksum(prelude), head, body]);
+  return Buffer.concat([message, getChecksum(message)]);
 }
 
 function encodeHeader(name: string, value: string): Buffer {
@@ -83,14 +83,14 @@ function encodeHeader(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([nameBytes.length]), nameBytes, Buffer.from([7]), length, valueBytes]);
 }
 
-function checksum(bytes: Buffer): Buffer {
+function getChecksum(bytes: Buffer): Buffer {
   const sum = Buffer.alloc(4);
-  sum.writeUInt32BE("crc32" in zlib ? zlib.crc32(bytes) : bitwiseCrc32(bytes));
+  sum.writeUInt32BE("crc32" in zlib ? zlib.crc32(bytes) : computeCrc32(bytes));
   return sum;
 }
 
-/** CRC-32 bit by bit, for a Node whose zlib does not offer it. */
-function bitwiseCrc32(bytes: Buffer): number {
+/** CRC-32 for Node before 20.15, whose zlib has no `crc32`. */
+function computeCrc32(bytes: Buffer): number {
   let crc = -1;
   for (const byte of bytes) {
     crc ^= byte;

@@ -2,17 +2,17 @@ import type { KnownApi } from "../../model.ts";
 import type { ScriptedAnswer } from "../script.ts";
 
 /**
- * How a provider's server talks, written from its documentation and its SDK, never from our own parser: a vendor's SDK
- * that is pointed at the wire server has to understand it.
+ * The responses of a provider's server. Written from the provider's documentation and SDK, not from our own parser: the
+ * vendor's SDK must be able to read the responses of the wire server.
  */
 export interface WireDialect {
   api: KnownApi;
   contentType: string;
-  /** The answer as the server would send it: one chunk for each frame. */
+  /** The answer as the server would send it, one chunk per frame. */
   answer(answer: Required<Pick<ScriptedAnswer, "id" | "model">> & ScriptedAnswer): Uint8Array[];
-  /** A frame that keeps the line open and means nothing. */
+  /** A frame without content that keeps the connection open. */
   ping: Uint8Array;
-  /** A frame that reports a failure in the middle of a stream. */
+  /** A frame that reports a failure inside a stream. */
   streamError(kind: "overloaded" | "rate_limited", message: string): Uint8Array;
   /** The body of a response with an error status. */
   errorBody(status: number, message: string): string;

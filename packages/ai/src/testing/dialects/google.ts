@@ -1,6 +1,6 @@
 import type { KnownApi } from "../../model.ts";
 import type { ToolCall } from "../../message.ts";
-import { pieces, getStopReason } from "../script.ts";
+import { splitText, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
 const finishReasons = { stop: "STOP", length: "MAX_TOKENS", toolUse: "STOP", refused: "SAFETY" };
@@ -20,7 +20,7 @@ const toError = (code: number, message: string) => ({ error: { code, message, st
 
 type Parts = Record<string, unknown>[];
 
-function googleDialect(api: KnownApi, callParts: (call: ToolCall) => Parts): WireDialect {
+function createDialect(api: KnownApi, toCallParts: (call: ToolCall) => Parts): WireDialect {
   return {
     api,
     contentType: "text/event-stream",
@@ -36,9 +36,9 @@ function googleDialect(api: KnownApi, callParts: (call: ToolCall) => Parts): Wir
         totalTokenCount: input + cacheRead + output,
       };
       const parts = answer.content.flatMap((block): Parts => {
-        if (block.type === "toolCall") return callParts(block);
-        if (block.type === "text") return textParts(block.text, {}, block.textSignature);
-        return textParts(block.thinking, { thought: true }, block.thinkingSignature);
+        if (block.type === "toolCall") return toCallParts(block);
+        if (block.type === "text") return toTextParts(block.text, {}, block.textSignature);
+        return toTextParts(block.thinking, { thought: true }, block.thinkingSignature);
       });
       return [
         ...parts.map((part) =>
@@ -62,41 +62,41 @@ function googleDialect(api: KnownApi, callParts: (call: ToolCall) => Parts): Wir
   };
 }
 
-/** A text in pieces; a signature comes with the last of them. */
-function textParts(content: string, marks: object, signature: string | undefined): Parts {
-  const parts: Parts = pieces(content).map((text) => ({ text, ...marks }));
+/** The parts of a text. The signature comes with the last part. */
+function toTextParts(content: string, fields: object, signature: string | undefined): Parts {
+  const parts: Parts = splitText(content).map((text) => ({ text, ...fields }));
   if (signature === undefined) return parts;
-  return [...parts.slice(0, -1), { text: "", ...marks, ...parts.at(-1), thoughtSignature: signature }];
+  return [...parts.slice(0, -1), { text: "", ...fields, ...parts.at(-1), thoughtSignature: signature }];
 }
 
-const signed = (call: ToolCall) => (call.thoughtSignature ? { thoughtSignature: call.thoughtSignature } : {});
+const getSignature = (call: ToolCall) => (call.thoughtSignature ? { thoughtSignature: call.thoughtSignature } : {});
 
-/** The Gemini API sends each call whole. */
-export const googleGenerativeAiDialect = googleDialect("google-generative-ai", (call) => [
-  { functionCall: { id: call.id, name: call.name, args: call.arguments }, ...signed(call) },
+/** The Gemini API sends each call in one part. */
+export const googleGenerativeAiDialect = createDialect("google-generative-ai", (call) => [
+  { functionCall: { id: call.id, name: call.name, args: call.arguments }, ...getSignature(call) },
 ]);
 
-/** Vertex can send a call's arguments while they are written: a path and a value at a time. */
-export const googleVertexDialect = googleDialect("google-vertex", (call) => {
-  const values = leaves(call.arguments, "$");
+/** Vertex can stream the arguments of a call as pairs of path and value. */
+export const googleVertexDialect = createDialect("google-vertex", (call) => {
+  const values = findLeaves(call.arguments, "$");
   if (values === undefined)
-    return [{ functionCall: { id: call.id, name: call.name, args: call.arguments }, ...signed(call) }];
+    return [{ functionCall: { id: call.id, name: call.name, args: call.arguments }, ...getSignature(call) }];
   const piece = (partialArg: object) => ({ functionCall: { partialArgs: [partialArg], willContinue: true } });
   return [
-    { functionCall: { id: call.id, name: call.name, willContinue: true }, ...signed(call) },
+    { functionCall: { id: call.id, name: call.name, willContinue: true }, ...getSignature(call) },
     ...values.flatMap(({ jsonPath, value }) =>
       typeof value === "string"
         ? [
-            ...pieces(value).map((stringValue) => piece({ jsonPath, stringValue, willContinue: true })),
+            ...splitText(value).map((stringValue) => piece({ jsonPath, stringValue, willContinue: true })),
             piece({ jsonPath, stringValue: "" }),
           ]
-        : [piece({ jsonPath, ...scalar(value) })],
+        : [piece({ jsonPath, ...encodeScalar(value) })],
     ),
     { functionCall: {} },
   ];
 });
 
-function scalar(value: number | boolean | null): object {
+function encodeScalar(value: number | boolean | null): object {
   if (value === null) return { nullValue: "NULL_VALUE" };
   return typeof value === "number" ? { numberValue: value } : { boolValue: value };
 }
@@ -106,9 +106,9 @@ interface Leaf {
   value: string | number | boolean | null;
 }
 
-/** The values inside, in order; undefined where something empty has no path of its own. */
-function leaves(value: object, path: string): Leaf[] | undefined {
-  const found: Leaf[] = [];
+/** All scalars with their paths, in order; undefined if there is an empty object or array, which no path can express. */
+function findLeaves(value: object, path: string): Leaf[] | undefined {
+  const leaves: Leaf[] = [];
   for (const [key, inner] of Object.entries(value)) {
     const jsonPath = Array.isArray(value)
       ? `${path}[${key}]`
@@ -116,12 +116,12 @@ function leaves(value: object, path: string): Leaf[] | undefined {
         ? `${path}.${key}`
         : `${path}['${key.replace(/['\\]/g, "\\$&")}']`;
     if (typeof inner !== "object" || inner === null) {
-      found.push({ jsonPath, value: inner });
+      leaves.push({ jsonPath, value: inner });
       continue;
     }
-    const below = leaves(inner, jsonPath);
-    if (!below || below.length === 0) return undefined;
-    found.push(...below);
+    const innerLeaves = findLeaves(inner, jsonPath);
+    if (!innerLeaves || innerLeaves.length === 0) return undefined;
+    leaves.push(...innerLeaves);
   }
-  return found;
+  return leaves;
 }

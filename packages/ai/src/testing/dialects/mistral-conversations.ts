@@ -1,29 +1,29 @@
-import { pieces, type ScriptedAnswer, getStopReason } from "../script.ts";
+import { splitText, type ScriptedAnswer, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
-// Mistral itself documents no word for a refusal; clouds that serve its models stop with `content_filter`.
+// Mistral documents no finish reason for a refusal; cloud providers that host its models send `content_filter`.
 const finishReasons = { stop: "stop", length: "length", toolUse: "tool_calls", refused: "content_filter" };
 
 export const mistralConversationsDialect: WireDialect = {
   api: "mistral-conversations",
   contentType: "text/event-stream; charset=utf-8",
-  // Mistral sends none; gateways keep the line open with a comment.
+  // Mistral sends no pings; gateways send comments to keep the connection open.
   ping: new TextEncoder().encode(": ping\n\n"),
   answer(answer) {
-    const chunk = (delta: object, finish_reason: string | null = null, rest: object = {}) =>
+    const chunk = (delta: object, finish_reason: string | null = null, extra: object = {}) =>
       sse({
         id: answer.id,
         object: "chat.completion.chunk",
         created: 1,
         model: answer.model,
         choices: [{ index: 0, delta, finish_reason, logprobs: null }],
-        ...rest,
+        ...extra,
       });
     const calls = answer.content.filter((block) => block.type === "toolCall");
     return [
       chunk({ role: "assistant", content: "" }),
-      ...answer.content.flatMap(deltas).map((delta) => chunk(delta)),
-      // Calls come whole, each with its place in the list.
+      ...answer.content.flatMap(toDeltas).map((delta) => chunk(delta)),
+      // Each call is sent in one chunk, with its index.
       ...calls.map(({ id, name, arguments: args }, index) =>
         chunk({ tool_calls: [{ id, function: { name, arguments: JSON.stringify(args) }, index }] }),
       ),
@@ -40,7 +40,7 @@ export const mistralConversationsDialect: WireDialect = {
       code: null,
     }),
   errorBody(status, message) {
-    // The gateway in front of the API answers these itself.
+    // The gateway in front of the API sends these.
     if (status === 401 || status === 403) return JSON.stringify({ message, request_id: "r-1" });
     const types: Record<number, string> = {
       429: "rate_limited",
@@ -52,14 +52,14 @@ export const mistralConversationsDialect: WireDialect = {
   },
 };
 
-function deltas(block: ScriptedAnswer["content"][number]): object[] {
+function toDeltas(block: ScriptedAnswer["content"][number]): object[] {
   if (block.type === "toolCall") return [];
-  if (block.type === "text") return pieces(block.text).map((content) => ({ content }));
+  if (block.type === "text") return splitText(block.text).map((content) => ({ content }));
   const part = (text: string[], fields: object = {}) => ({
     content: [{ type: "thinking", thinking: text.map((piece) => ({ type: "text", text: piece })), ...fields }],
   });
   return [
-    ...pieces(block.thinking).map((piece) => part([piece])),
+    ...splitText(block.thinking).map((piece) => part([piece])),
     ...(block.thinkingSignature === undefined ? [] : [part([], { signature: block.thinkingSignature })]),
   ];
 }

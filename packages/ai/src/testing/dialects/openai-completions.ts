@@ -1,5 +1,5 @@
 import type { ToolCall } from "../../message.ts";
-import { pieces, type ScriptedAnswer, getStopReason } from "../script.ts";
+import { splitText, type ScriptedAnswer, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
 const finishReasons = { stop: "stop", length: "length", toolUse: "tool_calls", refused: "content_filter" };
@@ -7,7 +7,7 @@ const finishReasons = { stop: "stop", length: "length", toolUse: "tool_calls", r
 export const openaiCompletionsDialect: WireDialect = {
   api: "openai-completions",
   contentType: "text/event-stream; charset=utf-8",
-  // OpenAI's own server sends none; gateways keep the line open with a comment.
+  // OpenAI sends no pings; gateways send comments to keep the connection open.
   ping: new TextEncoder().encode(": processing\n\n"),
   answer(answer) {
     const chunk = (fields: object) =>
@@ -18,7 +18,9 @@ export const openaiCompletionsDialect: WireDialect = {
     return [
       choice({ role: "assistant", content: "", refusal: null }),
       ...answer.content
-        .flatMap((block) => (block.type === "toolCall" ? callDeltas(block, calls.indexOf(block)) : wordDeltas(block)))
+        .flatMap((block) =>
+          block.type === "toolCall" ? toCallDeltas(block, calls.indexOf(block)) : toTextDeltas(block),
+        )
         .map((delta) => choice(delta)),
       choice({}, finishReasons[getStopReason(answer)]),
       chunk({ choices: [], usage: getUsage(answer) }),
@@ -41,11 +43,11 @@ export const openaiCompletionsDialect: WireDialect = {
   },
 };
 
-function callDeltas(call: ToolCall, index: number): object[] {
+function toCallDeltas(call: ToolCall, index: number): object[] {
   const name = { index, id: call.id, type: "function", function: { name: call.name, arguments: "" } };
   const deltas: object[] = [
     { tool_calls: [name] },
-    ...pieces(JSON.stringify(call.arguments)).map((json) => ({
+    ...splitText(JSON.stringify(call.arguments)).map((json) => ({
       tool_calls: [{ index, function: { arguments: json } }],
     })),
   ];
@@ -55,18 +57,18 @@ function callDeltas(call: ToolCall, index: number): object[] {
   return deltas;
 }
 
-/** Thinking with a signature is told as OpenRouter does, with details; without one as most servers do. */
-function wordDeltas(block: Exclude<ScriptedAnswer["content"][number], ToolCall>): object[] {
-  if (block.type === "text") return pieces(block.text).map((content) => ({ content }));
+/** Thinking with a signature is sent as `reasoning_details`, like OpenRouter does; other thinking as text. */
+function toTextDeltas(block: Exclude<ScriptedAnswer["content"][number], ToolCall>): object[] {
+  if (block.type === "text") return splitText(block.text).map((content) => ({ content }));
   const { thinkingSignature } = block;
   if (thinkingSignature === undefined) {
-    return pieces(block.thinking).map((reasoning_content) => ({ reasoning_content }));
+    return splitText(block.thinking).map((reasoning_content) => ({ reasoning_content }));
   }
   if (block.redacted)
     return [{ reasoning_details: [{ type: "reasoning.encrypted", data: thinkingSignature, index: 0 }] }];
   const detail = (fields: object) => [{ type: "reasoning.text", format: "anthropic-claude-v1", index: 0, ...fields }];
   return [
-    ...pieces(block.thinking).map((piece) => ({ reasoning: piece, reasoning_details: detail({ text: piece }) })),
+    ...splitText(block.thinking).map((piece) => ({ reasoning: piece, reasoning_details: detail({ text: piece }) })),
     { reasoning: null, reasoning_details: detail({ signature: thinkingSignature }) },
   ];
 }

@@ -1,5 +1,5 @@
 import type { AssistantMessage, ToolCall } from "../../message.ts";
-import { pieces, type ScriptedAnswer, getStopReason } from "../script.ts";
+import { splitText, type ScriptedAnswer, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
 type ResponsesApi = "openai-responses" | "azure-openai-responses" | "openai-codex-responses";
@@ -7,12 +7,12 @@ type Answer = Parameters<WireDialect["answer"]>[0];
 type Block = AssistantMessage["content"][number];
 type Event = { type: string; [key: string]: unknown };
 
-/** OpenAI, Azure and Codex answer alike. */
+/** OpenAI, Azure and Codex send the same responses. */
 export const openaiResponsesDialect = (api: ResponsesApi): WireDialect => ({
   api,
   contentType: "text/event-stream; charset=utf-8",
   ping: new TextEncoder().encode(": keepalive\n\n"),
-  answer: (answer) => toEvents(answer).map((event, at) => sse({ ...event, sequence_number: at }, event.type)),
+  answer: (answer) => toEvents(answer).map((event, index) => sse({ ...event, sequence_number: index }, event.type)),
   streamError: (kind, message) =>
     sse(
       {
@@ -38,13 +38,13 @@ export const openaiResponsesDialect = (api: ResponsesApi): WireDialect => ({
 function toEvents(answer: Answer): Event[] {
   const output = answer.content.map(getItem);
   return [
-    { type: "response.created", response: response(answer, { status: "in_progress", output: [], usage: null }) },
-    ...answer.content.flatMap((block, index) => itemEvents(block, index, output[index]!)),
-    ending(answer, output),
+    { type: "response.created", response: createResponse(answer, { status: "in_progress", output: [], usage: null }) },
+    ...answer.content.flatMap((block, index) => toItemEvents(block, index, output[index]!)),
+    toLastEvent(answer, output),
   ];
 }
 
-function ending(answer: Answer, output: object[]): Event {
+function toLastEvent(answer: Answer, output: object[]): Event {
   const reason = { length: "max_output_tokens", refused: "content_filter", stop: null, toolUse: null }[
     getStopReason(answer)
   ];
@@ -52,11 +52,11 @@ function ending(answer: Answer, output: object[]): Event {
   const incomplete_details = reason === null ? null : { reason };
   return {
     type: `response.${status}`,
-    response: response(answer, { status, incomplete_details, output, usage: getUsage(answer) }),
+    response: createResponse(answer, { status, incomplete_details, output, usage: getUsage(answer) }),
   };
 }
 
-const response = (answer: Answer, fields: { status: string; output: object[]; [key: string]: unknown }) => ({
+const createResponse = (answer: Answer, fields: { status: string; output: object[]; [key: string]: unknown }) => ({
   id: answer.id,
   object: "response",
   created_at: 1_700_000_000,
@@ -90,7 +90,7 @@ type OutputItem =
   | { type: "function_call"; id: string; call_id: string; name: string; arguments: string; status: string }
   | { type: "reasoning"; id: string; summary: object[]; encrypted_content?: string };
 
-/** The item as it is when it is complete. */
+/** The complete item. */
 function getItem(block: Block, index: number): OutputItem {
   switch (block.type) {
     case "text":
@@ -99,10 +99,10 @@ function getItem(block: Block, index: number): OutputItem {
         id: `msg_${index}`,
         role: "assistant",
         status: "completed",
-        content: [outputText(block.text)],
+        content: [createOutputText(block.text)],
       };
     case "toolCall":
-      return { type: "function_call", id: `fc_${index}`, ...callFields(block), status: "completed" };
+      return { type: "function_call", id: `fc_${index}`, ...getCallFields(block), status: "completed" };
     case "thinking":
       return {
         type: "reasoning",
@@ -113,47 +113,51 @@ function getItem(block: Block, index: number): OutputItem {
   }
 }
 
-const callFields = (call: ToolCall) => ({
+const getCallFields = (call: ToolCall) => ({
   call_id: call.id,
   name: call.name,
   arguments: JSON.stringify(call.arguments),
 });
 
-const outputText = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] });
+const createOutputText = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] });
 
-/** What is said of one item, from its announcement to its end. */
-function itemEvents(block: Block, index: number, item: OutputItem): Event[] {
-  const at = { output_index: index, item_id: item.id };
-  const whole = (announced: object, inner: Event[]): Event[] => [
-    { type: "response.output_item.added", output_index: index, item: announced },
+/** The events of one item, from `added` to `done`. */
+function toItemEvents(block: Block, index: number, item: OutputItem): Event[] {
+  const itemRef = { output_index: index, item_id: item.id };
+  const wrap = (initialItem: object, inner: Event[]): Event[] => [
+    { type: "response.output_item.added", output_index: index, item: initialItem },
     ...inner,
     { type: "response.output_item.done", output_index: index, item },
   ];
   switch (block.type) {
     case "text": {
-      const part = { ...at, content_index: 0 };
-      return whole({ ...item, status: "in_progress", content: [] }, [
-        { type: "response.content_part.added", ...part, part: outputText("") },
-        ...pieces(block.text).map((delta) => ({ type: "response.output_text.delta", ...part, delta, logprobs: [] })),
+      const part = { ...itemRef, content_index: 0 };
+      return wrap({ ...item, status: "in_progress", content: [] }, [
+        { type: "response.content_part.added", ...part, part: createOutputText("") },
+        ...splitText(block.text).map((delta) => ({ type: "response.output_text.delta", ...part, delta, logprobs: [] })),
         { type: "response.output_text.done", ...part, text: block.text, logprobs: [] },
-        { type: "response.content_part.done", ...part, part: outputText(block.text) },
+        { type: "response.content_part.done", ...part, part: createOutputText(block.text) },
       ]);
     }
     case "toolCall": {
       const json = JSON.stringify(block.arguments);
-      return whole({ ...item, status: "in_progress", arguments: "" }, [
-        ...pieces(json).map((delta) => ({ type: "response.function_call_arguments.delta", ...at, delta })),
-        { type: "response.function_call_arguments.done", ...at, name: block.name, arguments: json },
+      return wrap({ ...item, status: "in_progress", arguments: "" }, [
+        ...splitText(json).map((delta) => ({ type: "response.function_call_arguments.delta", ...itemRef, delta })),
+        { type: "response.function_call_arguments.done", ...itemRef, name: block.name, arguments: json },
       ]);
     }
     case "thinking": {
-      const announced = { type: "reasoning", id: item.id, summary: [] };
-      if (!block.thinking) return whole(announced, []);
-      const part = { ...at, summary_index: 0 };
+      const initialItem = { type: "reasoning", id: item.id, summary: [] };
+      if (!block.thinking) return wrap(initialItem, []);
+      const part = { ...itemRef, summary_index: 0 };
       const summary = (text: string) => ({ type: "summary_text", text });
-      return whole(announced, [
+      return wrap(initialItem, [
         { type: "response.reasoning_summary_part.added", ...part, part: summary("") },
-        ...pieces(block.thinking).map((delta) => ({ type: "response.reasoning_summary_text.delta", ...part, delta })),
+        ...splitText(block.thinking).map((delta) => ({
+          type: "response.reasoning_summary_text.delta",
+          ...part,
+          delta,
+        })),
         { type: "response.reasoning_summary_text.done", ...part, text: block.thinking },
         { type: "response.reasoning_summary_part.done", ...part, part: summary(block.thinking) },
       ]);

@@ -1,0 +1,27 @@
+/** Helpers for untrusted JSON. */
+import { isRecord } from "./is-record.ts";
+
+/** Parses JSON; undefined if the text is not valid JSON. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The value if it is an object, else an empty one. */
+export const asRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
+
+/** The value if it is an array, else an empty one. */
+export const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** The value if it is a string, else an empty one. */
+export const asString = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Sets an own property. A plain assignment to `__proto__` would change the prototype instead. */
+export function setOwnProperty(target: object, key: string, value: unknown): void {
+  if (key !== "__proto__") (target as Record<string, unknown>)[key] = value;
+  else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+}
