@@ -197,6 +197,19 @@ describe("while a prompt waits behind a compaction", () => {
     expect(session.isStreaming).toBe(false);
   });
 
+  test("an abort also ends other work that was asked for before the prompt and has not begun", async () => {
+    const { session, events, model, compacted } = await openCompacting();
+    const asked = model.asked.length;
+    const secondCompacted = session.compact();
+    const prompted = session.prompt("And then?");
+    await session.abort();
+    expect(await compacted).toMatchObject({ kind: "aborted" });
+    expect(await secondCompacted).toMatchObject({ kind: "aborted" });
+    expect(await prompted).toMatchObject({ end: { kind: "aborted", by: "person" } });
+    expect(getPrompts(events).at(-1)).toBe("And then?");
+    expect(model.asked).toHaveLength(asked);
+  });
+
   test("other work has to wait", async () => {
     const { session, gate, compacted } = await openCompacting([[text("one")]]);
     const prompted = session.prompt("First.");
@@ -224,6 +237,21 @@ describe("work that is no run", () => {
     expect(await compacted).toMatchObject({ kind: "aborted" });
     expect(session.isStreaming).toBe(false);
   });
+
+  test.each([false, true])(
+    "is ended by an abort also before it has begun, with a prompt behind it: %s",
+    async (hasPrompt) => {
+      const { session, model, prompt } = await open(story, { settings: { compaction } });
+      await prompt("word ".repeat(3_000));
+      const compacted = session.compact();
+      const prompted = hasPrompt ? session.prompt("And then?") : undefined;
+      await session.abort();
+      expect(await compacted).toMatchObject({ kind: "aborted" });
+      if (prompted) expect(await prompted).toMatchObject({ end: { kind: "aborted", by: "person" } });
+      expect(model.asked).toHaveLength(1);
+      expect(session.isStreaming).toBe(false);
+    },
+  );
 
   test("is given up after ten minutes", async () => {
     const { clock, compacted } = await openCompacting();
