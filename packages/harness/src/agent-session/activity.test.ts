@@ -406,3 +406,25 @@ test.each(rows)("a follow-up that is queued when %s ends the run %s", async (_na
   expect(session.queue.followUps.map(({ id }) => id)).toEqual(sentInRun === undefined ? [queued.id] : []);
   expect(getEnds(events)).toHaveLength(sentInRun ?? 1);
 });
+
+test("a follow-up stays when the run that should send it cannot begin", async () => {
+  const gate = createGate();
+  const { session, events, until, breakDisk } = await openOnDisk([[call("wait")], [call("stop")], heard], {
+    customTools: [createWaitTool(gate), createStopTool()],
+    scripted: { model: { reasoning: true } },
+  });
+  session.onEvent(({ type }) => {
+    if (type !== "agent_end") return;
+    breakDisk();
+    // The next run has to write this before it begins.
+    session.setThinkingLevel("high").catch(() => undefined);
+  });
+  const submission = mustBeStarted(await session.submit("Begin."));
+  await until("tool_execution_start");
+  const queued = mustBeQueued(await session.submit("Next.", { queue: "followUp" }));
+  gate.open();
+  await expect(submission.outcome).rejects.toMatchObject({ code: "write_failed" });
+  expect(await until("notice")).toMatchObject({ code: "run_failed" });
+  expect(session.queue.followUps.map(({ id }) => id)).toEqual([queued.id]);
+  expect(getEnds(events)).toEqual([{ terminationReason: "no_tool_calls", detail: "terminated" }]);
+});

@@ -172,6 +172,8 @@ export class Activity {
         return outcome;
       } finally {
         this.#state = { kind: "idle" };
+        // A run that could not begin has not said what it took from the queue.
+        this.#parts.inbox.takeBack();
         if (continues && !this.#parts.inbox.isEmpty) this.#runQueued();
       }
     });
@@ -180,15 +182,11 @@ export class Activity {
   /** Begins a run with what is queued. */
   #runQueued(): void {
     if (this.#parts.lifetime.aborted) return;
-    const { inbox, notice } = this.#parts;
     const work = async () => {
       const messages = this.#takeQueued();
       return messages.length > 0 ? await this.#runUntilQuiet(messages) : undefined;
     };
-    this.#whileBusy(work, false).catch((error: unknown) => {
-      inbox.takeBack();
-      notice("run_failed", getErrorMessage(error));
-    });
+    this.#whileBusy(work, false).catch((error: unknown) => this.#parts.notice("run_failed", getErrorMessage(error)));
   }
 
   #takeQueued(): UserMessage[] {
