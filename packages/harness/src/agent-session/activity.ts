@@ -117,8 +117,10 @@ export class Activity {
     // A tool that asked from within a run would wait for itself.
     if (this.isBusy)
       throw new HarnessError("busy", `A run is in progress: ${what} has to wait. Abort the run, or try again later.`);
+    const controller = new AbortController();
+    // An abort counts from now on, also before the work has begun.
+    if (this.#state.kind === "idle") this.#beginExclusive(controller);
     return await this.#lane.enqueue(async () => {
-      const controller = new AbortController();
       this.#beginExclusive(controller);
       const tooLong = new RunAborted({ kind: "aborted", by: "signal" }, `${what} took too long and was given up.`);
       const cancelTimer = this.#parts.clock.setTimer(maxExclusiveWorkMs, () => controller.abort(tooLong));
@@ -141,6 +143,8 @@ export class Activity {
   #beginExclusive(controller: AbortController): void {
     const state = this.#state;
     this.#state = state.kind === "starting" ? { ...state, waitsFor: controller } : { kind: "exclusive", controller };
+    // A prompt that is starting came after this work, and so did the abort of it.
+    if (state.kind === "starting" && state.aborted) controller.abort(state.aborted);
   }
 
   #endExclusive(): void {
@@ -168,6 +172,8 @@ export class Activity {
         return outcome;
       } finally {
         this.#state = { kind: "idle" };
+        // A run that could not begin has not said what it took from the queue.
+        this.#parts.inbox.takeBack();
         if (continues && !this.#parts.inbox.isEmpty) this.#runQueued();
       }
     });
@@ -176,15 +182,11 @@ export class Activity {
   /** Begins a run with what is queued. */
   #runQueued(): void {
     if (this.#parts.lifetime.aborted) return;
-    const { inbox, notice } = this.#parts;
     const work = async () => {
       const messages = this.#takeQueued();
       return messages.length > 0 ? await this.#runUntilQuiet(messages) : undefined;
     };
-    this.#whileBusy(work, false).catch((error: unknown) => {
-      inbox.takeBack();
-      notice("run_failed", getErrorMessage(error));
-    });
+    this.#whileBusy(work, false).catch((error: unknown) => this.#parts.notice("run_failed", getErrorMessage(error)));
   }
 
   #takeQueued(): UserMessage[] {

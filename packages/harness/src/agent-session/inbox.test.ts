@@ -198,6 +198,19 @@ describe("what is dropped", () => {
     await cancelled;
     expect(await getOutcomes()).toEqual(new Map([[id, ["cancelled"]]]));
   });
+
+  test("waits again when the log refuses, without those that were written before", async () => {
+    const { inbox, session, disk, accept, getOutcomes } = await openInbox();
+    const ids = [await accept("One."), await accept("Two."), await accept("Three.")];
+    session.onAppend(() => (disk.isFull = true));
+    await expect(inbox.cancel()).rejects.toMatchObject({ code: "write_failed" });
+    expect(getWords(inbox.list("steer"))).toEqual(["Two.", "Three."]);
+    disk.isFull = false;
+    expect(getWords(await inbox.cancel(ids[1]))).toEqual(["Two."]);
+    disk.isFull = false;
+    expect(getWords(await inbox.refuse("closed"))).toEqual(["Three."]);
+    expect(await getOutcomes()).toEqual(new Map(ids.map((id, index) => [id, [index === 2 ? "refused" : "cancelled"]])));
+  });
 });
 
 describe("an edit", () => {

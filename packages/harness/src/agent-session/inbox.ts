@@ -122,10 +122,18 @@ export class Inbox {
   async #drop(state: "cancelled" | "refused", reason: string, id?: string): Promise<QueuedMessage[]> {
     const dropped = this.#waiting.filter((one) => id === undefined || one.id === id);
     if (dropped.length === 0) return [];
-    // Nobody may take what is being dropped.
-    this.#change(this.#waiting.filter((one) => !dropped.includes(one)));
-    for (const one of dropped) await this.#parts.session.append({ type: "queue", queueId: one.id, state, reason });
-    return dropped.map((one) => ({ id: one.id, content: one.content }));
+    // A message that is being dropped must not be taken.
+    this.#change(this.#waiting.filter((message) => !dropped.includes(message)));
+    for (const [index, { id: queueId }] of dropped.entries()) {
+      try {
+        await this.#parts.session.append({ type: "queue", queueId, state, reason });
+      } catch (error) {
+        // Messages without an outcome in the log wait again.
+        this.#change([...dropped.slice(index), ...this.#waiting]);
+        throw error;
+      }
+    }
+    return dropped.map(({ id: queueId, content }) => ({ id: queueId, content }));
   }
 
   #change(waiting: readonly Waiting[]): void {

@@ -7,6 +7,7 @@ import { type AssistantMessage, type Failure, getErrorMessage, isContextOverflow
 import { type RunEnd, type TerminationReason, toTermination } from "@tau/protocol";
 import { isFailed } from "../agent-session/transcript.ts";
 import type { Budget } from "../budget/budget.ts";
+import { HarnessError } from "../errors.ts";
 import { Attempt, type AttemptContext, type AttemptOutcome } from "./attempt.ts";
 import { compactSession } from "./compacting.ts";
 import { findSpentLimit, getCompactionStep, isContextFull } from "./context-size.ts";
@@ -86,7 +87,9 @@ export class Run {
       if (recorder.logFailure !== undefined) await host.transcript.load(host.session);
     } catch (error) {
       // For example a log that fails in the middle of a compaction. The run still ends as every run ends.
-      end = { kind: "failed", cause: "internal", failure: { kind: "unknown", message: getErrorMessage(error) } };
+      const cause = recorder.logFailure !== undefined || isLogError(error) ? "log" : "internal";
+      const message = recorder.logFailure ?? getErrorMessage(error);
+      end = { kind: "failed", cause, failure: { kind: "unknown", message } };
       recorder.endTurn(end);
     } finally {
       cancelTimers();
@@ -222,3 +225,8 @@ export class Run {
     return () => cancels.forEach((cancel) => cancel());
   }
 }
+
+/** Whether an error says that the session could not be written. */
+const isLogError = (error: unknown): boolean =>
+  error instanceof HarnessError &&
+  (error.code === "write_failed" || error.code === "read_only" || error.code === "overtaken");
