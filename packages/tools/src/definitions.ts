@@ -4,9 +4,9 @@
  */
 import type { AgentTool } from "@tau/agent";
 import { StringEnum } from "@tau/ai";
+import * as Type from "typebox";
 import { prepareEdits } from "./files/edit-arguments.ts";
 import { prepareLineEdits } from "./hashline/edit-arguments.ts";
-import { Type } from "./schema.ts";
 import { defaultMaxBytes, defaultMaxLines } from "./truncate.ts";
 
 type Definition = Pick<AgentTool, "name" | "label" | "description" | "parameters" | "prepareArguments">;
