@@ -3,6 +3,7 @@
  * its beginning, and the other only when a tool is first called.
  */
 import { StringEnum } from "@tau/ai";
+import * as Type from "typebox";
 import type { AccessRequest } from "./access.ts";
 import {
   changedFile,
@@ -21,7 +22,6 @@ import {
 } from "./describe-call.ts";
 import { prepareEdits } from "./files/edit-arguments.ts";
 import { prepareLineEdits } from "./hashline/edit-arguments.ts";
-import { Type } from "./schema.ts";
 import type { DescribedTool } from "./tool.ts";
 import { defaultMaxBytes, defaultMaxLines } from "./truncate.ts";
 

@@ -1,5 +1,5 @@
-// Only types are imported, because loading TypeBox (25 KB) would slow down startup. TypeBox recognises its types by the
-// two hidden properties below; a test checks them against its guards.
+// Types only: with TypeBox itself, importing this package takes 22 ms of CPU instead of 17. TypeBox recognises its schemas
+// by the two marks below; a test compares them with its guards.
 import type { TOptional, TUnsafe } from "typebox";
 
 export interface StringEnumOptions<TValue extends string> {
