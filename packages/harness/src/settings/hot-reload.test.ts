@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
 import { build } from "esbuild";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type SettingsChange, SettingsManager } from "./settings-manager.ts";
 import { formatSettingsProblem } from "./standing.ts";
 
@@ -53,12 +53,10 @@ afterAll(() => void editor.kill("SIGKILL"));
 
 /** Does something with a file in another process. */
 async function elsewhere(file: string, script: string): Promise<void> {
-  const done = once(editor, "message", { signal: AbortSignal.timeout(5_000) });
+  const done = once(editor, "message", { signal: AbortSignal.timeout(45_000) });
   editor.send({ file, script });
   expect((await done)[0]).toBe("done");
 }
-
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 10 });
 
 const saves = {
   "renames a new file over it": `fs.writeFileSync(file + "~", text("saved")); fs.renameSync(file + "~", file);`,
@@ -81,12 +79,12 @@ test.each(Object.entries(saves))(
     const { cwd, agentDir, global, project } = house();
     const { manager, changes } = await watched(cwd, agentDir);
     await elsewhere(global, script);
-    await soon(() => expect(manager.get().theme).toBe("saved"));
+    await expect.poll(() => manager.get().theme).toBe("saved");
     // What replaced the file is watched as well.
     await elsewhere(global, script.replaceAll("saved", "again").replaceAll("-old", "-older"));
-    await soon(() => expect(manager.get().theme).toBe("again"));
+    await expect.poll(() => manager.get().theme).toBe("again");
     await elsewhere(project, script.replaceAll("saved", "project"));
-    await soon(() => expect(manager.get().theme).toBe("project"));
+    await expect.poll(() => manager.get().theme).toBe("project");
     for (const { settings, problems } of changes) {
       expect(problems).toEqual([]);
       expect(settings.theme).toMatch(/^(saved|almost|again|project)$/);
@@ -99,13 +97,13 @@ test("files and directories that come later are seen, and that they are gone", a
   const { manager, changes } = await watched(cwd, agentDir);
   const make = `fs.mkdirSync(path.dirname(file), { recursive: true }); fs.writeFileSync(file, text("made"));`;
   await elsewhere(project, make);
-  await soon(() => expect(manager.get().theme).toBe("made"));
+  await expect.poll(() => manager.get().theme).toBe("made");
   await elsewhere(project, `fs.rmSync(path.dirname(file), { recursive: true });`);
-  await soon(() => expect(manager.get().theme).toBe("system"));
+  await expect.poll(() => manager.get().theme).toBe("system");
   await elsewhere(project, make);
-  await soon(() => expect(manager.get().theme).toBe("made"));
+  await expect.poll(() => manager.get().theme).toBe("made");
   await elsewhere(global, make.replace("made", "own"));
-  await soon(() => expect(manager.getGlobal()).toEqual({ theme: "own" }));
+  await expect.poll(() => manager.getGlobal()).toEqual({ theme: "own" });
   expect(changes.flatMap(({ changed }) => changed)).toEqual(["theme", "theme", "theme"]);
 });
 
@@ -120,7 +118,7 @@ test("what a link points to is watched, also when it is replaced", async () => {
   for (const [how, script] of Object.entries(saves)) {
     if (how === "replaces its directory") continue;
     await elsewhere(join(dotfiles, "tau.json"), script.replaceAll("saved", how));
-    await soon(() => expect(manager.get().theme).toBe(how));
+    await expect.poll(() => manager.get().theme).toBe(how);
   }
 });
 
@@ -128,14 +126,14 @@ test("a file that stays broken is told after a while, the last good value stays,
   const { cwd, agentDir, global } = house();
   const { manager, changes } = await watched(cwd, agentDir);
   await elsewhere(global, `fs.writeFileSync(file, '{ "theme": "bro');`);
-  await soon(() => expect(changes).toHaveLength(1));
+  await expect.poll(() => changes).toHaveLength(1);
   expect(changes[0]?.changed).toEqual([]);
   expect(changes[0]?.problems.map(formatSettingsProblem)).toEqual([
     `${global}:1:12: A text does not end. Close it with a double quote, on the same line.`,
   ]);
   expect(manager.get().theme).toBe("first");
   await elsewhere(global, `fs.writeFileSync(file, text("mended"));`);
-  await soon(() => expect(manager.get().theme).toBe("mended"));
+  await expect.poll(() => manager.get().theme).toBe("mended");
   expect(manager.problems).toEqual([]);
 });
 
@@ -150,14 +148,14 @@ test("time is the clock's: nothing is read before it is quiet, and broken is tol
   // Behind the first look of the watch.
   await manager.reload();
   writeFileSync(global, "{");
-  await soon(() => expect(clock.waiting).toBe(1));
+  await expect.poll(() => clock.waiting).toBe(1);
   await clock.advance(30);
   // Once it was looked at, there is the timer of the second look.
-  await soon(() => expect(clock.waiting).toBe(1));
+  await expect.poll(() => clock.waiting).toBe(1);
   await clock.advance(499);
   expect(problems).toEqual([]);
   await clock.advance(1);
-  await soon(() => expect(problems).toEqual([1]));
+  await expect.poll(() => problems).toEqual([1]);
 });
 
 test("a listener that fails is told and does not keep the others from being called", async () => {
@@ -184,12 +182,12 @@ test("after closing nothing is told and no timer is left", async () => {
   // Behind the first look of the watch.
   await manager.reload();
   writeFileSync(global, "{");
-  await soon(() => expect(clock.waiting).toBe(1));
+  await expect.poll(() => clock.waiting).toBe(1);
   await clock.advance(30);
-  await soon(() => expect(clock.waiting).toBe(1));
+  await expect.poll(() => clock.waiting).toBe(1);
   writeFileSync(global, "{ ");
   // One for what has just happened, and one for the second look.
-  await soon(() => expect(clock.waiting).toBe(2));
+  await expect.poll(() => clock.waiting).toBe(2);
   await manager.close();
   expect(clock.waiting).toBe(0);
   await clock.advance(10_000);
@@ -230,7 +228,7 @@ test("processes that change different settings at once lose nothing, and each se
   );
   expect((await Promise.all(ends)).map(([code]) => code)).toEqual([0, 0, 0]);
   const expected = names.flatMap((name) => Array.from({ length: 8 }, (_unused, at) => `${name}${at}`));
-  await soon(() => expect(Object.keys(manager.get().shellEnv).sort()).toEqual(expected));
+  await expect.poll(() => Object.keys(manager.get().shellEnv).sort()).toEqual(expected);
   expect(readFileSync(global, "utf8")).toContain("// keep me");
   expect(manager.get().theme).toBe("first");
 });
