@@ -13,6 +13,7 @@ import type { Model } from "../model.ts";
 import type { SimpleStreamOptions } from "../options.ts";
 import type { ApiProvider } from "../registry.ts";
 import type { WireDialect } from "./dialects/dialect.ts";
+import type { Clock } from "../clock.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import { call, type ScriptedAnswer, text, thinking } from "./script.ts";
 import { startWireServer, type WireReply, type WireServer } from "./wire-server.ts";
@@ -207,9 +208,14 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     const server = await startWireServer(dialect, [limited, answer({ content: [text("At last.")] })]);
     try {
       const clock = createFakeClock();
-      const asking = askServer(setup, server, { options: { clock } });
-      while (server.requests.length < 1 || clock.waiting < 1) await soon();
-      await waitForTimer(clock, 7_000);
+      const waits: number[] = [];
+      const setTimer: Clock["setTimer"] = (afterMs, fire) => {
+        waits.push(afterMs);
+        return clock.setTimer(afterMs, fire);
+      };
+      const asking = askServer(setup, server, { options: { clock: { ...clock, setTimer } } });
+      while (!waits.includes(7_000)) await soon();
+      await clock.advance(7_000);
       const { message } = await asking;
       assert.deepEqual(texts(message), ["At last."]);
       assert.equal(server.requests.length, 2);
@@ -464,9 +470,3 @@ export function assertGrammar(events: readonly AssistantMessageEvent[]): void {
 }
 
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-/** Advances until a timer that is due within `withinMs` has fired; sockets need real time to get there. */
-async function waitForTimer(clock: ReturnType<typeof createFakeClock>, withinMs: number): Promise<void> {
-  for (let turn = 0; turn < 200; turn++) await soon();
-  await clock.advance(withinMs);
-}
