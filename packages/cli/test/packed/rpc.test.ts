@@ -15,6 +15,7 @@ async function connect({ directory, agentDir }: Ground, ...args: string[]) {
     args,
     cwd: directory,
     env: { PATH: process.env["PATH"], HOME: directory, TAU_DIR: agentDir },
+    closeTimeoutMs: 60_000,
   });
   onTestFinished(async () => void (await tau.close()));
   return tau;
