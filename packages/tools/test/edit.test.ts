@@ -537,7 +537,7 @@ describe("two writers", () => {
     expect(shared + refused).toBe(1_000);
     expect(readFileSync(join(cwd, "file"), "utf8")).toBe(`mine 0: 500\nmine 1: 500\nshared: ${shared}\n`);
     expect(queue.busyFiles).toBe(0);
-  }, 60_000);
+  });
 
   test("a parallel batch of edits and writes of one file happens one by one", async () => {
     const names = Array.from({ length: 50 }, (_unused, at) => `<${at}>`);

@@ -119,7 +119,7 @@ test("in whatever order rivals act, and wherever they die, never do two who live
     },
   );
   await fc.assert(law, { numRuns: 200 });
-}, 60_000);
+});
 
 test("processes that are killed at any call give way to others, and never do two hold it", async () => {
   const directory = scratch();
@@ -180,7 +180,7 @@ test("processes that are killed at any call give way to others, and never do two
     }
   }
   expect(steps.filter((step) => step.startsWith("out")).length).toBeGreaterThanOrEqual(6 * 10);
-}, 60_000);
+});
 
 const isolate = ["--pid", "--fork", "--kill-child"];
 const cannotIsolate = spawnSync("unshare", [...isolate, "--mount-proc", "true"], { encoding: "utf8" });

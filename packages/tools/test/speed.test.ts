@@ -7,18 +7,7 @@ import { createFiles } from "../src/platform/files.ts";
 import { blank } from "./pictures.ts";
 import { scratch } from "./scratch.ts";
 import { containments, processesWith, shell, uniqueSleep } from "./shell-kit.ts";
-import { allowance, measureLoopDelay } from "./time.ts";
-
-/** Fails unless one of three attempts, each of which says how long it took, is over in time. */
-async function expectWithin(ms: number, attempt: () => Promise<number>): Promise<void> {
-  const durations: number[] = [];
-  let limitMs = 0;
-  do {
-    durations.push(await attempt());
-    limitMs = allowance(ms);
-  } while (durations.length < 3 && durations.at(-1)! > limitMs);
-  expect(Math.min(...durations)).toBeLessThan(limitMs);
-}
+import { expectWithin, measureLoopDelay } from "./time.ts";
 
 async function measureMs(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();

@@ -13,6 +13,7 @@ import type { Model } from "../model.ts";
 import type { SimpleStreamOptions } from "../options.ts";
 import type { ApiProvider } from "../registry.ts";
 import type { WireDialect } from "./dialects/dialect.ts";
+import type { Clock } from "../clock.ts";
 import { createFakeClock } from "./fake-clock.ts";
 import { call, type ScriptedAnswer, text, thinking } from "./script.ts";
 import { startWireServer, type WireReply, type WireServer } from "./wire-server.ts";
@@ -209,9 +210,14 @@ export function providerContract(setup: ProviderContractSetup): ContractCase[] {
     const server = await startWireServer(dialect, [limited, answer({ content: [text("At last.")] })]);
     try {
       const clock = createFakeClock();
-      const pending = requestFrom(setup, server, { options: { clock } });
-      while (server.requests.length < 1 || clock.waiting < 1) await nextTurn();
-      await waitForTimer(clock, 7_000);
+      const waits: number[] = [];
+      const setTimer: Clock["setTimer"] = (afterMs, fire) => {
+        waits.push(afterMs);
+        return clock.setTimer(afterMs, fire);
+      };
+      const pending = requestFrom(setup, server, { options: { clock: { ...clock, setTimer } } });
+      while (!waits.includes(7_000)) await nextTurn();
+      await clock.advance(7_000);
       const { message } = await pending;
       assert.deepEqual(getTexts(message), ["At last."]);
       assert.equal(server.requests.length, 2);
@@ -465,9 +471,3 @@ export function assertGrammar(events: readonly AssistantMessageEvent[]): void {
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-/** Fires the timers that are due within `withinMs`. Waits first, because the sockets use real time. */
-async function waitForTimer(clock: ReturnType<typeof createFakeClock>, withinMs: number): Promise<void> {
-  for (let turn = 0; turn < 200; turn++) await nextTurn();
-  await clock.advance(withinMs);
-}

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { getForms } from "../../src/commands/forms.ts";
 import { commands } from "../../src/commands/index.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
@@ -10,11 +11,14 @@ import { flags } from "../../src/flags.ts";
 import { run, temporaryDirectory } from "../kit.ts";
 
 const execute = promisify(execFile);
+let directory = "";
 let script = "";
 
 beforeAll(async () => {
-  ({ out: script } = await run({ directory: "/", agentDir: "/nowhere" }, ["completion", "bash"]));
+  directory = await mkdtemp(join(tmpdir(), "tau-completion-"));
+  ({ out: script } = await run({ directory, agentDir: join(directory, "none") }, ["completion", "bash"]));
 });
+afterAll(() => rm(directory, { recursive: true }));
 
 /** What bash offers after Tab, with the script sourced as a person would. */
 async function offered(...words: string[]): Promise<string[]> {
@@ -44,7 +48,7 @@ test("a command is completed with the forms and options of its table", async () 
         expect(await offered(...before, "--")).toEqual([...own.map(({ name }) => `--${name}`), "--help"]);
     }
   }
-}, 20_000);
+});
 
 test("values that can be listed are offered", async () => {
   expect(await offered("sessions", "export", "--format", "")).toEqual(["html", "md", "jsonl"]);

@@ -14,7 +14,7 @@ const execute = promisify(execFile);
 const unreachable =
   /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT)\b/;
 
-const patienceMs = 12_000;
+const patienceMs = 100_000;
 
 /** In a directory of its own, whatever lies above it. Undefined when it worked, else why the registry was not reached. */
 async function install(directory: string): Promise<string | undefined> {

@@ -147,6 +147,11 @@ export async function endWith({ child, ended }: Started, signal: NodeJS.Signals)
   return { ...result, afterMs: performance.now() - since };
 }
 
+let sleeps = 0;
+
+/** A command that can be told from those of other tests by how long it sleeps. */
+export const sleeping = (): string => `sleep ${30_000 + process.pid}.${++sleeps}`;
+
 /** The processes whose command line has this text. */
 export function processesWith(text: string): number[] {
   return readdirSync("/proc")

@@ -15,6 +15,7 @@ async function connect({ directory, agentDir }: Ground, ...args: string[]) {
     args,
     cwd: directory,
     env: { PATH: process.env["PATH"], HOME: directory, TAU_DIR: agentDir },
+    closeTimeoutMs: 60_000,
   });
   onTestFinished(async () => void (await tau.close()));
   return tau;
@@ -39,7 +40,7 @@ test("a run that hangs is aborted, and another process goes on with its session"
   const events: string[] = [];
   tau.onEvent(({ type }) => events.push(type));
   const running = tau.promptAndWait("Sleep.");
-  while (!events.includes("tool_execution_start")) await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => events).toContain("tool_execution_start");
   await Promise.all([tau.call("abort"), expect(running).rejects.toThrow("ended before its answer")]);
   const { sessionFile } = await tau.call("get_state");
   await tau.close();

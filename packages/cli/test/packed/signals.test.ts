@@ -1,34 +1,20 @@
 /** How the packed program ends: signals, closed pipes, crashes, disks that take nothing. */
-import { execFileSync } from "node:child_process";
-import { openSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { Socket } from "node:net";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { calls, ground, says, temporaryDirectory } from "../kit.ts";
-import { endWith, processesWith, runPacked, start, type Started } from "./kit.ts";
-
-/** Milliseconds from a signal to the end of the program. */
-const longest = 3_000;
-let many = 0;
-
-/** Each command can be told from those of other tests by how long it sleeps. */
-const sleeping = () => `sleep ${30_000 + process.pid}.${++many}`;
+import { endWith, processesWith, runPacked, sleeping, start, type Started } from "./kit.ts";
 
 const isRunning = (command: string) => processesWith(command).length > 0;
 
 /** Where the call has begun: the event of it is out, and the process is there. */
 async function inCommand(run: Started, command: string): Promise<void> {
   await run.until((out) => out.includes("tool_execution_start"));
-  for (let turn = 0; !isRunning(command); turn++) {
-    expect(turn).toBeLessThan(100);
-    await wait(50);
-  }
+  await expect.poll(() => isRunning(command)).toBe(true);
 }
 
-/** Who holds a session. A lease that was given back stays as a file with nobody in it. */
+/** The processes that hold a session. A lease that was given back stays as a file with 0 in it. */
 async function holders(agentDir: string): Promise<number[]> {
   const directory = join(agentDir, "sessions");
   const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith(".lock"));
@@ -44,71 +30,23 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     const run = await start(place, ["--mode", "json", "Wait."]);
     await inCommand(run, command);
     expect(await holders(place.agentDir)).toEqual([run.child.pid]);
-    const { code, afterMs } = await endWith(run, signal);
+    const { code } = await endWith(run, signal);
     expect(code).toBe(exitCodes.interrupted);
-    expect(afterMs).toBeLessThan(longest);
     expect(isRunning(command)).toBe(false);
     expect(await holders(place.agentDir)).toEqual([0]);
     expect(await runPacked(place, ["-c", "-p", "Still there?"])).toMatchObject({ code: 0, out: "Here again.\n" });
   },
 );
 
-test("an interrupt that nothing holds is over at once", async () => {
-  const times: number[] = [];
-  for (let turn = 0; turn < 3; turn++) {
-    const place = await ground([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
-    const run = await start(place, ["-p", "Wait."]);
-    while (place.server.requests.length === 0) await wait(20);
-    times.push((await endWith(run, "SIGINT")).afterMs);
-  }
-  // A thread that waits in the system would be given 400.
-  expect(Math.min(...times)).toBeLessThan(350);
-});
-
 test("SIGINT while the model answers ends the run with one line", async () => {
   const place = await ground([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
   const run = await start(place, ["-p", "Wait."]);
-  for (let turn = 0; place.server.requests.length === 0; turn++) {
-    expect(turn).toBeLessThan(200);
-    await wait(50);
-  }
-  const { code, err, out, afterMs } = await endWith(run, "SIGINT");
+  await expect.poll(() => place.server.requests.length).toBe(1);
+  const { code, err, out } = await endWith(run, "SIGINT");
   expect({ code, out, err }).toEqual({ code: exitCodes.interrupted, out: "", err: "tau: interrupted.\n" });
-  expect(afterMs).toBeLessThan(longest);
 });
 
-test("the second Ctrl-C does not wait", async () => {
-  // A command that nothing but SIGKILL ends takes its time to be ended.
-  const command = `trap "" INT TERM HUP; ${sleeping()}`;
-  const place = await ground([calls("bash", { command })]);
-  const run = await start(place, ["--mode", "json", "Wait."]);
-  await run.until((out) => out.includes("tool_execution_start"));
-  run.child.kill("SIGINT");
-  await wait(20);
-  const { code, afterMs } = await endWith(run, "SIGINT");
-  expect(code).toBe(exitCodes.interrupted);
-  expect(afterMs).toBeLessThan(1_000);
-});
-
-test("the second Ctrl-C does not wait for a thread that nothing else would end", async () => {
-  const directory = await temporaryDirectory();
-  const pipe = join(directory, "pipe");
-  execFileSync("mkfifo", [pipe]);
-  const place = { directory, agentDir: join(directory, "agent") };
-  const writer = new Socket({ fd: openSync(pipe, "r+"), readable: false, writable: true });
-  onTestFinished(() => void writer.destroy());
-  const run = await start(place, ["sessions", "import", pipe]);
-  // More than a pipe holds: when it is gone, the program reads, and waits for an end that does not come.
-  await new Promise((resolve) => void writer.write("x".repeat(300_000), resolve));
-  run.child.kill("SIGINT");
-  await wait(20);
-  const { code, signal, err, afterMs } = await endWith(run, "SIGINT");
-  // A shell tells this as 130.
-  expect({ code, signal, err }).toEqual({ code: null, signal: "SIGINT", err: "" });
-  expect(afterMs).toBeLessThan(1_000);
-});
-
-test("whoever reads may leave early: nothing is said, and nothing goes on", async () => {
+test("a reader that leaves early is no error, and the run ends", async () => {
   const command = sleeping();
   const place = await ground([calls("bash", { command }), says("never read")]);
   const through = ["sh", "-c", '"$@" | head -1; echo "pipe: $?"', "sh"];
@@ -116,10 +54,7 @@ test("whoever reads may leave early: nothing is said, and nothing goes on", asyn
   const { out, err } = await run.ended;
   expect(out.split("\n")).toHaveLength(3);
   expect(err).toBe("");
-  for (let turn = 0; isRunning(command); turn++) {
-    expect(turn).toBeLessThan(60);
-    await wait(50);
-  }
+  await expect.poll(() => isRunning(command)).toBe(false);
 });
 
 test("after a crash in the middle of a call the session goes on, and the model is told", async () => {
@@ -130,10 +65,7 @@ test("after a crash in the middle of a call the session goes on, and the model i
   expect((await endWith(run, "SIGKILL")).signal).toBe("SIGKILL");
   expect(await runPacked(place, ["-c", "-p", "Go on."])).toMatchObject({ code: 0, out: "I will look first.\n" });
   expect(JSON.stringify(place.server.requests[1]?.body)).toContain("outcome of this call is unknown");
-  for (let turn = 0; isRunning(command); turn++) {
-    expect(turn).toBeLessThan(60);
-    await wait(50);
-  }
+  await expect.poll(() => isRunning(command)).toBe(false);
 });
 
 test("an agent directory that cannot be written to is one line", async () => {
@@ -170,13 +102,9 @@ test("Ctrl-C in the middle of a login ends it, and nothing is stored", async () 
   const directory = await temporaryDirectory();
   const place = { directory, agentDir: join(directory, "agent") };
   const run = await start(place, ["auth", "login", "anthropic", "--method", "browser"]);
-  for (let turn = 0; !run.said().err.includes("https://"); turn++) {
-    expect(turn).toBeLessThan(200);
-    await wait(50);
-  }
-  const { code, out, err, afterMs } = await endWith(run, "SIGINT");
+  await expect.poll(() => run.said().err).toContain("https://");
+  const { code, out, err } = await endWith(run, "SIGINT");
   expect({ code, out }).toEqual({ code: exitCodes.interrupted, out: "" });
   expect(err).toMatch(/\ntau auth: The login was cancelled\.\n$/);
-  expect(afterMs).toBeLessThan(longest);
   expect(await readdir(place.agentDir).catch(() => [])).not.toContain("auth.json");
 });

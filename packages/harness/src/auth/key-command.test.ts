@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "@tau/ai";
+import { createFakeClock } from "@tau/ai/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { createKeyCommands } from "./key-command.ts";
 
@@ -54,10 +54,11 @@ test.each([
 
 test("a command that hangs is stopped with all its processes", async () => {
   const file = join(scratch(), "pid");
-  // Time is short for the limit alone.
-  const run = createKeyCommands({ clock: systemClock, timeoutMs: 300 });
-  const outcome = await run(`sleep 60 & echo $! > '${file}'; wait`, "the key of x");
-  expect(outcome).toMatchObject({ failure: { message: expect.stringContaining("0.3 s") } });
+  const clock = createFakeClock();
+  const running = createKeyCommands({ clock, timeoutMs: 300 })(`sleep 60 & echo $! > '${file}'; wait`, "the key of x");
+  await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/^\d+\n$/);
+  await clock.advance(300);
+  expect(await running).toMatchObject({ failure: { message: expect.stringContaining("0.3 s") } });
   const pid = Number(readFileSync(file, "utf8"));
   await expect.poll(() => isRunning(pid)).toBe(false);
 });

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeClock } from "@tau/ai/testing";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { LocalModels } from "./local-models.ts";
 import { type CreateModelRegistryOptions, ModelRegistry } from "./model-registry.ts";
 
@@ -59,7 +59,7 @@ test("models of local servers are found in the background, with the changes of t
   expect(listed(registry, "ollama")).toEqual([]);
   let told = 0;
   registry.subscribe(() => void told++);
-  await vi.waitFor(() => expect(told).toBe(1));
+  await expect.poll(() => told).toBe(1);
   expect(listed(registry, "ollama")).toEqual(["qwen3:8b", "llama3.2:latest"]);
   expect(listed(registry, "vllm")).toEqual(["org/model", "described"]);
   expect(registry.find("ollama", "qwen3:8b")).toMatchObject({

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { completeSimple, getModel, getModels, getProviders, registerModels, unregisterModels } from "@tau/ai";
 import { createFakeClock } from "@tau/ai/testing";
 import { nodeFileSystem } from "@tau/tools/platform";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type CreateModelRegistryOptions, ModelRegistry } from "./model-registry.ts";
 import { formatFileProblem } from "../file-problem.ts";
 
@@ -347,7 +347,7 @@ describe("a bad file", () => {
       registry.subscribe(() => seen.push([ids(registry), registry.problems]));
       await disturb(path);
       const refreshed = registry.refresh();
-      await vi.waitFor(() => expect(clock.waiting).toBe(1), { interval: 5 });
+      await expect.poll(() => clock.waiting).toBe(1);
       await writeFile(path, JSON.stringify(local("new")));
       await clock.advance(150);
       await refreshed;
@@ -368,7 +368,6 @@ describe("a file that another process saves", () => {
   const save = (path: string, script: string) =>
     run(process.execPath, ["-e", `const fs = require("node:fs"); const path = process.argv[1]; ${script}`, path]);
   const json = (id: string) => JSON.stringify(JSON.stringify(local(id)));
-  const soon = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 20 });
 
   for (const [how, script] of [
     ["by renaming over it", `fs.writeFileSync(path + "~", ${json("new")}); fs.renameSync(path + "~", path)`],
@@ -391,7 +390,7 @@ describe("a file that another process saves", () => {
       const seen: string[] = [];
       registry.subscribe(() => seen.push(...ids(registry)));
       await save(path, script);
-      await soon(() => expect(ids(registry)).toEqual(["new"]));
+      await expect.poll(() => ids(registry)).toEqual(["new"]);
       expect(registry.problems).toEqual([]);
       expect(["old", "between", "new"]).toEqual(expect.arrayContaining(seen));
     });
@@ -404,9 +403,9 @@ describe("a file that another process saves", () => {
     await mkdir(agentDir);
     await writeFile(elsewhere, JSON.stringify(local("a")));
     await symlink(elsewhere, join(agentDir, "models.json"));
-    await soon(() => expect(ids(registry)).toEqual(["a"]));
+    await expect.poll(() => ids(registry)).toEqual(["a"]);
     await save(elsewhere, `fs.writeFileSync(path, ${json("b")})`);
-    await soon(() => expect(ids(registry)).toEqual(["b"]));
+    await expect.poll(() => ids(registry)).toEqual(["b"]);
   });
 
   test("is not watched any more when the registry is closed, while another still watches it", async () => {
@@ -414,7 +413,7 @@ describe("a file that another process saves", () => {
     const other = await openAt(join(path, ".."), {});
     registry.close();
     await save(path, `fs.writeFileSync(path, ${json("new")})`);
-    await soon(() => expect(ids(other)).toEqual(["new"]));
+    await expect.poll(() => ids(other)).toEqual(["new"]);
     expect(ids(registry)).toEqual(["old"]);
   });
 

@@ -234,10 +234,10 @@ describe("mentions", () => {
 test("a long text of unclosed signs costs no time", async () => {
   const port = getPort({}, { templates: [template("t", "${1:-".repeat(20_000))] });
   for (const unit of ["`", ' @"', "`` ` ", "\n```", " @\\", "${1:-", "@(", " @'x", ")", "\\)"]) {
-    const started = performance.now();
+    const before = process.cpuUsage();
     await expand(`@${unit.repeat(50_000)}a`, port);
     await expand(`/t ${unit.repeat(20_000)}`, port);
-    expect(performance.now() - started, JSON.stringify(unit)).toBeLessThan(3_000);
+    expect(process.cpuUsage(before).user / 1_000, JSON.stringify(unit)).toBeLessThan(3_000);
   }
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { faultyFileSystem } from "@tau/tools/testing";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { listNamedAgents, loadNamedAgent } from "./named-agent.ts";
 import { createResourceLoader, type Resources, type ResourceLoaderOptions } from "./resource-loader.ts";
 
@@ -174,7 +174,7 @@ describe("a resource loader", () => {
     await write(root, { "agent/SYSTEM.md": "one" });
     isHeld = true;
     const first = loader.reload();
-    await vi.waitFor(() => expect(isHeld).toBe(false));
+    await expect.poll(() => isHeld).toBe(false);
     await write(root, { "agent/SYSTEM.md": "two" });
     let isSecondDone = false;
     const second = loader.reload().then(() => (isSecondDone = true));

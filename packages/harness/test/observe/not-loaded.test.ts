@@ -51,7 +51,7 @@ function run(directory: string, program: string): { said: unknown; seen: string[
   const child = spawnSync(
     process.execPath,
     ["--import", `data:text/javascript,${encodeURIComponent(hooks)}`, join(directory, "program.mjs")],
-    { env: { PATH: process.env["PATH"], SEEN: seen }, encoding: "utf8", timeout: 15_000 },
+    { env: { PATH: process.env["PATH"], SEEN: seen }, encoding: "utf8", timeout: 100_000 },
   );
   expect(child.stderr).toBe("");
   const modules = readFileSync(seen, "utf8").split("\n");

@@ -57,8 +57,8 @@ interface Writer {
   said: string[];
   /** Resolves with how it ended, when all it said has been heard. */
   ended: Promise<{ code: number | null; errors: string }>;
-  /** Resolves when it has said this, or has ended. */
-  heard(text: string): Promise<void>;
+  /** Resolves when what it has said so far fulfils the condition, or when it has ended. */
+  heard(isEnough: (said: readonly string[]) => boolean): Promise<void>;
 }
 
 function startWriter(...args: string[]): Writer {
@@ -79,10 +79,10 @@ function startWriter(...args: string[]): Writer {
     for (const look of waiting) look();
     return { code: code as number | null, errors };
   });
-  const heard = (text: string) =>
+  const heard: Writer["heard"] = (isEnough) =>
     new Promise<void>((resolve) => {
       const look = () => {
-        if (!said.includes(text) && !child.killed && child.exitCode === null) return;
+        if (!isEnough(said) && !child.killed && child.exitCode === null) return;
         waiting.delete(look);
         resolve();
       };
@@ -115,9 +115,10 @@ test(
           else writeFileSync(path, "");
         }
         const writer = startWriter(path, kill % 4 === 3 ? "turn" : "strict");
-        await writer.heard("open");
-        // Real time: a kill is to come whenever it comes.
-        await new Promise((resolve) => setTimeout(resolve, random() * 15));
+        // Some lines later, however busy the machine is; where in an append the kill comes is left to chance.
+        const lines = 2 + below(random, 12);
+        await writer.heard((said) => said.length >= lines);
+        await new Promise((resolve) => setTimeout(resolve, random() * 3));
         writer.child.kill("SIGKILL");
         const { errors } = await writer.ended;
         expect(errors).toBe("");
@@ -188,8 +189,8 @@ test(
     const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_torture.jsonl");
     writeFileSync(path, encodeLine(header()));
     const writer = startWriter(path, "strict");
-    await writer.heard("open");
-    await writer.heard("begin");
+    await writer.heard((said) => said.includes("open"));
+    await writer.heard((said) => said.includes("begin"));
     const reader = await SessionManager.open(path);
     expect(reader.readOnly).toMatchObject({ reason: "held", holder: { pid: writer.child.pid } });
     await expect(reader.appendMessage(user("x"))).rejects.toThrow(`process ${writer.child.pid}`);

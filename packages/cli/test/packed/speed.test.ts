@@ -1,0 +1,55 @@
+/** How long the packed program takes to end, at most. These tests run alone, and their limits grow with the load. */
+import { execFileSync } from "node:child_process";
+import { openSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { exitCodes } from "../../src/exit-codes.ts";
+import { allowance, expectWithin } from "../../../tools/test/time.ts";
+import { calls, ground, temporaryDirectory } from "../kit.ts";
+import { endWith, sleeping, start, type Started } from "./kit.ts";
+
+/** Resolves when the signal has arrived: two that wait at the same time would count as one. */
+async function interrupt({ child }: Started): Promise<void> {
+  child.kill("SIGINT");
+  await expect.poll(() => readFileSync(`/proc/${child.pid}/status`, "utf8")).toMatch(/^ShdPnd:\t0+$/m);
+}
+
+test("an interrupt that nothing holds is over at once", async () => {
+  // A thread that waits in the system would be given 400.
+  await expectWithin(350, async () => {
+    const place = await ground([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
+    const run = await start(place, ["-p", "Wait."]);
+    await expect.poll(() => place.server.requests.length).toBe(1);
+    return (await endWith(run, "SIGINT")).afterMs;
+  });
+});
+
+test("the second Ctrl-C does not wait", async () => {
+  // A command that nothing but SIGKILL ends takes its time to be ended.
+  const command = `trap "" INT TERM HUP; ${sleeping()}`;
+  const place = await ground([calls("bash", { command })]);
+  const run = await start(place, ["--mode", "json", "Wait."]);
+  await run.until((out) => out.includes("tool_execution_start"));
+  await interrupt(run);
+  const { code, afterMs } = await endWith(run, "SIGINT");
+  expect(code).toBe(exitCodes.interrupted);
+  expect(afterMs).toBeLessThan(allowance(1_000));
+});
+
+test("the second Ctrl-C does not wait for a thread that nothing else would end", async () => {
+  const directory = await temporaryDirectory();
+  const pipe = join(directory, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const place = { directory, agentDir: join(directory, "agent") };
+  const writer = new Socket({ fd: openSync(pipe, "r+"), readable: false, writable: true });
+  onTestFinished(() => void writer.destroy());
+  const run = await start(place, ["sessions", "import", pipe]);
+  // More than a pipe holds: when it is gone, the program reads, and waits for an end that does not come.
+  await new Promise((resolve) => void writer.write("x".repeat(300_000), resolve));
+  await interrupt(run);
+  const { code, signal, err, afterMs } = await endWith(run, "SIGINT");
+  // A shell tells this as 130.
+  expect({ code, signal, err }).toEqual({ code: null, signal: "SIGINT", err: "" });
+  expect(afterMs).toBeLessThan(allowance(1_000));
+});
