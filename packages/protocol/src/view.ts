@@ -117,7 +117,8 @@ export function addOlderEntries(view: View, older: readonly SessionEntry[], hasO
 function appendEntry(log: LogView, entry: SessionEntry): LogView {
   const { entries, hasOlder } = entry.parentId === log.leafId ? log : moveTo(log, entry.parentId);
   const leafId = getLeafAfter(entry);
-  const shown = leafId === entry.id ? [...entries, entry] : entries;
+  // `concat` copies once; a spread copies twice, since its list has to grow for the entry.
+  const shown = leafId === entry.id ? entries.concat([entry]) : entries;
   const isFull = shown.length >= 2 * windowSize;
   return {
     entries: isFull ? shown.slice(-windowSize) : shown,
