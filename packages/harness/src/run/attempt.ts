@@ -161,7 +161,10 @@ export class Attempt {
       this.#recovery = afterAnswer(this.#recovery, this.#answer, hasResults);
       if (this.#answer.stopReason === "length") this.#tellCut(hasResults);
     }
-    if (hasResults && this.#terminates) this.#request ??= { kind: "asked", end: { kind: "stopped", by: "terminated" } };
+    // A tool that interrupts the run asks for the end in both ways; why it did so is what counts.
+    if (hasResults && this.#terminates) {
+      this.#request ??= this.#context.getRequest() ?? { kind: "asked", end: { kind: "stopped", by: "terminated" } };
+    }
     this.#terminates = undefined;
   }
 
