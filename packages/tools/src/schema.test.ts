@@ -2,7 +2,7 @@ import * as typebox from "typebox";
 import { expect, test } from "vitest";
 import { Type } from "./schema.ts";
 
-/** One schema with everything in it, made by whoever is given. */
+/** One schema with everything in it, made with the given builders. */
 const everything = (T: typeof Type) =>
   T.Object(
     {

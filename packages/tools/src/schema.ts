@@ -1,6 +1,6 @@
 /**
- * The few schemas that our tools are described with. They are typebox's, with its types and marks, but without its code:
- * a description is plain JSON Schema, and to make one with the library loads several hundred modules at every start.
+ * The few schema builders that our tools need. They are typebox's, with its types and marks, but without its code: a
+ * schema is plain JSON Schema, and loading the library costs several hundred modules at every start.
  */
 import type { Type as TypeBox } from "typebox";
 
@@ -9,7 +9,7 @@ type Names = "Array" | "Boolean" | "Enum" | "Integer" | "Null" | "Number" | "Obj
 
 const optional = "~optional";
 
-/** Marks are there for typebox, and in no copy that is sent. */
+/** Marks are for typebox, and not enumerable, so that no copy that is sent has them. */
 const marked = (schema: Schema, mark: string, value: unknown): Schema =>
   Object.defineProperty(schema, mark, { value, enumerable: false, configurable: true, writable: true });
 

@@ -1,4 +1,4 @@
-/** A command together with everything it starts, so that all of it can be ended. */
+/** Runs a command so that it and everything it starts can be ended. */
 import { type Clock, sleep } from "@tau/ai";
 import type { ExitStatus, RunningProcess, Spawn, SpawnRequest } from "../platform/spawn.ts";
 import { type Limits, resolveLimits, toRlimits, type Usage } from "./limits.ts";
@@ -15,11 +15,11 @@ export interface Contained {
   readonly stdout: RunningProcess["stdout"];
   readonly stderr: RunningProcess["stderr"];
   readonly exit: Promise<ExitStatus>;
-  /** Why it was ended, in words for the model, if it took more than its limits. */
+  /** Why it was ended, for the model, if it exceeded its limits. */
   readonly excess: string | undefined;
-  /** Asks everything to end, and after `graceMs` makes it. Resolves when nobody is left. Only the first call counts. */
+  /** Asks all processes to end, and kills them after `graceMs`. Resolves when none is left. Only the first call counts. */
   end(graceMs: number): Promise<void>;
-  /** After an exit of its own: ends what the command left behind, and says whether there was anything. */
+  /** After the command has exited: ends the processes that it left. True when there were any. */
   sweep(): Promise<boolean>;
 }
 
@@ -33,12 +33,12 @@ export interface ContainedOptions {
   limits?: Partial<Limits>;
 }
 
-/** How long what was killed may take to be gone, and how often that is looked at. */
+/** How long killed processes may take to be gone, and how often that is checked. */
 const killMs = 1_300;
 const passMs = 10;
-const quickLooks = 6;
+const quickSearches = 6;
 const newestPids = 24;
-/** How long what outlives its command may take to finish by itself. */
+/** How long processes that outlive the command may take to finish by themselves. */
 const lingerMs = 100;
 
 export async function startContained(options: ContainedOptions): Promise<Contained> {
@@ -47,9 +47,9 @@ export async function startContained(options: ContainedOptions): Promise<Contain
   const [maxFiles, load] = await Promise.all([table.openFiles(), table.load(), watchdog.watch()]);
   const marker = watchdog.mark();
   const inside = namespace ? enterNamespace(request, namespace) : request;
-  // Outside of the namespace: inside, root has laid down the right to stand back as often as it starts commands.
-  const held = marked(inside, marker, toRlimits(limits, { maxFiles, load }));
-  const child = await spawn({ ...held, detached: true });
+  // Outside of the namespace: inside, root has given up the right to lower its priority for each command.
+  const markedRequest = marked(inside, marker, toRlimits(limits, { maxFiles, load }));
+  const child = await spawn({ ...markedRequest, detached: true });
   const tree: Tree = { ...options, child, marker, root: child.pid, first: undefined };
   let ending: Promise<void> | undefined;
   let excess: string | undefined;
@@ -62,7 +62,7 @@ export async function startContained(options: ContainedOptions): Promise<Contain
     usage: (isUrgent) => getUsage(tree, limits, isUrgent),
     onExcess(text) {
       if (!ending) excess = text;
-      // Whoever waits for the command is told of a failure too.
+      // The caller that waits for the command gets a failure too.
       end(0).catch(() => undefined);
     },
   });
@@ -96,12 +96,12 @@ async function findFirst(tree: Tree): Promise<number | undefined> {
   return (tree.first ??= tree.root === undefined ? undefined : await tree.table.firstInside(tree.root));
 }
 
-/** The process we started lives until the last one inside is gone, so its exit is the proof, unless we kill it. */
+/** The process we started lives until the last one inside is gone, so its exit is the proof, unless it was killed. */
 async function endNamespace(tree: Tree, graceMs: number): Promise<void> {
   const { child, table } = tree;
   if (graceMs > 0) {
     child.signal("SIGTERM", "group");
-    // What stopped its group has stopped the process we started as well.
+    // If the group was stopped, so was the process we started.
     child.signal("SIGCONT", "group");
     if ((await exitsWithin(tree, graceMs)) || (await exitsWithCommand(tree))) return;
   }
@@ -113,9 +113,9 @@ async function endNamespace(tree: Tree, graceMs: number): Promise<void> {
 }
 
 /**
- * The first process inside goes when the command goes, and takes everything along. Killed itself it would do so too, but
- * `unshare` complains about that in the command's output. A command that is only being started when it is aborted is not
- * there yet, and what should start it may not have heard us: so both are told again and again.
+ * The first process inside ends when the command ends, and with it all others. Killing it would do the same, but then
+ * `unshare` prints an error into the command's output. A command that is aborted while it is starting does not exist yet,
+ * and the process that starts it may miss the signal: so both are signalled again and again.
  */
 async function exitsWithCommand(tree: Tree): Promise<boolean> {
   const { child, clock, table } = tree;
@@ -132,7 +132,7 @@ async function exitsWithCommand(tree: Tree): Promise<boolean> {
   return false;
 }
 
-/** The first process of a namespace is there until the system has ended all others. */
+/** The first process of a namespace exists until the system has ended all others. */
 async function goneWithin({ clock, table }: Tree, pid: number, withinMs: number): Promise<void> {
   const deadline = clock.monotonic() + withinMs;
   while (clock.monotonic() < deadline && (await table.isThere(pid))) await sleep(clock, passMs);
@@ -156,8 +156,8 @@ async function askMembers(tree: Tree, root: number, graceMs: number): Promise<vo
 async function sweepMembers(tree: Tree): Promise<boolean> {
   const { clock, root, table } = tree;
   if (root === undefined) return false;
-  // Whoever is looked for was started after the command, so nearly always only a few have to be looked at; unless
-  // pids have begun again from below.
+  // The processes were started after the command, so nearly always only a few have to be checked; unless pids have
+  // wrapped around.
   const lastPid = (await table.load())?.lastPid;
   const abovePid = lastPid !== undefined && lastPid < root ? 0 : root;
   if ((await members(tree, abovePid)).length === 0) return false;
@@ -167,11 +167,11 @@ async function sweepMembers(tree: Tree): Promise<boolean> {
   return true;
 }
 
-/** Whatever got away while others were killed is looked for again, until several looks in a row find nobody. */
+/** Searches again for processes that were started while others were killed, until several searches in a row find none. */
 async function killMembers(tree: Tree, abovePid?: number): Promise<void> {
   const { child, clock } = tree;
   const deadline = clock.monotonic() + killMs;
-  // A group is stopped at one blow, however fast it grows; where processes cannot be listed, it is all there is.
+  // A group is stopped at once, however fast it grows; where processes cannot be listed, the group is all that is known.
   const hasGroup = abovePid === undefined;
   if (hasGroup) child.signal("SIGSTOP", "group");
   let found = await stopMembers(tree, deadline, abovePid);
@@ -180,29 +180,29 @@ async function killMembers(tree: Tree, abovePid?: number): Promise<void> {
     await signalAll(tree, found, "SIGKILL");
     if (found.size === 0 || clock.monotonic() > deadline) return;
     await sleep(clock, waitMs);
-    // Environments are read once: that takes longest, and whoever was known by one has been killed.
+    // Environments are read only the first time: that takes longest, and the processes found by them were killed.
     found = await stopMembers(tree, deadline, abovePid ?? 0);
   }
 }
 
-/** What is stopped can start nobody, and still leads to its children, which it would not if it were killed at once. */
+/** A stopped process starts no others, and still leads to its children, which it would not if it were killed at once. */
 async function stopMembers(tree: Tree, deadline: number, abovePid?: number): Promise<Set<number>> {
   const { table, clock } = tree;
   const found = new Set<number>();
   const onMarked = (pid: number) => table.kill(pid, "SIGSTOP");
-  const stop = async (look: number | undefined) => {
-    const others = (await members(tree, look, { known: found, onMarked })).filter((pid) => !found.has(pid));
+  const stop = async (from: number | undefined) => {
+    const others = (await members(tree, from, { known: found, onMarked })).filter((pid) => !found.has(pid));
     await signalAll(tree, others, "SIGSTOP");
     for (const pid of others) found.add(pid);
     return others.length > 0;
   };
   await stop(abovePid);
-  // Each of a chain of forks is there for a moment only, and then is one of the newest: a few quick looks catch it.
-  // Where others are still dying, everybody is looked for once more anyway.
-  let left = found.size > 0 ? 1 : quickLooks;
+  // In a chain of forks each process exists for a moment only, as one of the newest: a few quick searches catch it. Where
+  // others are still dying, all are searched for once more anyway.
+  let left = found.size > 0 ? 1 : quickSearches;
   while (left-- > 0 && clock.monotonic() < deadline) {
     const lastPid = (await table.load())?.lastPid;
-    if (lastPid !== undefined && (await stop(Math.max(0, lastPid - newestPids)))) left = quickLooks;
+    if (lastPid !== undefined && (await stop(Math.max(0, lastPid - newestPids)))) left = quickSearches;
   }
   return found;
 }
@@ -216,7 +216,7 @@ async function signalAll({ table }: Tree, pids: Iterable<number>, signal: NodeJS
   }
 }
 
-/** Counted while they stand still: what grows faster than it is counted would never be found too large. */
+/** Counted while they are stopped: a group that grows faster than it is counted would never be found too large. */
 async function pausedMembers(tree: Tree): Promise<number[]> {
   tree.child.signal("SIGSTOP", "group");
   try {

@@ -1,7 +1,7 @@
 /**
- * Finding the processes of a command where no namespace holds them. They are known by what they cannot easily shed: the
- * process group, a parent, a variable of the environment, and a resource limit that the kernel no longer uses (the
- * number of file locks), which survives `setsid`, `env -i` and any number of forks.
+ * Finds the processes of a command where no namespace contains them. They are recognised by marks that they cannot easily
+ * lose: the process group, a parent, a variable of the environment, and a resource limit that the kernel no longer uses
+ * (the number of file locks), which survives `setsid`, `env -i` and any number of forks.
  */
 import { constants } from "node:fs";
 import { type FileSystem, nodeFileSystem, lookAt } from "../platform/file-system.ts";
@@ -9,7 +9,7 @@ import { systemCode } from "../errors.ts";
 import type { SpawnRequest } from "../platform/spawn.ts";
 import type { Limits, Load, Usage } from "./limits.ts";
 
-/** How the processes of one command are told from others: a number that is both the variable and the limit. */
+/** Marks the processes of one command: a number that is both the variable and the limit. */
 export interface Marker {
   readonly value: number;
 }
@@ -22,32 +22,32 @@ export interface ProcessInfo {
   isMarked: boolean;
 }
 
-/** Whom to look for: everybody, looked at closely, or those with a pid above `abovePid`, looked at quickly. */
+/** Which processes to search: all, with their environments, or those with a pid above `abovePid`, without. */
 export interface Search {
   marker: Marker;
   /** Its group needs no mark. */
   root: number;
   abovePid?: number | undefined;
-  /** Called as soon as somebody with the mark is seen, who may be gone before all others are looked at. */
+  /** Called as soon as a marked process is found, since it may be gone before all others are checked. */
   onMarked?: ((pid: number) => void) | undefined;
 }
 
 /** The processes of this machine. */
 export interface ProcessTable {
-  /** None where the system does not tell. */
+  /** Empty where the system does not tell. */
   list(search: Search): Promise<ProcessInfo[]>;
-  /** Does nothing when there is nobody. */
+  /** Does nothing when there is no such process. */
   kill(pid: number, signal: NodeJS.Signals): void;
   isThere(pid: number): Promise<boolean>;
   /** The children of a process. */
   children(pid: number): Promise<number[]>;
-  /** How the whole machine stands, asked by all commands at once; undefined where the system does not tell. */
+  /** The load of the machine, read once for all commands that ask at the same time; undefined where it is not told. */
   load(): Promise<Load | undefined>;
-  /** What these take together. More than may be are only counted, and memory over the limit is looked at closely. */
+  /** What these use together. Too many processes are only counted, and memory over the limit is measured exactly. */
   usage(pids: readonly number[], limits: Omit<Limits, "openFiles">): Promise<Usage>;
   /** The first process of the pid namespace that was made below `root`; undefined while there is none. */
   firstInside(root: number): Promise<number | undefined>;
-  /** Those in the namespace of this process, and in others that were made inside; all, unless there are more than `most`. */
+  /** The processes in the namespace of this one, and in namespaces inside; all, unless there are more than `max`. */
   inside(first: number, max: number): Promise<number[]>;
   /** How many files a process that we start may open; undefined where the system does not tell. */
   openFiles(): Promise<number | undefined>;
@@ -60,9 +60,9 @@ export const variable = "TAU_JOB_ID";
 export const lockLimitLine = (value: number | string): string => `Max file locks .* ${value} `;
 
 /**
- * The request with its marks put on, and its limits. The hard limit of locks is set too, which only root can raise;
- * shells call it `-w` or `-x`. Where memory runs out, the system takes the command and not us;
- * where processors are short, its session stands back a little, so that we can still end it.
+ * The request with its marks and limits. The hard limit of locks is set too, which only root can raise; shells call it
+ * `-w` or `-x`. If memory runs out, the system kills the command and not us; if processors are short, the command has a
+ * lower priority, so that we can still end it.
  */
 export function marked(request: SpawnRequest, { value }: Marker, rlimits: readonly string[]): SpawnRequest {
   const steps = [
@@ -121,13 +121,13 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
     const text = await readText(fs, `/proc/${pid}/task/${pid}/children`);
     return text.split(" ").filter(Boolean).map(Number);
   };
-  /** At once: where a bomb takes the processors, every detour over a thread gives it the time to double. */
+  /** Synchronous: while a fork bomb uses the processors, every detour over a thread gives it the time to double. */
   const getStat = (path: string) => lookAt(fs, path);
   const getNamespace = async (pid: number | "self") =>
     (await orNothing(getStat(`/proc/${pid}/ns/pid`), undefined))?.ino;
   const residentBytes = async (pid: number) =>
     1024 * (getKilobytes(await readText(fs, `/proc/${pid}/status`), "RssAnon") ?? 0);
-  /** Each page divided by those who share it. The kernel looks at every page for it. */
+  /** Each page divided by the number of processes that share it. The kernel checks every page for it. */
   const shareBytes = async (pid: number) => {
     const kilobytes = getKilobytes(await readText(fs, `/proc/${pid}/smaps_rollup`), "Pss_Anon");
     return kilobytes === undefined ? await residentBytes(pid) : 1024 * kilobytes;
@@ -138,7 +138,7 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
     async list(search) {
       const { abovePid } = search;
       const pids = (await pidsIn("/proc")).filter((pid) => pid > (abovePid ?? 0) && pid !== process.pid);
-      // The newest are the first to be gone.
+      // The newest first: they may be gone soonest.
       pids.reverse();
       const all = await inBatches(pids, (pid) => describe(fs, pid, search));
       return all.filter((info) => info !== undefined);
@@ -147,7 +147,7 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
       try {
         process.kill(pid, signal);
       } catch (error) {
-        // Gone already, or not ours to end.
+        // It has ended, or belongs to another user.
         const code = systemCode(error);
         if (code !== "ESRCH" && code !== "EPERM") throw error;
       }
@@ -168,16 +168,16 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
     },
     async firstInside(root) {
       const outside = await getNamespace("self");
-      // What wraps a command may start it through processes of its own, each of which leads to the next.
+      // A wrapper may start the command through processes of its own, each of which leads to the next.
       for (let level = [root]; level.length > 0; level = (await inBatches(level, children)).flat()) {
         const spaces = await inBatches(level, getNamespace);
-        const at = spaces.findIndex((space) => space !== undefined && space !== outside);
-        if (at >= 0) return level[at];
+        const index = spaces.findIndex((space) => space !== undefined && space !== outside);
+        if (index >= 0) return level[index];
       }
       return undefined;
     },
     async inside(first, max) {
-      // Never through the mounts of a command: it decides what its own /proc says, and whether that ever answers.
+      // Never through the mounts of the command: it controls what its own /proc says, and whether reading that ends.
       const [outside, space] = await Promise.all([getNamespace("self"), getNamespace(first)]);
       const answers = new Map([
         [space, true],
@@ -188,7 +188,7 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
         const own = await getNamespace(pid);
         const known = answers.get(own);
         if (known !== undefined) return known;
-        // Whoever lives in a namespace of its own has a parent there, or is the first and has one where it was made.
+        // A process in another namespace has its parent there, or is its first process and has a parent outside.
         const parent = parseStat(await readText(fs, `/proc/${pid}/stat`))?.parent;
         if (parent === undefined) return false;
         const answer = await isInside(parent);
@@ -196,11 +196,11 @@ export function createProcessTable(fs: FileSystem = nodeFileSystem): ProcessTabl
         return answer;
       };
       const found: number[] = [];
-      // The newest first: what grows fast has to be found too large before it has grown further.
+      // The newest first: a command that grows fast has to be found too large before it has grown further.
       const pids = await pidsIn("/proc");
       pids.reverse();
-      for (let at = 0; at < pids.length && found.length <= max; at += atOnce) {
-        const some = pids.slice(at, at + atOnce);
+      for (let start = 0; start < pids.length && found.length <= max; start += batchSize) {
+        const some = pids.slice(start, start + batchSize);
         const are = await inBatches(some, isInside);
         found.push(...some.filter((_pid, index) => are[index]));
         await new Promise((resolve) => setImmediate(resolve));
@@ -233,10 +233,10 @@ async function describe(fs: FileSystem, pid: number, search: Search): Promise<Pr
 /** A file under /proc; empty when the process is gone or not ours. */
 async function readText(fs: FileSystem, path: string): Promise<string> {
   const read = async () => {
-    // What is there is no place of ours: a read that waits for somebody would take a thread away for ever.
+    // Non-blocking: a read that waits for ever would block a thread for ever.
     const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
-      // The kernel gives as much as there is room for, and the room is as large as these files commonly get.
+      // As large as these files usually get.
       const buffer = Buffer.allocUnsafe(32 * 1024);
       return buffer.toString("utf8", 0, await handle.read(buffer, 0));
     } finally {
@@ -248,18 +248,18 @@ async function readText(fs: FileSystem, path: string): Promise<string> {
 
 const getSum = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
 
-/** Few enough that neither descriptors nor memory run short when there are thousands. */
-const atOnce = 64;
+/** Few enough that neither descriptors nor memory run out when there are thousands. */
+const batchSize = 64;
 
 async function inBatches<T>(pids: readonly number[], work: (pid: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
-  for (let at = 0; at < pids.length; at += atOnce) {
-    results.push(...(await Promise.all(pids.slice(at, at + atOnce).map((pid) => work(pid)))));
+  for (let start = 0; start < pids.length; start += batchSize) {
+    results.push(...(await Promise.all(pids.slice(start, start + batchSize).map((pid) => work(pid)))));
   }
   return results;
 }
 
-/** Processes come and go while they are looked at; what cannot be seen is not there. */
+/** Processes end while they are checked: one that cannot be read counts as gone. */
 async function orNothing<T>(work: Promise<T>, nothing: T): Promise<T> {
   try {
     return await work;

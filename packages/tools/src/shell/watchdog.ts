@@ -1,21 +1,21 @@
 /**
- * What ends our commands when we are killed ourselves. A shell waits at the end of a pipe whose other end is ours: it
- * reads on when we are gone, however that came about, and then ends everything that bears our marks.
+ * Ends our commands when our own process is killed. A shell waits at the end of a pipe whose other end is ours: its read
+ * returns when we are gone, for whatever reason, and then it ends every process that has our marks.
  */
 import { type Clock, type Ids, sleep } from "@tau/ai";
 import { type Spawn, trySpawn } from "../platform/spawn.ts";
 import { lockLimitLine, type Marker, variable } from "./process-tree.ts";
 
-/** Gives every command a mark of its own, and all commands of one process one beginning. */
+/** Gives every command a mark of its own; the marks of one process begin with the same digits. */
 export interface Watchdog {
   mark(): Marker;
-  /** Starts it, unless it is running. Where it may not be started, commands do without. */
+  /** Starts it, unless it is running. Where it may not be started, commands run without it. */
   watch(): Promise<void>;
-  /** Says that this user has no more commands. It ends with its last user, and that is waited for a little. */
+  /** Says that this user has no more commands. The watchdog ends with its last user, which is awaited for a short time. */
   release(): Promise<void>;
 }
 
-/** How long its end is waited for. */
+/** How long `release` waits for its end. */
 const endMs = 80;
 
 /** A mark has nine digits for the process that gives it and six for the command. */
@@ -23,8 +23,9 @@ const firstInstance = 100_000_000;
 const commandDigits = 6;
 
 /**
- * A line says that there is nothing to end. They are stopped first, so that none can start others while others are ended. Each of a chain of forks is there for a
- * moment only, and so the newest are looked at again and again. Done when nobody is found twice in a row.
+ * If it reads a line, there is nothing to end. Otherwise it stops the processes first, so that none can start others, and
+ * kills them. In a chain of forks each process exists for a moment only, so the newest are checked again and again. It is
+ * done when it finds none twice in a row.
  */
 const script = (instance: number) =>
   [
@@ -42,7 +43,7 @@ const script = (instance: number) =>
 
 const shared = new WeakMap<Spawn, SharedWatchdog>();
 
-/** A user of the one watchdog for everything that `spawn` starts. */
+/** A user of the watchdog that is shared by everything that `spawn` starts. */
 export function useWatchdog({ spawn, ids, clock }: { spawn: Spawn; ids: Ids; clock: Clock }): Watchdog {
   let watchdog = shared.get(spawn);
   if (!watchdog) shared.set(spawn, (watchdog = new SharedWatchdog(spawn, ids())));
@@ -64,7 +65,7 @@ export function useWatchdog({ spawn, ids, clock }: { spawn: Spawn; ids: Ids; clo
 }
 
 class SharedWatchdog {
-  /** Those that have run a command and may run others. */
+  /** The users that have run a command and may run others. */
   readonly users = new Set<object>();
   readonly #spawn: Spawn;
   readonly #instance: number;
@@ -104,7 +105,7 @@ class SharedWatchdog {
       isAside: true,
     });
     this.#running = running;
-    // Killed by somebody, or not started for a passing reason: the next command tries again.
+    // It was killed, or could not be started for a temporary reason: the next command tries again.
     const forget = () => {
       if (this.#running === running) this.#running = undefined;
     };
