@@ -1,4 +1,4 @@
-/** The one place where a call is judged: what it wants, where that really is, decide, ask, audit. */
+/** Judges calls, and nothing else does: what a call wants, which real paths that means, decide, ask, audit. */
 import { isAbsolute, resolve } from "node:path";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import { type Ids, getErrorMessage } from "@tau/ai";
@@ -8,9 +8,9 @@ import type { Grants } from "./grants.ts";
 import type { Answer, Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
 export interface JudgeParts {
-  /** Called from here and from nowhere else. One that throws denies. */
+  /** Must not be called anywhere else. A call is denied when it throws. */
   decide: Decide;
-  /** Undefined when there is no person to ask: what asks is then denied. */
+  /** Undefined when there is no person to ask: a verdict that asks then denies. */
   ask: Ask | undefined;
   /** Told of every decision before it takes effect. */
   audit: Audit;
@@ -37,7 +37,7 @@ export function createJudge(parts: JudgeParts): Judge {
     for (const access of denied.length > 0 ? denied : judged) {
       const reason = await settle(parts, call, access, signal);
       if (reason === undefined) continue;
-      // What was granted on the way must not outlive a call that is never made.
+      // Grants that were made so far must not outlive a call that is never made.
       parts.grants.endCall(id);
       return { block: true, reason };
     }
@@ -70,7 +70,9 @@ async function judgeAll(parts: JudgeParts, call: Call): Promise<Judged[]> {
 }
 
 const uniqueTargets = (judged: readonly Judged[]): Judged[] => [
-  ...new Map(judged.map((one) => [JSON.stringify([one.request.capability, one.request.target]), one])).values(),
+  ...new Map(
+    judged.map((judgement) => [JSON.stringify([judgement.request.capability, judgement.request.target]), judgement]),
+  ).values(),
 ];
 
 /**
@@ -87,9 +89,9 @@ async function judgeAccess(parts: JudgeParts, { capability, target, alternatives
   // Without a person to ask, the answer must not tell which of them exists.
   if (asking.length < 2 || !ask) return judged;
   const existing: Judged[] = [];
-  for (const one of asking) if (await exists(files, one.request.target)) existing.push(one);
+  for (const judgement of asking) if (await exists(files, judgement.request.target)) existing.push(judgement);
   const kept = existing.length > 0 ? existing : asking.slice(0, 1);
-  return judged.filter((one) => one.verdict.kind !== "ask" || kept.includes(one));
+  return judged.filter((judgement) => judgement.verdict.kind !== "ask" || kept.includes(judgement));
 }
 
 /** A path that cannot be looked at may exist. */
@@ -156,7 +158,7 @@ async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: Abo
   return reason;
 }
 
-/** No path is longer, also with every character written out: its end is what a person has to see. */
+/** No path is longer, even with every character escaped: a person has to see its end. */
 const maxReasonLength = 50_000;
 
 async function getOutcome(
@@ -177,20 +179,20 @@ async function getOutcome(
     const reason = toVisibleLine(verdict.reason, maxReasonLength);
     const question: Question = { id: ids(), toolCallId: call.id, toolName: call.name, summary, reason, request };
     const answer = await askUnlessAborted(ask, question, signal);
-    if (answer === "aborted") return { outcome: "denied", rule, reason: "Aborted before anybody had answered." };
+    if (answer === "aborted") return { outcome: "denied", rule, reason: "Aborted before a person answered." };
     const by = answer.by ?? "person";
     if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: refusal(by, answer.reason) };
     // `always` is kept by the port that answered; here it ends with the session.
     return { outcome: "allowed", rule, by, grant: answer.remember ? "session" : "call" };
   } catch (error) {
-    return { outcome: "denied", rule, reason: `${verdict.reason} Nobody could be asked: ${getErrorMessage(error)}` };
+    return { outcome: "denied", rule, reason: `${verdict.reason} No person could be asked: ${getErrorMessage(error)}` };
   }
 }
 
 function unattended({ target }: PolicyRequest): string {
   const advice =
     target.kind === "path" ? "add its directory to the session, or run it interactively" : "run it interactively";
-  return `Nobody is there to ask, so it was not done. To allow it, the user can ${advice}.`;
+  return `No person is there to ask, so it was not done. To allow it, the user can ${advice}.`;
 }
 
 function refusal(by: string, reason: string | undefined): string {
