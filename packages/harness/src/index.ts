@@ -131,7 +131,14 @@ export type { DebugLog, DebugLogOptions } from "./observe/debug-log.ts";
 export { createDebugLog } from "./observe/debug-log.ts";
 export { findTracer } from "./observe/opentelemetry.ts";
 export type { RequestSpan, RunSpan, ToolSpan, Tracer } from "./observe/trace.ts";
-export type { ChannelBinding, DroppedTool, GivenTool, InputSchemaTool, PipelineTool } from "./pipeline/layer.ts";
+export type {
+  ChannelBinding,
+  DroppedTool,
+  GivenTool,
+  InputSchemaContext,
+  InputSchemaTool,
+  PipelineTool,
+} from "./pipeline/layer.ts";
 export { createDefaultPolicy } from "./policy/default-policy.ts";
 export type { PathRules } from "./policy/paths.ts";
 export {

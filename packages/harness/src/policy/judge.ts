@@ -49,17 +49,17 @@ interface Call extends CalledTool {
   id: string;
 }
 
-interface Judged {
+interface Judgement {
   request: PolicyRequest;
   verdict: Verdict;
 }
 
 /** One for each target, however often and in however many spellings the call names it. */
-async function judgeAll(parts: JudgeParts, call: Call): Promise<Judged[]> {
+async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
   const byName: AccessRequest = { capability: "tool", target: { kind: "name", name: call.name } };
   try {
     const wanted = call.tool?.access?.(call.args as Record<string, unknown>, parts.cwd) ?? [];
-    const judged: Judged[] = [];
+    const judged: Judgement[] = [];
     for (const access of wanted.length > 0 ? wanted : [byName]) judged.push(...(await judgeAccess(parts, access)));
     return uniqueTargets(judged);
   } catch (error) {
@@ -69,7 +69,7 @@ async function judgeAll(parts: JudgeParts, call: Call): Promise<Judged[]> {
   }
 }
 
-const uniqueTargets = (judged: readonly Judged[]): Judged[] => [
+const uniqueTargets = (judged: readonly Judgement[]): Judgement[] => [
   ...new Map(
     judged.map((judgement) => [JSON.stringify([judgement.request.capability, judgement.request.target]), judgement]),
   ).values(),
@@ -82,13 +82,13 @@ const uniqueTargets = (judged: readonly Judged[]): Judged[] => [
 async function judgeAccess(parts: JudgeParts, { capability, target, alternatives = [] }: AccessRequest) {
   const { subject, ask, files } = parts;
   const paths = alternatives.map((path) => ({ kind: "path", path }) as const);
-  const all: Judged[] = [];
+  const all: Judgement[] = [];
   for (const each of [target, ...paths]) all.push(await judgeTarget(parts, { subject, capability, target: each }));
   const judged = uniqueTargets(all);
   const asking = judged.filter(({ verdict }) => verdict.kind === "ask");
   // Without a person to ask, the answer must not tell which of them exists.
   if (asking.length < 2 || !ask) return judged;
-  const existing: Judged[] = [];
+  const existing: Judgement[] = [];
   for (const judgement of asking) if (await exists(files, judgement.request.target)) existing.push(judgement);
   const kept = existing.length > 0 ? existing : asking.slice(0, 1);
   return judged.filter((judgement) => judgement.verdict.kind !== "ask" || kept.includes(judgement));
@@ -103,7 +103,7 @@ async function exists(files: JudgeParts["files"], target: PolicyRequest["target"
   );
 }
 
-async function judgeTarget({ decide, files, cwd }: JudgeParts, typed: PolicyRequest): Promise<Judged> {
+async function judgeTarget({ decide, files, cwd }: JudgeParts, typed: PolicyRequest): Promise<Judgement> {
   let request = typed;
   try {
     const { target } = typed;
@@ -128,7 +128,12 @@ type Outcome = Pick<Decision, "rule" | "by"> &
   ({ outcome: "allowed"; grant?: "call" | "session" } | { outcome: "denied"; reason: string });
 
 /** Why the call may not go on; undefined when it may. */
-async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: AbortSignal): Promise<string | undefined> {
+async function settle(
+  parts: JudgeParts,
+  call: Call,
+  judged: Judgement,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { request } = judged;
   const result = await getOutcome(parts, call, judged, signal);
   const { rule, by, outcome } = result;
@@ -164,7 +169,7 @@ const maxReasonLength = 50_000;
 async function getOutcome(
   { ask, grants, ids }: JudgeParts,
   call: Call,
-  { request, verdict }: Judged,
+  { request, verdict }: Judgement,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { rule } = verdict;
