@@ -174,7 +174,7 @@ async function countOrders(
   return orders;
 }
 
-const timeoutMs = 60_000;
+const timeoutMs = 300_000;
 
 describe("in every order of up to six steps, the laws hold", () => {
   test("for runAgentLoop with every action of the user", { timeout: timeoutMs }, async () => {
