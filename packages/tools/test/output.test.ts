@@ -169,9 +169,9 @@ describe("kept output", () => {
   });
 
   test.each([
-    ["of a pipe that is ours alone is freed", true],
+    ["of a pipe of our own is freed where Node can do it", true],
     ["of another stream is left alone", false],
-  ])("every piece %s, and all of it is kept", async (_what, isOwn) => {
+  ])("every chunk %s, and all of the output is kept", async (_what, isOwn) => {
     const pieces = Array.from({ length: 20 }, (_unused, at) => Buffer.alloc(7_000, 97 + at));
     const all = Buffer.concat(pieces);
     const logs = logsIn(join(scratch(), "logs"));
@@ -179,7 +179,8 @@ describe("kept output", () => {
     const stream = Readable.from(pieces);
     await output.read(isOwn ? ownPipe(stream) : stream, "stdout");
     await output.close();
-    expect(new Set(pieces.map(({ length }) => length))).toEqual(new Set([isOwn ? 0 : 7_000]));
+    const isFreed = isOwn && "transfer" in ArrayBuffer.prototype;
+    expect(new Set(pieces.map(({ length }) => length))).toEqual(new Set([isFreed ? 0 : 7_000]));
     expect(readFileSync((output.kept as { file: string }).file).equals(all)).toBe(true);
     expect(output.snapshot().text).toBe(all.toString().slice(-50 * 1024));
   });

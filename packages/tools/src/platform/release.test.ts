@@ -1,13 +1,17 @@
 import { expect, test } from "vitest";
 import { release } from "./release.ts";
 
-test("a buffer with a memory of its own is empty once it is given back", () => {
+/** Node 20 cannot free a buffer and leaves it to the garbage collector. */
+const canRelease = "transfer" in ArrayBuffer.prototype;
+
+test("a buffer with memory of its own is emptied where Node can do it", () => {
   const buffers = Array.from({ length: 3 }, () => Buffer.alloc(64 * 1024, "x"));
   for (const buffer of buffers) release(buffer);
-  expect(buffers.map(({ length }) => length)).toEqual([0, 0, 0]);
+  const length = canRelease ? 0 : 64 * 1024;
+  expect(buffers.map((buffer) => buffer.length)).toEqual([length, length, length]);
 });
 
-test("what shares its memory with something else is left alone", () => {
+test("a buffer that shares its memory is left alone", () => {
   const whole = Buffer.alloc(64 * 1024, "x");
   release(whole.subarray(0, 32 * 1024));
   release(Buffer.from("a text from the pool"));
