@@ -1,76 +1,62 @@
 /**
- * Bytes of a program made into text that is safe to show: valid UTF-8, no escape sequences, no control characters but tab
- * and line feed, nothing that turns the direction of reading. Streaming, and the same however the bytes are cut. From
- * bytes to bytes, because a string for every piece is what makes a talkative program cost memory.
+ * Makes the bytes of a program safe to show: valid UTF-8, no escape sequences, no control characters but tab and line
+ * feed, nothing that changes the direction of reading. Streaming: the result does not depend on how the bytes are cut.
  */
-
-import { canBegin, createDecoder, encode } from "./utf8.ts";
 
 export interface SafeText {
   /** The result is valid until the next call. */
   push(bytes: Uint8Array): Buffer;
-  /** What is left: a code point that never became whole. */
+  /** Returns the rest: U+FFFD for a code point that is incomplete. */
   end(): Buffer;
 }
 
 export function createSafeText(): SafeText {
-  let state: State = "text";
-  let room = Buffer.alloc(0);
-  let length = 0;
-  const take = (code: number) => {
-    if (state !== "text") {
-      const following = next(state, code);
-      state = following === "again" ? "text" : following;
-      if (following !== "again") return;
-    }
-    if (isPlain(code)) {
-      length = encode(code, room, length);
-      return;
-    }
-    state = getStart(code);
-    if (state === "return") length = encode(lineFeed, room, length);
-    else if (state === "text") length = writeStandIn(code, room, length);
-  };
-  const decoder = createDecoder(take);
-  /** The short way for nearly everything: bytes that begin nothing. Says where they end. */
-  const copyPlain = (bytes: Uint8Array, from: number) => {
-    const into = room;
-    let to = length;
-    let at = from;
-    for (; at < bytes.length; at++) {
-      const byte = bytes[at]!;
-      const kind = kinds[byte];
-      if (kind === plain) into[to++] = byte;
-      else if (kind === pictured) to = writeStandIn(byte, into, to);
-      else if (kind === stray) to = encode(0xfffd, into, to);
-      else break;
-    }
-    length = to;
-    return at;
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const clean = createCleaner();
+  let buffer = Buffer.alloc(0);
+  /** Into the same memory each time: a buffer for each chunk would wait for the garbage collector. */
+  const encode = (text: string): Buffer => {
+    const maxBytes = text.length * 3;
+    if (buffer.length < maxBytes) buffer = Buffer.allocUnsafeSlow(maxBytes);
+    return buffer.subarray(0, buffer.write(text));
   };
   return {
-    push(bytes) {
-      const needed = bytes.length * maxGrowth + spare;
-      if (room.length < needed) room = Buffer.allocUnsafeSlow(needed);
-      length = 0;
-      for (let at = 0; at < bytes.length; at++) {
-        if (state === "text" && decoder.isBetween) at = copyPlain(bytes, at);
-        if (at < bytes.length) decoder.push(bytes[at]!);
-      }
-      return room.subarray(0, length);
-    },
-    end() {
-      room = Buffer.allocUnsafeSlow(spare);
-      length = 0;
-      decoder.end();
-      return room.subarray(0, length);
-    },
+    push: (bytes) => encode(clean(decoder.decode(bytes, { stream: true }))),
+    end: () => encode(clean(decoder.decode())),
   };
 }
 
-/** Two bytes can become `<U+061C>`, which has eight; what waited for the next byte needs a little more. */
-const maxGrowth = 4;
-const spare = 16;
+/** All characters that are not shown as they are. The decoder gives no half of a pair, so pairs are matched as such. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it is about
+const special = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\udb40[\udc00-\udc7f]/g;
+
+function createCleaner(): (text: string) => string {
+  let state: State = "text";
+  return (text) => {
+    let cleaned = "";
+    for (let index = 0; index < text.length;) {
+      if (state === "text") {
+        special.lastIndex = index;
+        const end = special.exec(text)?.index ?? text.length;
+        cleaned += text.slice(index, end);
+        if (end === text.length) break;
+        index = end;
+        const code = text.codePointAt(index)!;
+        state = getStart(code);
+        if (state === "return") cleaned += "\n";
+        else if (state === "text") cleaned += getStandIn(code);
+        index += code > 0xffff ? 2 : 1;
+      } else {
+        const code = text.codePointAt(index)!;
+        const following = next(state, code);
+        // A character that is not part of the sequence is looked at once more, as text.
+        state = following === "again" ? "text" : following;
+        if (following !== "again") index += code > 0xffff ? 2 : 1;
+      }
+    }
+    return cleaned;
+  };
+}
 
 type State =
   | "text"
@@ -84,7 +70,7 @@ type State =
   | "string"
   | "string-escape";
 
-/** Where a character leads inside a sequence; `again` when it is no part of it and has to be looked at as text. */
+/** The state after a character of a sequence; `again` when the character is not part of it. */
 function next(state: Exclude<State, "text">, code: number): State | "again" {
   switch (state) {
     case "return":
@@ -114,7 +100,7 @@ function afterEscape(code: number): State | "again" {
   return code >= 0x30 && code <= 0x7e ? "text" : "again";
 }
 
-/** What a character that is not plain begins, where text is expected; `text` when it begins nothing. */
+/** The state that a special character in text leads to; `text` when it begins no sequence. */
 function getStart(code: number): State {
   if (code === 0x0d) return "return";
   if (code === 0x1b) return "escape";
@@ -128,37 +114,14 @@ const lineFeed = 0x0a;
 const isStringStart = (code: number) =>
   code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f;
 
-function isPlain(code: number): boolean {
-  if (code < 0x7f) return code >= 0x20 || code === lineFeed || code === 0x09;
-  if (code < 0xa0) return false;
-  return !isTurning(code) && !isTag(code);
-}
-
-/** Characters that change the direction of reading. */
-const isTurning = (code: number) =>
-  code === 0x061c ||
-  code === 0x200e ||
-  code === 0x200f ||
-  (code >= 0x202a && code <= 0x202e) ||
-  (code >= 0x2066 && code <= 0x2069);
-
 /** Invisible text. */
 const isTag = (code: number) => code >= 0xe0000 && code <= 0xe007f;
 
-/** What is known of a byte without looking further. */
-const [unknown, plain, pictured, stray] = [0, 1, 2, 3];
-const kinds = Uint8Array.from({ length: 256 }, (_unused, byte) => {
-  if (byte >= 0x80) return canBegin(byte) ? unknown : stray;
-  return isPlain(byte) ? plain : getStart(byte) === "text" ? pictured : unknown;
-});
-
-/** Writes what is shown instead of a character that must not be, and says where the next one goes. */
-function writeStandIn(code: number, into: Uint8Array, at: number): number {
-  if (code < 0x20) return encode(0x2400 + code, into, at);
-  if (code === 0x7f) return encode(0x2421, into, at);
-  if (code < 0xa0) return encode(0xfffd, into, at);
-  if (isTag(code)) return at;
-  for (const character of `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`)
-    into[at++] = character.charCodeAt(0);
-  return at;
+/** What is shown instead of a special character that begins no sequence. */
+function getStandIn(code: number): string {
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  if (code === 0x7f) return "\u2421";
+  if (code < 0xa0) return "\ufffd";
+  if (isTag(code)) return "";
+  return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
 }
