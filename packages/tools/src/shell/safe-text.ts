@@ -26,9 +26,14 @@ export function createSafeText(): SafeText {
   };
 }
 
-/** All characters that are not shown as they are. The decoder gives no half of a pair, so pairs are matched as such. */
+/** Characters that begin a sequence: a carriage return with its line feed, or an escape sequence. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it is about
-const special = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\udb40[\udc00-\udc7f]/g;
+const sequenceStart = /[\r\x1b\x90\x98\x9b\x9d-\x9f]/g;
+
+/** Runs of one other character that is not shown as it is. The decoder gives no half of a pair: pairs match as a whole. */
+const hidden =
+  // oxlint-disable-next-line no-control-regex -- control characters are what it is about
+  /([\0-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x8f\x91-\x97\x99\x9a\x9c\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\udb40[\udc00-\udc7f])\1*/g;
 
 function createCleaner(): (text: string) => string {
   let state: State = "text";
@@ -36,22 +41,18 @@ function createCleaner(): (text: string) => string {
     let cleaned = "";
     for (let index = 0; index < text.length;) {
       if (state === "text") {
-        special.lastIndex = index;
-        const end = special.exec(text)?.index ?? text.length;
-        cleaned += text.slice(index, end);
+        sequenceStart.lastIndex = index;
+        const end = sequenceStart.exec(text)?.index ?? text.length;
+        cleaned += text.slice(index, end).replaceAll(hidden, replaceRun);
         if (end === text.length) break;
-        index = end;
-        const code = text.codePointAt(index)!;
-        state = getStart(code);
+        state = getStart(text.charCodeAt(end));
         if (state === "return") cleaned += "\n";
-        else if (state === "text") cleaned += getStandIn(code);
-        index += code > 0xffff ? 2 : 1;
+        index = end + 1;
       } else {
-        const code = text.codePointAt(index)!;
-        const following = next(state, code);
+        const following = next(state, text.charCodeAt(index));
         // A character that is not part of the sequence is looked at once more, as text.
         state = following === "again" ? "text" : following;
-        if (following !== "again") index += code > 0xffff ? 2 : 1;
+        if (following !== "again") index++;
       }
     }
     return cleaned;
@@ -100,12 +101,11 @@ function afterEscape(code: number): State | "again" {
   return code >= 0x30 && code <= 0x7e ? "text" : "again";
 }
 
-/** The state that a special character in text leads to; `text` when it begins no sequence. */
+/** The state that a character of `sequenceStart` leads to. */
 function getStart(code: number): State {
   if (code === 0x0d) return "return";
   if (code === 0x1b) return "escape";
-  if (code === 0x9b) return "csi";
-  return isStringStart(code) ? "string" : "text";
+  return code === 0x9b ? "csi" : "string";
 }
 
 const lineFeed = 0x0a;
@@ -114,14 +114,16 @@ const lineFeed = 0x0a;
 const isStringStart = (code: number) =>
   code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f;
 
-/** Invisible text. */
-const isTag = (code: number) => code >= 0xe0000 && code <= 0xe007f;
+const replaceRun = (run: string, character: string): string =>
+  getStandIn(character).repeat(run.length / character.length);
 
-/** What is shown instead of a special character that begins no sequence. */
-function getStandIn(code: number): string {
+/** What is shown instead of a hidden character. */
+function getStandIn(character: string): string {
+  const code = character.codePointAt(0)!;
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   if (code === 0x7f) return "\u2421";
   if (code < 0xa0) return "\ufffd";
-  if (isTag(code)) return "";
+  // Tags are invisible text.
+  if (code > 0xffff) return "";
   return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
 }
