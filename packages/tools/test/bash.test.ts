@@ -68,7 +68,7 @@ describe.each(containments)("with %s", (containment, namespace) => {
     abort.abort();
     expect(await result).toBe(`Command aborted${doubt}`);
     expect(processesWith(marker)).toEqual([]);
-    expect(zombies()).toEqual([]);
+    await expect.poll(zombies).toEqual([]);
     await jobs.dispose();
   });
 
@@ -81,7 +81,7 @@ describe.each(containments)("with %s", (containment, namespace) => {
     fire();
     expect(await result).toBe(`begun\n\nCommand timed out after 0.6 seconds and was ended${doubt}`);
     expect(processesWith(marker)).toEqual([]);
-    expect(zombies()).toEqual([]);
+    await expect.poll(zombies).toEqual([]);
   });
 
   test("a program that is asked to end may tidy up", async () => {
@@ -173,7 +173,7 @@ describe.each(containments)("with %s", (containment, namespace) => {
     for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 10 }, () => bash("echo x | cat")));
     // Pipes are closed a moment after their process is gone.
     await expect.poll(openFiles).toBeLessThanOrEqual(before);
-    expect(zombies()).toEqual([]);
+    await expect.poll(zombies).toEqual([]);
   });
 });
 

@@ -308,7 +308,7 @@ describe("names and texts of any kind", () => {
     ]);
   });
 
-  test("a line of 200 MB costs no memory here", async () => {
+  test("a line of 200 MB is never held in memory", async () => {
     const cwd = scratch();
     const handle = openSync(join(cwd, "min.js"), "w");
     for (let written = 0; written < 200; written++) writeSync(handle, "needle ".repeat(1024 ** 2 / 7));
@@ -328,7 +328,8 @@ describe("names and texts of any kind", () => {
       work: "await search(args[1]);",
       args: [tree({ a: "needle" }), cwd],
     });
-    expect(growth).toBeLessThan(32 * 1024 ** 2);
+    // What came through the pipe waits for the garbage collector; the line itself would take more.
+    expect(growth).toBeLessThan(128 * 1024 ** 2);
   });
 
   test("records come out the same however the output is cut into pieces", () => {

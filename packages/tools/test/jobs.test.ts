@@ -48,7 +48,7 @@ describe.each(containments)("background jobs with %s", (containment, namespace) 
     expect(await ask({ action: "read", id: "1" })).toBe("ready\n\n[Later lines: offset=2]\n\n[Job 1 is running.]");
     expect(await ask({ action: "kill", id: "1" })).toBe(`Job 1 was killed${doubt}.`);
     expect(processesWith(marker)).toEqual([]);
-    expect(zombies()).toEqual([]);
+    await expect.poll(zombies).toEqual([]);
     expect(await ask({ action: "read", id: "1" })).toBe(`ready\n\n[Job 1 was killed${doubt}.]`);
     expect(await ask({ action: "kill", id: "1" })).toBe(`Job 1 was killed${doubt}.`);
     await jobs.dispose();
@@ -101,7 +101,7 @@ describe.each(containments)("background jobs with %s", (containment, namespace) 
     await expect.poll(() => processesWith(marker)).toHaveLength(6);
     await jobs.dispose();
     expect(processesWith(marker)).toEqual([]);
-    expect(zombies()).toEqual([]);
+    await expect.poll(zombies).toEqual([]);
     expect(await running).toMatch(/SIGKILL.*: the session is over/);
     expect(jobs.list().map(({ ended }) => ended?.why)).toEqual(["session", "session"]);
     expect(await failure("true")).toMatch(/session is over/);
@@ -142,7 +142,7 @@ describe("the end of a session", () => {
     expect(gate.isOver).toBe(true);
     expect(processesWith(marker)).toEqual([]);
     expect(await call).toMatch(/session is over/);
-    expect(zombies()).toEqual([]);
+    await expect.poll(zombies).toEqual([]);
   });
 
   test("does not wait for ever for a start that hangs", async () => {

@@ -26,9 +26,13 @@ export function blank(width: number, height: number): Buffer {
 export const measureShowing = (path: string): Promise<number> =>
   measureGrowth({
     imports: `
+      import { createFakeClock } from "@tau/ai/testing";
       import { createReadTool } from "../src/files/read.ts";
       import { createFiles } from "../src/platform/files.ts";
     `,
-    work: 'await createReadTool({ cwd: "/", files: createFiles() }).execute("id", { path: args[0] }).catch(() => {});',
+    work: `
+      const tool = createReadTool({ cwd: "/", files: createFiles(), clock: createFakeClock() });
+      await tool.execute("id", { path: args[0] }).catch(() => {});
+    `,
     args: [path],
   });
