@@ -5,6 +5,7 @@
  * Models are shared and deeply frozen: the same question gives the same object, and nobody can change another's
  * prices. Who needs another base URL or other limits spreads: `{ ...model, baseUrl }`.
  */
+import { deepFreeze } from "../internal/freeze.ts";
 import { platform } from "#platform";
 import { AiError } from "../errors.ts";
 import type { Api, Model } from "../model.ts";
@@ -53,7 +54,7 @@ export function getModel(provider: string, modelId: string): Model | undefined;
 export function getModel(provider: string, modelId: string): Model | undefined {
   const known = registered.get(provider)?.get(modelId) ?? builtin(provider, modelId);
   if (known || !isLocalProvider(provider)) return known;
-  return freeze(localModel(provider, modelId));
+  return deepFreeze(localModel(provider, modelId));
 }
 
 /** All models of a provider. Of a local server only those that were registered: `listLocalModels` asks it. */
@@ -90,7 +91,7 @@ function builtin(provider: string, modelId: string): Model | undefined {
   const known = readCatalogue(provider);
   const entry = known?.entries.get(modelId);
   if (!known || !entry) return undefined;
-  const model = known.made.get(modelId) ?? freeze({ ...entry, provider });
+  const model = known.made.get(modelId) ?? deepFreeze({ ...entry, provider });
   known.made.set(modelId, model);
   return model;
 }
@@ -111,7 +112,7 @@ function checkedModel(provider: string, model: ModelDefinition): Model {
     if (typeof model[field] === "string" && model[field] !== "") continue;
     throw new AiError("invalid_provider", `A model of ${JSON.stringify(provider)} was registered without ${field}.`);
   }
-  return freeze({ ...unsaid, ...structuredClone(model), name: model.name || model.id, provider });
+  return deepFreeze({ ...unsaid, ...structuredClone(model), name: model.name || model.id, provider });
 }
 
 /** What a model that says nothing about itself is taken to be: silence must not fail the first request. */
@@ -122,9 +123,3 @@ const unsaid = {
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
   ...assumedLimits,
 };
-
-/** Also what is inside: models are plain data, a few levels deep. */
-function freeze<T extends object>(value: T): T {
-  for (const inner of Object.values(value)) if (typeof inner === "object" && inner !== null) freeze(inner as object);
-  return Object.freeze(value);
-}

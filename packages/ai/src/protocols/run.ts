@@ -4,6 +4,7 @@
  */
 import { platform } from "#platform";
 import { type Clock, type Random, sleep, systemClock, systemRandom } from "../clock.ts";
+import { untilAborted } from "../internal/until-aborted.ts";
 import type { Context } from "../context.ts";
 import type { AssistantMessageEventStream } from "../event-stream.ts";
 import { classifyResponse, classifyThrown, type Failure } from "../failure.ts";
@@ -177,7 +178,10 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
     onStopped: () => deadline.closing(closingMs),
   };
   try {
-    const failure = await orAbort(() => exchange(run, draft, abort.signal, progress), abort.signal);
+    // A hook that hangs must not delay a request that was aborted.
+    const outcome = await untilAborted(exchange(run, draft, abort.signal, progress), abort.signal);
+    if (outcome.kind === "aborted") throw abort.signal.reason;
+    const failure = outcome.value;
     return failure ? { kind: "failed", failure, shown: progress.shown } : { kind: "done" };
   } catch (error) {
     abort.abort();
@@ -189,15 +193,6 @@ async function attemptOnce(run: Run, draft: Draft): Promise<AttemptOutcome> {
     deadline.close();
     signal?.removeEventListener("abort", onAbort);
   }
-}
-
-/** Settles with the work, or as soon as `signal` aborts: a hook that hangs cannot hold a request that was given up. */
-function orAbort<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    // Before the work starts, since its first hook may already be the one that aborts.
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    start().then(resolve, reject);
-  });
 }
 
 function toFailure(error: unknown, signal: AbortSignal | undefined, expired: Failure | undefined): Failure {

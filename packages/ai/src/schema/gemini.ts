@@ -8,34 +8,33 @@
 import { isRecord } from "../is-record.ts";
 import type { JsonSchema, ToolParameters } from "../context.ts";
 import { AiError } from "../errors.ts";
+import { oncePer } from "../internal/once.ts";
 import { toJsonSchema } from "./adapt.ts";
 import { both, either, type Shape, type Type, types } from "./gemini-shape.ts";
 
 /** The two spellings of the same schema: `parameters` is OpenAPI's, `parametersJsonSchema` is JSON Schema's. */
 type Form = "openapi" | "json-schema";
 
-const known: Record<Form, WeakMap<object, JsonSchema>> = { openapi: new WeakMap(), "json-schema": new WeakMap() };
-
 /**
  * A tool's parameters as Gemini's `parameters` takes them. Throws `invalid_schema` for what cannot be said: something
  * else than an object, a reference that leads nowhere. The result is cached by identity and must not be changed.
  */
-export const toGeminiSchema = (parameters: ToolParameters): JsonSchema => convert(parameters, "openapi");
+export const toGeminiSchema: (parameters: ToolParameters) => JsonSchema = oncePer((parameters: ToolParameters) =>
+  convert(parameters, "openapi"),
+);
 
 /** The same for `parametersJsonSchema`: null is a type, and enums of numbers stay numbers. */
-export const toGeminiJsonSchema = (parameters: ToolParameters): JsonSchema => convert(parameters, "json-schema");
+export const toGeminiJsonSchema: (parameters: ToolParameters) => JsonSchema = oncePer((parameters: ToolParameters) =>
+  convert(parameters, "json-schema"),
+);
 
 function convert(parameters: ToolParameters, form: Form): JsonSchema {
-  const before = known[form].get(parameters);
-  if (before) return before;
   const root = toJsonSchema(parameters);
   const shape = new Reader(root).read(root, ["#"]);
   if (shape.type !== undefined && shape.type !== "object") {
     throw new AiError("invalid_schema", `Gemini takes only objects as parameters, not ${shape.type}.`);
   }
-  const schema = write({ ...shape, type: "object", nullable: undefined, values: undefined }, form);
-  known[form].set(parameters, schema);
-  return schema;
+  return write({ ...shape, type: "object", nullable: undefined, values: undefined }, form);
 }
 
 /** Larger schemas come from references that multiply; no model would read them. */

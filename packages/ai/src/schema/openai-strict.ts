@@ -1,8 +1,7 @@
 import type { JsonSchema, ToolParameters } from "../context.ts";
 import { toJsonSchema } from "./adapt.ts";
+import { oncePer } from "../internal/once.ts";
 import { isRecord } from "../is-record.ts";
-
-const converted = new WeakMap<object, { schema: JsonSchema | undefined }>();
 
 /**
  * The parameters as OpenAI's strict mode wants them: objects are closed, every property is required, and one that was
@@ -12,13 +11,9 @@ const converted = new WeakMap<object, { schema: JsonSchema | undefined }>();
  *
  * The result is cached by identity and must not be changed.
  */
-export function toStrictSchema(parameters: ToolParameters): JsonSchema | undefined {
-  const known = converted.get(parameters);
-  if (known) return known.schema;
-  const schema = convertRoot(toJsonSchema(parameters));
-  converted.set(parameters, { schema });
-  return schema;
-}
+export const toStrictSchema: (parameters: ToolParameters) => JsonSchema | undefined = oncePer(
+  (parameters: ToolParameters) => convertRoot(toJsonSchema(parameters)),
+);
 
 /** What one conversion counts and needs to know. */
 interface Conversion {

@@ -1,5 +1,6 @@
 import type { AgentTool, AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
-import { type Clock, type Ids, sleep, systemClock, systemIds } from "@tau/ai";
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { untilAborted, untilTimeout } from "@tau/ai/internal";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
@@ -166,19 +167,15 @@ async function start({ jobs, clock, kind, signal }: Start, work: StartWork): Pro
       admitted();
     }),
   );
-  if (!signal) return await starting;
-  const hasStarted = new AbortController();
-  const aborted = new Promise<"aborted">((resolve) =>
-    signal.addEventListener("abort", () => resolve("aborted"), { once: true, signal: hasStarted.signal }),
-  );
-  const first = await Promise.race([starting, aborted]);
-  hasStarted.abort();
-  if (first !== "aborted") return first;
-  const isOver = new AbortController();
+  const outcome = await untilAborted(starting, signal);
+  if (outcome.kind === "done") return outcome.value;
   const ended = starting.then((late) => late.end(abortGraceMs));
-  // Why a start failed that nobody wants any more is of no use to anybody.
-  await Promise.race([ended.catch(() => undefined), sleep(clock, lateMs, isOver.signal)]);
-  isOver.abort();
+  // Why an aborted start failed does not matter.
+  await untilTimeout(
+    ended.catch(() => undefined),
+    lateMs,
+    clock,
+  );
   throw new ToolsError("aborted", "Command aborted while it was being started");
 }
 
@@ -210,7 +207,7 @@ async function runInBackground(
     startCommand(ports, { command, name: "job", admit }),
   );
   const job = await jobs.add(command, running, timeoutMs === undefined ? {} : { timeoutMs });
-  await Promise.race([running.done, sleep(ports.clock, firstLookMs)]);
+  await untilTimeout(running.done, firstLookMs, ports.clock);
   const how = job.ended ? "" : " Read or kill it with jobs.";
   const text = getText(running, `[${describeJob(job)} ${whereIsLog(job.log)}.${how}]`);
   const details = { ...getDetails(running, job.ended?.status), jobId: job.id };

@@ -1,6 +1,7 @@
 /** One command of the model's, from start to end, with its output. */
 import { constants } from "node:os";
-import { type Clock, sleep } from "@tau/ai";
+import type { Clock } from "@tau/ai";
+import { untilTimeout } from "@tau/ai/internal";
 import { systemCode } from "../errors.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import { type Contained, type Containment, startContained } from "./contained.ts";
@@ -69,7 +70,7 @@ export async function startCommand(ports: CommandPorts, request: CommandRequest)
     done,
     async end(graceMs) {
       await process.end(graceMs);
-      await Promise.race([done, sleep(clock, settleMs)]);
+      await untilTimeout(done, settleMs, clock);
     },
   };
 }
@@ -99,13 +100,8 @@ async function finish(process: Contained, output: Output, reading: Promise<unkno
 
 async function drain(process: Contained, output: Output, reading: Promise<unknown>, clock: Clock): Promise<void> {
   const deadline = clock.monotonic() + drainMs;
-  const isRead = reading.then(() => true);
   for (let seen = -1; ;) {
-    const wait = new AbortController();
-    const idle = sleep(clock, idleMs[process.containment], wait.signal).then(() => false);
-    const isDone = await Promise.race([isRead, idle]);
-    wait.abort();
-    if (isDone) return;
+    if ((await untilTimeout(reading, idleMs[process.containment], clock)).kind === "done") return;
     // Timers come before what has arrived: after a stall, that is not silence yet.
     for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve));
     const isSilent = output.arrivals === seen && !output.isBusy;

@@ -1,5 +1,6 @@
 /** Everything that is being started or runs, so that none of it outlives the session. */
-import { type Clock, sleep } from "@tau/ai";
+import type { Clock } from "@tau/ai";
+import { untilTimeout } from "@tau/ai/internal";
 import { ToolsError } from "../errors.ts";
 import type { RunningCommand } from "./command.ts";
 
@@ -79,7 +80,5 @@ export function createHeld({ clock, maxJobs }: { clock: Clock; maxJobs: number }
 }
 
 async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  const isOver = new AbortController();
-  await Promise.allSettled([Promise.race([work, sleep(clock, ms, isOver.signal)])]);
-  isOver.abort();
+  await Promise.allSettled([untilTimeout(work, ms, clock)]);
 }
