@@ -1,5 +1,6 @@
 /** What the packages of tau share and users do not need. It may change in any version. */
 export { thinkingLevels } from "../thinking.ts";
+export { deepFreeze } from "./freeze.ts";
 export { Listeners } from "./listeners.ts";
 export { oncePer, oncePerPair } from "./once.ts";
 export { SerialQueue } from "./serial-queue.ts";

@@ -19,6 +19,16 @@ test("an abort ends the wait for work that never settles", async () => {
   expect(await waiting).toEqual({ kind: "aborted" });
 });
 
+test("work that has settled by the time of the abort decides", async () => {
+  const controller = new AbortController();
+  let finish = (_value: string) => {};
+  const work = new Promise<string>((resolve) => (finish = resolve));
+  const waiting = untilAborted(work, controller.signal);
+  finish("a");
+  controller.abort();
+  expect(await waiting).toEqual({ kind: "done", value: "a" });
+});
+
 test("a signal that has aborted wins over work that is done, and work that fails later is ignored", async () => {
   const signal = AbortSignal.abort();
   expect(await untilAborted(Promise.resolve("a"), signal)).toEqual({ kind: "aborted" });

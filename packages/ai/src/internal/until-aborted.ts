@@ -2,13 +2,15 @@ export type UntilAborted<T> = { readonly kind: "done"; readonly value: T } | { r
 
 /**
  * Waits for work that may not look at its signal: the result is `aborted` as soon as the signal aborts, or at once if it
- * has. Rejects as `work` does before that. The work itself goes on, and what becomes of it then is ignored. Leaves no
- * listener on the signal.
+ * has. Work that has settled by the time of the abort decides; rejects as it does. Work that has not goes on, and what
+ * becomes of it is ignored. Leaves no listener on the signal.
  */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<UntilAborted<T>> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => resolve({ kind: "aborted" });
-    if (signal?.aborted) onAbort();
+    const abort = () => resolve({ kind: "aborted" });
+    // Later, so that the result of work that has settled comes first.
+    const onAbort = () => queueMicrotask(abort);
+    if (signal?.aborted) abort();
     else signal?.addEventListener("abort", onAbort, { once: true });
     void work
       .then((value) => resolve({ kind: "done", value }), reject)

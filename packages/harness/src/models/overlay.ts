@@ -1,5 +1,6 @@
 /** Applies `models.json` to the existing models. Pure. */
 import { type Model, nearestNames } from "@tau/ai";
+import { deepFreeze } from "@tau/ai/internal";
 import type { Compat, ModelEntry, ModelOverride, ProviderConfig } from "./schema.ts";
 
 /** The defaults of pi for a model. */
@@ -28,7 +29,7 @@ export function overrideModel(model: Model, config: ProviderConfig): Model {
     ...(headers && { headers: { ...model.headers, ...headers } }),
     ...(Object.keys(compat).length > 0 && { compat: { ...model.compat, ...compat } }),
   };
-  return Object.keys(changes).length === 0 ? model : freeze({ ...model, ...changes });
+  return Object.keys(changes).length === 0 ? model : deepFreeze({ ...model, ...changes });
 }
 
 export type BuiltModel = { kind: "built"; model: Model } | { kind: "incomplete"; missing: "api" | "baseUrl" };
@@ -65,7 +66,7 @@ export function buildModel(
   };
   // The default limit may be larger than a small context window.
   if (entry.maxTokens === undefined) model.maxTokens = Math.min(model.maxTokens, model.contextWindow);
-  return { kind: "built", model: freeze(model) };
+  return { kind: "built", model: deepFreeze(model) };
 }
 
 /** The model of a provider that is most like a new one: with the same id, the nearest id, or the first. */
@@ -105,10 +106,4 @@ function getReplacements({ name, reasoning, input, contextWindow, maxTokens }: M
     ...(contextWindow !== undefined && { contextWindow }),
     ...(maxTokens !== undefined && { maxTokens }),
   };
-}
-
-/** Models are shared, so they are frozen like those of the catalogue. */
-function freeze<T extends object>(value: T): T {
-  for (const inner of Object.values(value)) if (typeof inner === "object" && inner !== null) freeze(inner as object);
-  return Object.freeze(value);
 }

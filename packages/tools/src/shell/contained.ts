@@ -1,5 +1,6 @@
 /** A command together with everything it starts, so that all of it can be ended. */
 import { type Clock, sleep } from "@tau/ai";
+import { untilTimeout } from "@tau/ai/internal";
 import type { ExitStatus, RunningProcess, Spawn, SpawnRequest } from "../platform/spawn.ts";
 import { type Limits, resolveLimits, toRlimits, type Usage } from "./limits.ts";
 import { enterNamespace, type PidNamespace } from "./pid-namespace.ts";
@@ -250,10 +251,5 @@ async function members(
 }
 
 async function exitsWithin({ child, clock }: Tree, withinMs: number): Promise<boolean> {
-  const stop = new AbortController();
-  const hasExited = child.exit.then(() => true);
-  const late = sleep(clock, withinMs, stop.signal).then(() => false);
-  const result = await Promise.race([hasExited, late]);
-  stop.abort();
-  return result;
+  return (await untilTimeout(child.exit, withinMs, clock)).kind === "done";
 }

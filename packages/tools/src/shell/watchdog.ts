@@ -2,7 +2,8 @@
  * What ends our commands when we are killed ourselves. A shell waits at the end of a pipe whose other end is ours: it
  * reads on when we are gone, however that came about, and then ends everything that bears our marks.
  */
-import { type Clock, type Ids, sleep } from "@tau/ai";
+import type { Clock, Ids } from "@tau/ai";
+import { untilTimeout } from "@tau/ai/internal";
 import { type Spawn, trySpawn } from "../platform/spawn.ts";
 import { lockLimitLine, type Marker, variable } from "./process-tree.ts";
 
@@ -58,9 +59,7 @@ export function useWatchdog({ spawn, ids, clock }: { spawn: Spawn; ids: Ids; clo
     },
     async release() {
       if (!users.delete(user) || users.size > 0) return;
-      const isOver = new AbortController();
-      await Promise.race([watchdog.end(), sleep(clock, endMs, isOver.signal)]);
-      isOver.abort();
+      await untilTimeout(watchdog.end(), endMs, clock);
     },
   };
 }
