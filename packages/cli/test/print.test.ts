@@ -286,7 +286,7 @@ test("a name that fits nothing, or too much, is a mistake, whatever it names", a
   for (const id of ["same-1", "same-2"]) await run(place, ["--session-id", id, "-p", "Hi"]);
   const named: [args: string[], said: string][] = [
     [["--session", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
-    [["--session", "same", "-p", "Hi"], 'tau: "same" could be same-'],
+    [["--session", "same", "-p", "Hi"], 'tau: "same" matches several sessions: same-'],
     [["--fork", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
     [["--model", "nobody/nothing", "-p", "Hi"], 'tau: There is no model "nobody/nothing".'],
     [["--exclude-tools", "Bash", "-p", "Hi"], 'tau: There is no tool "Bash". Did you mean "bash"?'],

@@ -1,21 +1,21 @@
-/** Which session file a reference of the user means. */
+/** Finds the session file that the user refers to. */
 import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { SessionManager } from "./session-manager.ts";
 
-/** `reference` is a path, an id, or the unique beginning of an id. Sessions of this directory come first. */
+/** `reference` is a path, an id, or the unique beginning of an id. Sessions of `cwd` come first. */
 export async function findSession(
   reference: string,
   { cwd, agentDir, directory }: { cwd: string; agentDir: string; directory: string | undefined },
 ): Promise<string> {
-  // An unset variable in a script must not mean any session.
+  // An unset variable in a script must not match a session.
   if (reference.trim() === "")
-    throw new HarnessError("invalid_input", "No session was named. `tau sessions list` shows them.");
+    throw new HarnessError("invalid_input", "The session reference is empty. `tau sessions list` shows the sessions.");
   const path = resolve(cwd, reference);
   if (await isFile(path)) return await mustBeSession(path);
-  const here = await SessionManager.list(cwd, directory, { agentDir });
-  for (const sessions of [here, await SessionManager.listAll({ agentDir })]) {
+  const ownSessions = await SessionManager.list(cwd, directory, { agentDir });
+  for (const sessions of [ownSessions, await SessionManager.listAll({ agentDir })]) {
     const exact = sessions.find(({ id }) => id === reference);
     if (exact) return exact.path;
     const matches = sessions.filter(({ id }) => id.startsWith(reference));
@@ -24,11 +24,11 @@ export async function findSession(
       const ids = matches.slice(0, 5).map(({ id }) => id);
       throw new HarnessError(
         "invalid_input",
-        `${JSON.stringify(reference)} could be ${ids.join(", ")}. Give more of the id.`,
+        `${JSON.stringify(reference)} matches several sessions: ${ids.join(", ")}. Give more of the id.`,
       );
     }
   }
-  const message = `There is no session ${JSON.stringify(reference)}. \`tau sessions list\` shows those of this directory.`;
+  const message = `There is no session ${JSON.stringify(reference)}. \`tau sessions list\` shows the sessions of this directory.`;
   throw new HarnessError("session_not_found", message);
 }
 
@@ -40,7 +40,7 @@ export async function mustBeSession(path: string): Promise<string> {
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(startBytes), 0, startBytes, 0);
     const start = buffer.subarray(0, bytesRead);
-    // An object near its beginning; or it is empty, or a crash left zeros, and the session can begin again.
+    // An empty file, or the zeros that a crash leaves, can become a session. Otherwise a JSON object must begin a line.
     if (bytesRead === 0 || start.includes(0) || /(?:^|\n)\s*\{/.test(start.toString("latin1"))) return path;
     throw new HarnessError("invalid_input", `${path} is not a session file (no header, no entries).`);
   } finally {

@@ -1,4 +1,4 @@
-/** Deleting a session without losing it: its files move to a `trash` directory beside them, and back. */
+/** Moves the files of a session to a `trash` directory beside them, and back. */
 import { mkdir, readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { acquireLease } from "@tau/tools/platform";
@@ -9,14 +9,14 @@ import { SessionManager } from "./session-manager.ts";
 
 const trashName = "trash";
 
-/** The files that belong to a log by their names. The id of another session may begin like this one. Pure. */
+/** The files that belong to a log by their names, without those of another log whose name begins the same. Pure. */
 export function findSideFiles(log: string, names: readonly string[]): string[] {
   const candidates = names.filter((name) => name.startsWith(`${log}.`));
   const otherLogs = candidates.filter(isSessionFile);
   return candidates.filter((name) => !otherLogs.some((other) => name === other || name.startsWith(`${other}.`)));
 }
 
-/** Moves a session to the trash, and answers with its id. Throws `read_only` while another process writes it. */
+/** Moves a session to the trash and returns its id. Throws `read_only` while another process writes it. */
 export async function trashSession(path: string): Promise<string> {
   const session = await SessionManager.open(path, { access: "read" });
   const { id, problems } = session;
@@ -28,7 +28,7 @@ export async function trashSession(path: string): Promise<string> {
   return id;
 }
 
-/** Takes a session out of the trash again, by its id. */
+/** Moves a session back from the trash, by its id. */
 export async function restoreSession(
   id: string,
   { agentDir }: { agentDir: string },
@@ -55,7 +55,7 @@ async function moveSession(path: string, target: string): Promise<void> {
   try {
     await mkdir(target, { recursive: true, mode: 0o700 });
     const sideFiles = findSideFiles(name, await readdir(dirname(path)));
-    // The log last: until then the session is where it was.
+    // The log is moved last: until then the session is where it was.
     for (const sideFile of sideFiles.filter((file) => !file.startsWith(`${name}.lock`))) {
       await rename(join(dirname(path), sideFile), join(target, sideFile));
     }
