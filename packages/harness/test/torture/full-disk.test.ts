@@ -93,7 +93,7 @@ test("a file that may not grow is refused in words, and is valid", { timeout: pa
     console.log(`no prlimit here, so no file is kept from growing: ${limited.error.message}`);
     return skip();
   }
-  expect(limited.stderr).toContain("the file may not grow any more (EFBIG)");
+  expect(limited.stderr).toContain("the file has reached the size limit (EFBIG)");
   const acknowledged = limited.stdout
     .split("\n")
     .filter((line) => line.startsWith("ack "))

@@ -95,7 +95,10 @@ describe("a file that is no session", () => {
   test.each(files)("%s is not changed by opening it", async (_name, bytes) => {
     const path = newFile(bytes, "notes.txt");
     const session = await SessionManager.open(path);
-    expect(session.readOnly).toMatchObject({ reason: "refused", message: expect.stringContaining("not a session file") });
+    expect(session.readOnly).toMatchObject({
+      reason: "refused",
+      message: expect.stringContaining("not a session file"),
+    });
     expect(getKinds(session)[0]).toBe("no_session");
     await expect(session.appendMessage(user("x"))).rejects.toMatchObject({ code: "read_only" });
     await session.close();
