@@ -30,7 +30,7 @@ test("a pipe or a device is no file, is not waited for, and is told so in one li
   const place = await ground([says("Seen.")]);
   const pipe = join(place.directory, "pipe");
   execFileSync("mkfifo", [pipe]);
-  const advice = "Send what comes out of it on standard input, or as a file.";
+  const advice = "Pipe its output to standard input, or save it to a file.";
   for (const [given, what] of [
     [pipe, "a pipe"],
     ["/dev/null", "a device"],

@@ -1,45 +1,45 @@
-/** What of a text is prose. Pure, and linear in its length: people paste whole files. */
+/** Replaces code in a text by blanks. Pure, and linear in the length of the text: users paste whole files. */
 
-/** The text with blanks in the place of code, fenced or between backticks, so that nothing moves. */
-export const withoutCode = (text: string): string => withoutSpans(withoutFences(text));
+/** Fenced code and code between backticks become blanks, so that all other characters keep their positions. */
+export const stripCode = (text: string): string => stripSpans(stripFences(text));
 
-/** A fence ends at one of the same signs that is as long, or with the text. */
-function withoutFences(text: string): string {
-  let open: string | undefined;
+/** A fence ends at a fence of the same character that is at least as long, or at the end of the text. */
+function stripFences(text: string): string {
+  let openFence: string | undefined;
   return text
     .split("\n")
     .map((line) => {
       const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-      if (open === undefined) {
-        open = fence;
-        return fence === undefined ? line : blank(line);
+      if (openFence === undefined) {
+        openFence = fence;
+        return fence === undefined ? line : toBlanks(line);
       }
-      if (fence?.startsWith(open)) open = undefined;
-      return blank(line);
+      if (fence?.startsWith(openFence)) openFence = undefined;
+      return toBlanks(line);
     })
     .join("\n");
 }
 
-/** A span ends at the next run of as many backticks; one that never ends is no span. */
-function withoutSpans(text: string): string {
-  const runs = [...text.matchAll(/`+/g)].map(({ 0: ticks, index }) => ({ length: ticks.length, index, partner: -1 }));
-  const nextOfLength = new Map<number, number>();
-  for (let at = runs.length - 1; at >= 0; at--) {
-    const run = runs[at]!;
-    run.partner = nextOfLength.get(run.length) ?? -1;
-    nextOfLength.set(run.length, at);
+/** A span ends at the next run of as many backticks; without one it is not a span. */
+function stripSpans(text: string): string {
+  const runs = [...text.matchAll(/`+/g)].map(({ 0: ticks, index }) => ({ length: ticks.length, index, closing: -1 }));
+  const nextByLength = new Map<number, number>();
+  for (let run = runs.length - 1; run >= 0; run--) {
+    const { length } = runs[run]!;
+    runs[run]!.closing = nextByLength.get(length) ?? -1;
+    nextByLength.set(length, run);
   }
   const pieces: string[] = [];
-  let done = 0;
-  for (let at = 0; at < runs.length; at++) {
-    const { index, partner } = runs[at]!;
-    if (partner < 0) continue;
-    const end = runs[partner]!.index + runs[partner]!.length;
-    pieces.push(text.slice(done, index), blank(text.slice(index, end)));
-    done = end;
-    at = partner;
+  let position = 0;
+  for (let run = 0; run < runs.length; run++) {
+    const { index, closing } = runs[run]!;
+    if (closing < 0) continue;
+    const end = runs[closing]!.index + runs[closing]!.length;
+    pieces.push(text.slice(position, index), toBlanks(text.slice(index, end)));
+    position = end;
+    run = closing;
   }
-  return pieces.join("") + text.slice(done);
+  return pieces.join("") + text.slice(position);
 }
 
-const blank = (text: string) => text.replaceAll(/[^\n]/g, " ");
+const toBlanks = (text: string) => text.replaceAll(/[^\n]/g, " ");

@@ -1,23 +1,23 @@
 /**
- * What a model is told before anything else. It is made of sections: those that never change come first, and what
- * changes from day to day comes last, so that a provider's cache of the beginning holds. Pure.
+ * Builds the system prompt from sections. Sections that never change come first, and the date comes last, so that
+ * providers can cache the beginning. Pure.
  */
 import type { TextFile } from "../resources/context-files.ts";
 import type { Skill } from "../resources/skills.ts";
-import { enclose, escaped } from "./enclose.ts";
+import { enclose, escapeText } from "./enclose.ts";
 import { findReader, formatToolLine, listGuidelines, type PromptTool } from "./tool-lines.ts";
 
 export interface SystemPromptInput {
-  /** Those the model has, in the order in which it is told of them. */
+  /** The tools of the model, in the order in which they are listed. */
   tools: readonly PromptTool[];
   cwd: string;
-  /** As it is to be shown; see `formatDate`. */
+  /** See `formatDate`. */
   date: string;
   contextFiles?: readonly TextFile[];
   skills?: readonly Skill[];
-  /** Takes the place of the default text, the list of tools included: a `SYSTEM.md` or an agent's own prompt. */
+  /** Replaces the default text and the list of tools: a `SYSTEM.md` or an agent's own prompt. */
   custom?: string;
-  /** Comes after the default text or what takes its place: `APPEND_SYSTEM.md` and its like. */
+  /** Follows the default text or `custom`: for example an `APPEND_SYSTEM.md`. */
   append?: readonly string[];
 }
 
@@ -37,25 +37,15 @@ export function buildSystemPrompt(input: SystemPromptInput): SystemPrompt {
   const { tools, custom, append = [], skills = [], contextFiles = [], cwd, date } = input;
   const sections = [
     ...(custom === undefined ? defaultSections(tools) : [{ name: "custom", text: custom }]),
-    ...append.map((text, at) => ({ name: at === 0 ? "append" : `append ${at + 1}`, text })),
+    ...append.map((text, index) => ({ name: index === 0 ? "append" : `append ${index + 1}`, text })),
     { name: "skills", text: skillsText(skills, tools) },
     ...contextSections(contextFiles),
-    { name: "environment", text: `Working directory: ${escaped(cwd)}\nDate: ${date}` },
+    { name: "environment", text: `Working directory: ${escapeText(cwd)}\nDate: ${date}` },
   ].filter(({ text }) => text.trim() !== "");
   return { sections, text: sections.map(({ text }) => text.trim()).join("\n\n") };
 }
 
-/** The name of the first section that is not the same: what breaks a provider's cache. Undefined when none does. */
-export function firstDifference(before: SystemPrompt, after: SystemPrompt): string | undefined {
-  const length = Math.max(before.sections.length, after.sections.length);
-  for (let at = 0; at < length; at++) {
-    const [one, other] = [before.sections[at], after.sections[at]];
-    if (one?.name !== other?.name || one?.text !== other?.text) return (other ?? one)!.name;
-  }
-  return undefined;
-}
-
-/** `2026-03-01`, where we are. Without the time of day, which would break the cache with every request. */
+/** `2026-03-01` in the local time zone. The time of day would break the cache with every request. */
 export function formatDate(now: number): string {
   const date = new Date(now);
   const digits = (value: number) => String(value).padStart(2, "0");
@@ -64,7 +54,7 @@ export function formatDate(now: number): string {
 
 const identity = `You are tau, an agent that works on a person's computer, mostly on code, with the tools you are given. You look at how things are before you change them, you change what was asked for and nothing else, and you say plainly what you did and what you could not do.`;
 
-/** Said whatever tools there are. */
+/** These apply to any tools. */
 const generalRules = [
   "Just call tools for what is routine; narrate only when it helps: before a long or risky step, or when the plan changes.",
   "Be brief. Write in the person's language. Name files by their paths, with a line number where it helps: src/main.ts:42.",
@@ -80,7 +70,7 @@ function defaultSections(tools: SystemPromptInput["tools"]): PromptSection[] {
   ];
 }
 
-/** Only what helps to choose one. Without a tool that reads files there is nothing to choose. */
+/** Empty without a tool that can read the files of skills. */
 function skillsText(skills: readonly Skill[], tools: SystemPromptInput["tools"]): string {
   const reader = findReader(tools);
   const shown = skills.filter(({ disableModelInvocation }) => !disableModelInvocation);
@@ -89,21 +79,21 @@ function skillsText(skills: readonly Skill[], tools: SystemPromptInput["tools"])
   const lines = shown.map(({ name, description, filePath }) =>
     [
       "<skill>",
-      `<name>${escaped(name)}</name>`,
-      `<description>${escaped(description)}</description>`,
-      `<location>${escaped(filePath)}</location>`,
+      `<name>${escapeText(name)}</name>`,
+      `<description>${escapeText(description)}</description>`,
+      `<location>${escapeText(filePath)}</location>`,
       "</skill>",
     ].join("\n"),
   );
   return `${intro}\n<available_skills>\n${lines.join("\n")}\n</available_skills>`;
 }
 
-/** One section a file, so that a change is named by the file it was made in. */
+/** One section per file, so that a cache break can name the file. */
 function contextSections(files: readonly TextFile[]): PromptSection[] {
   const intro =
-    "People have written these instructions for work in this place. Follow them; where two disagree, the later one counts.";
-  return files.map(({ path, content }, at) => {
+    "The user and the project provide these instructions. Follow them; if two disagree, the later one takes precedence.";
+  return files.map(({ path, content }, index) => {
     const text = enclose("instructions", { path }, content.trim());
-    return { name: `context ${path}`, text: at === 0 ? `${intro}\n\n${text}` : text };
+    return { name: `context ${path}`, text: index === 0 ? `${intro}\n\n${text}` : text };
   });
 }

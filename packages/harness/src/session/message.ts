@@ -1,6 +1,6 @@
 /** The messages that a session adds to those of the engine, and what a model is sent for each. */
 import type { AgentMessage } from "@tau/agent";
-import type { ImageContent, Message, TextContent } from "@tau/ai";
+import type { AssistantMessage, ImageContent, Message, TextContent } from "@tau/ai";
 import type {
   BashExecutionMessage,
   BranchSummaryMessage,
@@ -18,6 +18,10 @@ declare module "@tau/agent" {
     compactionSummary: CompactionSummaryMessage;
   }
 }
+
+/** Whether a message is an answer that neither failed nor was aborted. */
+export const isFinishedAnswer = (message: AgentMessage | undefined): message is AssistantMessage =>
+  message?.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
 
 /** The messages of a transcript as a model is sent them. Messages with unknown roles are left out. */
 export function convertToLlm(messages: AgentMessage[]): Message[] {

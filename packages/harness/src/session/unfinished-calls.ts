@@ -1,6 +1,7 @@
 /** Calls that a crash left without a result. They are never run again silently: the model is told what is known. */
 import type { ToolCall, ToolResultMessage } from "@tau/ai";
 import { type CustomEntry, customTypes, type SessionEntry } from "./entry.ts";
+import { isFinishedAnswer } from "./message.ts";
 
 export interface UnfinishedCall {
   call: ToolCall;
@@ -12,9 +13,8 @@ export interface UnfinishedCall {
 export function unfinishedCalls(branch: readonly SessionEntry[], started: ReadonlySet<string>): UnfinishedCall[] {
   const index = branch.findLastIndex((entry) => entry.type === "message" && entry.message?.role === "assistant");
   const answer = branch[index];
-  if (answer?.type !== "message" || answer.message.role !== "assistant") return [];
   // The calls of a failed or aborted answer are never executed.
-  if (answer.message.stopReason === "error" || answer.message.stopReason === "aborted") return [];
+  if (answer?.type !== "message" || !isFinishedAnswer(answer.message)) return [];
   const finished = new Set(branch.slice(index + 1).map(getResultId));
   const content: unknown = answer.message.content;
   const blocks = Array.isArray(content) ? (content as (ToolCall | null)[]) : [];
