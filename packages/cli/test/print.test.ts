@@ -30,7 +30,7 @@ test("a pipe or a device is no file, is not waited for, and is told so in one li
   const place = await ground([says("Seen.")]);
   const pipe = join(place.directory, "pipe");
   execFileSync("mkfifo", [pipe]);
-  const advice = "Send what comes out of it on standard input, or as a file.";
+  const advice = "Pipe its output to standard input, or save it to a file.";
   for (const [given, what] of [
     [pipe, "a pipe"],
     ["/dev/null", "a device"],
@@ -286,7 +286,7 @@ test("a name that fits nothing, or too much, is a mistake, whatever it names", a
   for (const id of ["same-1", "same-2"]) await run(place, ["--session-id", id, "-p", "Hi"]);
   const named: [args: string[], said: string][] = [
     [["--session", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
-    [["--session", "same", "-p", "Hi"], 'tau: "same" could be same-'],
+    [["--session", "same", "-p", "Hi"], 'tau: "same" matches several sessions: same-'],
     [["--fork", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
     [["--model", "nobody/nothing", "-p", "Hi"], 'tau: There is no model "nobody/nothing".'],
     [["--exclude-tools", "Bash", "-p", "Hi"], 'tau: There is no tool "Bash". Did you mean "bash"?'],

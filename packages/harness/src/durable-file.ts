@@ -44,14 +44,16 @@ export async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Undefined when there is no such file. */
-export async function readWhole(fs: FileSystem, path: string): Promise<Buffer | undefined> {
+/** Undefined when there is no such file, or when it is larger than `maxBytes`. */
+export async function readWhole(fs: FileSystem, path: string, maxBytes?: number): Promise<Buffer | undefined> {
   const handle = await ifThere(fs.open(path, constants.O_RDONLY));
   if (!handle) return undefined;
   try {
+    const size = maxBytes === undefined ? 0 : (await handle.stat()).size;
+    if (maxBytes !== undefined && size > maxBytes) return undefined;
     const chunks: Buffer[] = [];
     for (let position = 0; ;) {
-      const chunk = Buffer.allocUnsafe(64 * 1024);
+      const chunk = Buffer.allocUnsafe(Math.max(64 * 1024, size - position));
       const count = await handle.read(chunk, position);
       if (count === 0) return Buffer.concat(chunks);
       chunks.push(chunk.subarray(0, count));
@@ -75,6 +77,8 @@ export interface WholeFile {
   mode?: number;
   /** Whether an existing file is replaced. Default true; otherwise it fails with `EEXIST`. */
   replaces?: boolean;
+  /** Whether the file is on the disk when it resolves. Default true. */
+  syncs?: boolean;
 }
 
 /**
@@ -83,7 +87,7 @@ export interface WholeFile {
  */
 export async function writeWhole(
   fs: FileSystem,
-  { path, bytes, ids, mode = 0o600, replaces = true }: WholeFile,
+  { path, bytes, ids, mode = 0o600, replaces = true, syncs = true }: WholeFile,
 ): Promise<void> {
   const draft = `${path}.${ids()}`;
   await makeDirectory(fs, dirname(path));
@@ -91,7 +95,7 @@ export async function writeWhole(
     const handle = await fs.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
     try {
       await handle.write(bytes);
-      await handle.sync();
+      if (syncs) await handle.sync();
     } finally {
       await handle.close();
     }
@@ -105,5 +109,5 @@ export async function writeWhole(
     await orUndefined(fs.unlink(draft));
     throw error;
   }
-  await syncDirectory(fs, dirname(path));
+  if (syncs) await syncDirectory(fs, dirname(path));
 }

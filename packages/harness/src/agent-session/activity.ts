@@ -12,7 +12,7 @@ import {
   type UserMessage,
 } from "@tau/ai";
 import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
-import { addUsage } from "../compaction/ask.ts";
+import { addUsage } from "../budget/usage.ts";
 import { HarnessError } from "../errors.ts";
 import { continuesAfter } from "../run/next-step.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";

@@ -19,7 +19,7 @@ import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import type { Audit, Decide, Decision } from "../policy/policy.ts";
 import type { RememberedRules } from "../policy/remembered-rules.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
-import { Sent } from "../request/sent.ts";
+import { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { compactSession } from "../run/compacting.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
@@ -545,7 +545,7 @@ export class AgentSession {
       tracer: trace.tracer,
       agentName: trace.agentName,
       resumedFrom: session.getEntryCount() > 0 ? session.id : undefined,
-      sent: new Sent(),
+      sent: new PrefixTracker(),
     };
   }
 

@@ -15,7 +15,7 @@ import { createDefaultPolicy } from "../policy/default-policy.ts";
 import { Grants } from "../policy/grants.ts";
 import { createRememberedRules } from "../policy/remembered-rules.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
-import { createKeeper } from "../request/bound-keep.ts";
+import { createResultSaver } from "../request/save-result.ts";
 import { createBudget } from "../budget/budget.ts";
 import { standaloneSessions } from "./live-sessions.ts";
 import { createRequests } from "../request/request.ts";
@@ -88,7 +88,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
           streamFn: streamSimple,
           ...(params.debugLog && { onKey: (key) => params.debugLog?.addSecret(key) }),
         }),
-      keep: createKeeper({ directory: results.get, ids }),
+      keep: createResultSaver({ directory: results.get, ids }),
       budget: createBudget(params.budgets ?? {}, {
         clock,
         ...(parent && { parent: parent.budget }),

@@ -1,6 +1,6 @@
 /** What a session has done and cost so far. Pure: one entry at a time, so that nobody walks a long log again. */
 import type { SessionEntry } from "../session/entry.ts";
-import { toAmount, toCounted, toFields } from "../budget/counted.ts";
+import { parseUsage, toAmount, toFields } from "../budget/usage.ts";
 
 export interface SessionStats {
   readonly sessionId?: string;
@@ -80,7 +80,7 @@ const callsIn = (content: unknown): number =>
   Array.isArray(content) ? content.filter((block: unknown) => toFields(block).type === "toolCall").length : 0;
 
 function countUsage(stats: SessionStats, usage: unknown, messages = stats.messages): SessionStats {
-  const counted = toCounted(usage);
+  const counted = parseUsage(usage);
   const tokens = {
     input: stats.tokens.input + counted.input,
     output: stats.tokens.output + counted.output,

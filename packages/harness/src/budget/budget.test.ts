@@ -13,8 +13,8 @@ import {
 
 const clock = createFakeClock();
 const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-/** Dollars for a million tokens: a token of input costs $1, one of output $10. */
-const dear = { input: 1e6, output: 1e7, cacheRead: 1e5, cacheWrite: 1e6 };
+/** Dollars per million tokens: a token of input costs $1, one of output $10. */
+const expensive = { input: 1e6, output: 1e7, cacheRead: 1e5, cacheWrite: 1e6 };
 
 const budget = (limits: BudgetLimits, parent?: Budget) => createBudget(limits, { clock, ...(parent && { parent }) });
 const ask = (inputTokens: number, maxOutputTokens: number, price: Model["cost"] = free) => ({
@@ -29,20 +29,22 @@ const used = (input: number, output: number, cost = 0): Usage => ({
   totalTokens: input + output,
   cost: { ...emptyUsage().cost, total: cost },
 });
-/** `granted 5000`, `granted freely`, or the limit and what is said about it. */
-const told = (grant: BudgetGrant) =>
-  grant.kind === "granted" ? `granted ${grant.maxTokens ?? "freely"}` : `${grant.limit}: ${grant.message}`;
+/** `granted 5000`, `granted without limit`, or the limit and its message. */
+const describeGrant = (grant: BudgetGrant) =>
+  grant.kind === "granted" ? `granted ${grant.maxTokens ?? "without limit"}` : `${grant.limit}: ${grant.message}`;
 function granted(grant: BudgetGrant) {
   if (grant.kind === "spent") throw new Error(grant.message);
   return grant;
 }
 
 describe("a request", () => {
-  test("gets what it wants where nothing is limited", () => {
-    expect(told(budget({}).reserve(ask(1e9, 64_000)))).toBe("granted freely");
-    expect(told(budget({ turns: 3, timeMs: 10 }).reserve(ask(1e9, 64_000)))).toBe("granted freely");
-    expect(told(budget({ tokens: Number.POSITIVE_INFINITY }).reserve(ask(1e9, 0)))).toBe("granted freely");
-    expect(told(budget({ cost: 1 }).reserve(ask(1e9, 0)))).toBe("granted freely");
+  test("gets what it requests if nothing is limited", () => {
+    expect(describeGrant(budget({}).reserve(ask(1e9, 64_000)))).toBe("granted without limit");
+    expect(describeGrant(budget({ turns: 3, timeMs: 10 }).reserve(ask(1e9, 64_000)))).toBe("granted without limit");
+    expect(describeGrant(budget({ tokens: Number.POSITIVE_INFINITY }).reserve(ask(1e9, 0)))).toBe(
+      "granted without limit",
+    );
+    expect(describeGrant(budget({ cost: 1 }).reserve(ask(1e9, 0)))).toBe("granted without limit");
   });
 
   test.each([
@@ -53,55 +55,59 @@ describe("a request", () => {
     [11_024, 10_000, 64_000, "granted 1024"],
     [10_500, 10_000, 500, "granted 500"],
   ])("of %s tokens that sends %s and wants %s is %s", (tokens, input, wanted, expected) => {
-    expect(told(budget({ tokens }).reserve(ask(input, wanted)))).toBe(expected);
+    expect(describeGrant(budget({ tokens }).reserve(ask(input, wanted)))).toBe(expected);
   });
 
-  test("for which not even the least is left is told so in words", () => {
-    expect(told(budget({ tokens: 11_023 }).reserve(ask(10_000, 64_000)))).toBe(
-      "tokens: The budget of 11,023 tokens does not suffice: 11,023 tokens are left, and the next request needs 11,024 tokens. To go on, raise budgets.tokens.",
+  test("is refused with a message if less than the minimum is left", () => {
+    expect(describeGrant(budget({ tokens: 11_023 }).reserve(ask(10_000, 64_000)))).toBe(
+      "tokens: The budget of 11,023 tokens is not enough: 11,023 tokens are left, but the next request needs 11,024 tokens. To continue, raise budgets.tokens.",
     );
-    expect(told(budget({ cost: 0.5 }).reserve(ask(1, 64_000, dear)))).toBe(
-      "cost: The budget of $0.5000 does not suffice: $0.5000 are left, and the next request needs $10241.00. To go on, raise budgets.cost.",
+    expect(describeGrant(budget({ cost: 0.5 }).reserve(ask(1, 64_000, expensive)))).toBe(
+      "cost: The budget of $0.5000 is not enough: $0.5000 are left, but the next request needs $10241.00. To continue, raise budgets.cost.",
     );
-    expect(told(budget({ turns: 1 }, budget({ turns: 0 })).reserve(ask(1, 1)))).toBe(
-      "turns: The budget of the session that started this one of 0 turns is spent. To go on, raise budgets.turns.",
+    expect(describeGrant(budget({ turns: 1 }, budget({ turns: 0 })).reserve(ask(1, 1)))).toBe(
+      "turns: The budget of the session that started this one of 0 turns is spent. To continue, raise budgets.turns.",
     );
   });
 
-  test("is paid at the dearest that its input may be billed, and at the tier that its length is in", () => {
-    const price = { ...dear, cacheWrite: 2e6, tiers: [{ ...dear, input: 4e6, output: 2e7, inputTokensAbove: 100 }] };
-    expect(told(budget({ cost: 200 + 10 * 4_000 }).reserve(ask(100, 2_000, price)))).toBe("granted 2000");
-    expect(told(budget({ cost: 200 + 10 * 4_000 }).reserve(ask(100, 9_000, price)))).toBe("granted 2000");
-    expect(told(budget({ cost: 404 + 20 * 4_000 }).reserve(ask(101, 9_000, price)))).toBe("granted 2000");
+  test("is charged at the highest rate for input, and at the tier of its length", () => {
+    const price = {
+      ...expensive,
+      cacheWrite: 2e6,
+      tiers: [{ ...expensive, input: 4e6, output: 2e7, inputTokensAbove: 100 }],
+    };
+    expect(describeGrant(budget({ cost: 200 + 10 * 4_000 }).reserve(ask(100, 2_000, price)))).toBe("granted 2000");
+    expect(describeGrant(budget({ cost: 200 + 10 * 4_000 }).reserve(ask(100, 9_000, price)))).toBe("granted 2000");
+    expect(describeGrant(budget({ cost: 404 + 20 * 4_000 }).reserve(ask(101, 9_000, price)))).toBe("granted 2000");
   });
 
-  test("is paid at the highest of several tiers that it reaches, in whatever order they are", () => {
-    const tier = (inputTokensAbove: number, output: number) => ({ ...dear, output, inputTokensAbove });
+  test("is charged at the highest tier that it reaches, in whatever order the tiers are", () => {
+    const tier = (inputTokensAbove: number, output: number) => ({ ...expensive, output, inputTokensAbove });
     for (const tiers of [
       [tier(100, 2e7), tier(50, 4e7)],
       [tier(50, 4e7), tier(100, 2e7)],
     ])
-      expect(told(budget({ cost: 200 + 20 * 4_000 }).reserve(ask(200, 9_000, { ...dear, tiers })))).toBe(
+      expect(describeGrant(budget({ cost: 200 + 20 * 4_000 }).reserve(ask(200, 9_000, { ...expensive, tiers })))).toBe(
         "granted 2000",
       );
   });
 
   test("whose answer is free still pays for its input", () => {
-    const price = { ...dear, output: 0 };
-    expect(told(budget({ cost: 100 }).reserve(ask(100, 9_000, price)))).toBe("granted 9000");
-    expect(told(budget({ cost: 100 }).reserve(ask(101, 9_000, price)))).toMatch(/^cost/);
+    const price = { ...expensive, output: 0 };
+    expect(describeGrant(budget({ cost: 100 }).reserve(ask(100, 9_000, price)))).toBe("granted 9000");
+    expect(describeGrant(budget({ cost: 100 }).reserve(ask(101, 9_000, price)))).toMatch(/^cost/);
   });
 
-  test("of a model that costs nothing may be sent with no dollar at all", () => {
-    const none = budget({ cost: 0 });
-    expect(none.exceeded()).toBeUndefined();
-    expect(told(none.reserve(ask(1_000, 2_000)))).toBe("granted 2000");
-    expect(told(none.reserve(ask(1_000, 2_000, dear)))).toMatch(/^cost/);
+  test("to a free model is granted with a cost limit of 0", () => {
+    const empty = budget({ cost: 0 });
+    expect(empty.exceeded()).toBeUndefined();
+    expect(describeGrant(empty.reserve(ask(1_000, 2_000)))).toBe("granted 2000");
+    expect(describeGrant(empty.reserve(ask(1_000, 2_000, expensive)))).toMatch(/^cost/);
   });
 
   test("is reserved until it is settled, and settled once", () => {
     const limited = budget({ tokens: 10_000, cost: 1e6, turns: 5 });
-    const { reservation } = granted(limited.reserve(ask(1_000, 2_000, dear)));
+    const { reservation } = granted(limited.reserve(ask(1_000, 2_000, expensive)));
     expect(limited.left).toEqual({ tokens: 7_000, cost: 1e6 - 21_000, turns: 4 });
     expect(limited.spent).toMatchObject({ tokens: 0, cost: 0, turns: 1 });
     reservation.settle(used(900, 100, 1_900));
@@ -111,11 +117,11 @@ describe("a request", () => {
     expect(limited.spent).toMatchObject({ tokens: 1_000, cost: 1_900, turns: 1 });
   });
 
-  test("that nobody counted costs its input, one that failed costs a turn, and one that was never sent nothing", () => {
+  test("costs its estimated input if its usage is unknown, a turn if it failed, and nothing if it was never sent", () => {
     const limited = budget({ tokens: 10_000 });
-    granted(limited.reserve(ask(1_000, 2_000, dear))).reservation.settle(undefined);
-    granted(limited.reserve(ask(1_000, 2_000, dear))).reservation.settle(emptyUsage());
-    const { reservation } = granted(limited.reserve(ask(1_000, 2_000, dear)));
+    granted(limited.reserve(ask(1_000, 2_000, expensive))).reservation.settle(undefined);
+    granted(limited.reserve(ask(1_000, 2_000, expensive))).reservation.settle(emptyUsage());
+    const { reservation } = granted(limited.reserve(ask(1_000, 2_000, expensive)));
     reservation.cancel();
     reservation.cancel();
     reservation.settle(used(5, 5, 5));
@@ -123,7 +129,7 @@ describe("a request", () => {
     expect(limited.left).toEqual({ tokens: 9_000 });
   });
 
-  test("is settled by what its answer says, unless that is nothing", () => {
+  test("is settled with the usage of its answer, unless that usage is 0", () => {
     const text = { type: "text" as const, text: "Hello." };
     expect(countedUsage({ content: [text], usage: used(5, 5) })).toEqual(used(5, 5));
     expect(countedUsage({ content: [text], usage: emptyUsage() })).toBeUndefined();
@@ -132,19 +138,19 @@ describe("a request", () => {
 });
 
 describe("a budget", () => {
-  test("is reserved with all those above it, or nowhere", () => {
+  test("reserves in all its ancestors, or nowhere", () => {
     const root = budget({ tokens: 20_000 });
     const child = budget({ tokens: 10_000 }, root);
     const grandchild = budget({}, child);
-    expect(told(grandchild.reserve(ask(2_000, 64_000)))).toBe("granted 4000");
+    expect(describeGrant(grandchild.reserve(ask(2_000, 64_000)))).toBe("granted 4000");
     expect([root, child, grandchild].map(({ left }) => left.tokens)).toEqual([14_000, 4_000, 4_000]);
-    expect(told(grandchild.reserve(ask(5_000, 64_000)))).toMatch(/^tokens: The budget of the session/);
+    expect(describeGrant(grandchild.reserve(ask(5_000, 64_000)))).toMatch(/^tokens: The budget of the session/);
     expect([root, child, grandchild].map(({ spent }) => spent.turns)).toEqual([1, 1, 1]);
     expect([root, child, grandchild].map(({ left }) => left.tokens)).toEqual([14_000, 4_000, 4_000]);
-    expect(told(budget({}, root).reserve(ask(5_000, 64_000)))).toBe("granted 4500");
+    expect(describeGrant(budget({}, root).reserve(ask(5_000, 64_000)))).toBe("granted 4500");
   });
 
-  test("that is spent says by which limit, here or above", () => {
+  test("names the limit that was reached, in itself or an ancestor", () => {
     const root = budget({ turns: 1, tokens: 100_000 });
     const child = budget({ tokens: 5_000 }, root);
     expect(child.exceeded()).toBeUndefined();
@@ -152,10 +158,10 @@ describe("a budget", () => {
     expect([root.exceeded(), child.exceeded()]).toEqual(["turns", "tokens"]);
     expect(budget({}, root).exceeded()).toBe("turns");
     expect(child.left).toEqual({ tokens: 0, turns: 0 });
-    expect(told(child.reserve(ask(1, 1)))).toMatch(/^tokens: The budget of 5,000 tokens is spent/);
+    expect(describeGrant(child.reserve(ask(1, 1)))).toMatch(/^tokens: The budget of 5,000 tokens is spent/);
   });
 
-  test("is charged with what nobody reserved, and those above it too", () => {
+  test("is charged without a reservation, together with its ancestors", () => {
     const root = budget({ tokens: 1_000 });
     const child = budget({ cost: 5 }, root);
     child.charge(used(600, 600, 2));
@@ -165,7 +171,7 @@ describe("a budget", () => {
     expect(child.exceeded()).toBe("tokens");
   });
 
-  test("of time ends at the nearest deadline, here or above", async () => {
+  test("ends at the earliest deadline of itself and its ancestors", async () => {
     const clock = createFakeClock();
     const root = createBudget({ timeMs: 1_000 }, { clock });
     await clock.advance(400);
@@ -177,29 +183,31 @@ describe("a budget", () => {
     await clock.advance(100);
     expect(short.exceeded()).toBe("time");
     expect(short.spent.timeMs).toBe(100);
-    expect(told(short.reserve(ask(1, 1)))).toBe("time: The budget of 100 ms is spent. To go on, raise budgets.timeMs.");
-    expect(told(child.reserve(ask(1, 1)))).toBe("granted freely");
+    expect(describeGrant(short.reserve(ask(1, 1)))).toBe(
+      "time: The budget of 100 ms is spent. To continue, raise budgets.timeMs.",
+    );
+    expect(describeGrant(child.reserve(ask(1, 1)))).toBe("granted without limit");
     await clock.advance(500);
     expect(child.exceeded()).toBe("time");
     expect(clock.waiting).toBe(0);
   });
 
-  test("goes on from what was spent before", () => {
+  test("continues from what was spent before", () => {
     const spent = { tokens: 900, cost: 2, turns: 3, timeMs: 40 };
     const resumed = createBudget({ tokens: 1_000, cost: 5, turns: 4, timeMs: 100 }, { clock, spent });
     expect(resumed.spent).toEqual(spent);
     expect(resumed.left).toEqual({ tokens: 100, cost: 3, turns: 1, timeMs: 60 });
-    const strange = createBudget({}, { clock, spent: { tokens: Number.NaN, cost: -1 } });
-    expect(strange.spent).toMatchObject({ tokens: 0, cost: 0 });
+    const invalid = createBudget({}, { clock, spent: { tokens: Number.NaN, cost: -1 } });
+    expect(invalid.spent).toMatchObject({ tokens: 0, cost: 0 });
   });
 
-  test("takes no limit that is no number", () => {
+  test("rejects limits that are not numbers of 0 or more", () => {
     for (const name of ["tokens", "cost", "turns", "timeMs"] as const)
       for (const limit of [-1, Number.NaN, "5k" as unknown as number])
         expect(() => budget({ [name]: limit })).toThrow(`The limit budgets.${name} is ${limit}.`);
   });
 
-  test("is not changed by what its maker does with the limits later", () => {
+  test("keeps its limits when the caller changes the object", () => {
     const limits = { turns: 1 };
     const kept = budget(limits);
     limits.turns = 100;
@@ -216,7 +224,7 @@ describe("a tree of budgets", () => {
     },
     { requiredKeys: [] },
   );
-  /** Each budget's parent is one made before it; the first has none. */
+  /** The parent of each budget comes before it; the first has none. */
   const trees = fc.array(fc.record({ limits, parent: fc.nat(9) }), { minLength: 1, maxLength: 7 });
   const step = fc.oneof(
     fc.record({
@@ -224,22 +232,22 @@ describe("a tree of budgets", () => {
       who: fc.nat(9),
       input: fc.integer({ min: 0, max: 6_000 }),
       wanted: fc.constantFrom(0, 300, 4_000, 64_000),
-      price: fc.constantFrom(free, dear, { ...dear, cacheWrite: 2e6 }),
+      price: fc.constantFrom(free, expensive, { ...expensive, cacheWrite: 2e6 }),
     }),
     fc.record({
       kind: fc.constant("settle" as const),
       which: fc.nat(30),
-      /** Of what was granted. */
+      /** The share of the granted output that is used. */
       output: fc.double({ min: 0, max: 1, noNaN: true }),
-      /** What the provider counts beyond the estimate, or below it. */
+      /** How many tokens the provider counts above or below the estimate. */
       beyond: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.integer({ min: -3_000, max: 500 })),
       how: fc.constantFrom("counted", "counted", "counted", "unknown", "cancelled"),
       twice: fc.boolean(),
     }),
   );
 
-  /** Whether the budget has counted what was counted here, and no more of it than it may have. */
-  function holds(limits: BudgetLimits, spent: Budget["spent"], sum: Sum): boolean {
+  /** Whether the budget has counted the same as the test, and stays within its limits. */
+  function isConsistent(limits: BudgetLimits, spent: Budget["spent"], sum: Sum): boolean {
     const { tokens = Infinity, cost = Infinity, turns = Infinity } = limits;
     const isSame = spent.tokens === sum.tokens && Math.abs(spent.cost - sum.cost) < 1e-3 && spent.turns === sum.turns;
     const isWithin = sum.tokens <= tokens + sum.overTokens && sum.cost <= cost + sum.overCost + 1e-3;
@@ -247,26 +255,26 @@ describe("a tree of budgets", () => {
   }
   type Sum = Record<"tokens" | "cost" | "turns" | "overTokens" | "overCost", number>;
 
-  test("never settles more than its limits and what providers count beyond estimates, and loses no reservation", () => {
+  test("exceeds its limits only by what providers count beyond the estimates, and loses no reservation", () => {
     const seen = { granted: 0, narrowed: 0, spent: 0, settled: 0 };
     fc.assert(
       fc.property(trees, fc.array(step, { maxLength: 40, size: "max" }), (made, steps) => {
-        const nodes: { budget: Budget; limits: BudgetLimits; above: number[] }[] = [];
+        const nodes: { budget: Budget; limits: BudgetLimits; ancestors: number[] }[] = [];
         for (const { limits, parent } of made) {
           const up = nodes.length === 0 ? undefined : parent % nodes.length;
-          const above = up === undefined ? [] : [up, ...nodes[up]!.above];
-          nodes.push({ budget: budget(limits, up === undefined ? undefined : nodes[up]!.budget), limits, above });
+          const ancestors = up === undefined ? [] : [up, ...nodes[up]!.ancestors];
+          nodes.push({ budget: budget(limits, up === undefined ? undefined : nodes[up]!.budget), limits, ancestors });
         }
-        /** What is known here, counted again and apart from the code. */
+        /** Counted independently of the code. */
         const sums: Sum[] = nodes.map(() => ({ tokens: 0, cost: 0, turns: 0, overTokens: 0, overCost: 0 }));
-        type Open = { who: number; input: number; output: number; price: typeof dear; reservation: Reservation };
+        type Open = { who: number; input: number; output: number; price: typeof expensive; reservation: Reservation };
         const open: Open[] = [];
         const snapshot = () => JSON.stringify(nodes.map(({ budget }) => [budget.spent, budget.left]));
         const settle = (held: Open, usage: Usage | undefined, beyond: number) => {
           held.reservation.settle(usage);
           const rate = Math.max(held.price.input, held.price.cacheWrite) / 1e6;
-          for (const at of [held.who, ...nodes[held.who]!.above]) {
-            const sum = sums[at]!;
+          for (const index of [held.who, ...nodes[held.who]!.ancestors]) {
+            const sum = sums[index]!;
             sum.tokens += usage ? usage.totalTokens : held.input;
             sum.cost += usage ? usage.cost.total : held.input * rate;
             sum.overTokens += Math.max(0, beyond);
@@ -286,10 +294,10 @@ describe("a tree of budgets", () => {
             }
             seen.granted++;
             if (grant.maxTokens !== undefined && grant.maxTokens < next.wanted) seen.narrowed++;
-            const least = Math.min(1_024, next.wanted || 1_024);
-            expect(grant.maxTokens ?? least).toBeGreaterThanOrEqual(least);
+            const minOutput = Math.min(1_024, next.wanted || 1_024);
+            expect(grant.maxTokens ?? minOutput).toBeGreaterThanOrEqual(minOutput);
             if (next.wanted > 0) expect(grant.maxTokens ?? 0).toBeLessThanOrEqual(next.wanted);
-            for (const at of [who, ...nodes[who]!.above]) sums[at]!.turns++;
+            for (const index of [who, ...nodes[who]!.ancestors]) sums[index]!.turns++;
             const output = grant.maxTokens ?? 64_000;
             const { reservation } = grant;
             open.push({ who, input: next.input, output, price: next.price, reservation });
@@ -303,26 +311,28 @@ describe("a tree of budgets", () => {
             else if (next.how === "unknown") settle(held!, undefined, 0);
             else {
               held!.reservation.cancel();
-              for (const at of [held!.who, ...nodes[held!.who]!.above]) sums[at]!.turns--;
+              for (const index of [held!.who, ...nodes[held!.who]!.ancestors]) sums[index]!.turns--;
             }
             const after = snapshot();
             if (next.twice) held!.reservation.settle(used(1_000, 1_000, 1_000));
             else held!.reservation.cancel();
             expect(snapshot()).toBe(after);
           }
-          expect(nodes.filter(({ limits, budget }, at) => !holds(limits, budget.spent, sums[at]!))).toEqual([]);
+          expect(
+            nodes.filter(({ limits, budget }, index) => !isConsistent(limits, budget.spent, sums[index]!)),
+          ).toEqual([]);
         }
-        // When all are settled, what is left is what was not spent: nothing is held any more.
+        // When all are settled, nothing is reserved any more.
         for (const held of open) settle(held, emptyUsage(), 0);
-        nodes.forEach(({ budget, above }, at) => {
-          const least = (name: "tokens" | "cost" | "turns") => {
-            const rests = [at, ...above].map(
+        nodes.forEach(({ budget, ancestors }, index) => {
+          const getLeft = (name: "tokens" | "cost" | "turns") => {
+            const lefts = [index, ...ancestors].map(
               (node) => (nodes[node]!.limits[name] ?? Number.POSITIVE_INFINITY) - nodes[node]!.budget.spent[name],
             );
-            const rest = Math.max(0, Math.min(...rests));
-            return rest === Number.POSITIVE_INFINITY ? {} : { [name]: rest };
+            const left = Math.max(0, Math.min(...lefts));
+            return left === Number.POSITIVE_INFINITY ? {} : { [name]: left };
           };
-          expect(budget.left).toEqual({ ...least("tokens"), ...least("cost"), ...least("turns") });
+          expect(budget.left).toEqual({ ...getLeft("tokens"), ...getLeft("cost"), ...getLeft("turns") });
         });
       }),
       { numRuns: 150 },
@@ -330,7 +340,7 @@ describe("a tree of budgets", () => {
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50);
   });
 
-  test("holds what was reserved and never settled, so that nobody spends it again", () => {
+  test("keeps reservations that are never settled, so that they are not spent twice", () => {
     const root = budget({ tokens: 50_000 });
     let reserved = 0;
     for (let sibling = 0; ; sibling++) {

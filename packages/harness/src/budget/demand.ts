@@ -1,73 +1,65 @@
-/** What a request may cost, and how long its answer may be within what is left. Pure. */
+/** What a request may cost, and how long its answer may be with what remains of a budget. Pure. */
 import type { Model } from "@tau/ai";
-import { toAmount } from "./counted.ts";
+import { toAmount } from "./usage.ts";
 
 export interface BudgetRequest {
-  /** Of everything that is sent, estimated. */
+  /** An estimate of everything that is sent. */
   inputTokens: number;
-  /** How long an answer is wanted; 0 when nobody says. */
+  /** The requested length of the answer; 0 if there is no limit. */
   maxOutputTokens: number;
   price: Model["cost"];
 }
 
 export interface Demand {
   inputTokens: number;
-  /** US dollars, at the dearest that input is billed: nobody knows before what a cache has, or takes. */
+  /** US dollars at the highest rate for input, because it is unknown what the provider's cache holds. */
   inputCost: number;
-  /** US dollars for one token of the answer. */
+  /** US dollars per token of the answer. */
   outputPrice: number;
-  /** Infinity when nobody says. */
-  wantedOutput: number;
-  /** With fewer tokens for its answer a request is not worth sending. */
+  /** Infinity if there is no limit. */
+  maxOutput: number;
+  /** With fewer tokens for its answer, a request is not worth sending. */
   minOutput: number;
 }
 
-const minOutput = 1_024;
+const minOutputTokens = 1_024;
 
 export function toDemand({ inputTokens, maxOutputTokens, price }: BudgetRequest): Demand {
   const input = Math.ceil(toAmount(inputTokens));
-  const rates = ratesFor(price, input);
+  const rates = findRates(price, input);
   const inputRate = Math.max(toAmount(rates.input), toAmount(rates.cacheRead), toAmount(rates.cacheWrite));
-  const wantedOutput = maxOutputTokens > 0 ? Math.max(1, Math.floor(maxOutputTokens)) : Number.POSITIVE_INFINITY;
+  const maxOutput = maxOutputTokens > 0 ? Math.max(1, Math.floor(maxOutputTokens)) : Number.POSITIVE_INFINITY;
   return {
     inputTokens: input,
     inputCost: (input * inputRate) / 1e6,
     outputPrice: toAmount(rates.output) / 1e6,
-    wantedOutput,
-    minOutput: Math.min(minOutput, wantedOutput),
+    maxOutput,
+    minOutput: Math.min(minOutputTokens, maxOutput),
   };
 }
 
-/** Above a tier's threshold the whole request is billed at its rates. */
-function ratesFor(price: Model["cost"], inputTokens: number): Omit<Model["cost"], "tiers"> {
-  let rates: Omit<Model["cost"], "tiers"> = price;
-  let highest = -1;
-  for (const tier of price.tiers ?? []) {
-    if (inputTokens <= tier.inputTokensAbove || tier.inputTokensAbove <= highest) continue;
-    rates = tier;
-    highest = tier.inputTokensAbove;
-  }
-  return rates;
+/** Above the threshold of a tier, the whole request is billed at its rates. */
+function findRates(price: Model["cost"], inputTokens: number): Omit<Model["cost"], "tiers"> {
+  const tiers = (price.tiers ?? []).filter((tier) => inputTokens > tier.inputTokensAbove);
+  const [highest] = tiers.sort((a, b) => b.inputTokensAbove - a.inputTokensAbove);
+  return highest ?? price;
 }
 
-/** What nobody has spent or reserved; Infinity without a limit. */
-export interface Rest {
+/** What is neither spent nor reserved; Infinity without a limit. */
+export interface Remaining {
   tokens: number;
   cost: number;
 }
 
-export type Output = { kind: "fits"; tokens: number } | { kind: "spent"; limit: "tokens" | "cost" };
+export type OutputLimit = { kind: "fits"; tokens: number } | { kind: "spent"; limit: "tokens" | "cost" };
 
-/**
- * How long the answer may be: as long as it is wanted, but at most half of what is left when the input is paid, so that
- * a sibling can go on; and never less than is worth sending.
- */
-export function outputWithin(rest: Rest, demand: Demand): Output {
-  const byTokens = rest.tokens - demand.inputTokens;
+/** At most half of what remains after the input, so that a sibling can continue; but never less than is worth sending. */
+export function limitOutput(remaining: Remaining, demand: Demand): OutputLimit {
+  const byTokens = remaining.tokens - demand.inputTokens;
   if (byTokens < demand.minOutput) return { kind: "spent", limit: "tokens" };
-  const dollars = rest.cost - demand.inputCost;
+  const dollars = remaining.cost - demand.inputCost;
   const byCost = demand.outputPrice > 0 ? dollars / demand.outputPrice : Number.POSITIVE_INFINITY;
   if (dollars < 0 || byCost < demand.minOutput) return { kind: "spent", limit: "cost" };
   const share = Math.max(demand.minOutput, Math.floor(Math.min(byTokens, byCost) / 2));
-  return { kind: "fits", tokens: Math.min(demand.wantedOutput, share) };
+  return { kind: "fits", tokens: Math.min(demand.maxOutput, share) };
 }

@@ -1,90 +1,87 @@
-/** Where a context may be cut in two, and where it is best cut. Pure. */
+/** Finds where a context may be cut in two, and chooses the best place. Pure. */
 import type { AgentMessage } from "@tau/agent";
+import { isFinishedAnswer } from "../session/message.ts";
 import { getToolCalls } from "./files.ts";
 
 const cutRoles: ReadonlySet<string> = new Set(["user", "assistant", "bashExecution", "custom", "branchSummary"]);
 
 /**
- * The messages that may be the first one that is kept. Never a result, and never one between a call and its result. A
- * result belongs to the latest call before it that has its id, since some providers use ids again.
+ * The indexes of the messages that may be the first to be kept: never a result, and never a message between a call and its
+ * result. A result belongs to the latest call before it with its id, because some providers use ids again.
  */
 export function cutPoints(messages: readonly AgentMessage[]): number[] {
-  /** At each message, how many calls more are waiting for their result there than at the one before. */
-  const waiting = Array.from({ length: messages.length + 1 }, () => 0);
-  const callAt = new Map<string, number>();
-  for (const [at, message] of messages.entries()) {
-    for (const { id } of getToolCalls(message)) callAt.set(id, at);
-    const from = message.role === "toolResult" ? callAt.get(message.toolCallId) : undefined;
-    if (from === undefined) continue;
-    waiting[from + 1]!++;
-    waiting[at + 1]!--;
+  /** For each message, by how much the number of calls without a result changes there. */
+  const changes = Array.from({ length: messages.length + 1 }, () => 0);
+  const callIndexes = new Map<string, number>();
+  for (const [index, message] of messages.entries()) {
+    for (const { id } of getToolCalls(message)) callIndexes.set(id, index);
+    const callIndex = message.role === "toolResult" ? callIndexes.get(message.toolCallId) : undefined;
+    if (callIndex === undefined) continue;
+    changes[callIndex + 1]!++;
+    changes[index + 1]!--;
   }
-  const last = openCallAt(messages) ?? messages.length - 1;
-  let count = 0;
-  return messages.flatMap(({ role }, at) => {
-    count += waiting[at]!;
-    return count === 0 && at <= last && cutRoles.has(role) ? [at] : [];
+  const last = findOpenCall(messages) ?? messages.length - 1;
+  let openCalls = 0;
+  return messages.flatMap(({ role }, index) => {
+    openCalls += changes[index]!;
+    return openCalls === 0 && index <= last && cutRoles.has(role) ? [index] : [];
   });
 }
 
-/**
- * The answer at the end whose calls have not all got their results. They may still come, and would then have lost their
- * call if the cut were behind it.
- */
-export function openCallAt(messages: readonly AgentMessage[]): number | undefined {
-  const at = messages.findLastIndex(({ role }) => role === "assistant" || role === "user");
-  const answer = messages[at];
-  if (answer?.role !== "assistant" || answer.stopReason === "error" || answer.stopReason === "aborted")
-    return undefined;
-  const answered = new Set(messages.slice(at).flatMap((m) => (m.role === "toolResult" ? m.toolCallId : [])));
-  return getToolCalls(answer).some(({ id }) => !answered.has(id)) ? at : undefined;
+/** The index of the last answer if some of its calls have no results yet: a later cut would separate them. */
+export function findOpenCall(messages: readonly AgentMessage[]): number | undefined {
+  const index = messages.findLastIndex(({ role }) => role === "assistant" || role === "user");
+  const answer = messages[index];
+  if (!isFinishedAnswer(answer)) return undefined;
+  const answered = new Set(messages.slice(index).flatMap((m) => (m.role === "toolResult" ? m.toolCallId : [])));
+  return getToolCalls(answer).some(({ id }) => !answered.has(id)) ? index : undefined;
 }
 
 const isInput = (message: AgentMessage | undefined) =>
   message !== undefined && message.role !== "assistant" && cutRoles.has(message.role);
 
-/** Whether a turn begins here: with what the person, or somebody for them, said after an answer. */
-export const isTurnStart = (messages: readonly AgentMessage[], at: number): boolean =>
-  isInput(messages[at]) && !isInput(messages[at - 1]);
+/** A turn starts with the first input after an answer. */
+const isTurnStart = (messages: readonly AgentMessage[], index: number): boolean =>
+  isInput(messages[index]) && !isInput(messages[index - 1]);
 
-/** Where the turn begins that a cut splits; undefined when it splits none, or one whose beginning is long gone. */
+/** The start of the turn that a cut splits; undefined if it splits none, or if the start is not in the context. */
 export function splitTurnStart(messages: readonly AgentMessage[], cut: number): number | undefined {
   if (isTurnStart(messages, cut)) return undefined;
-  for (let at = cut - 1; at >= 0; at--) if (isTurnStart(messages, at)) return at;
+  for (let index = cut - 1; index >= 0; index--) if (isTurnStart(messages, index)) return index;
   return undefined;
 }
 
 export interface CutChoice {
   messages: readonly AgentMessage[];
-  /** For each message, what it and all after it cost: see `keptTokens`. */
+  /** For each message, the tokens of it and all after it: see `sumFromEnd`. */
   kept: readonly number[];
-  /** In order. */
+  /** Ascending. */
   cuts: readonly number[];
-  /** What should be kept at most. */
-  keep: number;
-  /** What may be kept when nothing smaller can be cut off. */
-  most: number;
+  /** How much should be kept at most. */
+  targetTokens: number;
+  /** How much may be kept if the last messages cannot be divided. */
+  maxTokens: number;
 }
 
 /**
- * The first message to keep; undefined when nothing can be kept. Whole turns are kept if they make up half of what
- * could be, else a turn is split. What cannot be split is kept whole as long as `most` allows it: a file that was just
- * read would only be read again.
+ * The first message to keep; undefined if nothing can be kept. Whole turns are kept if they are at least half of what could
+ * be kept; otherwise a turn is split. Messages that cannot be divided are kept up to `maxTokens`: a file that was just read
+ * would only be read again.
  */
-export function chooseCut({ messages, kept, cuts, keep, most }: CutChoice): number | undefined {
-  const fitting = cuts.filter((at) => kept[at]! <= keep);
-  const first = fitting[0];
+export function chooseCut({ messages, kept, cuts, targetTokens, maxTokens }: CutChoice): number | undefined {
+  const fitting = cuts.filter((cut) => kept[cut]! <= targetTokens);
+  const [first] = fitting;
   if (first === undefined) {
     const last = cuts.at(-1);
-    return last !== undefined && kept[last]! <= most ? last : undefined;
+    return last !== undefined && kept[last]! <= maxTokens ? last : undefined;
   }
-  const whole = fitting.find((at) => isTurnStart(messages, at));
-  return whole !== undefined && kept[whole]! * 2 >= kept[first]! ? whole : first;
+  const turnStart = fitting.find((cut) => isTurnStart(messages, cut));
+  return turnStart !== undefined && kept[turnStart]! * 2 >= kept[first]! ? turnStart : first;
 }
 
-/** From what each message costs: for each, what it and all after it cost; and 0 for the end. */
-export function keptTokens(tokens: readonly number[]): number[] {
-  const kept = [...tokens, 0];
-  for (let at = tokens.length - 1; at >= 0; at--) kept[at]! += kept[at + 1]!;
-  return kept;
+/** For each number, the sum of it and all after it; and 0 for the end. */
+export function sumFromEnd(numbers: readonly number[]): number[] {
+  const sums = [...numbers, 0];
+  for (let index = numbers.length - 1; index >= 0; index--) sums[index]! += sums[index + 1]!;
+  return sums;
 }

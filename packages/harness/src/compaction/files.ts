@@ -1,23 +1,23 @@
-/** Lists the files that were read and changed, and carries the lists from one summary to the next. Pure. */
+/** Collects the files that were read and modified, from one summary to the next. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/ai";
 import type { FileTouches } from "@tau/tools";
 import { toText } from "./text.ts";
 
-/** The `details` of a compaction and of a branch summary. Each list has its latest file last; no file is in both. */
+/** The `details` of a compaction or a branch summary. The latest file of a list is its last; no file is in both. */
 export interface FileOperations {
   readFiles: string[];
   modifiedFiles: string[];
 }
 
-/** Which files a call touched; undefined for a call of an unknown tool. Must not throw, whatever a log holds. */
+/** The files that a call touched; undefined for an unknown tool. Must not throw, whatever the log holds. */
 export type GetTouches = (call: ToolCall) => FileTouches | undefined;
 
-/** How many files of each kind are remembered, so that details stay small however long a session is. */
+/** The limit for each list, so that details stay small in a long session. */
 const maxFiles = 200;
 const maxPathLength = 400;
 
-/** What earlier summaries list, and what these messages did. A call that failed did nothing. */
+/** The files of earlier summaries and of these messages. Failed calls are ignored. */
 export function fileOperations(
   earlier: readonly unknown[],
   messages: readonly AgentMessage[],
@@ -25,22 +25,24 @@ export function fileOperations(
 ): FileOperations {
   const read = new Set<string>();
   const modified = new Set<string>();
-  const note = (files: Set<string>, path: unknown) => {
-    if (typeof path !== "string" || path === "" || path.length > maxPathLength) return;
-    files.delete(path);
-    files.add(path);
+  const add = (files: Set<string>, paths: unknown) => {
+    for (const path of Array.isArray(paths) ? (paths as unknown[]) : []) {
+      if (typeof path !== "string" || path === "" || path.length > maxPathLength) continue;
+      files.delete(path);
+      files.add(path);
+    }
   };
   for (const details of earlier) {
     const { readFiles, modifiedFiles } = (details ?? {}) as Partial<Record<keyof FileOperations, unknown>>;
-    for (const path of toList(readFiles)) note(read, path);
-    for (const path of toList(modifiedFiles)) note(modified, path);
+    add(read, readFiles);
+    add(modified, modifiedFiles);
   }
   const failed = new Set(messages.flatMap((m) => (m.role === "toolResult" && m.isError ? m.toolCallId : [])));
   for (const call of messages.flatMap(getToolCalls)) {
     if (failed.has(call.id)) continue;
     const touched = touches(call);
-    for (const path of toList(touched?.read)) note(read, path);
-    for (const path of toList(touched?.modified)) note(modified, path);
+    add(read, touched?.read);
+    add(modified, touched?.modified);
   }
   return {
     readFiles: [...read].filter((path) => !modified.has(path)).slice(-maxFiles),
@@ -48,9 +50,6 @@ export function fileOperations(
   };
 }
 
-const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-
-/** The calls of a message. */
 export const getToolCalls = (message: AgentMessage): ToolCall[] =>
   message.role === "assistant" && Array.isArray(message.content)
     ? message.content.filter((block) => block?.type === "toolCall")
@@ -58,7 +57,7 @@ export const getToolCalls = (message: AgentMessage): ToolCall[] =>
 
 const heading = "## Files so far";
 
-/** The lists as the end of a summary, the latest files first. Empty when there are none. */
+/** The lists for the end of a summary, the latest files first. Empty if there are none. */
 export function filesText({ readFiles, modifiedFiles }: FileOperations, maxLength: number): string {
   const lists = [
     ...formatList("Changed", modifiedFiles, Math.floor(maxLength * 0.6)),
@@ -68,7 +67,7 @@ export function filesText({ readFiles, modifiedFiles }: FileOperations, maxLengt
 }
 
 function formatList(title: string, paths: readonly string[], maxLength: number): string[] {
-  const lines = [`${title}:`];
+  const lines: string[] = [];
   let left = maxLength;
   for (const [index, path] of paths.toReversed().entries()) {
     const name = /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
@@ -79,15 +78,12 @@ function formatList(title: string, paths: readonly string[], maxLength: number):
     }
     lines.push(name);
   }
-  return lines.length === 1 ? [] : lines;
+  return lines.length === 0 ? [] : [`${title}:`, ...lines];
 }
 
-/**
- * A summary as its model wrote it: the lists are made again each time, and would double if the model saw them. Empty for a
- * value that is not a text, since it comes from a log.
- */
+/** The summary as the model wrote it. The lists are added anew each time, so the model must not see them. */
 export function withoutFilesText(summary: unknown): string {
   const text = toText(summary);
-  const index = text.lastIndexOf(`\n${heading}\n`);
-  return index < 0 ? text : text.slice(0, index).trimEnd();
+  const start = text.lastIndexOf(`\n${heading}\n`);
+  return start < 0 ? text : text.slice(0, start).trimEnd();
 }

@@ -1,4 +1,4 @@
-/** Law 6 over branches of every shape: a compaction never splits a call from its result and always shrinks. */
+/** For any branch: a compaction never separates a call from its result, and always shrinks the context. */
 import type { AgentMessage, StreamFn } from "@tau/agent";
 import { AssistantMessageEventStream, emptyUsage, type Model, type ToolCall } from "@tau/ai";
 import fc from "fast-check";
@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { contextMessages } from "../session/context.ts";
 import type { NewEntry, SessionEntry } from "../session/entry.ts";
 import { compact } from "./compact.ts";
-import { openCallAt } from "./cut.ts";
+import { findOpenCall } from "./cut.ts";
 import { planCompaction } from "./plan.ts";
 import { maxKept, resolveCompactionSettings } from "./settings.ts";
 import { estimateAll } from "./tokens.ts";
@@ -28,7 +28,7 @@ const settings = resolveCompactionSettings({}, model);
 
 type Step =
   | { kind: "user" | "bash" | "custom" | "branch" | "state"; size: number }
-  | { kind: "answer"; size: number; given: number; calls: number; ids: number; usage: number; failed: boolean }
+  | { kind: "answer"; size: number; argumentSize: number; calls: number; ids: number; usage: number; failed: boolean }
   | { kind: "result"; size: number; which: number }
   | { kind: "compaction"; size: number; which: number }
   | { kind: "edit"; which: number; hides: boolean; size: number };
@@ -46,7 +46,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("answer" as const),
       size,
-      given: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, size),
+      argumentSize: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, size),
       calls: fc.nat(3),
       ids: fc.nat(9),
       usage: fc.constantFrom(0, 100, 9_000),
@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const words = (length: number) => "word ".repeat(length / 5);
 
-/** Ids of calls come from a small range, so that some are used again; results pick any call, or one that never was. */
+/** Call ids come from a small range, so that some are used twice. A result belongs to any call, or to none. */
 function getBranch(steps: readonly Step[]): SessionEntry[] {
   const branch: SessionEntry[] = [];
   const called: string[] = ["never"];
@@ -69,60 +69,64 @@ function getBranch(steps: readonly Step[]): SessionEntry[] {
     branch.push(toEntry(entry, id, branch.at(-1)?.id ?? null));
   };
   const target = (choice: number) => branch[choice % Math.max(1, branch.length)]?.id ?? "gone";
-  for (const given of steps) add(getEntry(given, called, target, `e${branch.length}`));
+  for (const next of steps) add(getEntry(next, called, target, `e${branch.length}`));
   return branch;
 }
 
-function getEntry(given: Step, called: string[], target: (choice: number) => string, ownId: string): NewEntry {
-  const content = [{ type: "text" as const, text: words("size" in given ? given.size : 0) }];
+function getEntry(next: Step, called: string[], target: (choice: number) => string, ownId: string): NewEntry {
+  const content = [{ type: "text" as const, text: words("size" in next ? next.size : 0) }];
   const message = (value: unknown): NewEntry => ({ type: "message", message: value as AgentMessage });
-  switch (given.kind) {
+  switch (next.kind) {
     case "user":
       return message({ role: "user", content, timestamp: 1 });
     case "bash":
-      return message({ role: "bashExecution", command: "ls", output: words(given.size), exitCode: 0, timestamp: 1 });
+      return message({ role: "bashExecution", command: "ls", output: words(next.size), exitCode: 0, timestamp: 1 });
     case "custom":
       return { type: "custom_message", customType: "x", content, display: true };
     case "branch":
-      return { type: "branch_summary", fromId: "e0", summary: words(given.size) };
+      return { type: "branch_summary", fromId: "e0", summary: words(next.size) };
     case "state":
       return { type: "model_change", provider: "p", modelId: "m" };
     case "answer": {
-      const calls = Array.from({ length: given.calls }, (_unused, at): ToolCall => {
-        const id = `c${given.ids + at}`;
+      const calls = Array.from({ length: next.calls }, (_unused, index): ToolCall => {
+        const id = `c${next.ids + index}`;
         called.push(id);
-        return { type: "toolCall", id, name: "read", arguments: { path: `${id}.ts`, text: words(given.given) } };
+        return { type: "toolCall", id, name: "read", arguments: { path: `${id}.ts`, text: words(next.argumentSize) } };
       });
-      const usage = { ...emptyUsage(), totalTokens: given.usage };
-      const stopReason = given.failed ? "error" : calls.length > 0 ? "toolUse" : "stop";
+      const usage = { ...emptyUsage(), totalTokens: next.usage };
+      const stopReason = next.failed ? "error" : calls.length > 0 ? "toolUse" : "stop";
       return message({ role: "assistant", content: [...content, ...calls], usage, stopReason, timestamp: 1 });
     }
     case "result": {
-      const toolCallId = called[given.which % called.length];
+      const toolCallId = called[next.which % called.length];
       return message({ role: "toolResult", toolCallId, toolName: "read", content, isError: false, timestamp: 1 });
     }
     case "compaction": {
-      const firstKeptEntryId = given.which % 3 === 0 ? ownId : target(given.which);
-      return { type: "compaction", summary: words(given.size), firstKeptEntryId, tokensBefore: 1 };
+      const firstKeptEntryId = next.which % 3 === 0 ? ownId : target(next.which);
+      return { type: "compaction", summary: words(next.size), firstKeptEntryId, tokensBefore: 1 };
     }
     case "edit":
       return {
         type: "context_edit",
-        targetId: target(given.which),
-        replacement: given.hides ? null : { content: words(given.size) },
+        targetId: target(next.which),
+        replacement: next.hides ? null : { content: words(next.size) },
       };
   }
 }
 
 const branches = fc.array(step, { maxLength: 25 }).map(getBranch);
-/** Branches at whose end a call waits for its result, more often than not one with more in it than may be kept. */
+/** Branches that end with a call without a result, which is often larger than what may be kept. */
 const openBranches = fc
   .tuple(fc.array(step, { maxLength: 12 }), fc.integer({ min: 100, max: 90_000 }))
-  .map(([steps, given]) =>
-    getBranch([...steps, { kind: "answer", size: 0, given, calls: 2, ids: 20, usage: 0, failed: false }]),
+  .map(([steps, argumentSize]) =>
+    getBranch([...steps, { kind: "answer", size: 0, argumentSize, calls: 2, ids: 20, usage: 0, failed: false }]),
   );
 const getMessages = (branch: readonly SessionEntry[]) => contextMessages(branch).map(({ message }) => message);
-const compactedTo = (branch: readonly SessionEntry[], summary: string, firstKept: string | null): SessionEntry[] => [
+const appendCompaction = (
+  branch: readonly SessionEntry[],
+  summary: string,
+  firstKept: string | null,
+): SessionEntry[] => [
   ...branch,
   {
     type: "compaction",
@@ -135,19 +139,19 @@ const compactedTo = (branch: readonly SessionEntry[], summary: string, firstKept
   },
 ];
 
-/** Each result with its call: the nearest answer before it that called by that id. */
+/** The call of a result is in the nearest answer before it with that id. */
 function getPairs(messages: readonly AgentMessage[]): [call: number, result: number][] {
-  return messages.flatMap((message, at) => {
+  return messages.flatMap((message, index) => {
     if (message.role !== "toolResult") return [];
     const isCall = (block: { type: string; id?: string }) =>
       block.type === "toolCall" && block.id === message.toolCallId;
-    const call = messages.slice(0, at).findLastIndex((m) => m.role === "assistant" && m.content.some(isCall));
-    return call < 0 ? [] : [[call, at] as [number, number]];
+    const call = messages.slice(0, index).findLastIndex((m) => m.role === "assistant" && m.content.some(isCall));
+    return call < 0 ? [] : [[call, index] as [number, number]];
   });
 }
 
 describe("a plan", () => {
-  test("never separates a call from its result, and what it says is kept is what the model then sees", () => {
+  test("never separates a call from its result, and keeps what the model then sees", () => {
     fc.assert(
       fc.property(branches, fc.constantFrom("manual", "overflow", "threshold"), (branch, reason) => {
         const planned = planCompaction(branch, settings, reason);
@@ -161,13 +165,13 @@ describe("a plan", () => {
         expect(plan.kept[0]?.role).not.toBe("toolResult");
         expect([...plan.messages, ...plan.turnPrefix, ...plan.kept]).toEqual(before);
         if (plan.firstKeptEntryId !== null) expect(branch.map(({ id }) => id)).toContain(plan.firstKeptEntryId);
-        expect(getMessages(compactedTo(branch, "s", plan.firstKeptEntryId)).slice(1)).toEqual(plan.kept);
+        expect(getMessages(appendCompaction(branch, "s", plan.firstKeptEntryId)).slice(1)).toEqual(plan.kept);
       }),
       { numRuns: 800 },
     );
   });
 
-  test("keeps a call that waits for its result, however large it is", () => {
+  test("keeps a call without a result, however large it is", () => {
     let large = 0;
     fc.assert(
       fc.property(openBranches, fc.constantFrom("manual", "overflow", "threshold"), (branch, reason) => {
@@ -181,7 +185,7 @@ describe("a plan", () => {
     expect(large).toBeGreaterThan(80);
   });
 
-  test("is always found for a context that is too full, and leaves much less of it", () => {
+  test("always exists for a context that is too full, and keeps much less of it", () => {
     let full = 0;
     fc.assert(
       fc.property(branches, (branch) => {
@@ -189,12 +193,12 @@ describe("a plan", () => {
         const before = estimateAll(messages);
         const planned = planCompaction(branch, settings, "manual");
         if (planned.kind === "compact") {
-          if (openCallAt(messages) === undefined)
+          if (findOpenCall(messages) === undefined)
             expect(planned.plan.keptTokens).toBeLessThanOrEqual(maxKept(settings));
           expect(planned.plan.keptTokens + planned.plan.replacedTokens).toBe(before);
           expect(planned.plan.replacedTokens).toBeGreaterThan(0);
         }
-        if (before <= settings.contextWindow - settings.reserveTokens || openCallAt(messages) !== undefined) return;
+        if (before <= settings.contextWindow - settings.reserveTokens || findOpenCall(messages) !== undefined) return;
         full++;
         expect(planned.kind).toBe("compact");
       }),
@@ -204,28 +208,28 @@ describe("a plan", () => {
   });
 });
 
-/** A model that says as much as it may and refuses what does not fit. */
-const wordy: StreamFn = (asked, { systemPrompt = "", messages }, options) => {
+/** A model that writes as much as it may, and refuses requests that do not fit. */
+const verboseModel: StreamFn = (requested, { systemPrompt = "", messages }, options) => {
   const stream = new AssistantMessageEventStream();
   const maxTokens = options?.maxTokens ?? 0;
   const tokens = Math.ceil(systemPrompt.length / 4) + estimateAll(messages) + maxTokens;
   const failure = { kind: "context_overflow" as const, message: "too long" };
   stream.end({
     role: "assistant",
-    content: [{ type: "text", text: "said ".repeat(maxTokens) }],
-    api: asked.api,
-    provider: asked.provider,
-    model: asked.id,
+    content: [{ type: "text", text: "text ".repeat(maxTokens) }],
+    api: requested.api,
+    provider: requested.provider,
+    model: requested.id,
     usage: emptyUsage(),
     timestamp: 0,
-    ...(tokens > asked.contextWindow
+    ...(tokens > requested.contextWindow
       ? { stopReason: "error", errorMessage: "too long", failure }
       : { stopReason: "stop" }),
   });
   return stream;
 };
 
-test("a compaction always makes the context smaller and fit, and doing it again and again comes to an end", async () => {
+test("a compaction always makes the context smaller, so that it fits, and repeated compactions end", async () => {
   let compactions = 0;
   await fc.assert(
     fc.asyncProperty(branches, async (first) => {
@@ -236,11 +240,11 @@ test("a compaction always makes the context smaller and fit, and doing it again 
         const outcome = await compact({
           branch,
           model,
-          streamFn: wordy,
+          streamFn: verboseModel,
           reason: "manual",
           append: ({ summary, firstKeptEntryId }) => {
             const id = `n${branch.length}`;
-            const next = compactedTo(branch, summary, firstKeptEntryId ?? id);
+            const next = appendCompaction(branch, summary, firstKeptEntryId ?? id);
             appended.push(next.with(next.length - 1, { ...next.at(-1)!, id }));
             return Promise.resolve(id);
           },
@@ -255,7 +259,7 @@ test("a compaction always makes the context smaller and fit, and doing it again 
         const after = estimateAll(getMessages(next));
         expect(after).toBe(outcome.tokensAfter);
         expect(after).toBeLessThan(estimateAll(getMessages(branch)));
-        if (openCallAt(getMessages(branch)) === undefined)
+        if (findOpenCall(getMessages(branch)) === undefined)
           expect(after).toBeLessThanOrEqual(settings.contextWindow - settings.reserveTokens);
         branch = next;
       }

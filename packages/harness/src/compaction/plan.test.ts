@@ -6,7 +6,7 @@ import { createTouches } from "../pipeline/touches.ts";
 import type { NewEntry, SessionEntry } from "../session/entry.ts";
 import { cutPoints, splitTurnStart } from "./cut.ts";
 import { type CompactionPlan, type CompactionReason, planCompaction } from "./plan.ts";
-import { resolveCompactionSettings, shouldCompact, summaryTokens } from "./settings.ts";
+import { type CompactionSettings, resolveCompactionSettings, shouldCompact, summaryTokens } from "./settings.ts";
 import { contextTokens, estimateTokens, imageTokens } from "./tokens.ts";
 import { toEntry } from "../../test/entries.ts";
 
@@ -17,8 +17,8 @@ const settings = resolveCompactionSettings({ reserveTokens: 1_000, keepRecentTok
 const words = (length: number) => "x".repeat(length);
 
 /**
- * A message from a word: `u` user, `a` answer, `a12` answer that calls 1 and 2, `f1` one that failed, `r1` the result of call 1, `b` a command
- * of the person's, `c` a custom message, `s` a branch summary, `k` a compaction that kept nothing. `u*400` has 400
+ * An entry from a word: `u` user, `a` answer, `a12` answer with the calls 1 and 2, `f1` failed answer, `r1` result of call
+ * 1, `b` command of the user, `c` custom message, `s` branch summary, `k` compaction that kept nothing. `u*400` has 400
  * tokens, others 10.
  */
 function getEntry(word: string): NewEntry {
@@ -52,7 +52,7 @@ function getEntry(word: string): NewEntry {
 /** Ids are `1`, `2`, … */
 const getBranch = (...entries: (NewEntry | string)[]): SessionEntry[] =>
   entries
-    .flatMap((given) => (typeof given === "string" ? given.split(" ").map(getEntry) : [given]))
+    .flatMap((entry) => (typeof entry === "string" ? entry.split(" ").map(getEntry) : [entry]))
     .map((entry, index) => toEntry(entry, String(index + 1), index === 0 ? null : String(index)));
 const getMessages = (text: string) =>
   text.split(" ").map((word) => {
@@ -61,9 +61,9 @@ const getMessages = (text: string) =>
   });
 
 describe("settings", () => {
-  test("a setting for one model wins over that for all, and that over the default", () => {
+  test("a setting for one model takes precedence over the general one, and that over the default", () => {
     const large = { ...model, contextWindow: 200_000 };
-    const resolve = (given: Parameters<typeof resolveCompactionSettings>[0]) => resolveCompactionSettings(given, large);
+    const resolve = (input: CompactionSettings) => resolveCompactionSettings(input, large);
     expect(resolve({})).toEqual({
       enabled: true,
       reserveTokens: 16_384,
@@ -78,14 +78,14 @@ describe("settings", () => {
     });
   });
 
-  test.each([1_000, 4_096, 8_192, 32_000, 36_384])("a window of %i tokens has room for all of it", (contextWindow) => {
+  test.each([1_000, 4_096, 8_192, 32_000, 36_384])("a window of %i tokens has space for all parts", (contextWindow) => {
     const resolved = resolveCompactionSettings({}, { ...model, contextWindow });
     const summary = summaryTokens(resolved, model);
     expect(resolved.keepRecentTokens).toBeGreaterThan(0);
     expect(resolved.reserveTokens + resolved.keepRecentTokens + summary).toBeLessThan(contextWindow);
   });
 
-  test("a model that names no window has one, and a count that is none is refused", () => {
+  test("an unknown window has a default, and an invalid number is refused", () => {
     expect(resolveCompactionSettings({}, { ...model, contextWindow: 0 }).contextWindow).toBe(128_000);
     const refused = expect.objectContaining({ code: "invalid_input" });
     expect(() => resolveCompactionSettings({ reserveTokens: -1 }, model)).toThrow(refused);
@@ -94,7 +94,7 @@ describe("settings", () => {
     );
   });
 
-  test("a context is compacted when it reaches into what is reserved, unless that is switched off", () => {
+  test("a context is compacted when it needs the reserve, unless compaction is disabled", () => {
     expect([7_000, 7_001].map((tokens) => shouldCompact(tokens, settings))).toEqual([false, true]);
     expect(shouldCompact(9_000, { ...settings, enabled: false })).toBe(false);
   });
@@ -106,9 +106,13 @@ describe("tokens", () => {
     ["an image", { role: "user", content: [{ type: "image", data: words(9_999), mimeType: "i" }] }, imageTokens],
     ["a call", { role: "assistant", content: [{ type: "toolCall", id: "1", name: "read", arguments: { a: 1 } }] }, 3],
     ["thinking", { role: "assistant", content: [{ type: "thinking", thinking: words(40) }] }, 10],
-    ["a command nobody is told of", { role: "bashExecution", command: "x", output: "y", excludeFromContext: true }, 0],
-    ["a message of another program", { role: "other", content: "12345" }, 0],
-    ["what a damaged log may hold", { role: "user", content: [null, {}, { type: "text" }] }, 0],
+    [
+      "a command that the model does not see",
+      { role: "bashExecution", command: "x", output: "y", excludeFromContext: true },
+      0,
+    ],
+    ["a message with an unknown role", { role: "other", content: "12345" }, 0],
+    ["damaged content", { role: "user", content: [null, {}, { type: "text" }] }, 0],
   ])("%s is estimated", (_what, message, tokens) => {
     expect(estimateTokens(message as unknown as AgentMessage)).toBe(tokens);
   });
@@ -120,19 +124,27 @@ describe("tokens", () => {
   const edited = (targetId: string): NewEntry => ({ type: "context_edit", targetId, replacement: null });
 
   test.each([
-    ["nothing was counted", getBranch("u a u"), 30],
-    ["a total was counted", getBranch("u*500", counted({ totalTokens: 100 }), "u"), 110],
-    ["parts were counted", getBranch("u", counted({ input: 1, output: 20, cacheRead: 300, cacheWrite: 4_000 })), 4_321],
-    ["the count is of an answer that failed", getBranch("u", counted({ totalTokens: 100 }, "error")), 10],
-    ["the count is of an answer that was aborted", getBranch("u", counted({ totalTokens: 100 }, "aborted")), 10],
-    ["the last count is nothing", getBranch(counted({ totalTokens: 100 }), "u", counted({ totalTokens: 0 })), 110],
-    ["an entry was edited since", getBranch("u", "u", counted({ totalTokens: 100 }), edited("1")), 10],
-    ["a later entry was edited since", getBranch(counted({ totalTokens: 100 }), "u", "u", edited("2")), 110],
+    ["there is no count", getBranch("u a u"), 30],
+    ["there is a total", getBranch("u*500", counted({ totalTokens: 100 }), "u"), 110],
+    [
+      "there are only parts",
+      getBranch("u", counted({ input: 1, output: 20, cacheRead: 300, cacheWrite: 4_000 })),
+      4_321,
+    ],
+    ["the answer failed", getBranch("u", counted({ totalTokens: 100 }, "error")), 10],
+    ["the answer was aborted", getBranch("u", counted({ totalTokens: 100 }, "aborted")), 10],
+    ["the last count is 0", getBranch(counted({ totalTokens: 100 }), "u", counted({ totalTokens: 0 })), 110],
+    [
+      "an earlier entry was edited after the count",
+      getBranch("u", "u", counted({ totalTokens: 100 }), edited("1")),
+      10,
+    ],
+    ["a later entry was edited after the count", getBranch(counted({ totalTokens: 100 }), "u", "u", edited("2")), 110],
   ])("when %s", (_what, branch, tokens) => {
     expect(contextTokens(branch)).toBe(tokens);
   });
 
-  test("a count from before the latest compaction is about a context that is gone", () => {
+  test("a count from before the latest compaction is not used", () => {
     const kept: NewEntry = { type: "compaction", summary: "", firstKeptEntryId: "2", tokensBefore: 1 };
     const branch = getBranch("u*500", counted({ totalTokens: 5_000 }), kept, "u");
     expect(contextTokens(branch)).toBeLessThan(100);
@@ -147,20 +159,20 @@ test.each([
   ["u a12 r2 r1 a", [0, 1, 4]],
   // A command between a call and its result.
   ["u a1 b r1 u", [0, 1, 4]],
-  // A result that came late, over another answer.
+  // A result after another answer.
   ["u a12 r1 a3 r3 r2 u", [0, 1, 6]],
-  // A result without a call is kept with what is before it.
+  // A result without a call stays with the message before it.
   ["u r9 u", [0, 2]],
-  // Calls that got no result before the person went on.
+  // Calls without results before the next prompt.
   ["u a12 r1 u a", [0, 1, 3, 4]],
   // Two results for one call.
   ["u a1 r1 a r1 u", [0, 1, 5]],
   // An id that is used again belongs to the nearest call.
   ["u a1 r1 u a1 r1 u", [0, 1, 3, 4, 6]],
-  // Results that may still come.
+  // Results that are still missing.
   ["u a12 r1", [0, 1]],
   ["u a1 b", [0, 1]],
-  // Calls of an answer that failed are never made.
+  // Calls of a failed answer are never executed.
   ["u f1 b", [0, 1, 2]],
 ])("%s may be cut at %j", (text, cuts) => {
   expect(cutPoints(getMessages(text))).toEqual(cuts);
@@ -170,13 +182,13 @@ test.each([
   ["u a u a", 2, undefined],
   ["u a1 r1 a u", 3, 0],
   ["u a b c a", 4, 2],
-  // Its beginning was compacted long ago.
+  // The start of the turn was compacted.
   ["a a a", 2, undefined],
 ])("%s cut at %i splits the turn that begins at %s", (text, cut, start) => {
   expect(splitTurnStart(getMessages(text), cut)).toBe(start);
 });
 
-/** As a session knows the built-in tools. */
+/** For the built-in tools, as in a session. */
 const touches = createTouches({ current: () => [], builtIn: createTools({ cwd: "/w" }).byName });
 
 describe("a plan", () => {
@@ -187,16 +199,16 @@ describe("a plan", () => {
   };
 
   test.each([
-    ["keeps whole turns when they are half of what may be kept", "u*900 a*900 u*300 a*450 u*300 a*250", "5", 0],
-    ["keeps as many messages as may be kept when they are not", "u*900 a*900 a*800 u*50 a*50", "3", 2],
-    ["splits a turn that is too long alone", "u*500 a1*900 r1*900 a2*300 r2*300", "4", 3],
+    ["keeps whole turns if they are half of what may be kept", "u*900 a*900 u*300 a*450 u*300 a*250", "5", 0],
+    ["otherwise keeps as many messages as possible", "u*900 a*900 a*800 u*50 a*50", "3", 2],
+    ["splits a turn that is too long", "u*500 a1*900 r1*900 a2*300 r2*300", "4", 3],
     ["keeps calls and results together", "u*900 a12*10 r1*500 r2*500 a*200", "5", 4],
-    ["keeps less than it may when everything would fit", "u*100 a*100 u*100 a*100 u*100 a*100", "5", 0],
-    ["keeps what cannot be split while there is room for it", "u*2000 a1*10 r1*3000", "2", 1],
-    ["keeps nothing when that is too large", "u*10 a1*10 r1*30000", null, 0],
+    ["keeps less than allowed if everything would fit", "u*100 a*100 u*100 a*100 u*100 a*100", "5", 0],
+    ["keeps messages that cannot be divided if they fit", "u*2000 a1*10 r1*3000", "2", 1],
+    ["keeps nothing if they are too large", "u*10 a1*10 r1*30000", null, 0],
     ["keeps nothing of a single message", "u*30000", null, 0],
-    ["keeps a call that may still get its results", "u*900 a*900 u*10 a12*10 r1*10", "3", 0],
-    ["keeps even one that fills the window", "u*900 a12*10 r1*30000", "2", 1],
+    ["keeps a call without all of its results", "u*900 a*900 u*10 a12*10 r1*10", "3", 0],
+    ["keeps such a call even if it fills the window", "u*900 a12*10 r1*30000", "2", 1],
   ])("%s", (_what, text, firstKept, prefix) => {
     expect(plan(getBranch(text))).toMatchObject({
       firstKeptEntryId: firstKept,
@@ -204,20 +216,20 @@ describe("a plan", () => {
     });
   });
 
-  test("does not keep an answer that failed alone, but what it failed to answer", () => {
+  test("does not keep a failed answer alone, but with its prompt", () => {
     const failed = { role: "assistant", content: [], stopReason: "error", usage: emptyUsage() };
     const branch = getBranch("u*2000 a*900 u*1500", { type: "message", message: failed as unknown as AgentMessage });
     expect(plan(branch).firstKeptEntryId).toBe("3");
   });
 
-  test("brings the previous summary up to date, and starts where that compaction had kept", () => {
+  test("updates the previous summary, and starts where the last compaction kept", () => {
     const kept: NewEntry = { type: "compaction", summary: "before", firstKeptEntryId: "2", tokensBefore: 1 };
     const made = plan(getBranch("u*900 u*400 a*400", kept, "u*400 a*400"));
     expect(made).toMatchObject({ previousSummary: "before", firstKeptEntryId: "5" });
     expect(made.messages).toHaveLength(2);
   });
 
-  test("leaves out what was hidden from the model, and uses what it was shown instead", () => {
+  test("leaves out hidden entries, and uses the edited content of others", () => {
     const branch = getBranch(
       "u*900 u*900 a*100",
       { type: "context_edit", targetId: "1", replacement: null },
@@ -227,17 +239,17 @@ describe("a plan", () => {
     expect(JSON.stringify([...messages, ...turnPrefix])).toMatch(/^\[\{"role":"user","content":"shown x+"\}\]$/);
   });
 
-  test("brings up to date what the previous summary was replaced by", () => {
+  test("updates the edited content of the previous summary", () => {
     const edit: NewEntry = { type: "context_edit", targetId: "1", replacement: { content: "shown" } };
     expect(plan(getBranch("k*100 u*900 a*900 u*10", edit)).previousSummary).toBe("shown");
   });
 
-  test("makes a summary shorter that fills the window by itself, and then keeps all messages", () => {
+  test("shortens a summary that fills the window, and then keeps all messages", () => {
     expect(plan(getBranch("k*5000 u*10 a*10"))).toMatchObject({ messages: [], firstKeptEntryId: "2" });
     expect(plan(getBranch("k*5000"))).toMatchObject({ messages: [], firstKeptEntryId: null });
   });
 
-  test("keeps less when the provider counts more than we estimate, or has refused what we think fits", () => {
+  test("keeps less if the provider counts more than our estimate, or refused the context", () => {
     const text = Array.from({ length: 40 }, () => "u*50 a*50").join(" ");
     const kept = (made: CompactionPlan) => made.keptTokens;
     const usage = { ...emptyUsage(), totalTokens: 8_010 };
@@ -251,13 +263,13 @@ describe("a plan", () => {
     ["empty", getBranch()],
     ["empty", getBranch("k*100")],
     ["too_small", getBranch("u*50 a*50")],
-    // The call may still get its result, and what is before it is not worth a summary.
+    // The call has no result yet, and the messages before it are not worth a summary.
     ["too_small", getBranch("u*50 a1*2000")],
-  ])("is not made when there is nothing to gain: %s", (reason, branch) => {
+  ])("is not made if it saves nothing: %s", (reason, branch) => {
     expect(planCompaction(branch, settings, "manual")).toEqual({ kind: "nothing", reason });
   });
 
-  test("is made at most three times without progress, unless a person asks", () => {
+  test("is made at most three times without progress, unless the user asks", () => {
     const branch = getBranch("u*30000 k k k", "c*9000");
     expect(planCompaction(branch, settings, "overflow")).toEqual({ kind: "nothing", reason: "no_progress" });
     expect(planCompaction(branch, settings, "manual").kind).toBe("compact");
@@ -266,7 +278,7 @@ describe("a plan", () => {
     expect(planCompaction(getBranch("u*30000 k k k a*9000"), settings, "threshold").kind).toBe("compact");
   });
 
-  test("knows the files that were read and changed, also from earlier summaries, but not those of failed calls", () => {
+  test("lists the read and modified files, also of earlier summaries, but not of failed calls", () => {
     const called = (id: string, name: string, args: object): NewEntry => ({
       type: "message",
       message: {

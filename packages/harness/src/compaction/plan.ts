@@ -1,55 +1,55 @@
-/** What a compaction is to replace and what it keeps. Pure: a branch in, a plan out. */
+/** Plans what a compaction replaces and what it keeps. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import { contextMessages } from "../session/context.ts";
 import type { SessionEntry } from "../session/entry.ts";
-import { chooseCut, cutPoints, keptTokens, openCallAt, splitTurnStart } from "./cut.ts";
+import { isFinishedAnswer } from "../session/message.ts";
+import { chooseCut, cutPoints, findOpenCall, splitTurnStart, sumFromEnd } from "./cut.ts";
 import { fileOperations, type FileOperations, type GetTouches, withoutFilesText } from "./files.ts";
 import { plainText } from "./serialise.ts";
 import { isTooLong, maxKept, type ResolvedCompactionSettings } from "./settings.ts";
 import { contextTokens, estimateTokens } from "./tokens.ts";
 
-/** Who wants it: the person, a context that is nearly full, or a provider that refused one that was too full. */
+/** The user asked, the context is nearly full, or a provider refused it as too long. */
 export type CompactionReason = "manual" | "threshold" | "overflow";
 
 export interface CompactionPlan {
-  /** What the last compaction left, to be brought up to date. Its lists of files are in `files`. */
+  /** The summary of the last compaction, without its lists of files. It is to be updated. */
   previousSummary: string | undefined;
-  /** What the summary is to stand for, oldest first, as the model sees it. */
+  /** The messages to summarise, oldest first, as the model sees them. */
   messages: AgentMessage[];
-  /** What comes after them when the cut splits a turn: the beginning of that turn. */
+  /** The messages after these if the cut splits a turn: the beginning of that turn. */
   turnPrefix: AgentMessage[];
-  /** Null when nothing is kept: then a compaction names itself. */
+  /** Null if nothing is kept. */
   firstKeptEntryId: string | null;
   kept: AgentMessage[];
-  /** Of the whole context, as `contextTokens` has it. */
+  /** The tokens of the whole context: see `contextTokens`. */
   tokensBefore: number;
-  /** An estimate of what is replaced, the previous summary included. */
+  /** An estimate of what is replaced, including the previous summary. */
   replacedTokens: number;
   keptTokens: number;
   files: FileOperations;
 }
 
 export type NothingToCompact =
-  /** There is no message, or nothing but a summary. */
+  /** There is nothing but a summary, if that. */
   | "empty"
-  /** A summary would hardly be smaller than what it replaces. */
+  /** A summary would hardly save anything. */
   | "too_small"
-  /** It was tried a few times without an answer in between: once more would not help. */
+  /** Several compactions in a row did not lead to an answer. */
   | "no_progress";
 
 export type PlanResult = { kind: "compact"; plan: CompactionPlan } | { kind: "nothing"; reason: NothingToCompact };
 
-/** Fewer tokens than this are not worth a summary; in a small window a sixteenth of it. */
-const minGain = 256;
+/** A summary that saves fewer tokens is not worth it; in a small window, a sixteenth of the window. */
+const minSavedTokens = 256;
 
-/** Compactions that nobody asked for, from one prompt or answer to the next. */
+/** Automatic compactions without a prompt or an answer between them. */
 const maxConsecutive = 3;
 
 /**
- * Plans a compaction of a branch, whether it is full or not: see `shouldCompact`. At most half of the messages, by their
- * tokens, is kept, and less when `keepRecentTokens` says so; more only when the last cannot be divided, and none when
- * even that is too large for the window. A call that waits for its result is kept however large it is. Without `touches`,
- * only the files that earlier summaries list are noted.
+ * Plans a compaction whether the context is full or not: see `shouldCompact`. Keeps at most half of the messages, by their
+ * tokens, and at most `keepRecentTokens`; more only if the last messages cannot be divided, and nothing if even those are
+ * too large. A call without a result is always kept. Without `touches`, only files of earlier summaries are listed.
  */
 export function planCompaction(
   branch: readonly SessionEntry[],
@@ -57,29 +57,26 @@ export function planCompaction(
   reason: CompactionReason,
   touches: GetTouches = () => undefined,
 ): PlanResult {
-  if (reason !== "manual" && compactionsInARow(branch) >= maxConsecutive)
+  if (reason !== "manual" && countCompactionsInARow(branch) >= maxConsecutive)
     return { kind: "nothing", reason: "no_progress" };
   const context = contextMessages(branch);
   const previous = context[0]?.entry.type === "compaction" ? context[0].entry : undefined;
   const rest = previous ? context.slice(1) : context;
   const messages = rest.map(({ message }) => message);
-  const kept = keptTokens(messages.map(estimateTokens));
-  const previousSummary = (previous && summaryIn(context[0]!.message)) || undefined;
+  const kept = sumFromEnd(messages.map(estimateTokens));
+  const previousSummary = (previous && getSummary(context[0]!.message)) || undefined;
   const previousTokens = previous ? estimateTokens(context[0]!.message) : 0;
   const tokensBefore = contextTokens(branch);
-  const needed = Math.max(tokensBefore, reason === "overflow" ? settings.contextWindow : 0);
-  const weight = getWeight(needed, kept[0]! + previousTokens);
-  const cut = findCut({
-    messages,
-    kept,
-    settings,
-    weight,
-    tooLong: isTooLong(previousSummary, settings) ? previousTokens : 0,
-  });
+  const realTokens = Math.max(tokensBefore, reason === "overflow" ? settings.contextWindow : 0);
+  const weight = getWeight(realTokens, kept[0]! + previousTokens);
+  const excessTokens = isTooLong(previousSummary, settings) ? previousTokens : 0;
+  const cut = findCut({ messages, kept, settings, weight, excessTokens });
   if (cut === undefined) return { kind: "nothing", reason: messages.length === 0 ? "empty" : "too_small" };
 
   const turnStart = cut < messages.length ? splitTurnStart(messages, cut) : undefined;
-  const details = [previous?.details, ...rest.slice(0, cut).map(getDetails)];
+  const summaries = rest
+    .slice(0, cut)
+    .map(({ entry }) => (entry.type === "branch_summary" ? entry.details : undefined));
   return {
     kind: "compact",
     plan: {
@@ -91,64 +88,55 @@ export function planCompaction(
       tokensBefore,
       replacedTokens: kept[0]! - kept[cut]! + previousTokens,
       keptTokens: kept[cut]!,
-      files: fileOperations(details, messages.slice(0, cut), touches),
+      files: fileOperations([previous?.details, ...summaries], messages.slice(0, cut), touches),
     },
   };
 }
 
 interface CutSearch {
   messages: readonly AgentMessage[];
-  /** For each message, what it and all after it cost. */
+  /** For each message, the tokens of it and all after it. */
   kept: readonly number[];
   settings: ResolvedCompactionSettings;
   weight: number;
-  /** What the previous summary costs if it has to become shorter, else 0. */
-  tooLong: number;
+  /** The tokens of the previous summary if that has to become shorter, else 0. */
+  excessTokens: number;
 }
 
-/** The first message to keep, or their number when none is kept; undefined when it would not be worth it. */
-function findCut({ messages, kept, settings, weight, tooLong }: CutSearch): number | undefined {
+/** The first message to keep, or the number of messages if none is kept; undefined if a compaction is not worth it. */
+function findCut({ messages, kept, settings, weight, excessTokens }: CutSearch): number | undefined {
   const end = messages.length;
   const total = kept[0]!;
-  const least = Math.min(minGain, settings.contextWindow / 16);
-  const gains = (at: number) => total - kept[at]! + tooLong >= least;
-  // Where only the summary is too long, all messages may stay. What costs nothing, such as an answer that failed, is not
+  const minSaved = Math.min(minSavedTokens, settings.contextWindow / 16);
+  const savesEnough = (cut: number) => total - kept[cut]! + excessTokens >= minSaved;
+  // If only the summary is too long, all messages may be kept. Messages without tokens, such as a failed answer, are not
   // worth keeping alone.
-  const cuts = cutPoints(messages).filter((at) => (at > 0 || tooLong > 0) && kept[at]! > 0);
-  const recent = settings.keepRecentTokens / weight;
-  const keep = tooLong > 0 ? recent : Math.min(recent, total / 2);
-  // A result that is still to come must find its call: then nothing is behind the last cut, whatever it keeps.
-  const isOpen = openCallAt(messages) !== undefined;
-  const most = isOpen ? Number.POSITIVE_INFINITY : maxKept(settings) / weight;
-  const chosen = chooseCut({ messages, kept, cuts, keep, most }) ?? end;
-  // A cut that gains too little is moved on until it does, at last to the end.
-  const moved = cuts.find((at) => at >= chosen && gains(at));
-  return moved ?? (gains(end) && !isOpen ? end : undefined);
+  const cuts = cutPoints(messages).filter((cut) => (cut > 0 || excessTokens > 0) && kept[cut]! > 0);
+  const recentTokens = settings.keepRecentTokens / weight;
+  const targetTokens = excessTokens > 0 ? recentTokens : Math.min(recentTokens, total / 2);
+  // A later result must find its call, so the last cut is used whatever it keeps.
+  const isOpen = findOpenCall(messages) !== undefined;
+  const maxTokens = isOpen ? Number.POSITIVE_INFINITY : maxKept(settings) / weight;
+  const chosen = chooseCut({ messages, kept, cuts, targetTokens, maxTokens }) ?? end;
+  const cut = cuts.find((later) => later >= chosen && savesEnough(later));
+  return cut ?? (savesEnough(end) && !isOpen ? end : undefined);
 }
 
-/** As the model sees it: an edit may have put other words in its place. */
-const summaryIn = (message: AgentMessage) =>
-  withoutFilesText(message.role === "compactionSummary" ? message.summary : plainText(getContent(message)));
-
-const getContent = (message: AgentMessage) => ("content" in message ? message.content : "");
-
-const getDetails = ({ entry }: { entry: SessionEntry }) =>
-  entry.type === "branch_summary" ? entry.details : undefined;
+/** A context edit may have replaced the summary by another message. */
+const getSummary = (message: AgentMessage) =>
+  withoutFilesText(
+    message.role === "compactionSummary" ? message.summary : plainText("content" in message ? message.content : ""),
+  );
 
 /**
- * How much more a context really costs than we estimate: scripts with more than a token for four characters, and what is
- * sent besides the messages. What is kept is measured by it, or a context might not fit when it is done.
+ * The factor by which the real tokens exceed our estimate: because of scripts with more tokens per character, and of what
+ * is sent besides the messages. Without it, the compacted context might not fit.
  */
 const getWeight = (tokens: number, estimate: number) => Math.min(8, Math.max(1, tokens / Math.max(1, estimate)));
 
-function compactionsInARow(branch: readonly SessionEntry[]): number {
+function countCompactionsInARow(branch: readonly SessionEntry[]): number {
   const progress = branch.findLastIndex(
-    (entry) =>
-      entry.type === "message" &&
-      (entry.message?.role === "user" ||
-        (entry.message?.role === "assistant" &&
-          entry.message.stopReason !== "error" &&
-          entry.message.stopReason !== "aborted")),
+    (entry) => entry.type === "message" && (entry.message?.role === "user" || isFinishedAnswer(entry.message)),
   );
   return branch.slice(progress + 1).filter(({ type }) => type === "compaction").length;
 }

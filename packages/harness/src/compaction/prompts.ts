@@ -1,7 +1,7 @@
-/** What a model is told when it is to write a summary. Pure. */
-import { tagged } from "./text.ts";
+/** The prompts for summaries. Pure. */
+import { enclose } from "../prompt/enclose.ts";
 
-/** A conversation, the beginning of a turn whose end stays, or a branch that was left. */
+/** A conversation, the beginning of a turn whose end is kept, or a branch that was left. */
 export type SummaryKind = "history" | "turn" | "branch";
 
 export const summarySystemPrompt =
@@ -35,24 +35,24 @@ const update =
 
 export interface SummaryPrompt {
   kind: SummaryKind;
-  /** What is known so far; it is brought up to date. */
+  /** The summary so far, which is to be updated. */
   summary: string | undefined;
   /** The conversation, or a piece of it. */
   piece: string;
-  /** What the person asks of this summary. */
+  /** The user's instructions for this summary. */
   instructions: string | undefined;
-  /** How long the summary may be. */
+  /** The limit for the summary. */
   maxTokens: number;
 }
 
 export function summaryPrompt({ kind, summary, piece, instructions, maxTokens }: SummaryPrompt): string {
   return [
-    ...(summary === undefined ? [] : [tagged("summary", summary)]),
-    tagged("conversation", piece),
+    ...(summary === undefined ? [] : [enclose("summary", {}, summary)]),
+    enclose("conversation", {}, piece),
     introductions[kind],
     ...(summary === undefined ? [] : [update]),
     sections,
-    // A word is more than a token, and a summary that runs into its limit loses its end.
+    // A word has more than one token, and a summary that reaches its limit loses its end.
     `Write at most ${Math.floor(maxTokens / 2)} words.`,
     ...(instructions === undefined ? [] : [`The person adds: ${instructions}`]),
   ].join("\n\n");

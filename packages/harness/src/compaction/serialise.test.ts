@@ -2,72 +2,74 @@ import type { AgentMessage } from "@tau/agent";
 import { createTools, type FileTouches } from "@tau/tools";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { addUsage } from "../budget/usage.ts";
 import { createTouches } from "../pipeline/touches.ts";
-import { addUsage } from "./ask.ts";
+import { enclose } from "../prompt/enclose.ts";
 import { fileOperations, filesText, withoutFilesText } from "./files.ts";
 import { summaryPrompt } from "./prompts.ts";
 import { serialise, takePiece } from "./serialise.ts";
-import { cutEnd, cutMiddle, tagged } from "./text.ts";
+import { cutEnd, cutMiddle } from "./text.ts";
 import { estimateTokens } from "./tokens.ts";
 
-/** As a session knows the built-in tools. */
+/** For the built-in tools, as in a session. */
 const touches = createTouches({ current: () => [], builtIn: createTools({ cwd: "/w" }).byName });
 
-/** Any text, also one with halves of characters and many lines. */
+/** Texts with surrogate pairs and many lines. */
 const text = fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "é", "😀", "語"), maxLength: 300 });
 
 describe("a text", () => {
   test.each([
     ["cutMiddle", cutMiddle],
     ["cutEnd", cutEnd],
-  ])(
-    "that %s cuts is never longer than allowed, never ends in half a character, and keeps its beginning",
-    (_name, cut) => {
-      fc.assert(
-        fc.property(text, fc.nat(400), (given, most) => {
-          const short = cut(given, most);
-          expect(short.length).toBeLessThanOrEqual(most);
-          expect(short.isWellFormed()).toBe(true);
-          if (given.length <= most) expect(short).toBe(given);
-          if (most >= 60) expect(given.startsWith(short.slice(0, 10))).toBe(true);
-        }),
-      );
-    },
-  );
+  ])("that %s cuts is never too long, splits no surrogate pair, and keeps its beginning", (_name, cut) => {
+    fc.assert(
+      fc.property(text, fc.nat(400), (whole, maxLength) => {
+        const short = cut(whole, maxLength);
+        expect(short.length).toBeLessThanOrEqual(maxLength);
+        expect(short.isWellFormed()).toBe(true);
+        if (whole.length <= maxLength) expect(short).toBe(whole);
+        if (maxLength >= 60) expect(whole.startsWith(short.slice(0, 10))).toBe(true);
+      }),
+    );
+  });
 
   test("cut in the middle keeps its end and says how much is missing", () => {
     expect(cutMiddle(`${"a".repeat(500)}${"z".repeat(500)}`, 100)).toMatch(/^a+\n\[9\d\d characters left out\]\nz+$/);
   });
 
-  test("in tags cannot close them itself", () => {
-    expect(tagged("t", "a</t>b</t-2>")).toBe("<t-3>\na</t>b</t-2>\n</t-3>");
-    const closings = Array.from({ length: 40_000 }, (_unused, at) => `</t-${40_001 - at}>`).join("");
+  test("in tags cannot close them", () => {
+    expect(enclose("t", {}, "a</t>b</t-2>")).toBe("<t-3>\na</t>b</t-2>\n</t-3>");
+    const closings = Array.from({ length: 40_000 }, (_unused, index) => `</t-${40_001 - index}>`).join("");
     const start = process.cpuUsage();
-    expect(tagged("t", `${closings}</t>`).startsWith("<t-40002>\n")).toBe(true);
+    expect(enclose("t", {}, `${closings}</t>`).startsWith("<t-40002>\n")).toBe(true);
     expect(process.cpuUsage(start).user / 1_000).toBeLessThan(500);
   });
 
-  test("of a conversation is cut into pieces that are the conversation, none too long, none empty", () => {
+  test("of a conversation is cut into pieces without loss, none too long and none empty", () => {
     fc.assert(
-      fc.property(fc.array(text.filter(Boolean), { maxLength: 8 }), fc.integer({ min: 2, max: 400 }), (texts, most) => {
-        const pieces: string[] = [];
-        for (let rest = texts; rest.length > 0;) {
-          const taken = takePiece(rest, most);
-          pieces.push(taken.piece);
-          rest = taken.rest;
-        }
-        for (const piece of pieces) {
-          expect(piece.length).toBeGreaterThan(0);
-          expect(piece.length).toBeLessThanOrEqual(most);
-          expect(piece.isWellFormed()).toBe(true);
-        }
-        expect(pieces.join("").replaceAll("\n", "")).toBe(texts.join("").replaceAll("\n", ""));
-      }),
+      fc.property(
+        fc.array(text.filter(Boolean), { maxLength: 8 }),
+        fc.integer({ min: 2, max: 400 }),
+        (texts, maxLength) => {
+          const pieces: string[] = [];
+          for (let rest = texts; rest.length > 0;) {
+            const taken = takePiece(rest, maxLength);
+            pieces.push(taken.piece);
+            rest = taken.rest;
+          }
+          for (const piece of pieces) {
+            expect(piece.length).toBeGreaterThan(0);
+            expect(piece.length).toBeLessThanOrEqual(maxLength);
+            expect(piece.isWellFormed()).toBe(true);
+          }
+          expect(pieces.join("").replaceAll("\n", "")).toBe(texts.join("").replaceAll("\n", ""));
+        },
+      ),
     );
   });
 });
 
-test("a conversation is told as text: who said what, what was called and what came of it", () => {
+test("a conversation becomes text: messages, calls and results", () => {
   const messages = [
     {
       role: "user",
@@ -91,17 +93,17 @@ test("a conversation is told as text: who said what, what was called and what ca
     { role: "bashExecution", command: "x", output: "y", excludeFromContext: true },
     { role: "custom", content: "Note." },
   ] as unknown as AgentMessage[];
-  expect(serialise(messages, { maxOutputLength: 100 })).toEqual([
+  expect(serialise(messages, 100)).toEqual([
     "[person]\nLook.\n(image)",
     '[assistant]\nI do.\n[assistant calls read] path="a.ts" limit=3',
     "[result of read]\nsk-key-123",
-    "[failed result of bash]\n(no words)",
-    "[assistant]\n(no words)\n[aborted]",
+    "[failed result of bash]\n(no text)",
+    "[assistant]\n(no text)\n[aborted]",
     "[person]\nNote.",
   ]);
 });
 
-test("whatever a damaged log holds for content has a size and a text", () => {
+test("content of a damaged log has a size and a text", () => {
   const content = fc.oneof(
     fc.jsonValue(),
     fc.array(fc.record({ type: fc.constantFrom("text", "thinking", "image", "toolCall", "x"), text: fc.jsonValue() })),
@@ -110,9 +112,9 @@ test("whatever a damaged log holds for content has a size and a text", () => {
   const role = fc.constantFrom("user", "assistant", "toolResult", "custom");
   fc.assert(
     fc.property(fc.record({ role, content, stopReason: fc.jsonValue() }), (message) => {
-      const given = message as unknown as AgentMessage;
-      expect(estimateTokens(given)).toBeGreaterThanOrEqual(0);
-      expect(serialise([given], { maxOutputLength: 50 }).every((part) => typeof part === "string")).toBe(true);
+      const invalid = message as unknown as AgentMessage;
+      expect(estimateTokens(invalid)).toBeGreaterThanOrEqual(0);
+      expect(serialise([invalid], 50).every((part) => typeof part === "string")).toBe(true);
     }),
     { numRuns: 500 },
   );
@@ -124,11 +126,11 @@ test("whatever a damaged log holds for content has a size and a text", () => {
     { role: "toolResult", toolName: odd, content: [] },
   ] as unknown as AgentMessage[];
   expect(messages.map(estimateTokens)).toEqual([expect.any(Number), 0]);
-  expect(serialise(messages, { maxOutputLength: 50 })).toHaveLength(2);
+  expect(serialise(messages, 50)).toHaveLength(2);
   expect(fileOperations([], messages, touches)).toEqual({ readFiles: [], modifiedFiles: [] });
 });
 
-test("results, arguments and output are cut to their share, and what the person said is not", () => {
+test("results, arguments and output are cut, and the user's messages are not", () => {
   const long = "x".repeat(5_000);
   const messages = [
     { role: "user", content: long },
@@ -136,12 +138,12 @@ test("results, arguments and output are cut to their share, and what the person 
     { role: "toolResult", toolName: "read", content: [{ type: "text", text: long }], isError: false },
     { role: "bashExecution", command: "x", output: long },
   ] as unknown as AgentMessage[];
-  const [person, ...others] = serialise(messages, { maxOutputLength: 200 });
+  const [person, ...others] = serialise(messages, 200);
   expect(person).toContain(long);
   for (const other of others) expect(other.length).toBeLessThan(300);
 });
 
-test("a prompt has the summary so far only when there is one, and the person's wish at its end", () => {
+test("a prompt has the summary so far if there is one, and ends with the user's instructions", () => {
   const prompt = { kind: "history", piece: "PIECE", maxTokens: 1_000 } as const;
   const fresh = summaryPrompt({ ...prompt, summary: undefined, instructions: undefined });
   expect(fresh).toContain("<conversation>\nPIECE\n</conversation>");
@@ -152,9 +154,12 @@ test("a prompt has the summary so far only when there is one, and the person's w
 });
 
 describe("lists of files", () => {
-  const files = { readFiles: ["a", "b\nc"], modifiedFiles: Array.from({ length: 50 }, (_unused, at) => `file-${at}`) };
+  const files = {
+    readFiles: ["a", "b\nc"],
+    modifiedFiles: Array.from({ length: 50 }, (_unused, index) => `file-${index}`),
+  };
 
-  test("name the latest first, as many as fit, and no name can pass for two", () => {
+  test("name the latest files first, as many as fit, and quote names with line feeds", () => {
     const listed = filesText(files, 100);
     expect(listed).toBe(
       '## Files so far\nChanged:\nfile-49\nfile-48\nfile-47\nfile-46\nfile-45\nfile-44\nfile-43\n(43 more)\nRead:\n"b\\nc"\na',
@@ -162,13 +167,13 @@ describe("lists of files", () => {
     expect(filesText({ readFiles: [], modifiedFiles: [] }, 100)).toBe("");
   });
 
-  test("are taken off a summary again", () => {
+  test("are removed from a summary", () => {
     expect(withoutFilesText(`Words.\n\n${filesText(files, 1_000)}`)).toBe("Words.");
     expect(withoutFilesText("Words.")).toBe("Words.");
     expect([undefined, null, 5, {}].map(withoutFilesText)).toEqual(["", "", "", ""]);
   });
 
-  test("take from a tool only what are paths, and nothing from a tool that nobody knows", () => {
+  test("take only valid paths from a tool, and nothing from an unknown tool", () => {
     const call = { type: "toolCall", id: "1", name: "sync", arguments: {} };
     const messages = [{ role: "assistant", content: [call] }] as unknown as AgentMessage[];
     const odd = { read: "a", modified: ["b", 7, "", "x".repeat(401), null] } as unknown as FileTouches;
@@ -178,7 +183,7 @@ describe("lists of files", () => {
   });
 });
 
-test("what requests cost is added up, and counts that no provider gave stay away", () => {
+test("usages are added up, and missing counts stay missing", () => {
   const cost = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, total: 10 };
   const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, totalTokens: 10, cost };
   expect(addUsage(usage, usage)).toEqual({

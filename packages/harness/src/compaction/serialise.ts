@@ -1,49 +1,43 @@
-/** A conversation as plain text, so that the model which reads it writes about it and does not go on with it. Pure. */
+/** Turns a conversation into plain text, so that a model summarises it instead of continuing it. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/ai";
 import { convertToLlm } from "../session/message.ts";
 import { getToolCalls } from "./files.ts";
 import { cutMiddle, toText } from "./text.ts";
 
-export interface SerialiseOptions {
-  /** Characters of a result, and of one argument of a call, that are shown. The rest is named by its length. */
-  maxOutputLength: number;
-}
+/**
+ * One text per message, without thinking and without messages that the model does not see. `maxOutputLength` limits the
+ * characters of a result and of one argument of a call.
+ */
+export const serialise = (messages: readonly AgentMessage[], maxOutputLength: number): string[] =>
+  messages.map((message) => formatMessage(message, maxOutputLength)).filter((text) => text !== "");
 
-/** One text a message. Messages that the model is never told are left out, and so is thinking. */
-export function serialise(messages: readonly AgentMessage[], { maxOutputLength }: SerialiseOptions): string[] {
-  return messages.flatMap((message) => {
-    const text = getText(message, maxOutputLength);
-    return text === "" ? [] : [text];
-  });
-}
-
-function getText(message: AgentMessage, maxOutputLength: number): string {
+function formatMessage(message: AgentMessage, maxOutputLength: number): string {
   const [sent] = convertToLlm([message]);
   switch (sent?.role) {
     case "user": {
       const text = plainText(sent.content);
-      return titled("person", message.role === "bashExecution" ? cutMiddle(text, maxOutputLength) : text);
+      return formatTitled("person", message.role === "bashExecution" ? cutMiddle(text, maxOutputLength) : text);
     }
     case "assistant": {
-      const said = plainText(sent.content);
-      const calls = getToolCalls(sent).map((call) => callText(call, maxOutputLength));
-      const parts = said !== "" || calls.length === 0 ? [titled("assistant", said), ...calls] : calls;
+      const text = plainText(sent.content);
+      const calls = getToolCalls(sent).map((call) => formatCall(call, maxOutputLength));
+      const parts = text !== "" || calls.length === 0 ? [formatTitled("assistant", text), ...calls] : calls;
       if (sent.stopReason === "error" || sent.stopReason === "aborted") parts.push(`[${sent.stopReason}]`);
       return parts.join("\n");
     }
     case "toolResult": {
       const title = `${sent.isError ? "failed result" : "result"} of ${toText(sent.toolName)}`;
-      return titled(title, cutMiddle(plainText(sent.content), maxOutputLength));
+      return formatTitled(title, cutMiddle(plainText(sent.content), maxOutputLength));
     }
     default:
       return "";
   }
 }
 
-const titled = (who: string, text: string) => `[${who}]\n${text || "(no words)"}`;
+const formatTitled = (title: string, text: string) => `[${title}]\n${text || "(no text)"}`;
 
-/** The words of a message, and where pictures were. Content that came from a log may be anything. */
+/** The text of a message, with a mark for each image. Content from a log is not validated. */
 export function plainText(content: unknown): string {
   if (typeof content === "string") return content.trim();
   const blocks: ({ type?: unknown; text?: unknown } | null)[] = Array.isArray(content) ? content : [];
@@ -54,30 +48,27 @@ export function plainText(content: unknown): string {
   return parts.join("\n").trim();
 }
 
-function callText({ name, arguments: given }: ToolCall, most: number): string {
-  const shown = Object.entries(given ?? {}).map(
-    ([key, value]) => `${key}=${cutMiddle(JSON.stringify(value) ?? "", most)}`,
+function formatCall(call: ToolCall, maxLength: number): string {
+  const fields = Object.entries(call.arguments ?? {}).map(
+    ([key, value]) => `${key}=${cutMiddle(JSON.stringify(value) ?? "", maxLength)}`,
   );
-  return `[assistant calls ${toText(name)}] ${shown.join(" ")}`.trimEnd();
+  return `[assistant calls ${toText(call.name)}] ${fields.join(" ")}`.trimEnd();
 }
 
-/**
- * As many texts from the front as fit into `most` characters, and what is left. The first one is split when it alone
- * does not fit, so something is always taken.
- */
-export function takePiece(texts: readonly string[], most: number): { piece: string; rest: string[] } {
+/** Takes as many texts as fit into `maxLength` characters. If the first text alone is too long, it is split. */
+export function takePiece(texts: readonly string[], maxLength: number): { piece: string; rest: string[] } {
   let length = 0;
   let count = 0;
-  while (count < texts.length && length + texts[count]!.length <= most) length += texts[count++]!.length + 2;
+  while (count < texts.length && length + texts[count]!.length <= maxLength) length += texts[count++]!.length + 2;
   if (count > 0 || texts.length === 0) return { piece: texts.slice(0, count).join("\n\n"), rest: texts.slice(count) };
   const [first, ...rest] = texts as [string, ...string[]];
-  const at = splitAt(first, Math.max(2, most));
-  return { piece: first.slice(0, at), rest: [first.slice(at), ...rest] };
+  const end = findSplit(first, Math.max(2, maxLength));
+  return { piece: first.slice(0, end), rest: [first.slice(end), ...rest] };
 }
 
-/** At the end of a line where one is near, and never inside a character. */
-function splitAt(text: string, most: number): number {
-  const line = text.lastIndexOf("\n", most - 1) + 1;
-  if (line > most * 0.8) return line;
-  return /[\ud800-\udbff]/.test(text[most - 1]!) ? most - 1 : most;
+/** The end of a line if one is near; never inside a surrogate pair. */
+function findSplit(text: string, maxLength: number): number {
+  const lineEnd = text.lastIndexOf("\n", maxLength - 1) + 1;
+  if (lineEnd > maxLength * 0.8) return lineEnd;
+  return /[\ud800-\udbff]/.test(text[maxLength - 1]!) ? maxLength - 1 : maxLength;
 }

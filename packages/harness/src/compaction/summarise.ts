@@ -1,7 +1,8 @@
-/** A summary of messages by a model, in as many requests as its window needs. */
+/** Summarises messages with a model, in as many requests as its window requires. */
 import type { AgentMessage } from "@tau/agent";
 import { emptyUsage, type Failure, type Usage } from "@tau/ai";
-import { addUsage, ask, type Summariser } from "./ask.ts";
+import { addUsage } from "../budget/usage.ts";
+import { ask, type Summariser } from "./ask.ts";
 import { type SummaryKind, summaryPrompt, summarySystemPrompt } from "./prompts.ts";
 import { serialise, takePiece } from "./serialise.ts";
 import { isTooLong, type ResolvedCompactionSettings } from "./settings.ts";
@@ -10,38 +11,38 @@ import { charactersPerToken, cutEnd, cutMiddle, textTokens } from "./text.ts";
 export interface SummaryTask {
   kind: SummaryKind;
   messages: readonly AgentMessage[];
-  /** Brought up to date with the messages, instead of starting from nothing. */
+  /** A summary to update with the messages. */
   previousSummary?: string | undefined;
-  /** What the person asks of the summary. */
+  /** The user's instructions for the summary. */
   instructions?: string | undefined;
   settings: ResolvedCompactionSettings;
-  /** How long the summary may be. What a model writes beyond it is cut off. */
+  /** The limit for the summary. The rest of what a model writes is cut off. */
   maxTokens: number;
 }
 
-/** `usage` is of all requests, also of those that failed. */
+/** `usage` includes failed requests. */
 export type SummaryResult = { usage: Usage } & (
   | { kind: "summary"; summary: string }
   | { kind: "failed"; failure: Failure }
   | { kind: "aborted" }
 );
 
-/** A request for fewer tokens of conversation than this is not made. */
+/** A piece of a conversation is never smaller. */
 const minPieceTokens = 64;
 
 /**
- * Summarises piece by piece: each request has the summary so far and as much of the conversation as fits. When the model
- * says that it did not fit after all, the pieces become half as large.
+ * Each request holds the summary so far and as much of the conversation as fits. If the model reports that a request was
+ * too long, the pieces become half as large.
  */
 export async function summarise(summariser: Summariser, task: SummaryTask): Promise<SummaryResult> {
   const { kind, maxTokens, settings } = task;
-  const isText = isTooLong(task.previousSummary, settings);
+  const isSplit = isTooLong(task.previousSummary, settings);
   const { instructions, pieceTokens } = measure(task);
   const maxOutputLength = Math.min(defaultMaxOutput, Math.floor((pieceTokens * charactersPerToken) / 8));
-  let texts = serialise(task.messages, { maxOutputLength });
-  // A summary that leaves no room beside it is read in pieces like the conversation.
-  if (isText) texts.unshift(`[summary of what came before]\n${task.previousSummary}`);
-  let summary = isText ? undefined : task.previousSummary;
+  let texts = serialise(task.messages, maxOutputLength);
+  // A summary that fills the window is read in pieces like the conversation.
+  if (isSplit) texts.unshift(`[summary of what came before]\n${task.previousSummary}`);
+  let summary = isSplit ? undefined : task.previousSummary;
   let usage = emptyUsage();
   let size = pieceTokens;
   while (texts.length > 0) {
@@ -63,17 +64,17 @@ export async function summarise(summariser: Summariser, task: SummaryTask): Prom
   return { kind: "failed", failure: { kind: "unknown", message: "There was nothing to summarise." }, usage };
 }
 
-/** Of a result: enough to see what it was. A summary does not quote files. */
+/** Enough to see what a result was. A summary does not quote files. */
 const defaultMaxOutput = 2_000;
 
-/** What the window leaves for a piece, when the prompt, the summary so far and the answer have their room. */
+/** How much of the window is left for a piece, besides the prompt, the summary so far and the answer. */
 function measure({ kind, previousSummary, instructions, settings, maxTokens }: SummaryTask) {
   const { contextWindow } = settings;
-  const short = instructions?.trim() ? cutMiddle(instructions.trim(), contextWindow / 2) : undefined;
-  const longest = isTooLong(previousSummary, settings) ? 0 : (previousSummary?.length ?? 0);
-  const summary = "x".repeat(Math.max(longest, maxTokens * charactersPerToken));
-  const frame = summaryPrompt({ kind, summary, piece: "", instructions: short, maxTokens });
-  const left = contextWindow - maxTokens - textTokens(summarySystemPrompt) - textTokens(frame);
-  // Some room for the tags that mark a text off, and for what an estimate is worth.
-  return { instructions: short, pieceTokens: Math.max(minPieceTokens, Math.floor(left * 0.95) - 16) };
+  const cutInstructions = instructions?.trim() ? cutMiddle(instructions.trim(), contextWindow / 2) : undefined;
+  const previousLength = isTooLong(previousSummary, settings) ? 0 : (previousSummary?.length ?? 0);
+  const summary = "x".repeat(Math.max(previousLength, maxTokens * charactersPerToken));
+  const prompt = summaryPrompt({ kind, summary, piece: "", instructions: cutInstructions, maxTokens });
+  const left = contextWindow - maxTokens - textTokens(summarySystemPrompt) - textTokens(prompt);
+  // A margin for longer tags and for the error of the estimate.
+  return { instructions: cutInstructions, pieceTokens: Math.max(minPieceTokens, Math.floor(left * 0.95) - 16) };
 }

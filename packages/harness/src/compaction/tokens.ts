@@ -1,15 +1,16 @@
-/** How full a context is. Pure. */
+/** Estimates and counts the tokens of a context. Pure. */
 import type { AgentMessage } from "@tau/agent";
-import type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "@tau/ai";
+import type { ImageContent, TextContent, ThinkingContent, ToolCall } from "@tau/ai";
+import { parseUsage } from "../budget/usage.ts";
 import { contextMessages } from "../session/context.ts";
 import type { SessionEntry } from "../session/entry.ts";
-import { convertToLlm } from "../session/message.ts";
+import { convertToLlm, isFinishedAnswer } from "../session/message.ts";
 import { toText, textTokens } from "./text.ts";
 
-/** What an image costs, about: providers scale it down to a size that costs no more. */
+/** An upper estimate: providers scale images down. */
 export const imageTokens = 1_200;
 
-/** What a message costs a model, about: a token for four characters, and a fixed count for an image. */
+/** An estimate: a token for four characters, and a fixed number for an image. */
 export function estimateTokens(message: AgentMessage): number {
   return convertToLlm([message]).reduce((sum, sent) => sum + contentTokens(sent), 0);
 }
@@ -17,7 +18,7 @@ export function estimateTokens(message: AgentMessage): number {
 export const estimateAll = (messages: readonly AgentMessage[]): number =>
   messages.reduce((sum, message) => sum + estimateTokens(message), 0);
 
-/** Logs are read without being checked, so content and its blocks may be anything. */
+/** Content from a log is not validated. */
 function contentTokens({ content }: { content: unknown }): number {
   if (!Array.isArray(content)) return textTokens(toText(content));
   return content.reduce<number>((sum, block: Partial<Block> | null) => sum + blockTokens(block), 0);
@@ -41,43 +42,34 @@ function blockTokens(block: Partial<Block> | null): number {
 }
 
 /**
- * The tokens that the next request for this branch takes: what the provider counted for the last answer, plus an
- * estimate of what came after it. A count says nothing any more once the context it is about was compacted or edited;
- * without a count everything is estimated.
+ * The tokens of the next request for this branch: the provider's count for the last answer, plus an estimate of what came
+ * after it. A count from before a compaction or an edit is not used; without a count, everything is estimated.
  */
 export function contextTokens(branch: readonly SessionEntry[]): number {
-  const counted = lastCount(branch);
-  const after = new Set(counted ? branch.slice(counted.at + 1) : branch);
+  const counted = findLastCount(branch);
+  const after = new Set(counted ? branch.slice(counted.index + 1) : branch);
   const estimate = contextMessages(branch)
     .filter(({ entry }) => !counted || after.has(entry))
     .reduce((sum, { message }) => sum + estimateTokens(message), 0);
   return (counted?.tokens ?? 0) + estimate;
 }
 
-function lastCount(branch: readonly SessionEntry[]): { at: number; tokens: number } | undefined {
+function findLastCount(branch: readonly SessionEntry[]): { index: number; tokens: number } | undefined {
   let firstEdited = Number.POSITIVE_INFINITY;
-  for (let at = branch.length - 1; at >= 0; at--) {
-    const entry = branch[at]!;
+  for (let index = branch.length - 1; index >= 0; index--) {
+    const entry = branch[index]!;
     if (entry.type === "compaction") return undefined;
     if (entry.type === "context_edit") {
       const target = branch.findIndex(({ id }) => id === entry.targetId);
       if (target >= 0) firstEdited = Math.min(firstEdited, target);
     }
-    const tokens = entry.type === "message" && firstEdited > at ? usedTokens(entry.message) : 0;
-    // A provider that counts nothing says 0, which is no count.
-    if (tokens > 0) return { at, tokens };
+    const tokens = entry.type === "message" && firstEdited > index ? usedTokens(entry.message) : 0;
+    // Some providers report 0 instead of counting.
+    if (tokens > 0) return { index, tokens };
   }
   return undefined;
 }
 
-/** What a provider counted for an answer and all that it answers; 0 where nobody counted. */
-export function usedTokens(message: AgentMessage | undefined): number {
-  if (message?.role !== "assistant" || message.stopReason === "error" || message.stopReason === "aborted") return 0;
-  return getCount(message.usage);
-}
-
-const getCount = (usage: Partial<Usage> | undefined): number =>
-  toNumber(usage?.totalTokens) ||
-  toNumber(usage?.input) + toNumber(usage?.output) + toNumber(usage?.cacheRead) + toNumber(usage?.cacheWrite);
-
-const toNumber = (value: unknown): number => (typeof value === "number" && value > 0 && value < 1e12 ? value : 0);
+/** What the provider counted for an answer and the context before it; 0 if it did not count. */
+export const usedTokens = (message: AgentMessage | undefined): number =>
+  isFinishedAnswer(message) ? parseUsage(message.usage).total : 0;

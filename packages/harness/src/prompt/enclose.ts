@@ -1,14 +1,15 @@
-/** Marks a text off from what is around it. Pure. */
+/** Encloses texts in tags. Pure. */
 
-/** `<tag name="value">…</tag>`, with a tag that the text itself cannot close. */
+/** `<tag name="value">…</tag>`. The tag gets a number if the text could close it. */
 export function enclose(name: string, attributes: Readonly<Record<string, string>>, text: string): string {
+  const closedTags = new Set(Array.from(text.matchAll(/<\/([\w-]+)/g), ([, tag]) => tag));
   let tag = name;
-  for (let count = 2; text.includes(`</${tag}`); count++) tag = `${name}-${count}`;
-  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(value)}"`);
-  return `<${tag}${written.join("")}>\n${text}\n</${tag}>`;
+  for (let count = 2; closedTags.has(tag); count++) tag = `${name}-${count}`;
+  const formatted = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeText(value)}"`);
+  return `<${tag}${formatted.join("")}>\n${text}\n</${tag}>`;
 }
 
-const signs: Readonly<Record<string, string>> = {
+const escapes: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
   ">": "&gt;",
@@ -16,4 +17,4 @@ const signs: Readonly<Record<string, string>> = {
   "\n": "&#10;",
 };
 
-export const escaped = (text: string): string => text.replaceAll(/[&<>"\n]/g, (sign) => signs[sign]!);
+export const escapeText = (text: string): string => text.replaceAll(/[&<>"\n]/g, (character) => escapes[character]!);

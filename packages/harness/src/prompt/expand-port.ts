@@ -1,4 +1,4 @@
-/** Where expanding gets its texts from in a session. */
+/** Connects the expansion of prompts to the resources of a session. */
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { formatFileProblem } from "../file-problem.ts";
@@ -8,13 +8,13 @@ import { createMentionReader, type MentionReaderOptions } from "./read-mention.t
 
 export interface ExpandPortOptions extends MentionReaderOptions {
   loader: Pick<ResourceLoader, "resources">;
-  /** Whether `/skill:name` calls one; asked each time. Default: always. */
+  /** Whether `/skill:name` is a command; called each time. Default: always true. */
   offersSkills?: () => boolean;
-  /** Reads skills. Default: the real one. */
+  /** For skills. Default: the real file system. */
   fileSystem?: FileSystem;
 }
 
-/** Always shows what the loader has now, so it needs to be made only once. */
+/** The port always uses the current resources of the loader. */
 export function createExpandPort({
   loader,
   offersSkills = () => true,
@@ -30,9 +30,9 @@ export function createExpandPort({
     },
     async readSkill(skill) {
       const { value, problems } = await readSkill(fileSystem, skill);
-      const words = problems.map(formatFileProblem).join(" ");
-      if (value === undefined) return { kind: "failed", reason: words };
-      return { kind: "text", text: value, ...(words !== "" && { notice: words }) };
+      const notice = problems.map(formatFileProblem).join(" ");
+      if (value === undefined) return { kind: "failed", reason: notice };
+      return { kind: "text", text: value, ...(notice !== "" && { notice }) };
     },
     readMention: createMentionReader(mentions),
   };

@@ -18,8 +18,8 @@ const template = (name: string, content: string, argumentHint?: string) => ({
   ...(argumentHint !== undefined && { argumentHint }),
 });
 
-/** A port over things that are said here. */
-const getPort = (files: Record<string, Mentioned>, more: Partial<ExpandPort> = {}): ExpandPort => ({
+/** A port with fixed files. */
+const createPort = (files: Record<string, Mentioned>, more: Partial<ExpandPort> = {}): ExpandPort => ({
   templates: [],
   skills: [],
   readSkill: () => Promise.resolve({ kind: "failed", reason: "no skills here" }),
@@ -34,7 +34,7 @@ const expand = async (typed: string, port: ExpandPort, options = {}) => {
   return { blocks, notices: expansion.notices, ...(expansion.from && { from: expansion.from }) };
 };
 
-async function directory(files: Record<string, string | Buffer>): Promise<string> {
+async function createDirectory(files: Record<string, string | Buffer>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "tau-expand-"));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   for (const [name, content] of Object.entries(files)) {
@@ -45,7 +45,7 @@ async function directory(files: Record<string, string | Buffer>): Promise<string
 }
 
 describe("templates", () => {
-  const port = getPort(
+  const port = createPort(
     { "secret.txt": { kind: "file", path: "/secret.txt", text: "s3cret" } },
     {
       templates: [
@@ -69,25 +69,25 @@ describe("templates", () => {
     });
   });
 
-  test("without an argument they name leave it empty and say so, or are refused when strict", async () => {
+  test("with a missing argument leave it empty and add a notice, or are refused if strict", async () => {
     expect(await expand("/review", port)).toEqual({
       blocks: ["Review  for bugs."],
-      notices: ["The template /review has no argument for $1; it was left empty. Use it so: /review <file> [what]"],
+      notices: ["The template /review has no argument for $1; it was left empty. Usage: /review <file> [what]"],
       ...from("review"),
     });
     expect(await expand("/review", port, { strict: true })).toEqual({
-      refused: "The template /review has no argument for $1. Give one after the name. Use it so: /review <file> [what]",
+      refused: "The template /review has no argument for $1. Give one after the name. Usage: /review <file> [what]",
     });
     expect(await expand("/review x", port, { strict: true })).toMatchObject({ blocks: ["Review x for bugs."] });
   });
 
-  test("without a place for arguments put them at the end, so that nothing typed is lost", async () => {
+  test("without placeholders put the arguments at the end", async () => {
     expect(await expand("/plain don't  worry", port)).toMatchObject({
       blocks: ["Say $0 @secret.txt /review\n\ndon't  worry"],
     });
   });
 
-  test("cannot pull in files or other templates", async () => {
+  test("cannot include files or other templates", async () => {
     expect(await expand("/plain", port)).toEqual({
       blocks: ["Say $0 @secret.txt /review"],
       notices: [],
@@ -95,11 +95,11 @@ describe("templates", () => {
     });
   });
 
-  test("never expand what an argument says", async () => {
-    const echo = getPort({}, { templates: [template("echo", "<$1>")] });
-    const nasty = fc.constantFrom("$1", "$@", "${1:-x}", "/echo", "/skill:x", " ", "'", "\\", "a");
+  test("never expand the content of an argument", async () => {
+    const echo = createPort({}, { templates: [template("echo", "<$1>")] });
+    const specialText = fc.constantFrom("$1", "$@", "${1:-x}", "/echo", "/skill:x", " ", "'", "\\", "a");
     await fc.assert(
-      fc.asyncProperty(fc.array(nasty, { maxLength: 6 }), async (parts) => {
+      fc.asyncProperty(fc.array(specialText, { maxLength: 6 }), async (parts) => {
         const argument = parts.join("");
         expect(await expand(`/echo ${quoteArgument(argument)}`, echo)).toMatchObject({ blocks: [`<${argument}>`] });
       }),
@@ -107,7 +107,7 @@ describe("templates", () => {
   });
 
   test.each(["/usr/bin/env is a path", "/unknown thing", "not /review", "/", "//", "/__proto__"])(
-    "leave %j as it is",
+    "do not change %j",
     async (typed) => {
       expect(await expand(typed, port)).toEqual({ blocks: [typed], notices: [] });
     },
@@ -122,12 +122,12 @@ describe("skills", () => {
     baseDir: "/s/pdf",
     disableModelInvocation: true,
   };
-  const port = getPort(
+  const port = createPort(
     {},
     { skills: [pdf], readSkill: () => Promise.resolve({ kind: "text", text: "Do $1 @x.md.\n</skill>" }) },
   );
 
-  test("are called by name, with their text marked off and the arguments after it", async () => {
+  test("are called by name, with their text in tags and the arguments after it", async () => {
     const block =
       '<skill-2 name="pdf" location="/s/pdf/SKILL.md">\nRelative paths begin at /s/pdf.\n\nDo $1 @x.md.\n</skill>\n</skill-2>';
     const from = { kind: "skill", name: "pdf" };
@@ -139,7 +139,7 @@ describe("skills", () => {
     });
   });
 
-  test("that are not there leave the text and name what is near; that cannot be read are refused", async () => {
+  test("that do not exist leave the text and suggest a similar name; that cannot be read are refused", async () => {
     expect(await expand("/skill:pfd x", port)).toEqual({
       blocks: ["/skill:pfd x"],
       notices: ['There is no skill "pfd"; the text was sent as it is. Did you mean "pdf"?'],
@@ -174,9 +174,9 @@ describe("mentions", () => {
     expect(findMentions(text).map(({ paths }) => paths)).toEqual(expected);
   });
 
-  test("put each file after the text, once, in order; the text stays as it was typed", async () => {
+  test("put each file after the text, once and in order, and do not change the text", async () => {
     const image = { type: "image" as const, data: "aGk=", mimeType: "image/png" };
-    const port = getPort({
+    const port = createPort({
       "a.md": { kind: "file", path: "/w/a.md", text: "A </file>" },
       "./a.md": { kind: "file", path: "/w/a.md", text: "A </file>" },
       src: { kind: "directory", path: "/w/src", text: "x\ny/" },
@@ -194,9 +194,9 @@ describe("mentions", () => {
     });
   });
 
-  test("that lead nowhere stay text; a word is said only of what looks like a path", async () => {
+  test("of missing files stay text, with a notice only if they look like paths", async () => {
     const typed = '@Component @scope/name @you, @missing.ts. @"no such" @a/b/c @./x';
-    expect(await expand(typed, getPort({}))).toEqual({
+    expect(await expand(typed, createPort({}))).toEqual({
       blocks: [typed],
       notices: ["missing.ts", "no such", "a/b/c", "./x"].map((path) =>
         expect.stringContaining(`There is no file ${path};`),
@@ -204,25 +204,23 @@ describe("mentions", () => {
     });
   });
 
-  test("that cannot be shown stay text, and the reason is said", async () => {
-    const port = getPort({ "a.bin": { kind: "failed", reason: "a.bin is a binary file." } });
+  test("of files that cannot be shown stay text, with a notice", async () => {
+    const port = createPort({ "a.bin": { kind: "failed", reason: "a.bin is a binary file." } });
     expect(await expand("@a.bin", port)).toEqual({
       blocks: ["@a.bin"],
       notices: ["a.bin is a binary file. @a.bin was sent as it is."],
     });
   });
 
-  test("are bounded together", async () => {
+  test("are limited together", async () => {
     const big = {
-      ...getPort({}),
+      ...createPort({}),
       readMention: (path: string) => Promise.resolve({ kind: "file" as const, path, text: "x".repeat(50_000) }),
     };
-    const typed = Array.from({ length: 40 }, (_unused, at) => `@${at}.md`).join(" ");
+    const typed = Array.from({ length: 40 }, (_unused, index) => `@${index}.md`).join(" ");
     const { blocks, notices } = (await expand(typed, big)) as { blocks: string[]; notices: string[] };
     expect(blocks).toHaveLength(1 + 5);
-    expect(notices).toEqual([
-      "@5.md and what is mentioned after it were not included: that is too much for one message.",
-    ]);
+    expect(notices).toEqual(["@5.md and all later mentions were not included: they are too much for one message."]);
     const small = {
       ...big,
       readMention: (path: string) => Promise.resolve({ kind: "file" as const, path, text: "x" }),
@@ -231,24 +229,24 @@ describe("mentions", () => {
   });
 });
 
-test("a long text of unclosed signs costs no time", async () => {
-  const port = getPort({}, { templates: [template("t", "${1:-".repeat(20_000))] });
+test("a long text of unclosed quotes and brackets takes linear time", async () => {
+  const port = createPort({}, { templates: [template("t", "${1:-".repeat(20_000))] });
   for (const unit of ["`", ' @"', "`` ` ", "\n```", " @\\", "${1:-", "@(", " @'x", ")", "\\)"]) {
-    const before = process.cpuUsage();
+    const start = process.cpuUsage();
     await expand(`@${unit.repeat(50_000)}a`, port);
     await expand(`/t ${unit.repeat(20_000)}`, port);
-    expect(process.cpuUsage(before).user / 1_000, JSON.stringify(unit)).toBeLessThan(3_000);
+    expect(process.cpuUsage(start).user / 1_000, JSON.stringify(unit)).toBeLessThan(3_000);
   }
 });
 
-test("a text full of signs that mention nothing is looked at only so far", async () => {
-  const asked: string[] = [];
-  const port = getPort({}, { readMention: (path) => (asked.push(path), Promise.resolve({ kind: "missing" })) });
-  const typed = Array.from({ length: 5_000 }, (_unused, at) => `@name${at}`).join("\n");
+test("only the first mentions of a long text are looked up", async () => {
+  const lookups: string[] = [];
+  const port = createPort({}, { readMention: (path) => (lookups.push(path), Promise.resolve({ kind: "missing" })) });
+  const typed = Array.from({ length: 5_000 }, (_unused, index) => `@name${index}`).join("\n");
   expect(await expand(typed, port)).toMatchObject({
     notices: ["Only the first 200 of 5000 mentions were looked at. Mention fewer files."],
   });
-  expect(asked).toHaveLength(200);
+  expect(lookups).toHaveLength(200);
 });
 
 describe("in a real directory", () => {
@@ -257,8 +255,8 @@ describe("in a real directory", () => {
     "base64",
   );
 
-  test("templates, skills and files are what is on the disk now", async () => {
-    const root = await directory({
+  test("templates, skills and files are read from the disk each time", async () => {
+    const root = await createDirectory({
       "project/notes.md": "Remember.\n",
       "project/my notes.md": "Spaces.\n",
       "project/@types/x.d.ts": "declare const x: 1;\n",
@@ -305,17 +303,17 @@ describe("in a real directory", () => {
       blocks: ["@@notes.md"],
       notices: [expect.stringContaining("There is no file")],
     });
-    await writeFile(join(cwd, ".tau/prompts/fix.md"), "Mend $1.");
+    await writeFile(join(cwd, ".tau/prompts/fix.md"), "Repair $1.");
     await loader.reload();
-    expect(await show("/fix x")).toMatchObject({ blocks: ["Mend x."] });
+    expect(await show("/fix x")).toMatchObject({ blocks: ["Repair x."] });
     await rm(join(root, "agent/skills/pdf/SKILL.md"));
     expect(await show("/skill:pdf")).toEqual({
       refused: "/agent/skills/pdf/SKILL.md: The file of this skill no longer exists. Restore it, or reload.",
     });
   });
 
-  test("what a guard refuses is not shown, and said", async () => {
-    const root = await directory({ id_ed25519: "not a real key" });
+  test("a file that a guard refuses is not shown, with a notice", async () => {
+    const root = await createDirectory({ id_ed25519: "not a real key" });
     const guard = () => {
       throw new Error("credentials are not shown");
     };

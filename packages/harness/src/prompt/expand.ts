@@ -1,7 +1,6 @@
 /**
- * What a person typed becomes the content of a message: `/template arguments`, `/skill:name arguments` and `@file`.
- * Only what was typed is looked at. What a template, a skill, a file or an argument says is never expanded again, so
- * none of them can pull in a file or another prompt.
+ * Expands a prompt to the content of a message: `/template arguments`, `/skill:name arguments` and `@file`. Only the typed
+ * text is expanded. The content of a template, a skill, a file or an argument is not, so it cannot include other files.
  */
 import { assertNever, didYouMean, type ImageContent, type TextContent } from "@tau/ai";
 import type { PromptTemplate } from "../resources/prompt-templates.ts";
@@ -10,49 +9,54 @@ import { fillTemplate, splitArguments } from "../resources/template-arguments.ts
 import { enclose } from "./enclose.ts";
 import { findMentions, type Mention } from "./mentions.ts";
 
-/** Everything that expanding needs from the world. */
 export interface ExpandPort {
   readonly templates: readonly PromptTemplate[];
   readonly skills: readonly Skill[];
-  /** A skill's instructions as they are now. */
+  /** Reads the current instructions of a skill. */
   readSkill(skill: Skill): Promise<SkillText>;
   readMention(path: string): Promise<Mentioned>;
 }
 
-/** `notice` is what a person should know of it, where there is something. */
+/** `notice` is shown to the user. */
 export type SkillText = { kind: "text"; text: string; notice?: string } | { kind: "failed"; reason: string };
 
-/** What a path that was mentioned leads to. Bounded: what is long says itself what was left out. */
+/** The content of a mentioned path. Long content is cut and says so. */
 export type Mentioned =
-  | { kind: "file"; path: string; text: string }
-  | { kind: "directory"; path: string; text: string }
-  /** `note` says what was done to it, where something was. */
+  | { kind: "file" | "directory"; path: string; text: string }
+  /** `note` says how the image was changed, if it was. */
   | { kind: "image"; path: string; image: ImageContent; note: string }
   | { kind: "missing" }
   | { kind: "failed"; reason: string };
 
 export interface ExpandOptions {
-  /** Refuse when a template has no argument for one of its placeholders. Default: leave it empty and say so. */
+  /** Refuse a template with missing arguments. Default: leave them empty and add a notice. */
   strict?: boolean;
+}
+
+/** The template or skill that a text was made from. */
+interface Origin {
+  kind: "template" | "skill";
+  name: string;
 }
 
 export type Expansion =
   | {
       kind: "message";
-      /** The text comes first, then each file that is mentioned. */
-      content: (TextContent | ImageContent)[];
-      /** What the person should know, in whole sentences. */
+      /** The text, then the mentioned files. */
+      content: Content;
+      /** Sentences for the user. */
       notices: string[];
-      /** What the text was made of, where it was made of something. */
-      from?: { kind: "template" | "skill"; name: string };
+      from?: Origin;
     }
   | { kind: "refused"; reason: string };
 
-/** The most files of one text, and the most characters of all their texts. */
+type Content = (TextContent | ImageContent)[];
+
+/** The limits for the mentioned files of one prompt. */
 const maxMentions = 32;
-/** After so many the text is something pasted, and looking for all of them would take its time. */
-const maxLookups = 200;
 const maxCharacters = 256 * 1024;
+/** A text with more mentions was pasted, and looking for all files would take long. */
+const maxLookups = 200;
 
 export async function expandPrompt(typed: string, port: ExpandPort, options: ExpandOptions = {}): Promise<Expansion> {
   const command = await expandCommand(typed, port, options);
@@ -67,80 +71,69 @@ export async function expandPrompt(typed: string, port: ExpandPort, options: Exp
   };
 }
 
-/** Files that somebody named beside a text. Unlike a mention, each has to be there. */
+/** Attaches files that were named outside of the prompt. Unlike mentioned files, they must exist. */
 export async function attachFiles(
   paths: readonly string[],
   port: Pick<ExpandPort, "readMention">,
-): Promise<{ kind: "content"; content: (TextContent | ImageContent)[] } | { kind: "refused"; reason: string }> {
-  const content: (TextContent | ImageContent)[] = [];
+): Promise<{ kind: "content"; content: Content } | { kind: "refused"; reason: string }> {
+  const content: Content = [];
   for (const path of paths) {
-    const found = await port.readMention(path);
-    if (found.kind === "missing") return { kind: "refused", reason: `There is no file ${path}.${hintFor(path)}` };
-    if (found.kind === "failed") return { kind: "refused", reason: found.reason };
-    content.push(...getBlocks(found));
+    const file = await port.readMention(path);
+    if (file.kind === "missing") {
+      const hint = /\s/.test(path) ? " If it is a message, put a space before the @." : "";
+      return { kind: "refused", reason: `There is no file ${path}.${hint}` };
+    }
+    if (file.kind === "failed") return { kind: "refused", reason: file.reason };
+    content.push(...toBlocks(file));
   }
   return { kind: "content", content };
 }
 
-/** Who begins a message with the sign of a file is taken at their word. */
-const hintFor = (path: string) => (/\s/.test(path) ? " If it is a message, put a space before the @." : "");
-
-/** Text that comes from elsewhere, such as a pipe. Nothing in it is expanded. */
+/** Text from standard input. It is not expanded. */
 export const inputBlock = (text: string): TextContent => ({ type: "text", text: enclose("stdin", {}, text) });
 
-type Command =
-  | { kind: "text"; text: string; notices: string[]; from?: { kind: "template" | "skill"; name: string } }
-  | { kind: "refused"; reason: string };
+type Command = { kind: "text"; text: string; notices: string[]; from?: Origin } | { kind: "refused"; reason: string };
 
-/** What begins with a slash and is nothing of ours (a path, perhaps) stays as it was typed. */
+/** A text that begins with a slash but is not a command, such as a path, is not changed. */
 async function expandCommand(typed: string, port: ExpandPort, { strict = false }: ExpandOptions): Promise<Command> {
   const [, name, rest = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(typed.trim()) ?? [];
   if (name?.startsWith("skill:")) return await callSkill(typed, name.slice("skill:".length), rest, port);
-  const template = port.templates.find((one) => one.name === name);
+  const template = port.templates.find((candidate) => candidate.name === name);
   return template ? callTemplate(template, rest, strict) : { kind: "text", text: typed, notices: [] };
 }
 
 async function callSkill(typed: string, name: string, rest: string, port: ExpandPort): Promise<Command> {
-  const skill = port.skills.find((one) => one.name === name);
+  const skill = port.skills.find((candidate) => candidate.name === name);
   if (!skill) {
-    const names = port.skills.map((one) => one.name);
+    const names = port.skills.map((candidate) => candidate.name);
     const notice = `There is no skill ${JSON.stringify(name)}; the text was sent as it is.${didYouMean(name, names)}`;
     return { kind: "text", text: typed, notices: [notice] };
   }
   const read = await port.readSkill(skill);
   if (read.kind === "failed") return { kind: "refused", reason: read.reason };
-  const text = `Relative paths begin at ${skill.baseDir}.\n\n${read.text}`;
-  const block = enclose("skill", { name, location: skill.filePath }, text);
+  const instructions = `Relative paths begin at ${skill.baseDir}.\n\n${read.text}`;
+  const block = enclose("skill", { name, location: skill.filePath }, instructions);
   const notices = read.notice === undefined ? [] : [read.notice];
-  return {
-    kind: "text",
-    text:
-      rest === ""
-        ? block
-        : `${block}
-
-${rest}`,
-    notices,
-    from: { kind: "skill", name },
-  };
+  const text = rest === "" ? block : `${block}\n\n${rest}`;
+  return { kind: "text", text, notices, from: { kind: "skill", name } };
 }
 
 function callTemplate({ name, content, argumentHint }: PromptTemplate, rest: string, strict: boolean): Command {
   const { text, missing, takesArguments } = fillTemplate(content, splitArguments(rest));
   const notices: string[] = [];
   if (missing.length > 0) {
-    const usage = argumentHint === undefined ? "" : ` Use it so: /${name} ${argumentHint}`;
-    const lacks = `The template /${name} has no argument for ${missing.join(", ")}`;
-    if (strict) return { kind: "refused", reason: `${lacks}. Give one after the name.${usage}` };
-    notices.push(`${lacks}; it was left empty.${usage}`);
+    const usage = argumentHint === undefined ? "" : ` Usage: /${name} ${argumentHint}`;
+    const problem = `The template /${name} has no argument for ${missing.join(", ")}`;
+    if (strict) return { kind: "refused", reason: `${problem}. Give one after the name.${usage}` };
+    notices.push(`${problem}; it was left empty.${usage}`);
   }
-  // Nothing that a person typed is dropped, also where a template has no place for it.
-  const whole = takesArguments || rest === "" ? text : `${text}\n\n${rest}`;
-  return { kind: "text", text: whole, notices, from: { kind: "template", name } };
+  // Arguments of a template without placeholders are not dropped.
+  const expanded = takesArguments || rest === "" ? text : `${text}\n\n${rest}`;
+  return { kind: "text", text: expanded, notices, from: { kind: "template", name } };
 }
 
 async function expandMentions(mentions: readonly Mention[], port: ExpandPort) {
-  const content: (TextContent | ImageContent)[] = [];
+  const content: Content = [];
   const notices: string[] = [];
   const seen = new Set<string>();
   let characters = 0;
@@ -158,12 +151,10 @@ async function expandMentions(mentions: readonly Mention[], port: ExpandPort) {
       continue;
     }
     if (seen.has(mentioned.path)) continue;
-    const blocks = getBlocks(mentioned);
+    const blocks = toBlocks(mentioned);
     characters += blocks.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
     if (seen.size >= maxMentions || characters > maxCharacters) {
-      notices.push(
-        `${mention.typed} and what is mentioned after it were not included: that is too much for one message.`,
-      );
+      notices.push(`${mention.typed} and all later mentions were not included: they are too much for one message.`);
       break;
     }
     seen.add(mentioned.path);
@@ -180,13 +171,12 @@ async function readFirst({ paths }: Mention, port: ExpandPort): Promise<Mentione
   return { kind: "missing" };
 }
 
-function getBlocks(mentioned: Exclude<Mentioned, { kind: "missing" | "failed" }>): (TextContent | ImageContent)[] {
+function toBlocks(mentioned: Exclude<Mentioned, { kind: "missing" | "failed" }>): Content {
   const { path } = mentioned;
   switch (mentioned.kind) {
     case "file":
-      return [{ type: "text", text: enclose("file", { name: path }, mentioned.text) }];
     case "directory":
-      return [{ type: "text", text: enclose("directory", { name: path }, mentioned.text) }];
+      return [{ type: "text", text: enclose(mentioned.kind, { name: path }, mentioned.text) }];
     case "image":
       return [{ type: "text", text: enclose("file", { name: path }, mentioned.note) }, mentioned.image];
     default:

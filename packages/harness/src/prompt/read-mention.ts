@@ -1,4 +1,4 @@
-/** What a mentioned path leads to, as the tools show it: the same bounds, the same words, the same guard. */
+/** Reads a mentioned path with the tools, so that the same limits and the same guard apply. */
 import { resolve } from "node:path";
 import type { AgentToolResult } from "@tau/agent";
 import type { Files } from "@tau/tools";
@@ -8,50 +8,46 @@ import type { Mentioned } from "./expand.ts";
 export interface MentionReaderOptions {
   /** Where relative paths begin; `~` is the home directory. */
   cwd: string;
-  /** Default: the real file system, without a guard: a person may show the model what they like. */
+  /** Default: the real file system without a guard, because the user may show the model any file. */
   files?: Files;
   signal?: AbortSignal;
 }
 
-/** More of a directory is a task for a tool. */
-const maxEntries = 200;
+const maxDirectoryEntries = 200;
 
-export function createMentionReader({
-  cwd,
-  files: given,
-  signal,
-}: MentionReaderOptions): (path: string) => Promise<Mentioned> {
+export function createMentionReader(options: MentionReaderOptions): (path: string) => Promise<Mentioned> {
+  const { cwd, signal } = options;
   return async (typed) => {
     if (typed.includes("\0")) return { kind: "missing" };
-    // Most prompts mention nothing, so the tools are loaded here.
+    // Most prompts mention no files, so the tools are loaded only now.
     const { createFiles, createLsTool, createReadTool, ToolsError } = await import("@tau/tools");
-    const files = given ?? createFiles();
-    // The tools take a leading `@` for the sign of a mention; here it belongs to the name.
+    const { files = createFiles() } = options;
+    // The tools remove a leading `@`; here it belongs to the name.
     const path = typed.startsWith("@") ? `./${typed}` : typed;
-    const shown = (kind: "file" | "directory", result: AgentToolResult<{ path: string }>): Mentioned => {
+    const toMentioned = (kind: "file" | "directory", result: AgentToolResult<{ path: string }>): Mentioned => {
       const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
       const image = result.content.find((block) => block.type === "image");
-      const place = result.details?.path ?? resolve(cwd, path);
-      return image ? { kind: "image", path: place, image, note: text } : { kind, path: place, text };
+      const realPath = result.details?.path ?? resolve(cwd, path);
+      return image ? { kind: "image", path: realPath, image, note: text } : { kind, path: realPath, text };
     };
-    let notFile: string;
+    let notFileReason: string;
     try {
-      return shown("file", await createReadTool({ cwd, files }).execute("mention", { path }, signal));
+      return toMentioned("file", await createReadTool({ cwd, files }).execute("mention", { path }, signal));
     } catch (error) {
       if (!(error instanceof ToolsError)) throw error;
       if (error.code === "aborted")
         throw new HarnessError("aborted", `Reading ${typed} was aborted.`, { cause: error });
       if (error.code === "not_found" || error.code === "invalid_input") return { kind: "missing" };
       if (error.code !== "not_a_file") return { kind: "failed", reason: error.message };
-      notFile = error.message;
+      notFileReason = error.message;
     }
     try {
-      const listing = await createLsTool({ cwd, files }).execute("mention", { path, limit: maxEntries }, signal);
-      return shown("directory", listing);
+      const input = { path, limit: maxDirectoryEntries };
+      return toMentioned("directory", await createLsTool({ cwd, files }).execute("mention", input, signal));
     } catch (error) {
       if (!(error instanceof ToolsError)) throw error;
       if (error.code !== "not_a_directory") return { kind: "failed", reason: error.message };
-      return { kind: "failed", reason: `${notFile} Send what comes out of it on standard input, or as a file.` };
+      return { kind: "failed", reason: `${notFileReason} Pipe its output to standard input, or save it to a file.` };
     }
   };
 }

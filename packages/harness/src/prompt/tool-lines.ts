@@ -1,4 +1,4 @@
-/** Formats what the tools say about themselves for the default prompt. Pure. */
+/** Describes the tools in the default prompt. Pure. */
 import type { PromptGuideline, ToolDescription } from "@tau/tools";
 
 export interface PromptTool extends Pick<ToolDescription, "promptSnippet" | "promptGuidelines" | "shows"> {
@@ -6,7 +6,7 @@ export interface PromptTool extends Pick<ToolDescription, "promptSnippet" | "pro
   description: string;
 }
 
-/** The tool that a model reads files with: one that shows parts of files, else one that runs commands. */
+/** The tool for reading files: one that shows excerpts, else one that runs commands. */
 export const findReader = (tools: readonly PromptTool[]): PromptTool | undefined =>
   tools.find(({ shows }) => shows === "excerpt") ?? tools.find(({ shows }) => shows === "command");
 
@@ -19,14 +19,13 @@ export function formatToolLine({ name, description, promptSnippet }: PromptTool)
 
 const toOneLine = (text: string) => text.replaceAll(/\s+/g, " ").trim();
 
-/** A description may have any length; one line is enough here. */
 function getFirstSentence(description: string): string {
   const plain = toOneLine(description);
   const sentence = /^.*?[.!?](?= |$)/.exec(plain)?.[0].replace(/\.$/, "") ?? plain;
   return sentence.length > maxCharacters ? `${sentence.slice(0, maxCharacters - 1).toWellFormed()}…` : sentence;
 }
 
-/** The guidelines of the tools that are there, each once, in the order of the tools. */
+/** The guidelines that apply to these tools, each once, in the order of the tools. */
 export function listGuidelines(tools: readonly PromptTool[]): string[] {
   const names = new Set(tools.map(({ name }) => name));
   const applies = (guideline: PromptGuideline) =>

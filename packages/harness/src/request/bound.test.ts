@@ -8,29 +8,30 @@ import { withEveryFault } from "@tau/tools/testing";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { cutText, maxImageCharacters, maxImages, getText } from "./bound-content.ts";
-import { boundMessages, boundResult, createKeeper, maxResultCharacters } from "./bound.ts";
+import { boundMessages, boundResult, maxResultCharacters } from "./bound.ts";
+import { createResultSaver } from "./save-result.ts";
 
 type Block = TextContent | ImageContent;
 const text = (text: string): TextContent => ({ type: "text", text });
 const image = (length = 4): ImageContent => ({ type: "image", data: "A".repeat(length), mimeType: "image/png" });
 const lines = (count: number, length = 20) =>
-  Array.from({ length: count }, (_unused, at) => `line ${at} `.padEnd(length - 1, "x")).join("\n");
+  Array.from({ length: count }, (_unused, index) => `line ${index} `.padEnd(length - 1, "x")).join("\n");
 
-const lost = async () => undefined;
-const keptAt = (path: string) => async () => path;
+const failToSave = async () => undefined;
+const saveAt = (path: string) => async () => path;
 const note = /\[([\d,]+) characters were left out here\.(?: (.+?))?\]/;
-/** The content, told as one text. */
-const shown = (content: readonly Block[]) => content.map((b) => (b.type === "text" ? b.text : "<image>")).join("|");
-const count = (content: readonly Block[]) =>
+/** The content as one text. */
+const format = (content: readonly Block[]) => content.map((b) => (b.type === "text" ? b.text : "<image>")).join("|");
+const countCharacters = (content: readonly Block[]) =>
   content.reduce((sum, b) => sum + (b.type === "text" ? b.text.length : 0), 0);
 
-function directory(): string {
+function createDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), "tau-bound-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-describe("the room of a result", () => {
+describe("the limit for a result", () => {
   test.each([
     [200_000, 100_000],
     [128_000, 64_000],
@@ -45,30 +46,35 @@ describe("the room of a result", () => {
 });
 
 describe("a result", () => {
-  test("that fits is left alone, and nothing is kept", async () => {
-    let kept = 0;
-    const keep = async () => `${kept++}`;
-    expect(await boundResult({ content: [] }, { most: 10, keep })).toBeUndefined();
-    expect(await boundResult({ content: [text("12345"), image(), text("67890")] }, { most: 10, keep })).toBeUndefined();
-    expect(kept).toBe(0);
+  test("that fits is not changed, and nothing is saved", async () => {
+    let saved = 0;
+    const save = async () => `${saved++}`;
+    expect(await boundResult({ content: [] }, { maxCharacters: 10, save })).toBeUndefined();
+    expect(
+      await boundResult({ content: [text("12345"), image(), text("67890")] }, { maxCharacters: 10, save }),
+    ).toBeUndefined();
+    expect(saved).toBe(0);
   });
 
-  test("that does not fit shows its beginning and its end by whole lines, and says where the whole is", async () => {
+  test("that does not fit has whole lines of its beginning and end, and a note where the whole text is", async () => {
     const whole = lines(1_000);
-    const content = (await boundResult({ content: [text(whole)] }, { most: 500, keep: keptAt("/kept/1.txt") }))!;
-    expect(count(content)).toBeLessThanOrEqual(500);
-    expect(count(content)).toBeGreaterThan(440);
-    const all = shown(content).split("\n");
+    const content = (await boundResult(
+      { content: [text(whole)] },
+      { maxCharacters: 500, save: saveAt("/saved/1.txt") },
+    ))!;
+    expect(countCharacters(content)).toBeLessThanOrEqual(500);
+    expect(countCharacters(content)).toBeGreaterThan(440);
+    const all = format(content).split("\n");
     expect(all[0]).toBe("line 0 xxxxxxxxxxxx");
     expect(all.at(-1)).toBe("line 999 xxxxxxxxxx");
-    const said = all.findIndex((line) => note.test(line));
-    expect(all[said]).toMatch(/^\[19,\d\d\d characters were left out here\. All of it is in \/kept\/1\.txt\]$/);
+    const noteIndex = all.findIndex((line) => note.test(line));
+    expect(all[noteIndex]).toMatch(/^\[19,\d\d\d characters were left out here\. All of it is in \/saved\/1\.txt\]$/);
     const known = new Set(whole.split("\n"));
-    for (const line of all.toSpliced(said, 1)) expect(known).toContain(line);
+    for (const line of all.toSpliced(noteIndex, 1)) expect(known).toContain(line);
   });
 
   test.each([
-    ["answers with nothing", lost],
+    ["returns nothing", failToSave],
     ["rejects", async () => Promise.reject(new Error("The disk is full."))],
     [
       "throws",
@@ -76,48 +82,54 @@ describe("a result", () => {
         throw new Error("Broken.");
       },
     ],
-  ])("whose keeper %s says that the rest is lost", async (_how, keep) => {
-    const content = await boundResult({ content: [text(lines(1_000))] }, { most: 500, keep });
-    expect(shown(content!)).toMatch(/characters were left out here\. They could not be kept and are lost\.\]/);
+  ])("has a note that the rest is lost if saving %s", async (_how, save) => {
+    const content = await boundResult({ content: [text(lines(1_000))] }, { maxCharacters: 500, save });
+    expect(format(content!)).toMatch(/characters were left out here\. They could not be saved and are lost\.\]/);
   });
 
-  test("of one endless line is cut inside it", async () => {
-    const content = (await boundResult({ content: [text(`${"y".repeat(9_999)}\n`)] }, { most: 1_000, keep: lost }))!;
-    expect(count(content)).toBeGreaterThan(990);
-    expect(shown(content)).toMatch(/^y{400,}\n\[.*\]\ny{300,}\n$/);
+  test("of one long line is cut inside the line", async () => {
+    const content = (await boundResult(
+      { content: [text(`${"y".repeat(9_999)}\n`)] },
+      { maxCharacters: 1_000, save: failToSave },
+    ))!;
+    expect(countCharacters(content)).toBeGreaterThan(990);
+    expect(format(content)).toMatch(/^y{400,}\n\[.*\]\ny{300,}\n$/);
   });
 
-  test("of several blocks is one text: they take the room in order, from both ends, and images stay", async () => {
+  test("of several blocks is cut as one text, and its images stay", async () => {
     const blocks = [text("first"), image(), text(lines(50)), text(lines(50)), image(), text(lines(50)), text("last")];
-    let kept = "";
-    const keep = async (whole: string) => ((kept = whole), "/kept");
-    const content = (await boundResult({ content: blocks }, { most: 1_000, keep }))!;
-    expect(count(content)).toBeLessThanOrEqual(1_000);
-    expect(shown(content)).toMatch(
-      /^first\|<image>\|line 0 [^|]*\[[^|]*All of it is in \/kept\]\|<image>\|[^|]*line 49 x*\|last$/,
+    let saved = "";
+    const save = async (whole: string) => ((saved = whole), "/saved");
+    const content = (await boundResult({ content: blocks }, { maxCharacters: 1_000, save }))!;
+    expect(countCharacters(content)).toBeLessThanOrEqual(1_000);
+    expect(format(content)).toMatch(
+      /^first\|<image>\|line 0 [^|]*\[[^|]*All of it is in \/saved\]\|<image>\|[^|]*line 49 x*\|last$/,
     );
-    expect(kept).toBe(["first", lines(50), lines(50), lines(50), "last"].join("\n"));
+    expect(saved).toBe(["first", lines(50), lines(50), lines(50), "last"].join("\n"));
   });
 
-  test("keeps only as many images as can be sent, and says so for each of the others", async () => {
+  test("has as many images as can be sent, and a note for each of the others", async () => {
     const images = Array.from({ length: maxImages + 2 }, () => image());
     const content = (await boundResult(
       { content: [image(maxImageCharacters + 1), ...images] },
-      { most: 999, keep: lost },
+      { maxCharacters: 999, save: failToSave },
     ))!;
     expect(content.filter(({ type }) => type === "image")).toHaveLength(maxImages);
-    expect(content[0]).toEqual(text("[An image was left out: it has 5.0 MB, and 5.0 MB fit.]"));
+    expect(content[0]).toEqual(text("[An image was left out: it has 5.0 MB, and the limit is 5.0 MB.]"));
     expect(content.slice(-2)).toEqual(Array(2).fill(text("[An image was left out: a result may have 20.]")));
   });
 
-  test("of very many images has no more sentences than fit", async () => {
-    const content = (await boundResult({ content: Array(10_000).fill(image()) }, { most: 2_000, keep: keptAt("/k") }))!;
-    expect(count(content)).toBeLessThanOrEqual(2_000);
+  test("of very many images has no more notes than fit", async () => {
+    const content = (await boundResult(
+      { content: Array(10_000).fill(image()) },
+      { maxCharacters: 2_000, save: saveAt("/k") },
+    ))!;
+    expect(countCharacters(content)).toBeLessThanOrEqual(2_000);
     expect(content.length).toBeLessThan(100);
-    expect(shown(content)).toMatch(/characters were left out here\.\]/);
+    expect(format(content)).toMatch(/characters were left out here\.\]/);
   });
 
-  test("never comes out longer than it may be, misses exactly what it says, and splits no character", async () => {
+  test("is never too long, misses exactly what the note says, and splits no surrogate pair", async () => {
     const piece = fc.constantFrom("a", "😀", "\n", "word ", "é", "\r\n", "𝄞𝄞𝄞\n", "x".repeat(120));
     const block = fc.oneof(
       { weight: 4, arbitrary: fc.array(piece, { maxLength: 120 }).map((pieces) => text(pieces.join(""))) },
@@ -125,82 +137,95 @@ describe("a result", () => {
     );
     let cut = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(block, { maxLength: 6 }), fc.integer({ min: 100, max: 900 }), async (blocks, most) => {
-        const content = await boundResult({ content: blocks }, { most, keep: keptAt("/k") });
-        expect(content === undefined).toBe(count(blocks) <= most);
-        if (!content) return;
-        cut++;
-        expect(count(content)).toBeLessThanOrEqual(most);
-        for (const b of content) if (b.type === "text") expect(b.text.isWellFormed()).toBe(true);
-        expect(content.filter(({ type }) => type === "image")).toEqual(blocks.filter(({ type }) => type === "image"));
-        const [before, missing, , after] = getText(content).replaceAll("\n", "").split(note);
-        const all = getText(blocks).replaceAll("\n", "");
-        expect(all.startsWith(before!) && all.endsWith(after!)).toBe(true);
-        // Line breaks around the sentence are ours, so they are counted apart.
-        const feeds = getText(blocks).length - (blocks.filter(({ type }) => type === "text").length - 1) - all.length;
-        const left = Number(missing!.replaceAll(",", ""));
-        const gone = all.length - before!.length - after!.length;
-        expect(left).toBeGreaterThanOrEqual(gone);
-        expect(left).toBeLessThanOrEqual(gone + feeds);
-      }),
+      fc.asyncProperty(
+        fc.array(block, { maxLength: 6 }),
+        fc.integer({ min: 100, max: 900 }),
+        async (blocks, maxCharacters) => {
+          const content = await boundResult({ content: blocks }, { maxCharacters, save: saveAt("/k") });
+          expect(content === undefined).toBe(countCharacters(blocks) <= maxCharacters);
+          if (!content) return;
+          cut++;
+          expect(countCharacters(content)).toBeLessThanOrEqual(maxCharacters);
+          for (const b of content) if (b.type === "text") expect(b.text.isWellFormed()).toBe(true);
+          expect(content.filter(({ type }) => type === "image")).toEqual(blocks.filter(({ type }) => type === "image"));
+          const [before, missing, , after] = getText(content).replaceAll("\n", "").split(note);
+          const all = getText(blocks).replaceAll("\n", "");
+          expect(all.startsWith(before!) && all.endsWith(after!)).toBe(true);
+          // Line feeds around the note are not part of the result.
+          const lineFeeds =
+            getText(blocks).length - (blocks.filter(({ type }) => type === "text").length - 1) - all.length;
+          const left = Number(missing!.replaceAll(",", ""));
+          const gone = all.length - before!.length - after!.length;
+          expect(left).toBeGreaterThanOrEqual(gone);
+          expect(left).toBeLessThanOrEqual(gone + lineFeeds);
+        },
+      ),
       { numRuns: 600 },
     );
     expect(cut).toBeGreaterThan(50);
   });
 
-  test("loses no line at either end that there is room for", () => {
+  test("has all lines at both ends that fit", () => {
     const content = [text(`${lines(200)}\n`)];
-    for (let most = 207; most < 307; most++) {
-      const [before, after] = shown(cutText(content, most, () => "[cut]")).split("[cut]\n");
-      const room = most - "[cut]".length - 2;
-      expect(before!.length).toBeGreaterThan(Math.floor(room * 0.6) - 20);
-      expect(after!.length).toBeGreaterThan(room - Math.floor(room * 0.6) - 20);
+    for (let maxCharacters = 207; maxCharacters < 307; maxCharacters++) {
+      const [before, after] = format(cutText(content, maxCharacters, () => "[cut]")).split("[cut]\n");
+      const keptLength = maxCharacters - "[cut]".length - 2;
+      expect(before!.length).toBeGreaterThan(Math.floor(keptLength * 0.6) - 20);
+      expect(after!.length).toBeGreaterThan(keptLength - Math.floor(keptLength * 0.6) - 20);
       expect([before!.length % 20, after!.length % 20]).toEqual([0, 0]);
     }
   });
 
-  test("of nothing but characters of two halves keeps both of each", () => {
+  test("of surrogate pairs splits none of them", () => {
     const content = [text(`a${"😀".repeat(500)}b${"😀".repeat(500)}`)];
-    for (let most = 100; most < 120; most++)
-      for (const block of cutText(content, most, () => "[cut]"))
-        expect((block as TextContent).text.isWellFormed(), `${most}`).toBe(true);
+    for (let maxCharacters = 100; maxCharacters < 120; maxCharacters++)
+      for (const block of cutText(content, maxCharacters, () => "[cut]"))
+        expect((block as TextContent).text.isWellFormed(), `${maxCharacters}`).toBe(true);
   });
 
-  test("of a tool without types is taken as it comes", async () => {
-    const strange = [null, 5, { type: "text" }, { type: "image" }, text(lines(500))] as unknown as Block[];
-    const content = (await boundResult({ content: strange }, { most: 300, keep: lost }))!;
-    expect(content.slice(0, 4)).toEqual(strange.slice(0, 4));
+  test("with invalid blocks is accepted", async () => {
+    const invalid = [null, 5, { type: "text" }, { type: "image" }, text(lines(500))] as unknown as Block[];
+    const content = (await boundResult({ content: invalid }, { maxCharacters: 300, save: failToSave }))!;
+    expect(content.slice(0, 4)).toEqual(invalid.slice(0, 4));
     expect((content[4] as TextContent).text).toMatch(note);
     const plain = { content: lines(500) as unknown as Block[] };
-    expect(count((await boundResult(plain, { most: 300, keep: lost }))!)).toBeLessThanOrEqual(300);
-    expect(await boundResult({ content: undefined as unknown as Block[] }, { most: 1, keep: lost })).toBeUndefined();
+    expect(countCharacters((await boundResult(plain, { maxCharacters: 300, save: failToSave }))!)).toBeLessThanOrEqual(
+      300,
+    );
+    expect(
+      await boundResult({ content: undefined as unknown as Block[] }, { maxCharacters: 1, save: failToSave }),
+    ).toBeUndefined();
   });
 });
 
-describe("a keeper", () => {
-  test("writes each text to a file of its own that only its owner may read", async () => {
-    const root = directory();
-    let made = 0;
-    const keep = createKeeper({ directory: async () => join(root, "a", "b"), ids: () => `id${++made}` });
+describe("a saved result", () => {
+  test("has its own file, which only its owner may read", async () => {
+    const root = createDirectory();
+    let idCount = 0;
+    const save = createResultSaver({ directory: async () => join(root, "a", "b"), ids: () => `id${++idCount}` });
     const whole = `${lines(100)} 😀`;
-    const content = (await boundResult({ content: [text(whole)] }, { most: 400, keep }))!;
-    const path = / All of it is in (.+)\]/.exec(shown(content))![1]!;
+    const content = (await boundResult({ content: [text(whole)] }, { maxCharacters: 400, save }))!;
+    const path = / All of it is in (.+)\]/.exec(format(content))![1]!;
     expect(readFileSync(path, "utf8")).toBe(whole);
-    expect(await keep("another")).not.toBe(path);
+    expect(await save("another")).not.toBe(path);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(root, "a", "b")).mode & 0o777).toBe(0o700);
     expect(readdirSync(join(root, "a", "b"))).toHaveLength(2);
   });
 
-  test("names no file that is not whole, whatever call fails", async () => {
+  test("is whole if its path is returned, whatever call fails", async () => {
     await withEveryFault(nodeFileSystem, async (fileSystem) => {
-      const root = directory();
-      let made = 0;
-      const keep = createKeeper({ directory: async () => join(root, "kept"), fileSystem, ids: () => `id${++made}` });
+      const root = createDirectory();
+      let idCount = 0;
+      const save = createResultSaver({
+        directory: async () => join(root, "saved"),
+        fileSystem,
+        ids: () => `id${++idCount}`,
+      });
       const whole = lines(100);
-      const content = (await boundResult({ content: [text(whole)] }, { most: 400, keep }))!;
-      const path = / All of it is in (.+)\]/.exec(shown(content))?.[1];
-      if (path === undefined) expect(shown(content)).toMatch(/are lost/);
+      const content = (await boundResult({ content: [text(whole)] }, { maxCharacters: 400, save }))!;
+      const path = / All of it is in (.+)\]/.exec(format(content))?.[1];
+      if (path === undefined) expect(format(content)).toMatch(/are lost/);
       else expect(readFileSync(path, "utf8")).toBe(whole);
     });
   });
@@ -219,42 +244,45 @@ describe("messages at send time", () => {
     }) as AgentMessage;
   const prompt = { role: "user", content: lines(1_000), timestamp: 1 } as AgentMessage;
 
-  test("are the same array when every result fits; prompts are not results", () => {
+  test("are the same array if every result fits; prompts are not limited", () => {
     const messages = [prompt, result(text("short")), { role: "toolResult" } as AgentMessage];
     expect(boundMessages(messages, 500)).toBe(messages);
   });
 
-  test("have long results cut, once, and everything else as it was", () => {
+  test("have long results cut once, and everything else unchanged", () => {
     const long = result(text(lines(1_000)));
     const messages = [prompt, long, result(text("short"))];
     const bounded = boundMessages(messages, 500);
     expect([bounded[0], bounded[2]]).toEqual([messages[0], messages[2]]);
     const cut = bounded[1] as AgentMessage & { role: "toolResult" };
     expect({ ...cut, content: 0 }).toEqual({ ...long, content: 0 });
-    expect(count(cut.content)).toBeLessThanOrEqual(500);
-    expect(shown(cut.content)).toMatch(/\[19,\d\d\d characters were left out here\.\]/);
+    expect(countCharacters(cut.content)).toBeLessThanOrEqual(500);
+    expect(format(cut.content)).toMatch(/\[19,\d\d\d characters were left out here\.\]/);
     expect(boundMessages([...messages], 500)[1]).toBe(cut);
     expect(boundMessages(messages, 600)[1]).not.toBe(cut);
     expect(messages[1]).toBe(long);
     expect(boundMessages(bounded, 500)).toBe(bounded);
   });
 
-  test("have images replaced that no request can carry", () => {
+  test("have a note for each image that no request can carry", () => {
     const [message] = boundMessages([result(image(maxImageCharacters + 1), image())], 500);
-    expect(shown((message as AgentMessage & { role: "toolResult" }).content)).toMatch(
+    expect(format((message as AgentMessage & { role: "toolResult" }).content)).toMatch(
       /^\[An image was left out.*\]\|<image>$/,
     );
   });
 
-  test("still say where the whole is when a smaller model gets less of a result that was cut before", async () => {
-    const content = await boundResult({ content: [text(lines(5_000))] }, { most: 20_000, keep: keptAt("/kept/1.txt") });
+  test("keep the path in a result that was cut before, if a smaller model gets less of it", async () => {
+    const content = await boundResult(
+      { content: [text(lines(5_000))] },
+      { maxCharacters: 20_000, save: saveAt("/saved/1.txt") },
+    );
     const [message] = boundMessages([result(...content!)], 1_000);
     const again = (message as AgentMessage & { role: "toolResult" }).content;
-    expect(count(again)).toBeLessThanOrEqual(1_000);
-    expect(shown(again).match(/All of it is in \/kept\/1\.txt\]/g)).toHaveLength(1);
+    expect(countCharacters(again)).toBeLessThanOrEqual(1_000);
+    expect(format(again).match(/All of it is in \/saved\/1\.txt\]/g)).toHaveLength(1);
   });
 
-  test("see that a message has other content now", () => {
+  test("are cut again if their content was replaced", () => {
     const message = result(text(lines(1_000)));
     const first = boundMessages([message], 500)[0];
     Object.assign(message, { content: [text(lines(2_000))] });

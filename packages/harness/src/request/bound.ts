@@ -1,105 +1,96 @@
-/** No result of a tool is longer than a request can carry, whoever wrote the tool. */
+/** Limits the results of all tools to what a request can carry. */
 import type { AgentMessage } from "@tau/agent";
 import type { Model } from "@tau/ai";
+import { getContextWindow } from "../compaction/settings.ts";
 import { charactersPerToken } from "../compaction/text.ts";
-import { cutText, fits, type ResultContent, textLength, getText, withoutExcessImages } from "./bound-content.ts";
-
-export { createKeeper, type KeeperOptions } from "./bound-keep.ts";
+import { cutText, fits, getText, getTextLength, type ResultContent, withoutExcessImages } from "./bound-content.ts";
 
 const shareOfWindow = 1 / 8;
 const minCharacters = 8_000;
 const maxCharacters = 400_000;
-/** Tokens, for a model that does not say how large its window is. */
-const unknownWindow = 128_000;
 
-/** How much text one result may have: an eighth of the window, but 8,000 characters at least and 400,000 at most. */
-export function maxResultCharacters({ contextWindow }: Pick<Model, "contextWindow">): number {
-  const window = contextWindow > 0 ? contextWindow : unknownWindow;
-  const share = Math.floor(window * shareOfWindow * charactersPerToken);
+/** The limit for the text of one result: an eighth of the window, from 8,000 to 400,000 characters. */
+export function maxResultCharacters(model: Pick<Model, "contextWindow">): number {
+  const share = Math.floor(getContextWindow(model) * shareOfWindow * charactersPerToken);
   return Math.min(maxCharacters, Math.max(minCharacters, share));
 }
 
 export interface BoundOptions {
-  /** Characters of text, all blocks together. */
-  most: number;
-  /**
-   * Writes the whole text to a file and says where it is. Undefined, or a rejection: it could not, and what is not
-   * shown is lost.
-   */
-  keep: (text: string) => Promise<string | undefined>;
+  /** The limit for the text of all blocks together. */
+  maxCharacters: number;
+  /** Saves the whole text and returns its path. If it returns undefined or rejects, what is left out is lost. */
+  save: (text: string) => Promise<string | undefined>;
 }
 
 /**
- * What a request carries of a result; undefined when that is all of it. Otherwise the beginning and the end of its
- * text, and between them how much is missing and where the whole is. Images that cannot be sent become a sentence.
+ * What a request carries of a result; undefined if that is all of it. Otherwise the beginning and the end of its text, with
+ * a note between them that says where the whole text is. Images that cannot be sent are replaced by a note.
  */
 export async function boundResult(
   result: { content: ResultContent },
-  { most, keep }: BoundOptions,
+  { maxCharacters, save }: BoundOptions,
 ): Promise<ResultContent | undefined> {
-  const content = getContent(result.content);
-  if (fits(content, most)) return undefined;
+  const content = toContent(result.content);
+  if (fits(content, maxCharacters)) return undefined;
   const sendable = withoutExcessImages(content);
-  if (textLength(sendable) <= most) return sendable;
-  // Of sentences about images there is nothing to keep.
-  const rest = textLength(content) <= most ? "" : await keepWhole(keep, getText(content));
-  return cutText(sendable, most, (missing) => leftOut(missing, rest));
+  if (getTextLength(sendable) <= maxCharacters) return sendable;
+  // If only the notes about images are too long, there is nothing to save.
+  const place = getTextLength(content) <= maxCharacters ? "" : await saveText(save, getText(content));
+  return cutText(sendable, maxCharacters, (missing) => formatNote(missing, place));
 }
 
-async function keepWhole(keep: BoundOptions["keep"], text: string): Promise<string> {
+async function saveText(save: BoundOptions["save"], text: string): Promise<string> {
   try {
-    const path = await keep(text);
-    return path === undefined ? lostRest : `All of it is in ${path}`;
+    const path = await save(text);
+    return path === undefined ? lostText : `All of it is in ${path}`;
   } catch {
-    // A result that cannot be kept is still a result.
-    return lostRest;
+    // A result that cannot be saved is still a result.
+    return lostText;
   }
 }
 
-const lostRest = "They could not be kept and are lost.";
-const leftOut = (missing: number, rest: string) =>
-  `[${missing.toLocaleString("en-US")} characters were left out here.${rest && ` ${rest}`}]`;
+const lostText = "They could not be saved and are lost.";
+const formatNote = (missing: number, place: string) =>
+  `[${missing.toLocaleString("en-US")} characters were left out here.${place && ` ${place}`}]`;
 const earlierNote = /^\[[\d,]+ characters were left out here\. (All of it is in .+)\]$/m;
 
 /**
- * The same at send time, for results that are too long all the same: of old logs or other programs, refusals, or of a
- * session that went on with a smaller model. Nothing is written; a result that was cut before still says where its
- * whole is. The same array when there is nothing to cut, and the same message each time when there is.
+ * Applies the limit to the results of a transcript: some come from old logs, other programs or refusals, or from a larger
+ * model. Nothing is saved, but the note of a result that was cut before is kept. Returns the same array if nothing is cut,
+ * and always the same object for the same message.
  */
-export function boundMessages(messages: readonly AgentMessage[], most: number): readonly AgentMessage[] {
+export function boundMessages(messages: readonly AgentMessage[], maxCharacters: number): readonly AgentMessage[] {
   let bounded: AgentMessage[] | undefined;
-  for (let at = 0; at < messages.length; at++) {
-    const message = messages[at]!;
-    // Lengths are known without looking at the text, so asking a message again costs no more than remembering it.
-    if (message.role !== "toolResult" || fits(getContent(message.content), most)) continue;
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index]!;
+    if (message.role !== "toolResult" || fits(toContent(message.content), maxCharacters)) continue;
     bounded ??= [...messages];
-    bounded[at] = boundMessage(message, most);
+    bounded[index] = boundMessage(message, maxCharacters);
   }
   return bounded ?? messages;
 }
 
 type ToolResult = Extract<AgentMessage, { role: "toolResult" }>;
 
-/** What was cut, so that a long result is cut once and not in each turn. */
-const cuts = new WeakMap<ToolResult, { content: unknown; most: number; message: ToolResult }>();
+const knownResults = new WeakMap<ToolResult, { content: unknown; maxCharacters: number; bounded: ToolResult }>();
 
-function boundMessage(message: ToolResult, most: number): ToolResult {
-  const known = cuts.get(message);
-  if (known?.most === most && known.content === message.content) return known.message;
-  const bounded = { ...message, content: boundContent(getContent(message.content), most) };
-  cuts.set(message, { content: message.content, most, message: bounded });
+function boundMessage(message: ToolResult, maxCharacters: number): ToolResult {
+  const known = knownResults.get(message);
+  if (known?.maxCharacters === maxCharacters && known.content === message.content) return known.bounded;
+  const bounded = { ...message, content: boundContent(toContent(message.content), maxCharacters) };
+  knownResults.set(message, { content: message.content, maxCharacters, bounded });
   return bounded;
 }
 
-function boundContent(content: ResultContent, most: number): ResultContent {
+function boundContent(content: ResultContent, maxCharacters: number): ResultContent {
   const sendable = withoutExcessImages(content);
-  if (textLength(sendable) <= most) return sendable;
-  const rest = earlierNote.exec(getText(sendable))?.[1] ?? "";
-  return cutText(sendable, most, (missing) => leftOut(missing, rest));
+  if (getTextLength(sendable) <= maxCharacters) return sendable;
+  const place = earlierNote.exec(getText(sendable))?.[1] ?? "";
+  return cutText(sendable, maxCharacters, (missing) => formatNote(missing, place));
 }
 
-/** Tools and logs of others are not checked: content may be a text, or nothing. */
-function getContent(content: unknown): ResultContent {
+/** Content of custom tools and logs is not validated. */
+function toContent(content: unknown): ResultContent {
   if (Array.isArray(content)) return content as ResultContent;
   return typeof content === "string" ? [{ type: "text", text: content }] : [];
 }

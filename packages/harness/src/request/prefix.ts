@@ -1,6 +1,6 @@
 /**
- * What every request of a session begins with. Providers keep it, and charge a tenth for what they kept: so whatever
- * changes it is named. Pure.
+ * The beginning that the requests of a session share. Providers cache it and charge a tenth for the cached part, so every
+ * change of it is reported. Pure.
  */
 import { crc32 } from "node:zlib";
 import type { AgentMessage, AgentTool } from "@tau/agent";
@@ -9,7 +9,7 @@ import { toolPrefix } from "../pipeline/stable-order.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import type { PrefixEntry, PrefixPart } from "../session/entry.ts";
 
-/** Model, tools and prompt, in the order in which providers put them together. Small and plain: it is kept in the log. */
+/** The model, the tools and the prompt, in the order of the providers. It is small, because the log keeps it. */
 export type PrefixDigest = Pick<PrefixEntry, "model" | "tools" | "sections">;
 
 export const modelName = ({ provider, id }: Pick<Model, "provider" | "id">): string => `${provider}/${id}`;
@@ -24,34 +24,31 @@ export const toDigest = (
   sections: sections.map(({ name, text }) => ({ name, hash: crc32(text) })),
 });
 
-/** The first part that is not as it was; undefined when all of it is. */
+/** The first part that has changed; undefined if none has. */
 export function firstBreak(before: PrefixDigest, after: PrefixDigest): string | undefined {
   if (before.model !== after.model) return "model";
-  const tool = firstDifferent(before.tools, after.tools);
+  const tool = findDifference(before.tools, after.tools);
   if (tool !== undefined) return `tools.${tool}`;
-  const section = firstDifferent(before.sections, after.sections);
+  const section = findDifference(before.sections, after.sections);
   return section === undefined ? undefined : `system.${section}`;
 }
 
-/** What is appended to a list changes what comes behind the list as well. */
-function firstDifferent(before: readonly PrefixPart[], after: readonly PrefixPart[]): string | undefined {
+/** An added part counts too, because it moves everything after it. */
+function findDifference(before: readonly PrefixPart[], after: readonly PrefixPart[]): string | undefined {
   const length = Math.max(before.length, after.length);
-  for (let at = 0; at < length; at++) {
-    const [one, other] = [before[at], after[at]];
-    if (one?.name !== other?.name || one?.hash !== other?.hash) return (other ?? one)!.name;
+  for (let index = 0; index < length; index++) {
+    const [oldPart, newPart] = [before[index], after[index]];
+    if (oldPart?.name !== newPart?.name || oldPart?.hash !== newPart?.hash) return (newPart ?? oldPart)!.name;
   }
   return undefined;
 }
 
-/**
- * The first message that is another than in the last request; undefined when this one goes on from there. The same
- * messages are the same objects from request to request.
- */
+/** The first message that differs from the last request. Unchanged messages are the same objects. */
 export function firstChangedMessage(
   before: readonly AgentMessage[],
   after: readonly AgentMessage[],
 ): number | undefined {
   const length = Math.min(before.length, after.length);
-  for (let at = 0; at < length; at++) if (before[at] !== after[at]) return at;
+  for (let index = 0; index < length; index++) if (before[index] !== after[index]) return index;
   return undefined;
 }

@@ -8,15 +8,15 @@ import { pruneBoundary, pruneMessages, pruneStep } from "./prune.ts";
 const settings = { enabled: true, keepRecentTokens: 20_000 };
 const step = 10_000;
 
-const of = (value: unknown) => value as AgentMessage;
+const toMessage = (value: unknown) => value as AgentMessage;
 const block = (tokens: number) => ({ type: "text" as const, text: "x".repeat(tokens * 4) });
-const user = (tokens = 10) => of({ role: "user", content: [block(tokens)], timestamp: 1 });
+const user = (tokens = 10) => toMessage({ role: "user", content: [block(tokens)], timestamp: 1 });
 const answer = (calls: readonly string[] = [], { stopReason = "stop", tokens = 10 } = {}) => {
   const content = [block(tokens), ...calls.map((id) => ({ type: "toolCall", id, name: "read", arguments: {} }))];
-  return of({ role: "assistant", content, usage: emptyUsage(), stopReason, timestamp: 1 });
+  return toMessage({ role: "assistant", content, usage: emptyUsage(), stopReason, timestamp: 1 });
 };
 const result = (id: string, tokens: number, more: object = {}) =>
-  of({
+  toMessage({
     role: "toolResult",
     toolCallId: id,
     toolName: "read",
@@ -26,17 +26,17 @@ const result = (id: string, tokens: number, more: object = {}) =>
     ...more,
   });
 
-/** Turns with calls, prompts between them now and then, answers that failed now and then. */
+/** Turns with calls, some prompts between them, and some failed answers. */
 const turn = fc.record({
   prompt: fc.boolean(),
   results: fc.array(fc.oneof(fc.nat(200), fc.integer({ min: 500, max: 15_000 })), { maxLength: 3 }),
   failed: fc.integer({ min: 0, max: 9 }).map((chance) => chance === 0),
 });
 const transcripts = fc.array(turn, { minLength: 1, maxLength: 25, size: "max" }).map((turns) =>
-  turns.flatMap(({ prompt, results, failed }, at) => {
-    const ids = results.map((_tokens, which) => `${at}.${which}`);
+  turns.flatMap(({ prompt, results, failed }, index) => {
+    const ids = results.map((_tokens, which) => `${index}.${which}`);
     return [
-      ...(prompt || at === 0 ? [user()] : []),
+      ...(prompt || index === 0 ? [user()] : []),
       ...(failed ? [answer([], { stopReason: "error" })] : []),
       answer(ids),
       ...results.map((tokens, which) => result(ids[which]!, tokens, { isError: which === 2, details: { which } })),
@@ -45,40 +45,40 @@ const transcripts = fc.array(turn, { minLength: 1, maxLength: 25, size: "max" })
 );
 const choices = fc.record({ enabled: fc.constant(true), keepRecentTokens: fc.constantFrom(0, 4_000, 20_000, 40_000) });
 
-const textIn = (message: AgentMessage | undefined) =>
+const getText = (message: AgentMessage | undefined) =>
   message?.role === "toolResult" && message.content[0]?.type === "text" ? message.content[0].text : undefined;
 
 describe("old results", () => {
   const old = [user(), answer(["1"]), result("1", 9_000), answer(["2"]), result("2", 22_000), answer(["3"])];
 
-  test("are replaced by a sentence that names the tool; everything else stays", () => {
+  test("are replaced by a note that names the tool; everything else stays", () => {
     const image = { type: "image", data: "AAAA", mimeType: "image/png" };
     const messages = [...old];
     messages[2] = result("1", 0, { content: [block(8_000), image], details: { lines: 3 }, isError: true });
     const pruned = pruneMessages(messages, settings);
-    expect(textIn(pruned[2])?.slice(0, 200)).toBe(
+    expect(getText(pruned[2])?.slice(0, 200)).toBe(
       "[This old result of read was left out. If you need it, make the call again.]",
     );
-    expect(pruned[2]).toEqual({ ...messages[2], content: [{ type: "text", text: textIn(pruned[2]) }] });
-    expect(pruned.filter((message, at) => message !== messages[at])).toEqual([pruned[2]]);
+    expect(pruned[2]).toEqual({ ...messages[2], content: [{ type: "text", text: getText(pruned[2]) }] });
+    expect(pruned.filter((message, index) => message !== messages[index])).toEqual([pruned[2]]);
   });
 
-  test("of which nothing but an image is left go too, and those shorter than the sentence stay", () => {
+  test("with only an image are replaced too, and those shorter than the note stay", () => {
     const image = result("0", 0, { content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] });
     const short = result("s", 15);
     const pruned = pruneMessages([image, short, ...old], settings);
-    expect(textIn(pruned[0])).toMatch(/left out/);
+    expect(getText(pruned[0])).toMatch(/left out/);
     expect(pruned[1]).toBe(short);
   });
 
-  test("are all sent when pruning is off, or the context is small", () => {
+  test("are all sent if pruning is disabled or the context is small", () => {
     expect(pruneMessages(old, { ...settings, enabled: false })).toBe(old);
     const small = [user(), answer(["1"]), result("1", 10_000), answer(["2"]), result("2", 19_000), answer()];
     expect(estimateAll(small)).toBeLessThan(20_000 + step);
     expect(pruneMessages(small, settings)).toBe(small);
   });
 
-  test("are sent once before they are left out, however large their turn", () => {
+  test("are sent at least once, however large their turn is", () => {
     const ids = ["1", "2", "3", "4", "5", "6"];
     const waiting = [user(), answer(ids), ...ids.map((id) => result(id, 25_000))];
     expect(pruneMessages(waiting, settings)).toBe(waiting);
@@ -86,38 +86,38 @@ describe("old results", () => {
     const failed = [...waiting, answer([], { stopReason: "error" }), answer([], { stopReason: "aborted" })];
     expect(pruneMessages(failed, settings)).toBe(failed);
     const answered = pruneMessages([...waiting, answer()], settings);
-    expect(answered.map((message) => /left out/.test(textIn(message) ?? ""))).toEqual(
+    expect(answered.map((message) => /left out/.test(getText(message) ?? ""))).toEqual(
       [false, false, true, true, true, true, true, false, false].slice(0, answered.length),
     );
   });
 
-  test("of logs that somebody edited are left out as well", () => {
-    const strange = [
+  test("with invalid content are left out as well", () => {
+    const invalid = [
       result("1", 0, { content: "x".repeat(20_000), toolName: 7 }),
       result("2", 0, { content: undefined }),
       result("3", 0, { content: [null, 5, { type: "text" }, block(5_000)] }),
     ];
-    const pruned = pruneMessages([...strange, ...old], settings);
-    expect(textIn(pruned[0])).toBe("[This old result was left out. If you need it, make the call again.]");
-    expect(pruned[1]).toBe(strange[1]);
-    expect(textIn(pruned[2])).toMatch(/left out/);
+    const pruned = pruneMessages([...invalid, ...old], settings);
+    expect(getText(pruned[0])).toBe("[This old result was left out. If you need it, make the call again.]");
+    expect(pruned[1]).toBe(invalid[1]);
+    expect(getText(pruned[2])).toMatch(/left out/);
   });
 });
 
 describe("the boundary", () => {
-  test("is a step of half of what is kept, and of 8,000 tokens at least", () => {
+  test("moves by half of what is kept, and by at least 8,000 tokens", () => {
     expect(pruneStep({ enabled: true, keepRecentTokens: 40_000 })).toBe(20_000);
     expect(pruneStep({ enabled: true, keepRecentTokens: 0 })).toBe(8_000);
     expect(pruneStep({ enabled: true, keepRecentTokens: Number.NaN })).toBe(8_000);
   });
 
-  test("only moves forward while a transcript grows, and has few places", () => {
+  test("only moves forward while a transcript grows, and moves rarely", () => {
     let moves = 0;
     fc.assert(
       fc.property(transcripts, choices, (messages, chosen) => {
-        const places = messages.map((_message, at) => pruneBoundary(messages.slice(0, at + 1), chosen));
-        expect(places).toEqual([...places].sort((a, b) => a - b));
-        const different = new Set(places).size;
+        const boundaries = messages.map((_message, index) => pruneBoundary(messages.slice(0, index + 1), chosen));
+        expect(boundaries).toEqual([...boundaries].sort((a, b) => a - b));
+        const different = new Set(boundaries).size;
         expect(different).toBeLessThanOrEqual(estimateAll(messages) / pruneStep(chosen) + 1);
         moves += different - 1;
       }),
@@ -126,14 +126,14 @@ describe("the boundary", () => {
     expect(moves).toBeGreaterThan(50);
   });
 
-  test("changes the beginning of a request only where it moves", () => {
+  test("changes the beginning of a request only when it moves", () => {
     fc.assert(
       fc.property(transcripts, choices, (messages, chosen) => {
-        for (let at = 1; at < messages.length; at++) {
-          const before = messages.slice(0, at);
-          const after = messages.slice(0, at + 1);
+        for (let length = 1; length < messages.length; length++) {
+          const before = messages.slice(0, length);
+          const after = messages.slice(0, length + 1);
           if (pruneBoundary(before, chosen) !== pruneBoundary(after, chosen)) continue;
-          expect(pruneMessages(after, chosen).slice(0, at)).toEqual(pruneMessages(before, chosen));
+          expect(pruneMessages(after, chosen).slice(0, length)).toEqual(pruneMessages(before, chosen));
         }
       }),
       { numRuns: 40 },
@@ -142,7 +142,7 @@ describe("the boundary", () => {
 });
 
 describe("pruning", () => {
-  test("touches nothing but results before the boundary, all of them, and never the recent ones", () => {
+  test("replaces all results before the boundary, and nothing else", () => {
     let touched = 0;
     fc.assert(
       fc.property(transcripts, choices, (messages, chosen) => {
@@ -151,15 +151,15 @@ describe("pruning", () => {
         expect(pruned).toHaveLength(messages.length);
         const total = estimateAll(messages);
         let end = 0;
-        messages.forEach((message, at) => {
+        messages.forEach((message, index) => {
           end += estimateTokens(message);
           const isOld = end <= boundary && message.role === "toolResult";
-          // The sentence has about 20 tokens.
-          if (isOld && estimateTokens(message) > 25) expect(textIn(pruned[at])).toMatch(/left out/);
-          if (!isOld || total - end < chosen.keepRecentTokens) expect(pruned[at]).toBe(message);
-          else if (pruned[at] !== message) touched++;
+          // The note has about 20 tokens.
+          if (isOld && estimateTokens(message) > 25) expect(getText(pruned[index])).toMatch(/left out/);
+          if (!isOld || total - end < chosen.keepRecentTokens) expect(pruned[index]).toBe(message);
+          else if (pruned[index] !== message) touched++;
         });
-        if (pruned.every((message, at) => message === messages[at])) expect(pruned).toBe(messages);
+        if (pruned.every((message, index) => message === messages[index])) expect(pruned).toBe(messages);
         if (total < chosen.keepRecentTokens + pruneStep(chosen)) expect(pruned).toBe(messages);
       }),
       { numRuns: 40 },
@@ -167,8 +167,8 @@ describe("pruning", () => {
     expect(touched).toBeGreaterThan(50);
   });
 
-  test("keeps each call with its result, and never makes a request longer", () => {
-    const pairs = (messages: readonly AgentMessage[]) =>
+  test("keeps every call and result, and never makes a request longer", () => {
+    const listCalls = (messages: readonly AgentMessage[]) =>
       messages.flatMap((message) =>
         message.role === "toolResult"
           ? [`result ${message.toolCallId} ${message.isError} ${JSON.stringify(message.details)}`]
@@ -179,45 +179,45 @@ describe("pruning", () => {
     fc.assert(
       fc.property(transcripts, choices, (messages, chosen) => {
         const pruned = pruneMessages(messages, chosen);
-        expect(pairs(pruned)).toEqual(pairs(messages));
+        expect(listCalls(pruned)).toEqual(listCalls(messages));
         expect(estimateAll(pruned)).toBeLessThanOrEqual(estimateAll(messages));
       }),
       { numRuns: 40 },
     );
   });
 
-  test("is the same after a restart, and changes nothing it was given", () => {
+  test("is the same after a restart, and does not change its input", () => {
     fc.assert(
       fc.property(transcripts, choices, (messages, chosen) => {
         const stored = JSON.stringify(messages);
         const pruned = pruneMessages(messages, chosen);
         expect(pruneMessages(JSON.parse(stored) as AgentMessage[], chosen)).toEqual(pruned);
         expect(JSON.stringify(messages)).toBe(stored);
-        pruneMessages(messages, chosen).forEach((message, at) => expect(message).toBe(pruned[at]));
+        pruneMessages(messages, chosen).forEach((message, index) => expect(message).toBe(pruned[index]));
       }),
       { numRuns: 40 },
     );
   });
 
-  test("depends on nothing that was pruned before: not on another branch, and not with other settings", () => {
-    const edge = [user(), answer(["1"]), result("1", 9_000), answer(["2"])];
-    const long = [...edge, result("2", 25_000), answer()];
-    const short = [...edge, result("2", 900), answer(["3"]), result("3", 25_000), answer()];
-    const fresh = (messages: readonly AgentMessage[]) => JSON.parse(JSON.stringify(messages)) as AgentMessage[];
+  test("does not depend on earlier calls, for other branches or with other settings", () => {
+    const shared = [user(), answer(["1"]), result("1", 9_000), answer(["2"])];
+    const long = [...shared, result("2", 25_000), answer()];
+    const short = [...shared, result("2", 900), answer(["3"]), result("3", 25_000), answer()];
+    const copy = (messages: readonly AgentMessage[]) => JSON.parse(JSON.stringify(messages)) as AgentMessage[];
     pruneMessages(long, settings);
-    expect(pruneMessages(short, settings)).toEqual(pruneMessages(fresh(short), settings));
+    expect(pruneMessages(short, settings)).toEqual(pruneMessages(copy(short), settings));
     fc.assert(
-      fc.property(transcripts, transcripts, choices, choices, fc.nat(40), (one, other, chosen, before, at) => {
-        const branch = [...one.slice(0, at), ...other];
-        pruneMessages(branch, before);
-        pruneMessages(one, chosen);
-        expect(pruneMessages(branch, chosen)).toEqual(pruneMessages(fresh(branch), chosen));
+      fc.property(transcripts, transcripts, choices, choices, fc.nat(40), (first, second, chosen, other, length) => {
+        const branch = [...first.slice(0, length), ...second];
+        pruneMessages(branch, other);
+        pruneMessages(first, chosen);
+        expect(pruneMessages(branch, chosen)).toEqual(pruneMessages(copy(branch), chosen));
       }),
       { numRuns: 40 },
     );
   });
 
-  test("sees that a message has other content now", () => {
+  test("is done again if the content of a message was replaced", () => {
     const messages = [user(), answer(["1"]), result("1", 9_000), answer(["2"]), result("2", 22_000), answer()];
     expect(pruneMessages(messages, settings)).not.toBe(messages);
     Object.assign(messages[4]!, { content: [block(10)] });

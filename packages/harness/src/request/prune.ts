@@ -1,93 +1,96 @@
-/** Old results of tools are left out of requests. The log keeps them. Pure. */
+/** Leaves old results of tools out of requests. The log keeps them. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { TextContent } from "@tau/ai";
 import { toText } from "../compaction/text.ts";
-import { getContent, measure, type Walk } from "./prune-tokens.ts";
+import { estimateTokens } from "../compaction/tokens.ts";
+import { isFinishedAnswer } from "../session/message.ts";
 
 export interface PruneSettings {
   enabled: boolean;
-  /** Tokens at the end of what the model has answered to whose results are always sent. */
+  /** Tokens before the end of the last answer whose results are always sent. */
   keepRecentTokens: number;
 }
 
 const minStepTokens = 8_000;
 
 /**
- * How far the boundary moves at a time. Where it moves, the provider's prompt cache ends: so it stays put until half of
- * what is kept has come in anew.
+ * How far the boundary moves at a time. The provider's prompt cache breaks there whenever it moves, so it stays until half
+ * of what is kept is new.
  */
 export const pruneStep = ({ keepRecentTokens }: PruneSettings): number =>
-  Math.max(minStepTokens, Math.floor(getKept(keepRecentTokens) / 2));
-
-const getKept = (tokens: number): number => (tokens > 0 ? tokens : 0);
+  Math.max(minStepTokens, Math.floor(Math.max(0, keepRecentTokens || 0) / 2));
 
 /**
- * The token before which results are left out: a multiple of the step, and 0 where less than the kept tokens and a step
- * have been answered. It depends on nothing but the messages, so it is the same after a restart, and it only moves
- * forward while a transcript grows: over `n` tokens it has at most `n / step + 1` places.
+ * Results before this token are left out: a multiple of the step, and 0 until the kept tokens and one step have been
+ * answered. It depends only on the messages, so it is the same after a restart, and it only moves forward while a
+ * transcript grows: over `n` tokens it has at most `n / step + 1` values.
  *
- * What came after the last answer has not been seen by the model yet, so it does not count: a result, however large its
- * turn, is sent at least once.
+ * Messages after the last answer do not count, because the model has not seen them: every result is sent at least once.
  */
 export const pruneBoundary = (messages: readonly AgentMessage[], settings: PruneSettings): number =>
-  boundaryIn(measure(messages), settings);
+  measure(messages, settings).boundary;
 
-function boundaryIn(walk: Walk | undefined, settings: PruneSettings): number {
+/** The boundary, and for each message the tokens up to its end. */
+function measure(messages: readonly AgentMessage[], settings: PruneSettings): { boundary: number; ends: number[] } {
+  const ends: number[] = [];
+  let end = 0;
+  let answeredEnd = 0;
+  for (const message of messages) {
+    end += getTokens(message);
+    ends.push(end);
+    if (isFinishedAnswer(message)) answeredEnd = end;
+  }
   const step = pruneStep(settings);
-  const answered = walk?.answered.at(-1) ?? 0;
-  return Math.max(0, Math.floor((answered - getKept(settings.keepRecentTokens)) / step)) * step;
+  const kept = Math.max(0, settings.keepRecentTokens || 0);
+  return { boundary: Math.max(0, Math.floor((answeredEnd - kept) / step)) * step, ends };
 }
 
 /**
- * The messages with every result that ends before the boundary replaced by a sentence. Nothing else is touched: calls
- * keep their results, and a result its ids, its details and whether it is an error. One that is shorter than the
- * sentence stays. The same array when nothing is left out.
+ * Replaces every result that ends before the boundary by a note. Nothing else changes: calls keep their results, and
+ * results keep their ids and details. A result that is shorter than the note stays. Returns the same array if nothing is
+ * left out.
  */
 export function pruneMessages(messages: readonly AgentMessage[], settings: PruneSettings): readonly AgentMessage[] {
-  const walk = settings.enabled ? measure(messages) : undefined;
-  const boundary = boundaryIn(walk, settings);
-  if (!walk || boundary === 0) return messages;
-  if (walk.sent?.boundary !== boundary) walk.sent = { boundary, ...prunedBefore(boundary, walk) };
-  const { isPruned, messages: sent } = walk.sent;
-  return isPruned ? [...sent, ...messages.slice(sent.length)] : messages;
-}
-
-/** Made where the boundary moves, and good until it moves again. */
-function prunedBefore(boundary: number, { messages, ends }: Walk): Omit<NonNullable<Walk["sent"]>, "boundary"> {
-  const after = ends.findIndex((end) => end > boundary);
-  const before = messages.slice(0, after < 0 ? undefined : after);
-  const pruned = before.map((message) => (message.role === "toolResult" ? shortened(message) : message));
-  return { isPruned: pruned.some((message, at) => message !== before[at]), messages: pruned };
+  if (!settings.enabled) return messages;
+  const { boundary, ends } = measure(messages, settings);
+  if (boundary === 0) return messages;
+  let isPruned = false;
+  const pruned = messages.map((message, index) => {
+    if (ends[index]! > boundary || message.role !== "toolResult") return message;
+    const short = shorten(message);
+    isPruned ||= short !== message;
+    return short;
+  });
+  return isPruned ? pruned : messages;
 }
 
 type ToolResult = Extract<AgentMessage, { role: "toolResult" }>;
 
-/** The same message each time, so that what is remembered of it further on stays good. */
-const replacements = new WeakMap<ToolResult, { content: unknown; short: ToolResult }>();
-
-function shortened(message: ToolResult): ToolResult {
-  const known = replacements.get(message);
-  if (known && known.content === getContent(message)) return known.short;
-  const short = withoutContent(message);
-  replacements.set(message, { content: getContent(message), short });
-  return short;
+/** Remembers a value for a message until its content is replaced. */
+function remember<Message extends AgentMessage, Value>(compute: (message: Message) => Value) {
+  const known = new WeakMap<Message, { content: unknown; value: Value }>();
+  return (message: Message): Value => {
+    const { content } = message as { content?: unknown };
+    let entry = known.get(message);
+    if (!entry || entry.content !== content) known.set(message, (entry = { content, value: compute(message) }));
+    return entry.value;
+  };
 }
 
-function withoutContent(message: ToolResult): ToolResult {
-  const text = sentence(toText(message.toolName));
+const getTokens = remember(estimateTokens);
+
+/** Always the same object for the same message, so that an unchanged request is recognised. */
+const shorten = remember((message: ToolResult): ToolResult => {
+  const toolName = toText(message.toolName);
+  const origin = toolName && ` of ${toolName.slice(0, 64).toWellFormed()}`;
+  const text = `[This old result${origin} was left out. If you need it, make the call again.]`;
   return isShort(message.content, text.length) ? message : { ...message, content: [{ type: "text", text }] };
-}
+});
 
-const sentence = (toolName: string) =>
-  `[This old result${toolName && ` of ${toolName.slice(0, 64).toWellFormed()}`} was left out. If you need it, make the call again.]`;
-
-/** Content of logs is not checked and may be anything. */
-function isShort(content: unknown, length: number): boolean {
-  if (!Array.isArray(content)) return toText(content).length <= length;
-  let text = 0;
-  for (const block of content as (Partial<TextContent> | null)[]) {
-    if (block?.type !== "text") return false;
-    text += toText(block.text).length;
-  }
-  return text <= length;
+/** Content from a log is not validated. */
+function isShort(content: unknown, maxLength: number): boolean {
+  if (!Array.isArray(content)) return toText(content).length <= maxLength;
+  const blocks = content as (Partial<TextContent> | null)[];
+  const length = blocks.reduce((sum, block) => sum + toText(block?.text).length, 0);
+  return blocks.every((block) => block?.type === "text") && length <= maxLength;
 }

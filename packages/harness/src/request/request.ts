@@ -1,14 +1,6 @@
-/** One request with everything that it needs: the key for its host, headers, time limits. Retries belong to the run. */
+/** Adds the key, the headers and the time limits to each request. Retries belong to the run. */
 import type { StreamFn } from "@tau/agent";
-import {
-  AssistantMessageEventStream,
-  type Clock,
-  emptyUsage,
-  type Failure,
-  findEnvKeys,
-  type Model,
-  type SimpleStreamOptions,
-} from "@tau/ai";
+import { AssistantMessageEventStream, type Clock, emptyUsage, type Failure, findEnvKeys, type Model } from "@tau/ai";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import { isLocalProvider } from "../models/local-models.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
@@ -21,59 +13,56 @@ export interface RequestParts {
   sessionId: string;
   clock: Clock;
   streamFn: StreamFn;
-  /** Told each key before it is used, so that no log ever shows it. */
+  /** Called with each key before it is used, so that it can be removed from logs. */
   onKey?: (key: string) => void;
 }
 
-/** Without a token for so long, a provider is taken to be gone. */
+/** A provider that sends nothing for this long is considered gone. */
 export const idleTimeoutMs = 120_000;
 
-/** A stream function that looks up keys and headers for each request: tokens may end while tools run. */
+/** Looks up keys and headers for each request, because tokens may expire while tools run. */
 export function createRequests(parts: RequestParts): StreamFn {
+  const { registry, settings, sessionId, clock, streamFn, onKey } = parts;
   return async (model, context, options) => {
-    const key = await keyFor(parts, model, options?.signal);
-    if (key.kind === "failed") return failedStream(model, key.failure, parts.clock.now());
-    if (key.key !== undefined) parts.onKey?.(key.key);
-    const given = await parts.registry.requestHeaders(model, key.key);
-    if (given.kind === "unresolved") {
-      return failedStream(model, { kind: "auth", message: given.message }, parts.clock.now());
+    const lookup = await findKey(parts, model, options?.signal);
+    if (lookup.kind === "failed") return failedStream(model, lookup.failure, clock.now());
+    const { key } = lookup;
+    if (key !== undefined) onKey?.(key);
+    const resolved = await registry.requestHeaders(model, key);
+    if (resolved.kind === "unresolved") {
+      return failedStream(model, { kind: "auth", message: resolved.message }, clock.now());
     }
-    const headers = { ...given.headers, ...options?.headers };
-    return parts.streamFn(model, context, {
-      ...requestOptions(parts),
+    const headers = { ...resolved.headers, ...options?.headers };
+    const { transport, thinkingBudgets } = settings();
+    const defaults = { maxRetries: 0, idleTimeoutMs, sessionId, transport, thinkingBudgets, clock };
+    return streamFn(model, context, {
+      ...defaults,
       ...options,
-      ...(key.key !== undefined && { apiKey: key.key }),
+      ...(key !== undefined && { apiKey: key }),
       ...(Object.keys(headers).length > 0 && { headers }),
     });
   };
 }
 
-/** What every request of a session is asked with. */
-export function requestOptions({ settings, sessionId, clock }: Pick<RequestParts, "settings" | "sessionId" | "clock">) {
-  const { transport, thinkingBudgets } = settings();
-  const options = { maxRetries: 0, idleTimeoutMs, sessionId, transport, thinkingBudgets, clock };
-  return options satisfies SimpleStreamOptions;
-}
+type KeyLookup = { kind: "key"; key: string | undefined } | { kind: "failed"; failure: Failure };
 
-type Key = { kind: "key"; key: string | undefined } | { kind: "failed"; failure: Failure };
-
-async function keyFor({ auth }: RequestParts, model: Model, signal: AbortSignal | undefined): Promise<Key> {
+async function findKey({ auth }: RequestParts, model: Model, signal: AbortSignal | undefined): Promise<KeyLookup> {
   const { provider, baseUrl } = model;
   const host = baseUrl === "" ? {} : { host: baseUrl };
-  const found = await auth.getApiKey(provider, { ...host, ...(signal && { signal }) });
-  if (found.kind === "found") return { kind: "key", key: found.key };
-  if (found.kind === "failed") {
-    const { kind, message } = found.failure;
+  const outcome = await auth.getApiKey(provider, { ...host, ...(signal && { signal }) });
+  if (outcome.kind === "found") return { kind: "key", key: outcome.key };
+  if (outcome.kind === "failed") {
+    const { kind, message } = outcome.failure;
     return { kind: "failed", failure: { kind: kind === "network" || kind === "aborted" ? kind : "auth", message } };
   }
-  // Without a key the request would take the one of the environment, which is not meant for this host. That a key of
-  // somebody's is not sent has to be said, unless the server is one that does without.
-  if (findEnvKeys(provider)?.[0] !== undefined || (found.isRefused && !isLocalProvider(provider)))
-    return { kind: "failed", failure: { kind: "auth", message: found.reason } };
+  // Without a key, the request would use the one of the environment, which may not be sent to this host. The user is told
+  // that a key is not sent, unless the server is local and needs none.
+  if (findEnvKeys(provider)?.[0] !== undefined || (outcome.isRefused && !isLocalProvider(provider)))
+    return { kind: "failed", failure: { kind: "auth", message: outcome.reason } };
   return { kind: "key", key: undefined };
 }
 
-/** A stream that has failed before anybody was asked. */
+/** A stream that fails without a request. */
 export function failedStream(model: Model, failure: Failure, timestamp: number): AssistantMessageEventStream {
   const stream = new AssistantMessageEventStream();
   const { api, provider, id } = model;

@@ -15,7 +15,7 @@ import type { AssistantMessage } from "@tau/ai";
 import { type Budget, countedUsage, type Reservation } from "../budget/budget.ts";
 import { boundResult, maxResultCharacters } from "../request/bound.ts";
 import { failedStream } from "../request/request.ts";
-import { messagesToSend } from "../request/send.ts";
+import { messagesToSend } from "../request/select-messages.ts";
 import { convertToLlm } from "../session/message.ts";
 import { findSpentLimit, isContextFull, reserveRequest } from "./context-size.ts";
 import type { StopRequest } from "./next-step.ts";
@@ -119,7 +119,7 @@ export class Attempt {
       return failedStream(model, { kind: "refused", message: grant.message }, host.clock.now());
     }
     this.#reservation = grant.reservation;
-    await host.sent.next(host, { model, messages: this.#sending });
+    await host.sent.update(host, { model, messages: this.#sending });
     spans.startRequest(model);
     const { maxTokens } = grant;
     return await host.ask(model, context, { ...options, ...(maxTokens !== undefined && { maxTokens }) });
@@ -203,7 +203,7 @@ export class Attempt {
   /** Bounds a result to what a request can carry, and adds what the user said when they allowed the call. */
   async #bound({ toolCall, result }: AfterToolCallContext): Promise<AfterToolCallResult | undefined> {
     const { current, keep, getCallMessage } = this.#context.host;
-    const content = await boundResult(result, { most: maxResultCharacters(current().model), keep });
+    const content = await boundResult(result, { maxCharacters: maxResultCharacters(current().model), save: keep });
     const message = getCallMessage(toolCall.id);
     if (message === undefined) return content && { content };
     return {

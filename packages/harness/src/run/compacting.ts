@@ -54,7 +54,7 @@ async function compactBranch(
   });
   if (outcome.kind === "compacted") {
     await transcript.load(session);
-    host.sent.because("The conversation was compacted.");
+    host.sent.setReason("The conversation was compacted.");
   }
   if (outcome.kind === "failed") {
     const message = `The conversation could not be compacted: ${outcome.failure.message}`;

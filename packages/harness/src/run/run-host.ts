@@ -8,7 +8,7 @@ import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Inbox } from "../agent-session/inbox.ts";
 import type { Publisher } from "../agent-session/publisher.ts";
-import type { Sent } from "../request/sent.ts";
+import type { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { Transcript } from "../agent-session/transcript.ts";
 
 /** What counts for the next turn. */
@@ -44,5 +44,5 @@ export interface RunHost {
   readonly agentName: string | undefined;
   readonly resumedFrom: string | undefined;
   /** What the last request was, for the next to be compared with. */
-  readonly sent: Sent;
+  readonly sent: PrefixTracker;
 }

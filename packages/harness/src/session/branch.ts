@@ -1,56 +1,53 @@
-/** Walking a log's tree without reading what is not shown. */
-import type { SessionContext } from "./context.ts";
-import { buildContext, getSettings } from "./context.ts";
+/** Walks the tree of a log through its table, and reads only the entries that are asked for. */
+import { buildContext, getChoices, type SessionContext } from "./context.ts";
 import type { AcceptedEntry, CompactionEntry, PrefixEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
-import { startedCalls } from "./unfinished-calls.ts";
+import { findStartedCalls } from "./unfinished-calls.ts";
 
-/** The rows from the root to `leaf`, without damaged ones. `until` ends the walk early, with the row it names first. */
-export function branchRows({ table }: SessionLog, leaf: number, until = -1): number[] {
+/** The readable rows from the root, or from the row `first`, to `leaf`. */
+export function branchRows({ table }: SessionLog, leaf: number, first = -1): number[] {
   const rows: number[] = [];
   for (let row = leaf; row >= 0; row = table.parent(row)) {
     if (table.kind(row) !== "damaged") rows.push(row);
-    if (row === until) break;
+    if (row === first) break;
   }
   return rows.toReversed();
 }
 
-/** The entries from the root to a leaf. */
 export const readBranch = (log: SessionLog, leaf: number): Promise<SessionEntry[]> => log.read(branchRows(log, leaf));
 
-/** The part of a branch that matters to the model: from the first entry that the latest compaction kept. */
+/** The part of a branch that the model sees: from the first entry that the latest compaction kept. */
 export async function readContextBranch(log: SessionLog, leaf: number): Promise<SessionEntry[]> {
-  const compaction = log.table.ancestor(leaf, "compaction");
+  const compaction = log.table.findAncestor(leaf, "compaction");
   if (compaction < 0) return await readBranch(log, leaf);
   const [entry] = (await log.read([compaction])) as [CompactionEntry];
-  // A log is read without being checked: what names no entry has kept none.
+  // Entries are not validated, so the id may be anything.
   const firstKept = typeof entry.firstKeptEntryId === "string" ? await log.find(entry.firstKeptEntryId) : -1;
   const isOnBranch = firstKept >= 0 && isAncestor(log, firstKept, compaction);
   return await log.read(branchRows(log, leaf, isOnBranch ? firstKept : compaction));
 }
 
-/** A context, and the part of the branch that it is made of. */
+/** A context, and the part of the branch that it was built from. */
 export interface BranchContext extends SessionContext {
   branch: SessionEntry[];
 }
 
-/** What the model is sent for a leaf. Reads the context and at most two entries more, however long the log is. */
+/** What the model is sent for a leaf. Reads the context and at most two more entries, however long the log is. */
 export async function readContext(log: SessionLog, leaf: number): Promise<BranchContext> {
   const branch = await readContextBranch(log, leaf);
-  const level = log.table.ancestor(leaf, "thinking_level_change");
-  const model = log.table.ancestor(leaf, "model_change", "assistant");
+  const level = log.table.findAncestor(leaf, "thinking_level_change");
+  const model = log.table.findAncestor(leaf, "model_change", "assistant");
   const choices = await log.read([level, model].filter((row) => row >= 0).sort((a, b) => a - b));
-  return { ...buildContext(branch), ...getSettings(choices), branch };
+  return { ...buildContext(branch), ...getChoices(choices), branch };
 }
 
-function isAncestor({ table }: SessionLog, ancestor: number, row: number): boolean {
-  let at = row;
-  // Parents come before their children, so it can stop where the ancestor would have been.
-  while (at > ancestor) at = table.parent(at);
-  return at === ancestor;
+function isAncestor({ table }: SessionLog, ancestor: number, descendant: number): boolean {
+  let row = descendant;
+  // Parents come before their children, so the walk can stop at the ancestor's row.
+  while (row > ancestor) row = table.parent(row);
+  return row === ancestor;
 }
 
-/** One entry and what hangs on it. */
 export interface SessionTreeNode {
   entry: SessionEntry;
   children: SessionTreeNode[];
@@ -59,15 +56,15 @@ export interface SessionTreeNode {
   reattached?: true;
 }
 
-/** All entries as trees; more than one when there are several roots. */
+/** All entries as trees; there are several trees if there are several roots. */
 export async function readTree(log: SessionLog, labels: ReadonlyMap<string, string>): Promise<SessionTreeNode[]> {
   const { table } = log;
   const rows = table.entryRows();
   const entries = await log.read(rows);
   const nodes = new Map<number, SessionTreeNode>();
   const roots: SessionTreeNode[] = [];
-  for (const [at, row] of rows.entries()) {
-    const entry = entries[at]!;
+  for (const [index, row] of rows.entries()) {
+    const entry = entries[index]!;
     const label = labels.get(entry.id);
     const node: SessionTreeNode = {
       entry,
@@ -76,41 +73,41 @@ export async function readTree(log: SessionLog, labels: ReadonlyMap<string, stri
       ...(table.isReattached(row) && { reattached: true }),
     };
     nodes.set(row, node);
-    const parent = nodes.get(table.nearestEntry(table.parent(row)));
+    const parent = nodes.get(table.findReadable(table.parent(row)));
     (parent?.children ?? roots).push(node);
   }
   return roots;
 }
 
-/** All entries in the order of the log, each with the parent that it really hangs on where its own is lost. */
+/** All entries in the order of the log. An entry whose parent is lost names the one that it was attached to. */
 export async function readAll(log: SessionLog): Promise<SessionEntry[]> {
   const { table } = log;
   const rows = table.entryRows();
   const entries = await log.read(rows);
-  const ids = new Map(rows.map((row, at) => [row, entries[at]!.id]));
-  return entries.map((entry, at) => {
-    const row = rows[at]!;
+  const ids = new Map(rows.map((row, index) => [row, entries[index]!.id]));
+  return entries.map((entry, index) => {
+    const row = rows[index]!;
     if (!table.isReattached(row)) return entry;
-    return { ...entry, parentId: ids.get(table.nearestEntry(table.parent(row))) ?? null };
+    return { ...entry, parentId: ids.get(table.findReadable(table.parent(row))) ?? null };
   });
 }
 
 /**
- * The calls of the last answer on a branch that are known to have been started. The journal is searched below the
- * answer on every branch: who goes back to the answer itself has not made undone what was done.
+ * The ids of the started calls of the last answer on a branch. All branches below the answer are searched, because
+ * navigating back to the answer does not undo its calls.
  */
 export async function readStartedCalls(log: SessionLog, branch: readonly SessionEntry[]): Promise<Set<string>> {
   const answer = branch.findLast((entry) => entry.type === "message" && entry.message?.role === "assistant");
-  const row = answer ? await log.find(answer.id) : -1;
-  if (row < 0) return new Set();
-  const below = log.table.toRows("custom").filter((at) => at > row && isAncestor(log, row, at));
-  return startedCalls(await log.read(below));
+  const answerRow = answer ? await log.find(answer.id) : -1;
+  if (answerRow < 0) return new Set();
+  const rows = log.table.rowsOfKind("custom").filter((row) => row > answerRow && isAncestor(log, answerRow, row));
+  return findStartedCalls(await log.read(rows));
 }
 
-/** The labels that stand, by the entry they are on. */
+/** The current labels, by the id of the entry. */
 export async function readLabels(log: SessionLog): Promise<Map<string, string>> {
   const labels = new Map<string, string>();
-  for (const entry of await log.read(log.table.toRows("label"))) {
+  for (const entry of await log.read(log.table.rowsOfKind("label"))) {
     if (entry.type !== "label") continue;
     if (entry.label) labels.set(entry.targetId, entry.label);
     else labels.delete(entry.targetId);
@@ -118,31 +115,34 @@ export async function readLabels(log: SessionLog): Promise<Map<string, string>> 
   return labels;
 }
 
-/** The latest name that was given, if it was not taken away. */
+const readLast = async (log: SessionLog, kind: "session_info" | "prefix"): Promise<SessionEntry | undefined> =>
+  (await log.read(log.table.rowsOfKind(kind).slice(-1)))[0];
+
+/** The current name; undefined if it has none or it was removed. */
 export async function readName(log: SessionLog): Promise<string | undefined> {
-  const [entry] = await log.read(log.table.toRows("session_info").slice(-1));
+  const entry = await readLast(log, "session_info");
   const name: unknown = entry?.type === "session_info" ? entry.name : undefined;
   return (typeof name === "string" && name.trim()) || undefined;
 }
 
-/** What was accepted and never said, cancelled or refused, oldest first. Costs nothing where nothing ever waited. */
+/** The beginning of the last requests; undefined if it was never written or is invalid. */
+export async function readPrefix(log: SessionLog): Promise<PrefixEntry | undefined> {
+  const entry = await readLast(log, "prefix");
+  if (entry?.type !== "prefix") return undefined;
+  return Array.isArray(entry.tools) && Array.isArray(entry.sections) ? entry : undefined;
+}
+
+/** The accepted messages that were never sent, cancelled or refused, oldest first. */
 export async function readWaiting(log: SessionLog): Promise<AcceptedEntry[]> {
-  const rows = log.table.toRows("queue");
+  const rows = log.table.rowsOfKind("queue");
   if (rows.length === 0) return [];
   const queue = await log.read(rows);
-  const said = await log.read(log.table.toRows("user").filter((row) => row > rows[0]!));
+  const sent = await log.read(log.table.rowsOfKind("user").filter((row) => row > rows[0]!));
   const settled = new Set<unknown>();
-  for (const entry of said) if (entry.type === "message") settled.add(entry.queueId);
+  for (const entry of sent) if (entry.type === "message") settled.add(entry.queueId);
   for (const entry of queue) if (entry.type === "queue" && entry.state !== "accepted") settled.add(entry.queueId);
   return queue.filter(
     (entry): entry is AcceptedEntry =>
       entry.type === "queue" && entry.state === "accepted" && !settled.has(entry.queueId),
   );
-}
-
-/** What the last requests began with; undefined when that was never written, or is no such thing. */
-export async function readPrefix(log: SessionLog): Promise<PrefixEntry | undefined> {
-  const [entry] = await log.read(log.table.toRows("prefix").slice(-1));
-  if (entry?.type !== "prefix") return undefined;
-  return Array.isArray(entry.tools) && Array.isArray(entry.sections) ? entry : undefined;
 }

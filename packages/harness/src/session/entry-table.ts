@@ -1,8 +1,7 @@
 /**
- * Where each entry of a log is and what it hangs on, in columns of numbers: a hundred thousand entries are two and a
- * half megabytes and cost no object each. It says nothing of their content, which is always read from the log.
+ * The position and the parent of each entry of a log, in columns of numbers: a hundred thousand entries take two and a
+ * half megabytes and no objects. The content of an entry is always read from the log.
  */
-/** What an entry is, as a number that can be looked through quickly. */
 export const kinds = [
   "damaged",
   "user",
@@ -20,7 +19,7 @@ export const kinds = [
   "usage",
   "context_edit",
   "unknown",
-  // Behind the others: what is written in an index keeps its number.
+  // New kinds go to the end, because indexes on disk hold the numbers.
   "queue",
   "prefix",
 ] as const;
@@ -32,30 +31,29 @@ const kindNumber = (kind: EntryKind) => kindNumbers.get(kind) ?? 0;
 
 const damaged = kindNumber("damaged");
 
-/** What a byte of the kinds holds: the kind, whether its id is unknown, and whether it was re-attached. */
-const [kindBits, namelessBit, reattachedBit] = [0x3f, 0x40, 0x80];
+/** A byte of the kinds column holds the kind, whether the id is unknown, and whether the entry was re-attached. */
+const [kindBits, unknownIdBit, reattachedBit] = [0x3f, 0x40, 0x80];
 
-/** What a line with this type, and for a message this role, is. */
+/** The kind of a line with this type and, for a message, this role. */
 export function getKind(type: string, role: unknown): EntryKind {
   if (type === "message") return role === "user" || role === "assistant" || role === "toolResult" ? role : "message";
   return entryTypes.has(type) ? (type as EntryKind) : "unknown";
 }
 
-/** One row, by its number. */
 export interface EntryRow {
   offset: number;
   length: number;
   /** The row of its parent; -1 for a root. */
   parent: number;
-  /** See `idNumber`; undefined for a damaged entry that does not even tell its id. */
+  /** See `idNumber`; undefined for a damaged entry whose id is lost. */
   id: number | undefined;
   kind: EntryKind;
-  /** Its real parent is lost. */
+  /** Whether its real parent is lost. */
   isReattached: boolean;
 }
 
-/** How many rows are looked through, in all searches together, before looking them up is worth a map. */
-const maxSearched = 4_000_000;
+/** After this many rows were compared, in all searches together, a map is built. */
+const maxSearchedRows = 4_000_000;
 
 export class EntryTable {
   #count = 0;
@@ -65,11 +63,11 @@ export class EntryTable {
   #ids = new Int32Array(64);
   /** See `kindBits`. */
   #kinds = new Uint8Array(64);
-  /** The latest damaged row that nobody hangs on yet; -1 when there is none. */
+  /** The latest damaged row without children; -1 if there is none. */
   #childless = -1;
-  #searched = 0;
-  /** The latest row of each id; made when it is worth it. */
-  #rows: Map<number, number> | undefined;
+  #searchedRows = 0;
+  /** The latest row of each id. */
+  #rowsById: Map<number, number> | undefined;
 
   get count(): number {
     return this.#count;
@@ -77,118 +75,113 @@ export class EntryTable {
 
   add({ offset, length, parent, id, kind, isReattached }: EntryRow): number {
     const row = this.#count++;
-    if (row === this.#kinds.length) this.#grow(row * 2);
+    if (row === this.#kinds.length) this.#grow(Math.max(64, row * 2));
     this.#offsets[row] = offset;
     this.#lengths[row] = length;
     this.#parents[row] = parent;
     this.#ids[row] = id ?? 0;
-    this.#kinds[row] = kindNumber(kind) | (isReattached ? reattachedBit : 0) | (id === undefined ? namelessBit : 0);
-    if (id !== undefined) this.#rows?.set(id, row);
-    this.#watch(row);
+    this.#kinds[row] = kindNumber(kind) | (isReattached ? reattachedBit : 0) | (id === undefined ? unknownIdBit : 0);
+    if (id !== undefined) this.#rowsById?.set(id, row);
+    this.#updateChildless(row);
     return row;
   }
 
-  #watch(row: number): void {
+  #updateChildless(row: number): void {
     if (this.#parents[row] === this.#childless) this.#childless = -1;
     if ((this.#kinds[row]! & kindBits) === damaged) this.#childless = row;
   }
 
   /**
-   * Where to hang what has lost its parent: on the damaged row that is likely to have been it, which is known by this id
-   * from now on, else on the last one.
+   * The row that an entry is attached to if its parent `id` is unknown: the latest damaged row without children, which
+   * most likely was the parent and has this id from now on; otherwise the last row.
    */
-  standIn(id: number): number {
+  replaceParent(id: number): number {
     const row = this.#childless;
     if (row < 0 || Number.isNaN(id)) return this.#count - 1;
     this.#ids[row] = id;
-    this.#kinds[row]! &= ~namelessBit;
-    this.#rows?.set(id, row);
+    this.#kinds[row]! &= ~unknownIdBit;
+    this.#rowsById?.set(id, row);
     return row;
   }
 
   offset = (row: number): number => this.#offsets[row]!;
   length = (row: number): number => this.#lengths[row]!;
   parent = (row: number): number => this.#parents[row]!;
-  /** See `idNumber`; says nothing for a damaged row. */
+  /** See `idNumber`. Meaningless for a damaged row. */
   id = (row: number): number => this.#ids[row]!;
   kind = (row: number): EntryKind => kinds[this.#kinds[row]! & kindBits] ?? "unknown";
   isReattached = (row: number): boolean => (this.#kinds[row]! & reattachedBit) !== 0;
-  /** Every number is somebody's id, so that a row has none is said beside it. */
-  #isNameless = (row: number): boolean => (this.#kinds[row]! & namelessBit) !== 0;
+  #hasId = (row: number): boolean => (this.#kinds[row]! & unknownIdBit) === 0;
 
   /**
-   * The latest row with this number for an id; -1 when there is none. Ids of eight hex digits are told apart for
-   * certain; for others the log has to be asked.
+   * The latest row with this id number; -1 if there is none. The number of an id of eight hex digits is unique; for other
+   * ids the entry has to be compared.
    */
   find(id: number): number {
-    if (this.#rows) return this.#rows.get(id) ?? -1;
-    // Nearly always it is among the last, where this begins.
-    const row = this.#lastNamed(id);
-    this.#searched += this.#count - row;
-    if (this.#searched > maxSearched) {
-      this.#rows = new Map();
-      for (let at = 0; at < this.#count; at++) if (!this.#isNameless(at)) this.#rows.set(this.#ids[at]!, at);
+    if (this.#rowsById) return this.#rowsById.get(id) ?? -1;
+    // Nearly always the row is among the last.
+    let row = this.#count;
+    do row = row > 0 ? this.#ids.lastIndexOf(id, row - 1) : -1;
+    while (row >= 0 && !this.#hasId(row));
+    this.#searchedRows += this.#count - row;
+    if (this.#searchedRows > maxSearchedRows) {
+      this.#rowsById = new Map();
+      for (let other = 0; other < this.#count; other++) {
+        if (this.#hasId(other)) this.#rowsById.set(this.#ids[other]!, other);
+      }
     }
     return row;
   }
 
-  #lastNamed(id: number): number {
-    for (let before = this.#count; before > 0;) {
-      const row = this.#ids.lastIndexOf(id, before - 1);
-      if (row < 0 || !this.#isNameless(row)) return row;
-      before = row;
-    }
-    return -1;
-  }
-
-  /** The latest row of one of these kinds, from `row` up through its parents; -1 when there is none. */
-  ancestor(row: number, ...wanted: EntryKind[]): number {
+  /** The nearest row of one of these kinds among `row` and its ancestors; -1 if there is none. */
+  findAncestor(row: number, ...kinds: EntryKind[]): number {
     // A branch may be a hundred thousand rows long.
-    const mask = wanted.reduce((bits, kind) => bits | (1 << kindNumber(kind)), 0);
-    let at = row;
-    while (at >= 0 && (mask & (1 << (this.#kinds[at]! & kindBits))) === 0) at = this.#parents[at]!;
-    return at;
+    const mask = toMask(kinds);
+    let ancestor = row;
+    while (ancestor >= 0 && (mask & (1 << (this.#kinds[ancestor]! & kindBits))) === 0)
+      ancestor = this.#parents[ancestor]!;
+    return ancestor;
   }
 
-  /** The nearest row that can be read, from `row` up through its parents; -1 when there is none. */
-  nearestEntry(row: number): number {
-    let at = row;
-    while (at >= 0 && this.kind(at) === "damaged") at = this.#parents[at]!;
-    return at;
+  /** The nearest readable row among `row` and its ancestors; -1 if there is none. */
+  findReadable(row: number): number {
+    let ancestor = row;
+    while (ancestor >= 0 && this.kind(ancestor) === "damaged") ancestor = this.#parents[ancestor]!;
+    return ancestor;
   }
 
-  /** The last row that is an entry; -1 when there is none. */
+  /** The last readable row; -1 if there is none. */
   lastEntry(): number {
     let row = this.#count - 1;
     while (row >= 0 && this.kind(row) === "damaged") row--;
     return row;
   }
 
-  /** The rows of a kind, in the order of the log. */
-  toRows(kind: EntryKind): number[] {
-    return this.#rowsWhere((row) => this.kind(row) === kind);
+  /** The rows of one kind, in the order of the log. */
+  rowsOfKind(kind: EntryKind): number[] {
+    return this.#filter((row) => this.kind(row) === kind);
   }
 
-  getCount(kind: EntryKind): number {
-    const number = kindNumber(kind);
+  countKinds(...kinds: EntryKind[]): number {
+    const mask = toMask(kinds);
     let count = 0;
-    for (let row = 0; row < this.#count; row++) if ((this.#kinds[row]! & kindBits) === number) count++;
+    for (let row = 0; row < this.#count; row++) if ((mask & (1 << (this.#kinds[row]! & kindBits))) !== 0) count++;
     return count;
   }
 
-  /** The rows of all entries that can be read. */
+  /** The rows of all readable entries. */
   entryRows(): number[] {
-    return this.#rowsWhere((row) => this.kind(row) !== "damaged");
+    return this.#filter((row) => this.kind(row) !== "damaged");
   }
 
-  /** The rows that hang on one; on nothing, with -1. */
+  /** The readable children of a row; the roots for -1. */
   getChildren(parent: number): number[] {
-    return this.#rowsWhere((row) => this.parent(row) === parent && this.kind(row) !== "damaged");
+    return this.#filter((row) => this.parent(row) === parent && this.kind(row) !== "damaged");
   }
 
-  #rowsWhere(isWanted: (row: number) => boolean): number[] {
+  #filter(isIncluded: (row: number) => boolean): number[] {
     const rows: number[] = [];
-    for (let row = 0; row < this.#count; row++) if (isWanted(row)) rows.push(row);
+    for (let row = 0; row < this.#count; row++) if (isIncluded(row)) rows.push(row);
     return rows;
   }
 
@@ -203,16 +196,16 @@ export class EntryTable {
     );
   }
 
-  /** Undefined when the bytes cannot be a table of so many rows. */
+  /** Undefined if the bytes are not a valid table of `count` rows. */
   static decode(bytes: Buffer, count: number): EntryTable | undefined {
     if (bytes.length !== count * bytesPerRow) return undefined;
     const table = new EntryTable();
-    // Columns need their bytes aligned, so they are copied.
-    let at = 0;
+    // Typed arrays need aligned bytes, so the columns are copied.
+    let position = bytes.byteOffset;
     const take = (size: number) => {
-      const from = bytes.byteOffset + at;
-      at += size * count;
-      return bytes.buffer.slice(from, bytes.byteOffset + at) as ArrayBuffer;
+      const start = position;
+      position += size * count;
+      return bytes.buffer.slice(start, position) as ArrayBuffer;
     };
     table.#count = count;
     table.#offsets = new Float64Array(take(8));
@@ -220,24 +213,23 @@ export class EntryTable {
     table.#parents = new Int32Array(take(4));
     table.#ids = new Int32Array(take(4));
     table.#kinds = new Uint8Array(take(1));
-    return table.#isSound() ? table : undefined;
+    return table.#isValid() ? table : undefined;
   }
 
-  /** Parents come before their children: whoever walks up arrives. */
-  #isSound(): boolean {
+  /** Parents come before their children, so that every walk to a root ends. */
+  #isValid(): boolean {
     for (let row = 0; row < this.#count; row++) {
       const parent = this.#parents[row]!;
       if (parent < -1 || parent >= row) return false;
-      this.#watch(row);
+      this.#updateChildless(row);
     }
     return true;
   }
 
-  #grow(wanted: number): void {
-    const size = Math.max(64, wanted);
-    const copy = <T extends { set(from: T): void }>(to: T, from: T): T => {
-      to.set(from);
-      return to;
+  #grow(size: number): void {
+    const copy = <T extends { set(source: T): void }>(target: T, source: T): T => {
+      target.set(source);
+      return target;
     };
     this.#offsets = copy(new Float64Array(size), this.#offsets);
     this.#lengths = copy(new Uint32Array(size), this.#lengths);
@@ -249,16 +241,18 @@ export class EntryTable {
 
 const bytesPerRow = 8 + 4 + 4 + 4 + 1;
 
+const toMask = (kinds: readonly EntryKind[]) => kinds.reduce((mask, kind) => mask | (1 << kindNumber(kind)), 0);
+
 const plainId = /^[0-9a-f]{8}$/;
 
-/** Whether an id is told apart from every other by its number. */
+/** Whether no other id has the same number. */
 export const isPlainId = (id: string) => plainId.test(id);
 
-/** An id as 32 bits. With a sign, because those are the numbers that cost no memory of their own. */
+/** An id as a signed 32-bit number, which V8 stores without an object. */
 export function idNumber(id: string): number {
   if (plainId.test(id)) return Number.parseInt(id, 16) | 0;
   // FNV-1a: good enough to find candidates.
   let hash = 0x811c9dc5;
-  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  for (let index = 0; index < id.length; index++) hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
   return hash | 0;
 }

@@ -1,4 +1,4 @@
-/** The lines of a session's log: the types are part of the protocol, since surfaces show them too. */
+/** The entries of a session's log. Their types are part of the protocol, because surfaces show them too. */
 import type { AgentMessage } from "@tau/agent";
 import type { EntryBase, MessageEntry, SessionEntry } from "@tau/protocol";
 
@@ -27,18 +27,17 @@ export {
 
 export const sessionVersion = 3;
 
-/** An entry that is about to be written; the log decides its id, its parent and its time. */
+/** An entry to be appended: the session sets its id, its parent and its time. */
 export type NewEntry = Draft<Exclude<SessionEntry, MessageEntry>> | NewMessageEntry;
 type Draft<Entry> = Entry extends EntryBase ? Omit<Entry, "id" | "parentId" | "timestamp"> : never;
-/** Applications may add messages of their own (see `CustomAgentMessages`); they are written as they are. */
+/** Includes the messages that applications add through `CustomAgentMessages`. */
 type NewMessageEntry = Omit<Draft<MessageEntry>, "message"> & { message: AgentMessage };
 
-/** What every session, in a file or in memory, can say of itself. */
 export interface SessionNode {
   id: string;
-  /** Null for a session that came from no other. */
+  /** The session that it was branched or forked from. */
   parentId: string | null;
-  /** The entry of the parent from which it continues; null when it did not branch off. */
+  /** The entry of the parent session that it continues from. */
   branchPoint: string | null;
   /** Milliseconds since the epoch. */
   createdAt: number;

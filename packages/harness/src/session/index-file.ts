@@ -1,26 +1,26 @@
-/** The index beside a log: its table as bytes, with what proves that it belongs to the log. Never trusted for content. */
+/** The index beside a log: its table as bytes, and what proves that it belongs to the log. Holds no content. */
 import { crc32 } from "node:zlib";
 import { EntryTable } from "./entry-table.ts";
+import { hexCrc } from "./line.ts";
 import type { Recovered } from "./recover.ts";
-import type { SessionProblem } from "./scan.ts";
 
 const format = "tau session index 3";
 
-/** The first line of an index. */
-interface IndexHead extends Omit<Recovered, "table" | "problems"> {
+/** The first line after the checksum. */
+interface IndexHead extends Omit<Recovered, "table"> {
   format: string;
-  /** Of the log. */
+  /** The identity of the log. */
   identity: string;
+  /** The CRC-32 of the log's last bytes. */
   tail: number;
   count: number;
-  problems: SessionProblem[];
 }
 
-/** An index begins with eight digits and a line feed: the checksum of all that follows. */
-const sumLength = 9;
-const getSum = (bytes: Buffer) => `${crc32(bytes).toString(16).padStart(8, "0")}\n`;
+/** An index begins with a line of eight hex digits: the checksum of everything after it. */
+const checksumLength = 9;
+const formatChecksum = (bytes: Buffer) => `${hexCrc(bytes)}\n`;
 
-/** How much of the log's end an index remembers. */
+/** How many bytes of the log's end the index is compared with. */
 export const tailBytes = 4096;
 
 export interface IndexProof {
@@ -29,7 +29,7 @@ export interface IndexProof {
   tail: Buffer;
 }
 
-/** What is known is taken now; the proof, for which the log has to be read, may come when more is known. */
+/** Takes the state of now; the proof, for which the log has to be read, may follow when the log has grown. */
 export function encodeIndex({ table, problems, ...known }: Recovered): (proof: IndexProof) => Buffer {
   const columns = table.encode();
   const { count } = table;
@@ -37,29 +37,29 @@ export function encodeIndex({ table, problems, ...known }: Recovered): (proof: I
   return ({ identity, tail }) => {
     const head: IndexHead = { format, identity, ...known, tail: crc32(tail), count, problems: lasting };
     const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), columns]);
-    return Buffer.concat([Buffer.from(getSum(bytes)), bytes]);
+    return Buffer.concat([Buffer.from(formatChecksum(bytes)), bytes]);
   };
 }
 
-/** An index whose own bytes are whole. Whether it fits the log is for `fits` to say. */
 export interface DecodedIndex {
   recovered: Recovered;
   identity: string;
   tail: number;
 }
 
+/** Undefined if the index is damaged. `matchesLog` tells whether it belongs to the log. */
 export function decodeIndex(bytes: Buffer): DecodedIndex | undefined {
-  const summed = bytes.subarray(sumLength);
-  if (bytes.toString("latin1", 0, sumLength) !== getSum(summed)) return undefined;
-  const end = summed.indexOf(0x0a);
-  const head = end < 0 ? undefined : parseHead(summed.toString("utf8", 0, end));
-  const table = head && EntryTable.decode(summed.subarray(end + 1), head.count);
+  const body = bytes.subarray(checksumLength);
+  if (bytes.toString("latin1", 0, checksumLength) !== formatChecksum(body)) return undefined;
+  const headEnd = body.indexOf(0x0a);
+  const head = headEnd < 0 ? undefined : parseHead(body.toString("utf8", 0, headEnd));
+  const table = head && EntryTable.decode(body.subarray(headEnd + 1), head.count);
   if (!table) return undefined;
-  const { header, problems, unlisted, line, identity, tail } = head;
-  return { recovered: { table, problems, unlisted, header, end: head.end, line }, identity, tail };
+  const { header, problems, unlisted, end, line, identity, tail } = head;
+  return { recovered: { table, problems, unlisted, header, end, line }, identity, tail };
 }
 
-export const fits = (index: DecodedIndex, { identity, tail }: IndexProof) =>
+export const matchesLog = (index: DecodedIndex, { identity, tail }: IndexProof) =>
   index.identity === identity && index.tail === crc32(tail);
 
 function parseHead(text: string): IndexHead | undefined {

@@ -1,4 +1,4 @@
-/** Sessions: the log, its tree, its compaction. */
+/** Sessions: their logs, their trees and their compaction. */
 export type { Summariser } from "../compaction/ask.ts";
 export {
   type BranchSummaryRequest,
@@ -26,7 +26,7 @@ export {
 export { contextTokens, estimateTokens } from "../compaction/tokens.ts";
 export type { Durability } from "./append-queue.ts";
 export type { SessionTreeNode } from "./branch.ts";
-export type { ListOptions, ListProgress } from "./catalogue.ts";
+export type { ListOptions, ListProgress } from "./list-sessions.ts";
 export { buildContext, contextEntries, type ContextMessage, contextMessages, type SessionContext } from "./context.ts";
 export type {
   AcceptedEntry,

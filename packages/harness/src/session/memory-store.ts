@@ -1,22 +1,27 @@
 import type { LeaseHolder } from "@tau/tools/platform";
-import { type AppendOutcome, closedError, type LogStore } from "./store.ts";
+import { type AppendOutcome, closedError, closedOutcome, type LogStore } from "./store.ts";
 
 /** A log in memory, which any number of stores may open one after the other. */
 export class MemoryLog {
-  bytes: Buffer = Buffer.alloc(0);
-  /** How much of `bytes` is used: they grow by more than was asked for. */
-  size = 0;
+  /** Grows by more than is needed; only the first `size` bytes are used. */
+  bytes: Buffer;
+  size: number;
   holder: LeaseHolder | undefined;
   generation = 0;
   modifiedMs = 0;
   readonly aside: Buffer[] = [];
+
+  constructor(bytes: Uint8Array = Buffer.alloc(0)) {
+    this.bytes = Buffer.from(bytes);
+    this.size = bytes.length;
+  }
 }
 
 export interface MemoryStoreOptions {
   name?: string;
-  /** Default: a new, empty one. */
+  /** Default: a new, empty log. */
   log?: MemoryLog;
-  /** When something was written. Default: never. */
+  /** The time of a write. Default: always 0. */
   now?: () => number;
 }
 
@@ -25,15 +30,10 @@ export function createMemoryStore({
   log = new MemoryLog(),
   now = () => 0,
 }: MemoryStoreOptions = {}): LogStore {
-  const me: LeaseHolder = {
-    id: `${name}-${++log.generation}`,
-    pid: process.pid,
-    startTime: "",
-    bootId: "",
-    generation: log.generation,
-  };
+  const generation = ++log.generation;
+  const self: LeaseHolder = { id: `${name}-${generation}`, pid: process.pid, startTime: "", bootId: "", generation };
   /** Why nothing can be written any more. */
-  let dead: AppendOutcome | undefined;
+  let failure: AppendOutcome | undefined;
   let isClosed = false;
   return {
     name,
@@ -43,9 +43,9 @@ export function createMemoryStore({
       return Buffer.from(log.bytes.subarray(position, Math.min(position + length, log.size)));
     },
     async append(bytes, { position }) {
-      if (dead) return dead;
+      if (failure) return failure;
       if (position !== log.size)
-        return (dead = { kind: "overtaken", reason: `the log ends at ${log.size}, not at ${position}` });
+        return (failure = { kind: "overtaken", reason: `the log ends at ${log.size}, not at ${position}` });
       if (log.size + bytes.length > log.bytes.length) {
         const larger = Buffer.alloc(Math.max(1024, 2 * (log.size + bytes.length)));
         log.bytes.copy(larger, 0, 0, log.size);
@@ -63,16 +63,16 @@ export function createMemoryStore({
       return `${name}, aside ${log.aside.length}`;
     },
     async acquire() {
-      if (log.holder && log.holder !== me) return { kind: "busy", holder: log.holder };
-      log.holder = me;
+      if (log.holder && log.holder !== self) return { kind: "busy", holder: log.holder };
+      log.holder = self;
       return { kind: "held" };
     },
     readIndex: async () => undefined,
     writeIndex: async () => undefined,
     async close() {
       isClosed = true;
-      dead ??= { kind: "failed", reason: "the session is closed", canRetry: false };
-      if (log.holder === me) log.holder = undefined;
+      failure ??= closedOutcome;
+      if (log.holder === self) log.holder = undefined;
     },
   };
 }

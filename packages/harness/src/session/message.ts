@@ -1,6 +1,6 @@
-/** The messages that a session adds to the engine's, and what a model is sent for each. */
+/** The messages that a session adds to those of the engine, and what a model is sent for each. */
 import type { AgentMessage } from "@tau/agent";
-import type { ImageContent, Message, TextContent } from "@tau/ai";
+import type { AssistantMessage, ImageContent, Message, TextContent } from "@tau/ai";
 import type {
   BashExecutionMessage,
   BranchSummaryMessage,
@@ -8,6 +8,7 @@ import type {
   CustomMessage,
 } from "@tau/protocol";
 import { fenced } from "../fence.ts";
+import { toText } from "../compaction/text.ts";
 
 declare module "@tau/agent" {
   interface CustomAgentMessages {
@@ -18,14 +19,13 @@ declare module "@tau/agent" {
   }
 }
 
-/** What a model is sent for a transcript. Messages of other applications' own are left out. */
+/** Whether a message is an answer that neither failed nor was aborted. */
+export const isFinishedAnswer = (message: AgentMessage | undefined): message is AssistantMessage =>
+  message?.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
+
+/** The messages of a transcript as a model is sent them. Messages with unknown roles are left out. */
 export function convertToLlm(messages: AgentMessage[]): Message[] {
-  const sent: Message[] = [];
-  for (const message of messages) {
-    const converted = toLlm(message);
-    if (converted) sent.push(converted);
-  }
-  return sent;
+  return messages.flatMap((message) => toLlm(message) ?? []);
 }
 
 function toLlm(message: AgentMessage): Message | undefined {
@@ -39,18 +39,19 @@ function toLlm(message: AgentMessage): Message | undefined {
     case "custom":
       return userMessage(message.content, message.timestamp);
     case "branchSummary":
-      return userMessage(tagged("branch_summary", branchIntroduction, getText(message.summary)), message.timestamp);
+      return userMessage(enclose("branch_summary", branchIntroduction, message.summary), message.timestamp);
     case "compactionSummary":
-      return userMessage(tagged("summary", compactionIntroduction, getText(message.summary)), message.timestamp);
+      return userMessage(enclose("summary", compactionIntroduction, message.summary), message.timestamp);
     default:
       return undefined;
   }
 }
 
-const compactionIntroduction = "Earlier parts of this conversation were replaced by this summary of them:";
-const branchIntroduction = "Before this point another way was tried and left. This is a summary of it:";
+const compactionIntroduction = "Earlier parts of this conversation were replaced by this summary:";
+const branchIntroduction = "Another approach was tried before and then abandoned. This is a summary of it:";
 
-const tagged = (tag: string, introduction: string, text: string) => `${introduction}\n\n<${tag}>\n${text}\n</${tag}>`;
+const enclose = (tag: string, introduction: string, text: unknown) =>
+  `${introduction}\n\n<${tag}>\n${toText(text)}\n</${tag}>`;
 
 const userMessage = (content: string | (TextContent | ImageContent)[], timestamp: number): Message => ({
   role: "user",
@@ -58,17 +59,13 @@ const userMessage = (content: string | (TextContent | ImageContent)[], timestamp
   timestamp,
 });
 
-/** A command and what came of it, for the model. */
 function bashText({ command, output, exitCode, cancelled, truncated, fullOutputPath }: BashExecutionMessage): string {
   const parts = [
-    `I ran this command:\n\n${fenced(getText(command))}`,
-    output ? `Output:\n\n${fenced(getText(output))}` : "(no output)",
+    `I ran this command:\n\n${fenced(toText(command))}`,
+    output ? `Output:\n\n${fenced(toText(output))}` : "(no output)",
   ];
   if (cancelled) parts.push("(cancelled)");
   else if (typeof exitCode === "number" && exitCode !== 0) parts.push(`It exited with code ${exitCode}.`);
-  if (truncated && fullOutputPath) parts.push(`[The output is cut; all of it is in ${fullOutputPath}]`);
+  if (truncated && fullOutputPath) parts.push(`[The output is truncated. Full output: ${fullOutputPath}]`);
   return parts.join("\n\n");
 }
-
-/** What comes from a log that somebody edited may be no text at all. */
-const getText = (given: unknown): string => (typeof given === "string" ? given : "");

@@ -1,26 +1,26 @@
 /**
- * Lines of older sessions in today's form, one at a time and in the order of the file. Version 1 was linear and had no ids;
- * version 2 had another name for what extensions say. Pure but for what a migration remembers of the lines before.
+ * Converts entries of older versions, one at a time and in the order of the file. Version 1 was linear and had no ids;
+ * version 2 had another name for the messages of extensions.
  */
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
 
-/** An entry as it was read: nothing is known of it but its type. */
+/** An entry that was not validated. */
 export interface RawEntry {
   type: string;
   [field: string]: unknown;
 }
 
-/** Takes the entries in the order of the file, with the numbers of their lines. The header is line 1. */
+/** Stateful: takes the entries of one file in order. The header is line 1. */
 export type Migration = (entry: RawEntry, lineNumber: number) => SessionEntry;
 
-/** The id of an entry that has none: its line in hex. The same file always gives the same ids. */
+/** The id of an entry without one. The same file always gets the same ids. */
 export const idOfLine = (lineNumber: number): string => lineNumber.toString(16).padStart(8, "0");
 
-/** What a header says of the version. Files of before versions were counted do not name one. */
+/** The first version did not name itself. */
 export const getVersion = (header: Readonly<Record<string, unknown>>): number =>
   typeof header.version === "number" && header.version >= 1 ? Math.floor(header.version) : 1;
 
-/** The header of any version as today's. Fields that are not known stay. */
+/** Unknown fields are kept. */
 export function migrateHeader(header: Readonly<Record<string, unknown>>): SessionHeader {
   const { branchedFrom, ...others } = header;
   const parent = typeof branchedFrom === "string" && { parentSession: branchedFrom };
@@ -30,11 +30,11 @@ export function migrateHeader(header: Readonly<Record<string, unknown>>): Sessio
   return { ...parent, ...others, ...own, type: "session", version: sessionVersion };
 }
 
-/** For all lines of one file whose header names `version`. A version that is newer than ours is read as ours. */
+/** Creates the migration for one file. Newer versions are not changed. */
 export function createMigration(version: number): Migration {
   if (version >= 3) return (entry) => entry as unknown as SessionEntry;
   if (version >= 2) return (entry) => renameRole(entry) as unknown as SessionEntry;
-  const link = createLinks();
+  const link = createLinker();
   return (entry, lineNumber) => renameRole(link(entry, lineNumber)) as unknown as SessionEntry;
 }
 
@@ -46,33 +46,31 @@ function renameRole(entry: RawEntry): RawEntry {
   return { ...entry, message: { ...message, role: "custom" } };
 }
 
-/** Gives every entry its id, and the one before it as its parent. */
-function createLinks(): (entry: RawEntry, lineNumber: number) => RawEntry {
+/** Gives each entry an id, and the entry before it as its parent. */
+function createLinker(): (entry: RawEntry, lineNumber: number) => RawEntry {
   const lines: number[] = [];
   const ids: string[] = [];
   return (entry, lineNumber) => {
-    const { type, id: given, parentId: parent, ...fields } = entry;
-    // A file that lost its version may have ids all the same, and labels and compactions refer to them.
-    const id = typeof given === "string" && given !== "" ? given : idOfLine(lineNumber);
-    const parentId = typeof parent === "string" || (parent === null && id === given) ? parent : (ids.at(-1) ?? null);
+    const { type, id: ownId, parentId: ownParent, ...fields } = entry;
+    // A file without a version may still have ids, and labels and compactions refer to them.
+    const id = typeof ownId === "string" && ownId !== "" ? ownId : idOfLine(lineNumber);
+    const hasParent = typeof ownParent === "string" || (ownParent === null && id === ownId);
+    const parentId = hasParent ? ownParent : (ids.at(-1) ?? null);
     lines.push(lineNumber);
     ids.push(id);
     const linked = { type, id, parentId, ...fields };
-    return type === "compaction" ? nameFirstKept(linked, (line) => ids[firstFrom(lines, line)] ?? id) : linked;
+    if (type !== "compaction") return linked;
+    // Version 1 named the first kept entry by its line, counted from 0. If that line is damaged, the next one is kept.
+    const { firstKeptEntryIndex: index, ...compaction } = linked as RawEntry;
+    if (typeof compaction.firstKeptEntryId === "string") return compaction;
+    const firstKept = typeof index === "number" ? findFirstFrom(lines, index + 1) : lines.length;
+    return { ...compaction, firstKeptEntryId: ids[firstKept] ?? id };
   };
 }
 
-/** Version 1 counted lines, the header being 0. A kept line that cannot be read any more is stood for by the next. */
-function nameFirstKept(entry: RawEntry, idFrom: (line: number) => string): RawEntry {
-  const { firstKeptEntryIndex: index, ...fields } = entry;
-  if (typeof fields.firstKeptEntryId === "string") return fields;
-  return { ...fields, firstKeptEntryId: idFrom(typeof index === "number" ? index + 1 : Infinity) };
-}
-
-/** Where in ascending `lines` the first is that is not below `line`. */
-function firstFrom(lines: readonly number[], line: number): number {
-  let low = 0;
-  let high = lines.length;
+/** The index of the first of the ascending `lines` that is not below `line`. */
+function findFirstFrom(lines: readonly number[], line: number): number {
+  let [low, high] = [0, lines.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if (lines[middle]! < line) low = middle + 1;

@@ -1,19 +1,18 @@
-/** From a log's bytes to its table. Pure: the same for bytes in memory, in a file, or the end of one. */
+/** Builds the table of a log from its bytes. Pure: the bytes may be in memory, in a file, or only the end of a file. */
 import { type EntryKind, EntryTable } from "./entry-table.ts";
 import { getFacts, type LineFacts, Scanner, type ScannedPiece, type ScanSink, type SessionProblem } from "./scan.ts";
 
-/** What is known of a log. */
 export interface Recovered {
   table: EntryTable;
-  /** The first of them; the last says how many more there are. */
+  /** The first problems; if there are more, the last one says how many. */
   problems: SessionProblem[];
-  /** How many are not among them. */
+  /** How many problems are not listed. */
   unlisted: number;
-  /** Where the header is; undefined when there is none that can be read. */
+  /** Undefined if there is no readable header. */
   header: Span | undefined;
-  /** The end of what is whole; a torn tail begins here. */
+  /** The end of the last whole line, where a torn tail begins. */
   end: number;
-  /** The number of the line that begins there. */
+  /** The number of the line that begins at `end`. */
   line: number;
 }
 
@@ -24,8 +23,8 @@ interface Span {
 
 type EntryFacts = LineFacts & { kind: EntryKind };
 
-/** Adds an entry that was just written. */
-export function placeEntry(known: Recovered, entry: object, { offset, length }: Span): void {
+/** Adds an entry or a header that was just written. */
+export function addEntry(known: Recovered, entry: object, { offset, length }: Span): void {
   known.end = offset + length + 1;
   known.line++;
   const facts = getFacts(entry);
@@ -34,27 +33,27 @@ export function placeEntry(known: Recovered, entry: object, { offset, length }: 
   else addRow(known.table, facts as EntryFacts, { offset, length });
 }
 
-/** The row's parent is where it should be, or the nearest entry that is known; says whether that is so. */
+/** Returns whether the row was attached to another parent because its own is lost. */
 function addRow(table: EntryTable, { kind, id, parent }: EntryFacts, { offset, length }: Span): boolean {
-  const found = parent === undefined ? -1 : table.find(parent);
-  // The first entry may leave unsaid that it hangs on nothing.
+  const parentRow = parent === undefined ? -1 : table.find(parent);
+  // The first entry of a log is a root even if it does not name its parent.
   const isRoot = parent === undefined || (Number.isNaN(parent) && table.count === 0);
-  const isReattached = !isRoot && (found < 0 || table.kind(found) === "damaged");
-  const nearest = isReattached && found < 0 ? table.standIn(parent) : found;
+  const isReattached = !isRoot && (parentRow < 0 || table.kind(parentRow) === "damaged");
+  const nearest = isReattached && parentRow < 0 ? table.replaceParent(parent) : parentRow;
   table.add({ offset, length, parent: nearest, id, kind, isReattached });
   return isReattached;
 }
 
-/** Nobody reads more, and an index with all of a hostile log's would be larger than the log. */
+/** An index with all problems of a hostile log would be larger than the log. */
 const maxProblems = 1_000;
 
-/** Takes a log in chunks, from its beginning or from where an earlier look ended. */
+/** Takes a log in chunks, from its beginning or from where an index ends. */
 export class Recovery implements ScanSink {
   readonly #known: Recovered;
   readonly #scanner: Scanner;
 
-  /** With `parsesAll`, a right checksum is not taken as proof that a line can be read. */
-  constructor(known: Recovered = emptyLog(), { parsesAll = false } = {}) {
+  /** With `parsesAll`, lines with a right checksum are parsed too. */
+  constructor(known: Recovered = createEmpty(), { parsesAll = false } = {}) {
     this.#known = known;
     this.#scanner = new Scanner(this, { offset: known.end, line: known.line, parsesAll });
   }
@@ -68,22 +67,18 @@ export class Recovery implements ScanSink {
     const known = this.#known;
     known.end = this.#scanner.position;
     known.line = this.#scanner.line;
-    if (!known.header && known.table.count > 0 && !known.problems.some(({ kind }) => kind === "no_header")) {
-      const message = "The first line is no session header; what follows was read without it.";
-      known.problems.unshift({ kind: "no_header", line: 1, offset: 0, message });
+    const { problems, unlisted, line, end } = known;
+    if (!known.header && known.table.count > 0 && !problems.some(({ kind }) => kind === "no_header")) {
+      const message = "The first line is not a session header; the entries were read without it.";
+      problems.unshift({ kind: "no_header", line: 1, offset: 0, message });
     }
-    this.#sayHowManyMore();
-    return known;
-  }
-
-  #sayHowManyMore(): void {
-    const { problems, unlisted, line, end } = this.#known;
-    if (unlisted === 0) return;
-    // A log that goes on after its index has said so before.
-    const before = problems.findIndex(({ kind }) => kind === "more");
-    if (before >= 0) problems.splice(before, 1);
+    if (unlisted === 0) return known;
+    // An index may hold an earlier count.
+    const earlier = problems.findIndex(({ kind }) => kind === "more");
+    if (earlier >= 0) problems.splice(earlier, 1);
     const message = `There are ${unlisted} more problems, which are not listed.`;
     problems.push({ kind: "more", line, offset: end, message });
+    return known;
   }
 
   onPiece({ offset, length, line, facts, traces }: ScannedPiece): void {
@@ -94,13 +89,13 @@ export class Recovery implements ScanSink {
     }
     if (facts?.id === undefined) {
       if (facts) this.onProblem({ kind: "no_id", line, offset, message: `Line ${line} has no id.` });
-      const parent = traces?.parent === undefined ? -1 : table.find(traces.parent);
-      const nearest = parent < 0 ? table.count - 1 : parent;
-      table.add({ offset, length, parent: nearest, id: traces?.id, kind: "damaged", isReattached: false });
+      const parentRow = traces?.parent === undefined ? -1 : table.find(traces.parent);
+      const parent = parentRow < 0 ? table.count - 1 : parentRow;
+      table.add({ offset, length, parent, id: traces?.id, kind: "damaged", isReattached: false });
       return;
     }
     if (!addRow(table, facts as EntryFacts, { offset, length })) return;
-    const message = `What came before line ${line} is lost; it is shown after the nearest entry that is known.`;
+    const message = `The parent of line ${line} is lost; it was attached to the nearest known entry.`;
     this.onProblem({ kind: "reattached", line, offset, message });
   }
 
@@ -111,7 +106,7 @@ export class Recovery implements ScanSink {
   }
 }
 
-const emptyLog = (): Recovered => ({
+const createEmpty = (): Recovered => ({
   table: new EntryTable(),
   problems: [],
   unlisted: 0,
@@ -120,7 +115,7 @@ const emptyLog = (): Recovered => ({
   line: 1,
 });
 
-/** Everything that can be had from a log's bytes. Never throws. */
+/** Never throws. */
 export function recover(bytes: Uint8Array): Recovered {
   const recovery = new Recovery();
   recovery.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));

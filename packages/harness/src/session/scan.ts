@@ -1,38 +1,38 @@
 /**
- * Reading a log's bytes: which entries are there, where, and what is damaged. Pure. A damaged line costs its own entry
- * alone; two lines that lost the line feed between them are both found.
+ * Scans the bytes of a log: which entries it holds, where they are, and what is damaged. Pure. A damaged line costs only
+ * its own entry; two lines that lost the line feed between them are both found.
  */
 import { getErrorMessage } from "@tau/ai";
 import { sessionVersion } from "./entry.ts";
 import { type EntryKind, idNumber, getKind } from "./entry-table.ts";
 import { readChecksum, maxLineBytes, readHex } from "./line.ts";
 
-/** What is known of a line without looking into its content. Ids are those of the table. */
+/** What is known of a line without its content. Ids are numbers, as in the table. */
 export interface LineFacts {
   kind: EntryKind | "header";
-  /** Undefined for an entry without one. */
+  /** Undefined for an entry without an id. */
   id: number | undefined;
-  /** Undefined for a root; not a number for an entry that does not say, which is known by its place alone. */
+  /** Undefined for a root; NaN for an entry that does not name its parent. */
   parent: number | undefined;
 }
 
 export type ProblemKind =
-  /** The last line is not whole: it was never acknowledged. */
+  /** The last line is incomplete: it was never acknowledged. */
   | "torn"
   | "damaged"
-  /** Two entries on one line; both were read. */
+  /** Two entries are on one line; both were read. */
   | "fused"
   | "invalid_utf8"
   | "no_header"
-  /** An entry without an id: only version 1 had such. */
+  /** An entry has no id, as in version 1. */
   | "no_id"
-  /** Its parent is lost; it hangs on the nearest ancestor that is known. */
+  /** The parent is lost; the entry was attached to the nearest known entry. */
   | "reattached"
-  /** Its header names a version that we do not know. It is read as ours. */
+  /** The header names an unknown version. The log is read as the current version. */
   | "newer_version"
-  /** Nothing in it is a header or an entry: the file belongs to somebody else, and is not written to. */
+  /** The file holds neither a header nor an entry: it belongs to another program and is not written to. */
   | "no_session"
-  /** There are so many that the others are only counted. */
+  /** There are too many problems to list; the others are only counted. */
   | "more";
 
 export interface SessionProblem {
@@ -44,14 +44,14 @@ export interface SessionProblem {
   message: string;
 }
 
-/** A piece of a line: an entry, or what is left of one. */
+/** A line, or a part of one: an entry, or what is left of one. */
 export interface ScannedPiece {
   offset: number;
   length: number;
   line: number;
-  /** Undefined for what could not be read. */
+  /** Undefined if it could not be read. */
   facts: LineFacts | undefined;
-  /** What could still be made out of a damaged piece. */
+  /** The ids that are still readable in a damaged piece. */
   traces?: Pick<LineFacts, "id" | "parent">;
 }
 
@@ -65,7 +65,7 @@ export interface ScannerOptions {
   offset?: number;
   /** The number of its first line. Default 1. */
   line?: number;
-  /** Default false: a line of ours with a right checksum is not parsed. */
+  /** Whether lines of ours with a right checksum are parsed too. Default false. */
   parsesAll?: boolean;
 }
 
@@ -99,24 +99,21 @@ export class Scanner {
       this.#endLine(chunk.subarray(start, end));
       start = end + 1;
     }
-    if (start < chunk.length) this.#keep(chunk.subarray(start));
-  }
-
-  #keep(bytes: Buffer): void {
-    if (this.#rest.zeros > 0 && !isZeros(bytes)) this.#takeUpToZeros();
-    this.#rest.add(bytes);
+    if (start === chunk.length) return;
+    const rest = chunk.subarray(start);
+    if (this.#rest.zeros > 0 && !isZeros(rest)) this.#takeUpToZeros();
+    this.#rest.add(rest);
   }
 
   #endLine(bytes: Buffer): void {
     if (this.#rest.zeros > 0) this.#takeUpToZeros();
-    const { isOverlong } = this.#rest;
-    if (isOverlong) this.#takeLost(this.#rest.clear() + bytes.length, tooLong);
+    if (this.#rest.isOverlong) this.#takeLost(this.#rest.clear() + bytes.length, tooLong);
     else this.#take(this.#rest.join(bytes));
     this.#offset++;
     this.#line++;
   }
 
-  /** No entry goes on behind zeros: what stands before them in the line is all of it. */
+  /** An entry holds no zeros, so it ends before them. */
   #takeUpToZeros(): void {
     const { zeros } = this.#rest;
     this.#take(this.#rest.join());
@@ -124,99 +121,94 @@ export class Scanner {
   }
 
   /**
-   * The end of the log. What has no line feed is an entry if it is whole, also with zeros behind it or a byte that was a
-   * line feed once. The rest is a torn tail, which is not taken: `position` stays where it begins.
+   * Ends the log. A last line without a line feed is taken if it is whole, even with zeros or one other byte behind it. A
+   * torn tail is not taken: `position` stays where it begins.
    */
   end(): void {
     const { zeros, isOverlong } = this.#rest;
     const tail = isOverlong ? Buffer.alloc(0) : this.#rest.join();
     const isWhole = (bytes: Buffer) =>
-      this.#read(trimmed(this.#offset === 0 ? withoutMark(bytes) : bytes)).kind === "whole";
-    const whole = [tail, tail.subarray(0, -1)].find(isWhole) ?? tail.subarray(0, this.#endOfEntries(tail));
+      this.#read(trim(this.#offset === 0 ? withoutByteOrderMark(bytes) : bytes)).kind === "whole";
+    const whole = [tail, tail.subarray(0, -1)].find(isWhole) ?? tail.subarray(0, this.#findEndOfEntries(tail));
     if (whole.length > 0) {
       this.#take(whole);
       this.#line++;
     }
-    const left = isOverlong ? this.#rest.clear() : tail.length - whole.length + zeros;
-    if (left === 0) return;
-    const message = `The last line is not whole (${left} bytes): it was never acknowledged.`;
+    const tornLength = isOverlong ? this.#rest.clear() : tail.length - whole.length + zeros;
+    if (tornLength === 0) return;
+    const message = `The last line is not whole (${tornLength} bytes): it was never acknowledged.`;
     this.#sink.onProblem({ kind: "torn", line: this.#line, offset: this.#offset, message });
   }
 
   #take(bytes: Buffer): void {
-    const from = this.#offset;
-    const line = this.#line;
+    const body = this.#offset === 0 ? withoutByteOrderMark(bytes) : bytes;
+    const text = trim(body);
+    const offset = this.#offset + bytes.length - body.length + countLeadingBlanks(body);
     this.#offset += bytes.length;
-    const body = from === 0 ? withoutMark(bytes) : bytes;
-    const whole = trimmed(body);
-    if (whole.length === 0) return;
-    const offset = from + bytes.length - body.length + leadingBlanks(body);
-    const piece = this.#read(whole);
-    if (piece.kind === "whole") this.#report(piece, { offset, length: whole.length, line });
-    else for (const part of this.#getParts(whole, piece)) this.#reportPart(part, offset, line);
+    if (text.length === 0) return;
+    const content = this.#read(text);
+    if (content.kind === "whole") this.#report({ start: 0, bytes: text, content }, offset);
+    else for (const part of this.#split(text, content)) this.#report(part, offset);
   }
 
-  /** Bytes of which no more is known than that they are no entry. */
   #takeLost(length: number, reason: string): void {
-    const at = { offset: this.#offset, length, line: this.#line };
+    const offset = this.#offset;
     this.#offset += length;
-    this.#sink.onPiece({ ...at, facts: undefined });
-    this.#reportDamage(at, reason);
+    this.#sink.onPiece({ offset, length, line: this.#line, facts: undefined });
+    this.#reportProblem("damaged", offset, `is damaged: ${reason}.`);
   }
 
-  #read(bytes: Buffer): Piece {
-    return readPiece(bytes, this.#parsesAll);
+  #read(bytes: Buffer): Content {
+    return readContent(bytes, this.#parsesAll);
   }
 
-  /** A line that cannot be read as one entry may be several: then what stood between them is lost. */
-  #getParts(line: Buffer, piece: Piece): Part[] {
-    const cuts = cutsIn(line);
-    if (cuts.length === 1) return [{ from: 0, bytes: line, piece }];
-    const parts = cuts.map((from, at) => {
-      const bytes = line.subarray(from, endBefore(line, cuts[at + 1]));
+  /** A line that is not one whole entry may hold several without the line feeds between them. */
+  #split(line: Buffer, content: Content): Part[] {
+    const unsplit: Part = { start: 0, bytes: line, content };
+    const starts = findStarts(line);
+    if (starts.length === 1) return [unsplit];
+    const parts = starts.map((start, index): Part => {
+      const bytes = line.subarray(start, findEnd(line, starts[index + 1]));
       const part = this.#read(bytes);
-      return { from, bytes, piece: part, isFused: from > 0 && part.kind === "whole" && line[from - 1] !== 0 };
+      const isFused = start > 0 && part.kind === "whole" && line[start - 1] !== 0;
+      return { start, bytes, content: part, isFused };
     });
-    return parts.some((part) => part.piece.kind === "whole") ? parts : [{ from: 0, bytes: line, piece }];
+    return parts.some((part) => part.content.kind === "whole") ? parts : [unsplit];
   }
 
-  /** Where the last entry ends of those that can be read from a line that is not whole. */
-  #endOfEntries(line: Buffer): number {
-    const last = this.#getParts(line, notWhole).findLast((part) => part.piece.kind === "whole");
-    return last ? last.from + last.bytes.length : 0;
+  /** Where the last whole entry ends in a line that is not whole. */
+  #findEndOfEntries(line: Buffer): number {
+    const last = this.#split(line, incomplete).findLast((part) => part.content.kind === "whole");
+    return last ? last.start + last.bytes.length : 0;
   }
 
-  #report({ facts, note }: Piece & { kind: "whole" }, at: { offset: number; length: number; line: number }): void {
-    this.#sink.onPiece({ offset: at.offset, length: at.length, line: at.line, facts });
-    if (note) this.#sink.onProblem({ ...note, line: at.line, offset: at.offset });
-  }
-
-  #reportPart({ from, bytes, piece, isFused }: Part, lineOffset: number, line: number): void {
-    const at = { offset: lineOffset + from, length: bytes.length, line };
-    if (piece.kind === "whole") this.#report(piece, at);
-    else {
-      this.#sink.onPiece({ ...at, facts: undefined, traces: getTraces(bytes) });
-      this.#reportDamage(at, piece.reason);
+  #report({ start, bytes, content, isFused }: Part, lineOffset: number): void {
+    const line = this.#line;
+    const offset = lineOffset + start;
+    const length = bytes.length;
+    if (content.kind === "whole") {
+      this.#sink.onPiece({ offset, length, line, facts: content.facts });
+      if (content.problem) this.#sink.onProblem({ ...content.problem, line, offset });
+    } else {
+      this.#sink.onPiece({ offset, length, line, facts: undefined, traces: findTraces(bytes) });
+      this.#reportProblem("damaged", offset, `is damaged: ${content.reason}.`);
     }
-    if (!isFused) return;
-    const message = `Line ${line} holds more than one entry: the line feed between them is lost.`;
-    this.#sink.onProblem({ kind: "fused", line, offset: at.offset, message });
+    if (isFused) this.#reportProblem("fused", offset, "holds several entries: the line feed between them is lost.");
   }
 
-  #reportDamage({ line, offset }: { line: number; offset: number }, reason: string): void {
-    const message = `Line ${line} is damaged: ${reason}.`;
-    this.#sink.onProblem({ kind: "damaged", line, offset, message });
+  #reportProblem(kind: ProblemKind, offset: number, text: string): void {
+    this.#sink.onProblem({ kind, line: this.#line, offset, message: `Line ${this.#line} ${text}` });
   }
 }
 
 /**
- * What came since the last line feed. A file may have gigabytes without one: zeros are only counted, and of a line that
- * is longer than any entry nothing is kept but its length.
+ * The bytes since the last line feed. A file may have gigabytes without one, so zeros are only counted, and of a line that
+ * is longer than any entry only the length is kept.
  */
 class LineRest {
-  #kept: Buffer[] = [];
+  #chunks: Buffer[] = [];
   #length = 0;
-  /** Behind what is kept. */
+  /** The number of zeros after the chunks. */
   zeros = 0;
 
   get isOverlong(): boolean {
@@ -228,23 +220,23 @@ class LineRest {
       this.zeros += bytes.length;
       return;
     }
-    this.#kept.push(bytes);
+    this.#chunks.push(bytes);
     this.#length += bytes.length;
-    if (this.isOverlong) this.#kept = [];
+    if (this.isOverlong) this.#chunks = [];
   }
 
-  /** What was kept and what follows it, as one; it begins anew. */
+  /** Returns the chunks and `last` as one buffer, and clears the rest. */
   join(last: Buffer = Buffer.alloc(0)): Buffer {
     if (this.#length === 0 && this.zeros === 0) return last;
-    const all = Buffer.concat([...this.#kept, last]);
+    const joined = Buffer.concat([...this.#chunks, last]);
     this.clear();
-    return all;
+    return joined;
   }
 
-  /** Begins anew, and says how much there was. */
+  /** Returns the length that was cleared. */
   clear(): number {
     const length = this.#length;
-    this.#kept = [];
+    this.#chunks = [];
     this.#length = 0;
     this.zeros = 0;
     return length;
@@ -253,105 +245,107 @@ class LineRest {
 
 const zeroBlock = Buffer.alloc(64 * 1024);
 
-/** Only for so many that it is worth it: few are looked at with the rest of their line. */
+/** False for a few zeros, which are handled with the rest of their line. */
 function isZeros(bytes: Buffer): boolean {
   if (bytes[0] !== 0 || bytes.length < zeroBlock.length) return false;
-  for (let at = 0; at < bytes.length; at += zeroBlock.length) {
-    const block = bytes.subarray(at, at + zeroBlock.length);
+  for (let start = 0; start < bytes.length; start += zeroBlock.length) {
+    const block = bytes.subarray(start, start + zeroBlock.length);
     if (!block.equals(zeroBlock.subarray(0, block.length))) return false;
   }
   return true;
 }
 
-type Piece =
-  | { kind: "whole"; facts: LineFacts; note?: { kind: ProblemKind; message: string } }
+type Content =
+  | { kind: "whole"; facts: LineFacts; problem?: { kind: ProblemKind; message: string } }
   | { kind: "damaged"; reason: string };
 
+/** A part of a line. */
 interface Part {
-  from: number;
+  start: number;
   bytes: Buffer;
-  piece: Piece;
+  content: Content;
   isFused?: boolean;
 }
 
-const holdsZeros = "it holds zeros, as a disk leaves them that lost its power";
+const holdsZeros = "it holds zeros, as a power loss leaves them";
 const tooLong = "it is longer than any entry";
-const notWhole: Piece = { kind: "damaged", reason: "it is not whole" };
+const incomplete: Content = { kind: "damaged", reason: "it is not whole" };
 
 const entryStart = Buffer.from('{"type":"');
-const [openBrace, brace] = [0x7b, 0x7d];
-/** What stands before an object inside of an entry: `,` `[` `:` and blanks. In a text its quotes would be escaped. */
-const inside = new Set([0x2c, 0x5b, 0x3a, 0x20, 0x09]);
+const [openBrace, closeBrace] = [0x7b, 0x7d];
+/** The bytes before an object inside an entry: `,` `[` `:` and blanks. Inside a string its quotes would be escaped. */
+const bytesBeforeInnerObject = new Set([0x2c, 0x5b, 0x3a, 0x20, 0x09]);
 
-/** Where a line can be cut: before what can only be the start of an entry, and before zeros, which no entry holds. */
-function cutsIn(line: Buffer): number[] {
-  const cuts = new Set([0]);
-  for (let at = line.indexOf(entryStart, 1); at > 0; at = line.indexOf(entryStart, at + 1)) {
-    if (!inside.has(line[at - 1]!)) cuts.add(at);
+/** Where entries or zeros may start in a line, the beginning of the line included. */
+function findStarts(line: Buffer): number[] {
+  const starts = new Set([0]);
+  for (let index = line.indexOf(entryStart, 1); index > 0; index = line.indexOf(entryStart, index + 1)) {
+    if (!bytesBeforeInnerObject.has(line[index - 1]!)) starts.add(index);
   }
-  for (let at = line.indexOf(0); at >= 0; at = line.indexOf(0, at)) {
-    cuts.add(at);
-    while (line[at] === 0) at++;
+  for (let index = line.indexOf(0); index >= 0; index = line.indexOf(0, index)) {
+    starts.add(index);
+    while (line[index] === 0) index++;
   }
-  return [...cuts].sort((a, b) => a - b);
+  return [...starts].sort((a, b) => a - b);
 }
 
-/** Where what stands before a cut ends: one byte between them was the line feed. */
-function endBefore(line: Buffer, cut: number | undefined): number {
-  if (cut === undefined) return line.length;
-  return line[cut - 1] !== brace && line[cut - 2] === brace ? cut - 1 : cut;
+/** Where the part before `next` ends: a single byte between two entries was the line feed. */
+function findEnd(line: Buffer, next: number | undefined): number {
+  if (next === undefined) return line.length;
+  return line[next - 1] !== closeBrace && line[next - 2] === closeBrace ? next - 1 : next;
 }
 
-function readPiece(bytes: Buffer, parsesAll: boolean): Piece {
+function readContent(bytes: Buffer, parsesAll: boolean): Content {
   if (bytes.length > maxLineBytes) return { kind: "damaged", reason: tooLong };
   const checksum = readChecksum(bytes);
   if (checksum === "wrong") return { kind: "damaged", reason: "its checksum is wrong" };
-  if (checksum === "broken") return { kind: "damaged", reason: "its checksum is no checksum" };
-  const facts = checksum === "right" && !parsesAll ? readOwn(bytes) : undefined;
-  return facts ? { kind: "whole", facts } : parsePiece(bytes);
+  if (checksum === "broken") return { kind: "damaged", reason: "its checksum field is damaged" };
+  const facts = checksum === "right" && !parsesAll ? readOwnFacts(bytes) : undefined;
+  return facts ? { kind: "whole", facts } : parseContent(bytes);
 }
 
 const [quote, n] = [0x22, 0x6e];
 const idField = '","id":"';
 const parentField = '","parentId":';
-const timestampField = ',"timestamp":"2026-01-01T00:00:00.000Z"'.length;
+const timestampLength = ',"timestamp":"2026-01-01T00:00:00.000Z"'.length;
 const roleField = ',"message":{"role":"';
 
 /**
- * The facts of a line that we wrote ourselves, without parsing what may be megabytes. Its checksum is right, so it is
- * as it was written: `{"type":"…","id":"…","parentId":…,"timestamp":"…"`, and for a message its role next. Undefined
- * when it is not of this form.
+ * The facts of a line that we wrote, without parsing what may be megabytes. Its checksum is right, so the fields are where
+ * we put them: `{"type":"…","id":"…","parentId":…,"timestamp":"…"`, and for a message its role next. Undefined if the
+ * line has another form.
  */
-function readOwn(bytes: Buffer): LineFacts | undefined {
+function readOwnFacts(bytes: Buffer): LineFacts | undefined {
   if (bytes.compare(entryStart, 0, entryStart.length, 0, entryStart.length) !== 0) return undefined;
   const typeEnd = bytes.indexOf(quote, entryStart.length);
   const type = bytes.toString("latin1", entryStart.length, typeEnd);
   const idStart = typeEnd + idField.length;
   const id = readHex(bytes, idStart);
   const parentStart = idStart + 8 + parentField.length;
-  if (!has(bytes, typeEnd, idField) || !has(bytes, idStart + 8, parentField)) return undefined;
+  if (!hasText(bytes, typeEnd, idField) || !hasText(bytes, idStart + 8, parentField)) return undefined;
   const isRoot = bytes[parentStart] === n;
   const parent = isRoot ? undefined : readHex(bytes, parentStart + 1);
   if (id === undefined || (!isRoot && parent === undefined) || type === "session") return undefined;
   if (type !== "message") return { kind: getKind(type, undefined), id, parent };
-  const roleStart = parentStart + (isRoot ? "null".length : 10) + timestampField;
-  const roleEnd = roleStart + roleField.length;
-  if (!has(bytes, roleStart, roleField)) return undefined;
-  const role = bytes.toString("latin1", roleEnd, bytes.indexOf(quote, roleEnd));
+  const fieldStart = parentStart + (isRoot ? "null".length : 10) + timestampLength;
+  const roleStart = fieldStart + roleField.length;
+  if (!hasText(bytes, fieldStart, roleField)) return undefined;
+  const role = bytes.toString("latin1", roleStart, bytes.indexOf(quote, roleStart));
   return { kind: getKind(type, role), id, parent };
 }
 
-const has = (bytes: Buffer, at: number, text: string) => bytes.toString("latin1", at, at + text.length) === text;
+const hasText = (bytes: Buffer, start: number, text: string) =>
+  bytes.toString("latin1", start, start + text.length) === text;
 
-function parsePiece(bytes: Buffer): Piece {
-  // To be refused by a parser costs a hundred times as much as to be parsed: whoever can be is refused here.
-  if (bytes[0] !== openBrace || bytes[bytes.length - 1] !== brace)
-    return { kind: "damaged", reason: bytes.includes(0) ? holdsZeros : "it is no entry" };
+function parseContent(bytes: Buffer): Content {
+  // A failed parse takes a hundred times as long as a successful one, so obvious failures are found first.
+  if (bytes[0] !== openBrace || bytes[bytes.length - 1] !== closeBrace)
+    return { kind: "damaged", reason: bytes.includes(0) ? holdsZeros : "it is not an entry" };
   const text = bytes.toString("utf8");
   let value: unknown;
   const { stackTraceLimit } = Error;
   try {
-    // Nobody sees where the parser gave up, and with thousands of such lines it is what costs most.
+    // With thousands of such lines, most of the time would go into stack traces.
     Error.stackTraceLimit = 0;
     value = JSON.parse(text);
   } catch (error) {
@@ -360,26 +354,26 @@ function parsePiece(bytes: Buffer): Piece {
     Error.stackTraceLimit = stackTraceLimit;
   }
   const facts = getFacts(value);
-  if (!facts) return { kind: "damaged", reason: "it is no entry" };
-  // A replacement character is either what was written or what damage left; only the bytes tell.
-  const isDamaged = text.includes("\uFFFD") && Buffer.byteLength(text) !== bytes.length;
-  const note = isDamaged ? invalidUtf8 : facts.kind === "header" ? versionNote(value) : undefined;
-  return { kind: "whole", facts, ...(note && { note }) };
+  if (!facts) return { kind: "damaged", reason: "it is not an entry" };
+  // A replacement character may have been written as such; then the length is the same.
+  const isInvalid = text.includes("\uFFFD") && Buffer.byteLength(text) !== bytes.length;
+  const problem = isInvalid ? invalidUtf8 : facts.kind === "header" ? checkVersion(value) : undefined;
+  return { kind: "whole", facts, ...(problem && { problem }) };
 }
 
 const invalidUtf8 = {
   kind: "invalid_utf8",
-  message: "A line holds bytes that are no UTF-8; they are shown as U+FFFD.",
+  message: "A line holds bytes that are not UTF-8; they are shown as U+FFFD.",
 } as const;
 
-function versionNote(header: unknown): { kind: ProblemKind; message: string } | undefined {
+function checkVersion(header: unknown): { kind: ProblemKind; message: string } | undefined {
   const { version } = header as { version?: unknown };
   if (typeof version !== "number" || version <= sessionVersion) return undefined;
-  const message = `The session has version ${version}, and only ${sessionVersion} is known here: what is new in it may not be shown.`;
+  const message = `The session has version ${version}, but this program knows only ${sessionVersion}: new content may not be shown.`;
   return { kind: "newer_version", message };
 }
 
-/** What a parsed line says of itself; undefined when it is no entry. Entries of version 1 have no ids. */
+/** The facts of a parsed line; undefined if it is not an entry. Entries of version 1 have no ids. */
 export function getFacts(value: unknown): LineFacts | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { type, id = "", parentId, message } = value as Record<string, unknown>;
@@ -393,12 +387,12 @@ export function getFacts(value: unknown): LineFacts | undefined {
   };
 }
 
-/** Where an id may be in a damaged line. */
-const maxStartLength = 256;
+/** The ids are near the beginning of a line. */
+const maxTraceBytes = 256;
 
-/** What can still be made out of a damaged line: enough to know where its children belong. */
-function getTraces(bytes: Buffer): Pick<LineFacts, "id" | "parent"> {
-  const start = bytes.toString("latin1", 0, maxStartLength);
+/** The ids in a damaged line, so that its children can be attached to it. */
+function findTraces(bytes: Buffer): Pick<LineFacts, "id" | "parent"> {
+  const start = bytes.toString("latin1", 0, maxTraceBytes);
   const [, id] = /"id":"([0-9a-f]{8})"/.exec(start) ?? [];
   const [, parent] = /"parentId":"([0-9a-f]{8})"/.exec(start) ?? [];
   return { id: id && idNumber(id), parent: parent && idNumber(parent) } as Pick<LineFacts, "id" | "parent">;
@@ -406,20 +400,19 @@ function getTraces(bytes: Buffer): Pick<LineFacts, "id" | "parent"> {
 
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x0d || byte === 0x09;
 
-/** Without blanks at both ends. */
-function trimmed(bytes: Buffer): Buffer {
+function trim(bytes: Buffer): Buffer {
   if (bytes.length > 0 && !isBlank(bytes[0]) && !isBlank(bytes[bytes.length - 1])) return bytes;
   let end = bytes.length;
   while (end > 0 && isBlank(bytes[end - 1])) end--;
-  return bytes.subarray(Math.min(leadingBlanks(bytes), end), end);
+  return bytes.subarray(Math.min(countLeadingBlanks(bytes), end), end);
 }
 
-function leadingBlanks(bytes: Buffer): number {
-  let start = 0;
-  while (start < bytes.length && isBlank(bytes[start])) start++;
-  return start;
+function countLeadingBlanks(bytes: Buffer): number {
+  let count = 0;
+  while (count < bytes.length && isBlank(bytes[count])) count++;
+  return count;
 }
 
-/** Some editors put a byte order mark in front of a file. */
-const withoutMark = (bytes: Buffer) =>
+/** Some editors put a byte order mark at the beginning of a file. */
+const withoutByteOrderMark = (bytes: Buffer) =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;

@@ -1,38 +1,39 @@
-/** Where sessions are and what their files are called. */
+/** The directories and file names of sessions. */
 import { basename, join, resolve } from "node:path";
-import { crc32 } from "node:zlib";
 import { defaultAgentDir } from "../agent-dir.ts";
 import { HarnessError } from "../errors.ts";
+import { hexCrc } from "./line.ts";
 
-/** The directory for the sessions of a working directory: its path with separators as dashes. */
+/** The directory for the sessions of `cwd`: its path with dashes as separators. */
 export function sessionDirectory(cwd: string, agentDir: string = defaultAgentDir()): string {
   const name = resolve(cwd)
     .replace(/^[/\\]/, "")
     .replace(/[/\\:]/g, "-");
-  return join(sessionsRoot(agentDir), `--${shortened(name)}--`);
+  return join(sessionsRoot(agentDir), `--${shorten(name)}--`);
 }
 
-/** The longest name that every file system takes has 255 bytes; of a longer one the end is kept, which tells most. */
-function shortened(name: string): string {
-  if (Buffer.byteLength(name) <= maxNameLength) return name;
+/** File systems take at most 255 bytes. */
+const maxNameBytes = 200;
+
+/** Keeps the end of a long name, which tells most, and adds a checksum. */
+function shorten(name: string): string {
+  if (Buffer.byteLength(name) <= maxNameBytes) return name;
   const end = Buffer.from(name)
-    .subarray(-maxNameLength + 20)
+    .subarray(-maxNameBytes + 20)
     .toString("utf8")
     .replaceAll("\uFFFD", "");
-  return `${crc32(name).toString(16).padStart(8, "0")}-${end}`;
+  return `${hexCrc(name)}-${end}`;
 }
-
-const maxNameLength = 200;
 
 export const sessionsRoot = (agentDir: string): string => join(agentDir, "sessions");
 
-/** `<timestamp>_<id>.jsonl`, with nothing in it that a file system may not like. */
+/** `<timestamp>_<id>.jsonl`, with characters that every file system allows. */
 export const sessionFileName = (timestamp: string, id: string): string =>
   `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`;
 
 /**
- * The same for all who choose this id, so that it is one file. Where `idInFileName` would take a part of the id for a
- * timestamp, it gets one that says nothing.
+ * The file of a chosen id has the same name in every process, so that there is only one. If the id itself looks like a
+ * timestamp and an id, the name gets a timestamp of 0.
  */
 export function chosenFileName(id: string): string {
   const name = `${id}.jsonl`;
@@ -41,13 +42,13 @@ export function chosenFileName(id: string): string {
 
 export const isSessionFile = (name: string): boolean => name.endsWith(".jsonl");
 
-/** The id in a file's name; the whole name when it has no timestamp. */
+/** The id in a file name; the whole name if it has no timestamp. */
 export function idInFileName(path: string): string {
   const name = basename(path, ".jsonl");
   return /^\d{4}-\d\d-\d\dT[\d-]+Z_(.+)$/.exec(name)?.[1] ?? name;
 }
 
-/** Ids become part of file names and of commands. */
+/** Ids are used in file names and commands. */
 export const isSessionId = (id: string): boolean =>
   /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id) && id.length <= 128;
 

@@ -1,4 +1,4 @@
-/** What a list of sessions says of each, without opening them all. */
+/** Describes a session for a list. */
 import { readName } from "./branch.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
 import { SessionLog } from "./log.ts";
@@ -8,70 +8,71 @@ import type { LogStore } from "./store.ts";
 export interface SessionInfo {
   path: string;
   id: string;
-  /** Where the session was started; empty when that is lost. */
+  /** Where the session was started; empty if that is lost. */
   cwd: string;
-  /** The name that the person gave it. */
+  /** The name that the user gave it. */
   name?: string;
   parentSessionPath?: string;
-  /** The session it came from, and from which of its entries. */
+  /** The session that it was branched from. */
   parentId: string | null;
+  /** The entry of the parent session that it continues from. */
   branchPoint: string | null;
   created: Date;
   modified: Date;
   messageCount: number;
-  /** The beginning of what was asked first; empty when nothing was. */
+  /** The beginning of the first prompt; empty if there is none. */
   firstMessage: string;
 }
 
-/** How much of the first message a list shows. */
+/** As the catalogue keeps it: without the path, and with times in milliseconds. */
+export interface StoredInfo extends Omit<SessionInfo, "path" | "created" | "modified"> {
+  created: number;
+  modified: number;
+}
+
 const maxFirstMessageLength = 200;
 
-/** Reads a session as far as a list needs it. Undefined for what is none. */
-export async function describeSession(store: LogStore): Promise<SessionInfo | undefined> {
+/** Undefined if the file is not a session. */
+export async function describeSession(store: LogStore): Promise<StoredInfo | undefined> {
   const log = await SessionLog.open({ store, access: "read" });
   try {
-    return await log.retrying(() => describeLog(store.name, log));
+    return await log.retryIfReloaded(() => describeLog(store.name, log));
   } finally {
     await log.close();
   }
 }
 
-async function describeLog(path: string, log: SessionLog): Promise<SessionInfo | undefined> {
+async function describeLog(path: string, log: SessionLog): Promise<StoredInfo | undefined> {
   const { table } = log;
   const header = await log.header();
   if (!header && table.entryRows().length === 0) return undefined;
-  const [first] = table.toRows("user");
-  const [entry] = first === undefined ? [] : await log.read([first]);
-  const messageCount = (["user", "assistant", "toolResult", "message"] as const).reduce(
-    (count, kind) => count + table.getCount(kind),
-    0,
-  );
+  const [firstPrompt] = await log.read(table.rowsOfKind("user").slice(0, 1));
   const name = await readName(log);
-  const modified = new Date((await log.lastModifiedMs()) ?? 0);
   return {
-    ...headerInfo(path, header),
-    modified,
-    messageCount,
-    firstMessage: getText(entry),
+    ...describeFile(path, header),
+    modified: (await log.lastModifiedMs()) ?? 0,
+    messageCount: table.countKinds("user", "assistant", "toolResult", "message"),
+    firstMessage: formatFirstMessage(firstPrompt),
     ...(name !== undefined && { name }),
   };
 }
 
-function headerInfo(path: string, header: SessionHeader | undefined) {
-  return {
-    path,
-    id: header?.id ?? idInFileName(path),
-    cwd: header?.cwd ?? "",
-    ...(header?.parentSession !== undefined && { parentSessionPath: header.parentSession }),
-    parentId: header?.parentId ?? null,
-    branchPoint: header?.branchPoint ?? null,
-    created: new Date(Date.parse(header?.timestamp ?? "") || 0),
-  };
-}
+/** What is known without the entries. */
+export const describeFile = (path: string, header: SessionHeader | undefined): StoredInfo => ({
+  id: header?.id ?? idInFileName(path),
+  cwd: header?.cwd ?? "",
+  ...(header?.parentSession !== undefined && { parentSessionPath: header.parentSession }),
+  parentId: header?.parentId ?? null,
+  branchPoint: header?.branchPoint ?? null,
+  created: Date.parse(header?.timestamp ?? "") || 0,
+  modified: 0,
+  messageCount: 0,
+  firstMessage: "",
+});
 
-function getText(entry: SessionEntry | undefined): string {
+function formatFirstMessage(entry: SessionEntry | undefined): string {
   if (entry?.type !== "message" || entry.message?.role !== "user") return "";
-  // A log is read without being checked, and one odd line must not spoil a list.
+  // Entries are not validated, and one odd entry must not break the list.
   const content: unknown = entry.message.content;
   const parts = Array.isArray(content) ? (content as ({ text?: unknown } | null)[]) : [{ text: content }];
   const text = parts.map((part) => (typeof part?.text === "string" ? part.text : "")).join(" ");

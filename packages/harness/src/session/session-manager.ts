@@ -1,346 +1,335 @@
-/** One session, and the place it lives in: how sessions are made, opened, found and branched. */
+/** Creates, opens, finds, lists and branches sessions. */
 import type { AgentMessage } from "@tau/agent";
 import { dirname, resolve } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { type FileSystem, lookAt, nodeFileSystem, systemCode } from "@tau/tools/platform";
-import { HarnessError } from "../errors.ts";
+import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
+import { defaultAgentDir } from "../agent-dir.ts";
 import { ifThere, writeWhole } from "../durable-file.ts";
+import { HarnessError } from "../errors.ts";
 import type { Durability } from "./append-queue.ts";
-import { listAllSessions, type ListOptions, listSessions } from "./catalogue.ts";
+import { readStartedCalls } from "./branch.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { encodeLine } from "./line.ts";
+import { listAllSessions, type ListOptions, listSessions } from "./list-sessions.ts";
 import { SessionLog } from "./log.ts";
+import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { recover } from "./recover.ts";
-import { readStartedCalls } from "./branch.ts";
-import { type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
-import { createMemoryStore } from "./memory-store.ts";
+import { checkSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
+import type { SessionInfo } from "./session-info.ts";
 import {
-  directoryStorage,
+  createDirectoryStorage,
+  createMemoryStorage,
   findSessionFile,
-  memoryStorage,
   type SessionStorage,
   type StoragePorts,
 } from "./session-storage.ts";
-import { Session, type SessionParts, getStanding, type Standing } from "./session.ts";
-import { defaultAgentDir } from "../agent-dir.ts";
-import { checkSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
-import type { SessionInfo } from "./session-info.ts";
+import { type InitialState, readInitialState, Session, type SessionParts } from "./session.ts";
 import type { LogStore } from "./store.ts";
+import { unfinishedCalls } from "./unfinished-calls.ts";
 import { isOld, upgradeBytes, upgradeFile } from "./upgrade.ts";
 
 export interface SessionManagerOptions {
   /** When an entry is acknowledged. Default `strict`. */
   durability?: Durability;
-  /** Default `write`: opens for reading when somebody else writes. */
+  /** Default `write`: opens read-only if another process writes the session. */
   access?: "write" | "read";
-  /** Where tau keeps everything. Default: `TAU_DIR`, else `~/.tau`. */
+  /** The directory of tau's own files. Default: `TAU_DIR`, else `~/.tau`. */
   agentDir?: string;
   fileSystem?: FileSystem;
   clock?: Clock;
   ids?: Ids;
 }
 
-/** A new session. */
 export interface NewSession {
-  /** Default: a new unique one. */
+  /** Default: a new unique id. */
   id?: string;
-  /** Default: that of the session that makes it. */
+  /** Default: the directory of the session that creates it. */
   cwd?: string;
-  /** The session it comes from. */
+  /** The id of the session that it comes from. */
   parentId?: string | null;
   branchPoint?: string | null;
-  /** The file of the session it comes from. */
+  /** The file of the session that it comes from. */
   parentSession?: string;
   initialMessages?: readonly AgentMessage[];
 }
 
-/** Everything that is decided before a session is opened. */
-interface Setting extends Required<Omit<SessionManagerOptions, "agentDir">> {
-  agentDir: string | undefined;
-  place: SessionStorage;
+type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd" | "initialMessages">;
+type HeaderFields = NewSession & { cwd: string };
+
+interface ResolvedOptions extends StoragePorts, Required<Pick<SessionManagerOptions, "durability" | "access">> {
+  storage: SessionStorage;
 }
 
 export class SessionManager extends Session {
-  readonly #setting: Setting;
+  readonly #options: ResolvedOptions;
   readonly #log: SessionLog;
 
-  private constructor(setting: Setting, parts: SessionParts, standing: Standing) {
-    super(parts, standing);
-    this.#setting = setting;
+  private constructor(options: ResolvedOptions, parts: SessionParts, state: InitialState) {
+    super(parts, state);
+    this.#options = options;
     this.#log = parts.log;
   }
 
-  /** A new session. Its file appears with its first entry, so that one that was never used leaves nothing behind. */
+  /** Creates a session. Its file appears with its first entry, so a session that is never used leaves no file. */
   static async create(cwd: string, sessionDir?: string, options: CreateOptions = {}): Promise<SessionManager> {
-    const setting = resolveSetting(options, sessionDir ?? sessionDirectory(cwd, options.agentDir));
-    return await SessionManager.#make(setting, { ...options, cwd });
+    const resolved = resolveOptions(options, resolveDirectory(cwd, sessionDir, options));
+    return await SessionManager.#create(resolved, { ...options, cwd });
   }
 
-  /** The session in a file. Opens for reading only when another process writes it; `readOnly` then says which. */
+  /** Opens the session in a file. If another process writes it, it is opened read-only; see `readOnly`. */
   static async open(path: string, options: SessionManagerOptions = {}): Promise<SessionManager> {
-    // By its real path: two names of one file would have two locks.
-    const real = await ifThere((options.fileSystem ?? nodeFileSystem).realpath(resolve(path)));
-    if (real === undefined) throw new HarnessError("session_not_found", `There is no session at ${path}.`);
-    const setting = resolveSetting(options, dirname(real));
-    return await SessionManager.#open(setting, createFileStore({ path: real, ...setting }));
+    // The lock is beside the real path, so that a file with two names has one lock.
+    const realPath = await ifThere((options.fileSystem ?? nodeFileSystem).realpath(resolve(path)));
+    if (realPath === undefined) throw new HarnessError("session_not_found", `There is no session at ${path}.`);
+    const resolved = resolveOptions(options, dirname(realPath));
+    return await SessionManager.#open(resolved, createFileStore({ path: realPath, ...resolved }));
   }
 
-  /** The session of this directory that was used last, or a new one. */
+  /** Opens the session of `cwd` that was used last, or creates one. */
   static async continueRecent(cwd: string, sessionDir?: string, options: CreateOptions = {}): Promise<SessionManager> {
-    const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
-    const known = await listSessions(directory, resolvePorts(options));
-    // Other directories may have the same name here, or share the place.
-    const recent = known.find((session) => session.cwd === resolve(cwd));
+    const directory = resolveDirectory(cwd, sessionDir, options);
+    const sessions = await listSessions(directory, resolvePorts(options));
+    // Several working directories may share a session directory.
+    const recent = sessions.find((session) => session.cwd === resolve(cwd));
     if (!recent) return await SessionManager.create(cwd, directory, options);
     return await SessionManager.open(recent.path, options);
   }
 
-  /** The session of this directory with this id, or a new one. Of several who begin it, who writes first has it. */
+  /** Opens the session of `cwd` with this id, or creates it. If several processes create it, the first to write wins. */
   static async continueById(
     cwd: string,
     id: string,
     sessionDir?: string,
     options: SessionManagerOptions = {},
   ): Promise<SessionManager> {
-    const directory = sessionDir ?? sessionDirectory(cwd, options.agentDir);
-    const setting = resolveSetting(options, directory);
-    const path = await findFile(directory, id, setting);
+    const directory = resolveDirectory(cwd, sessionDir, options);
+    const resolved = resolveOptions(options, directory);
+    const path = await findFile(directory, id, resolved);
     const session =
-      path === undefined ? await SessionManager.#begin(setting, { id, cwd }) : await SessionManager.open(path, options);
+      path === undefined
+        ? await SessionManager.#openNew(resolved, { id, cwd })
+        : await SessionManager.open(path, options);
     if (sessionDir !== undefined || session.getCwd() === resolve(cwd)) return session;
-    // Two directories can have the same name among the sessions.
+    // Several working directories may share a session directory.
     await session.close();
-    throw new HarnessError(
-      "invalid_input",
-      `The session ${JSON.stringify(id)} is one of ${session.getCwd()}. Choose another id.`,
-    );
+    const text = `The session ${JSON.stringify(id)} belongs to ${session.getCwd()}. Choose another id.`;
+    throw new HarnessError("invalid_input", text);
   }
 
-  /** A session that is gone when the process is. */
+  /** Creates a session without a file. */
   static async inMemory(cwd: string = process.cwd(), options: CreateOptions = {}): Promise<SessionManager> {
-    const setting = resolveSetting(options, undefined);
-    return await SessionManager.#make(setting, { ...options, cwd });
+    return await SessionManager.#create(resolveOptions(options, undefined), { ...options, cwd });
   }
 
-  /** A new session for a directory, with everything that a session's file holds. That file stays as it is. */
+  /** Creates a session for `cwd` with a copy of all entries of a session file. */
   static async forkFrom(
     sourcePath: string,
     cwd: string,
     sessionDir?: string,
     options: CreateOptions = {},
   ): Promise<SessionManager> {
-    const setting = resolveSetting(options, sessionDir ?? sessionDirectory(cwd, options.agentDir));
+    const resolved = resolveOptions(options, resolveDirectory(cwd, sessionDir, options));
     const source = await SessionManager.open(sourcePath, { ...options, access: "read" });
     try {
       const origin = { parentId: source.id, parentSession: resolve(sourcePath) };
-      const header = newHeader(setting, { ...origin, ...options, cwd });
-      return await SessionManager.#copy(setting, header, (await source.exportSource()).entries);
+      const header = createHeader(resolved, { ...origin, ...options, cwd });
+      return await SessionManager.#copy(resolved, header, (await source.exportSource()).entries);
     } finally {
       await source.close();
     }
   }
 
-  /** The file of a session of this directory; undefined when there is none with this id. */
+  /** The file of the session of `cwd` with this id; undefined if there is none. */
   static async findById(
     cwd: string,
     id: string,
     sessionDir?: string,
     options: SessionManagerOptions = {},
   ): Promise<string | undefined> {
-    return await findFile(sessionDir ?? sessionDirectory(cwd, options.agentDir), id, resolvePorts(options));
+    return await findFile(resolveDirectory(cwd, sessionDir, options), id, resolvePorts(options));
   }
 
-  /** The sessions of a directory, the one that was used last first. */
+  /** The sessions of `cwd`, the last used first. */
   static async list(
     cwd: string,
     sessionDir?: string,
     options: SessionManagerOptions & ListOptions = {},
   ): Promise<SessionInfo[]> {
-    if (sessionDir !== undefined) return await listSessions(sessionDir, resolvePorts(options), options);
-    const found = await listSessions(sessionDirectory(cwd, options.agentDir), resolvePorts(options), options);
-    // Another directory may have the same name here.
-    return found.filter((session) => session.cwd === "" || session.cwd === resolve(cwd));
+    const sessions = await listSessions(resolveDirectory(cwd, sessionDir, options), resolvePorts(options), options);
+    if (sessionDir !== undefined) return sessions;
+    // Several working directories may share a session directory.
+    return sessions.filter((session) => session.cwd === "" || session.cwd === resolve(cwd));
   }
 
-  /** The sessions of all directories, the one that was used last first. */
+  /** The sessions of all working directories, the last used first. */
   static async listAll(options: SessionManagerOptions & ListOptions = {}): Promise<SessionInfo[]> {
     return await listAllSessions(sessionsRoot(options.agentDir ?? defaultAgentDir()), resolvePorts(options), options);
   }
 
-  /** The directory it lives in; undefined in memory. */
+  /** Undefined in memory. */
   getSessionDir(): string | undefined {
-    return this.#setting.place.directory;
+    return this.#options.storage.directory;
   }
 
-  /** Its file, which appears with its first entry; undefined in memory. */
+  /** The file, which appears with the first entry; undefined in memory. */
   getSessionFile(): string | undefined {
     return this.isPersisted() ? this.#log.name : undefined;
   }
 
   isPersisted(): boolean {
-    return this.#setting.place.directory !== undefined;
+    return this.getSessionDir() !== undefined;
   }
 
-  /** A new session in the same place. */
+  /** Creates a session in the same directory, or in the same memory. */
   async createSession(params: NewSession = {}): Promise<SessionManager> {
-    const session = await SessionManager.#make(this.#setting, { cwd: this.getCwd(), ...params });
+    const session = await SessionManager.#create(this.#options, { cwd: this.getCwd(), ...params });
     for (const message of params.initialMessages ?? []) await session.appendMessage(message);
     return session;
   }
 
-  /** A session of the same place by its id. */
+  /** Opens a session of the same directory, or of the same memory. */
   async loadSession(sessionId: string): Promise<SessionManager> {
-    return await SessionManager.#open(this.#setting, await this.#createStore(sessionId));
+    return await SessionManager.#open(this.#options, await this.#findStore(sessionId));
   }
 
-  /** A new session with a copy of the branch that ends in an entry, so that each file stands alone. */
+  /** Creates a session with a copy of the branch that ends at `entryId`. */
   async branchSession(sessionId: string, entryId: string): Promise<SessionManager> {
     if (sessionId === this.id) return await this.#branchOff(entryId);
-    const source = await SessionManager.#open({ ...this.#setting, access: "read" }, await this.#createStore(sessionId));
+    const source = await SessionManager.#open({ ...this.#options, access: "read" }, await this.#findStore(sessionId));
     try {
-      return await source.#branchOff(entryId, this.#setting);
+      return await source.#branchOff(entryId, this.#options);
     } finally {
       await source.close();
     }
   }
 
   /**
-   * Writes the session to a new file: for when its own can no longer be written. Refuses a file that exists, and says so
-   * when something that was acknowledged cannot be read any more.
+   * Writes the session to a new file, for example when its own can no longer be written. Throws `invalid_input` if the
+   * file exists, and `overtaken` if an acknowledged entry can no longer be read.
    */
   async saveAs(path: string): Promise<void> {
-    const { fileSystem, ids } = this.#setting;
+    const { fileSystem, ids } = this.#options;
     if (await lookAt(fileSystem, path)) {
       throw new HarnessError("invalid_input", `${path} exists already. Choose another name.`);
     }
     const bytes = await this.#log.bytes();
     if (recover(bytes).table.entryRows().length < this.getEntryCount()) {
-      const text = `The session ${this.id} cannot be saved to ${path}: entries are missing from its log, which something else has changed.`;
+      const text = `The session ${this.id} cannot be saved to ${path}: another program has removed entries from its log.`;
       throw new HarnessError("overtaken", text);
     }
     await writeWhole(fileSystem, { path, bytes, ids });
   }
 
-  async #branchOff(entryId: string, setting: Setting = this.#setting): Promise<SessionManager> {
+  async #branchOff(entryId: string, options: ResolvedOptions = this.#options): Promise<SessionManager> {
     const branch = await this.getBranch(entryId);
     const file = this.getSessionFile();
     const origin = { parentId: this.id, branchPoint: entryId, ...(file !== undefined && { parentSession: file }) };
-    const header = newHeader(setting, { cwd: this.getCwd(), ...origin });
-    const copy = await SessionManager.#copy(setting, header, chained(branch));
-    // What was begun below the branch point was begun, whoever goes on from here.
-    for (const { call, hasStarted } of await this.#unfinishedAt(branch)) {
+    const header = createHeader(options, { cwd: this.getCwd(), ...origin });
+    // Each entry becomes the child of the one before it, even if an entry between them is lost.
+    const chain = branch.map((entry, index) => ({ ...entry, parentId: branch[index - 1]?.id ?? null }));
+    const copy = await SessionManager.#copy(options, header, chain);
+    // Calls that were started below the branch point stay started.
+    for (const { call, hasStarted } of unfinishedCalls(branch, await readStartedCalls(this.#log, branch))) {
       if (hasStarted) await copy.appendCallStarted(call.id, call.name);
     }
-    // A label may have been given on another branch.
-    const known = await copy.getLabels();
+    // Labels may have been set on another branch.
+    const copiedLabels = await copy.getLabels();
     const labels = await this.getLabels();
     for (const { id } of branch) {
       const label = labels.get(id);
-      if (label !== known.get(id)) await copy.appendLabelChange(id, label);
+      if (label !== copiedLabels.get(id)) await copy.appendLabelChange(id, label);
     }
     return copy;
   }
 
-  async #unfinishedAt(branch: readonly SessionEntry[]): Promise<UnfinishedCall[]> {
-    return unfinishedCalls(branch, await readStartedCalls(this.#log, branch));
-  }
-
-  async #createStore(sessionId: string): Promise<LogStore> {
-    const { place } = this.#setting;
-    const store = await place.find(sessionId);
+  async #findStore(sessionId: string): Promise<LogStore> {
+    const { storage } = this.#options;
+    const store = await storage.findStore(sessionId);
     if (store) return store;
-    // Its file may have been renamed.
-    const path = place.directory && (await findFile(place.directory, sessionId, this.#setting));
-    if (path) return createFileStore({ path, ...this.#setting });
-    const where = this.getSessionDir() ?? "memory";
+    // The file may have been renamed.
+    const path = storage.directory && (await findFile(storage.directory, sessionId, this.#options));
+    if (path) return createFileStore({ path, ...this.#options });
+    const where = storage.directory ?? "memory";
     throw new HarnessError("session_not_found", `There is no session ${JSON.stringify(sessionId)} in ${where}.`);
   }
 
-  static async #make(setting: Setting, params: NewSession & { cwd: string }): Promise<SessionManager> {
-    if (params.id !== undefined && (await setting.place.find(params.id))) throw takenError(params.id);
-    const session = await SessionManager.#begin(setting, params);
+  static async #create(options: ResolvedOptions, fields: HeaderFields): Promise<SessionManager> {
+    const existsError = (id: string) =>
+      new HarnessError("invalid_input", `There is already a session ${JSON.stringify(id)}.`);
+    if (fields.id !== undefined && (await options.storage.findStore(fields.id))) throw existsError(fields.id);
+    const session = await SessionManager.#openNew(options, fields);
     if (session.getEntryCount() === 0) return session;
     await session.close();
-    throw takenError(session.id);
+    throw existsError(session.id);
   }
 
-  /** What somebody else has written under a chosen id since anybody looked is the session. */
-  static async #begin(setting: Setting, params: NewSession & { cwd: string }): Promise<SessionManager> {
-    const header = newHeader(setting, params);
-    const store = setting.place.newStore(header, params.id === undefined ? "unique" : "chosen");
-    return await SessionManager.#open(setting, store, header);
+  /** If another process has written a session with the chosen id meanwhile, opens that session. */
+  static async #openNew(options: ResolvedOptions, fields: HeaderFields): Promise<SessionManager> {
+    const header = createHeader(options, fields);
+    const store = options.storage.createStore(header, fields.id === undefined ? "unique" : "chosen");
+    return await SessionManager.#open(options, store, header);
   }
 
-  static async #copy(setting: Setting, header: SessionHeader, entries: SessionEntry[]): Promise<SessionManager> {
+  static async #copy(
+    options: ResolvedOptions,
+    header: SessionHeader,
+    entries: readonly SessionEntry[],
+  ): Promise<SessionManager> {
     const bytes = Buffer.concat([header, ...entries].map(encodeLine));
-    return await SessionManager.#open(setting, await setting.place.createWhole(header, bytes));
+    return await SessionManager.#open(options, await options.storage.createWhole(header, bytes));
   }
 
-  /** `fresh` is the header where there is none yet. */
-  static async #open(setting: Setting, store: LogStore, fresh?: SessionHeader): Promise<SessionManager> {
-    const log = await SessionLog.open({ ...setting, store });
+  /** `newHeader` is used if the log has none yet. */
+  static async #open(options: ResolvedOptions, store: LogStore, newHeader?: SessionHeader): Promise<SessionManager> {
+    const log = await SessionLog.open({ ...options, store });
     try {
       const header = await log.header();
-      if (!isOld(header, log.problems)) return await SessionManager.#from(setting, log, header ?? fresh);
-      return await SessionManager.#openOld(setting, log);
+      if (isOld(header, log.problems)) return await SessionManager.#openOld(options, log);
+      return await SessionManager.#fromLog(options, log, header ?? newHeader);
     } catch (error) {
       await log.close();
       throw error;
     }
   }
 
-  static async #from(setting: Setting, log: SessionLog, found: SessionHeader | undefined): Promise<SessionManager> {
-    const header = found ?? lostHeader(setting, log);
-    return new SessionManager(setting, { ...setting, log, header }, await getStanding(log, header));
+  static async #fromLog(
+    options: ResolvedOptions,
+    log: SessionLog,
+    header: SessionHeader = createFallbackHeader(options, log),
+  ): Promise<SessionManager> {
+    return new SessionManager(options, { ...options, log, header }, await readInitialState(log, header));
   }
 
-  /** Who may write puts today's form in the place of an older log; who may only read sees it so. */
-  static async #openOld(setting: Setting, old: SessionLog): Promise<SessionManager> {
-    const { name: path, readOnly } = old;
-    const bytes = upgradeBytes(await old.bytes(), lostHeader(setting, old));
-    const isUpgraded = !readOnly && (await couldUpgrade(path, { ...setting, bytes }));
-    await old.close();
-    const store = isUpgraded ? createFileStore({ path, ...setting }) : await createMemoryStoreFrom(path, bytes);
-    const log = await SessionLog.open({ ...setting, store, ...(!isUpgraded && { access: "read" }) });
-    return await SessionManager.#from(setting, log, await log.header());
-  }
-}
-
-/** On a full or read-only disk an old session can still be read. */
-async function couldUpgrade(path: string, parts: Parameters<typeof upgradeFile>[1]): Promise<boolean> {
-  try {
-    await upgradeFile(path, parts);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return false;
+  /** Upgrades the file of an older log. If it cannot be written, opens an upgraded copy in memory, read-only. */
+  static async #openOld(options: ResolvedOptions, oldLog: SessionLog): Promise<SessionManager> {
+    const { name, readOnly } = oldLog;
+    const bytes = upgradeBytes(await oldLog.bytes(), createFallbackHeader(options, oldLog));
+    const isUpgraded = !readOnly && (await upgradeFile(name, { ...options, bytes }));
+    await oldLog.close();
+    const store = isUpgraded
+      ? createFileStore({ path: name, ...options })
+      : createMemoryStore({ name, log: new MemoryLog(bytes) });
+    const log = await SessionLog.open({ ...options, store, ...(!isUpgraded && { access: "read" }) });
+    return await SessionManager.#fromLog(options, log, await log.header());
   }
 }
 
-/** The file of a session: by its name, or, where that was changed, by what is in it. */
+/** The file of a session, by its name or, if it was renamed, by its header. */
 async function findFile(directory: string, id: string, ports: StoragePorts): Promise<string | undefined> {
-  const named = await findSessionFile(ports.fileSystem, directory, id);
-  return named ?? (await listSessions(directory, ports)).find((session) => session.id === id)?.path;
+  const path = await findSessionFile(ports.fileSystem, directory, id);
+  return path ?? (await listSessions(directory, ports)).find((session) => session.id === id)?.path;
 }
 
-const takenError = (id: string) =>
-  new HarnessError("invalid_input", `There is a session ${JSON.stringify(id)} already.`);
+const resolveDirectory = (cwd: string, sessionDir: string | undefined, { agentDir }: SessionManagerOptions) =>
+  sessionDir ?? sessionDirectory(cwd, agentDir);
 
-async function createMemoryStoreFrom(name: string, bytes: Buffer): Promise<LogStore> {
-  const store = createMemoryStore({ name });
-  await store.append(bytes, { position: 0, sync: false });
-  return store;
-}
-
-type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd" | "initialMessages">;
-
-/** Without a directory, sessions live in memory. */
-function resolveSetting(options: SessionManagerOptions, directory: string | undefined): Setting {
-  const { durability = "strict", access = "write", agentDir } = options;
+/** Without a directory, sessions are kept in memory. */
+function resolveOptions(options: SessionManagerOptions, directory: string | undefined): ResolvedOptions {
+  const { durability = "strict", access = "write" } = options;
   const ports = resolvePorts(options);
-  const place = directory === undefined ? memoryStorage(ports.clock) : directoryStorage(directory, ports);
-  return { durability, access, agentDir, place, ...ports };
+  const storage = directory === undefined ? createMemoryStorage(ports.clock) : createDirectoryStorage(directory, ports);
+  return { durability, access, storage, ...ports };
 }
 
 function resolvePorts(options: SessionManagerOptions): StoragePorts {
@@ -348,9 +337,9 @@ function resolvePorts(options: SessionManagerOptions): StoragePorts {
   return { fileSystem, clock, ids };
 }
 
-function newHeader(
-  { ids, clock }: Setting,
-  { id = ids(), cwd, parentId, branchPoint, parentSession }: NewSession & { cwd: string },
+function createHeader(
+  { ids, clock }: StoragePorts,
+  { id = ids(), cwd, parentId, branchPoint, parentSession }: HeaderFields,
 ): SessionHeader {
   checkSessionId(id);
   return {
@@ -365,15 +354,11 @@ function newHeader(
   };
 }
 
-/** Stands in for a header that cannot be read, or that a crash left unwritten: what the file's name says is not lost. */
-const lostHeader = ({ clock }: Setting, { name, table }: SessionLog): SessionHeader => ({
+/** Replaces a header that cannot be read or was not written because of a crash. The id is in the file name. */
+const createFallbackHeader = ({ clock }: StoragePorts, { name, table }: SessionLog): SessionHeader => ({
   type: "session",
   version: sessionVersion,
   id: idInFileName(name),
   timestamp: new Date(table.count === 0 ? clock.now() : 0).toISOString(),
   cwd: table.count === 0 ? process.cwd() : "",
 });
-
-/** A branch as a line: each entry the child of the one before it, also where one in between is lost. */
-const chained = (branch: readonly SessionEntry[]): SessionEntry[] =>
-  branch.map((entry, at) => ({ ...entry, parentId: branch[at - 1]?.id ?? null }));

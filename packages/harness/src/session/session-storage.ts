@@ -1,4 +1,4 @@
-/** A place where sessions live: a directory, or memory. */
+/** Where sessions are stored: a directory, or memory. */
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { type FileSystem, systemCode } from "@tau/tools/platform";
@@ -10,14 +10,14 @@ import { chosenFileName, idInFileName, isSessionFile, sessionFileName } from "./
 import type { LogStore } from "./store.ts";
 
 export interface SessionStorage {
-  /** The directory; undefined in memory. */
+  /** Undefined in memory. */
   readonly directory: string | undefined;
-  /** The store of a session that does not exist yet. With an id that somebody chose, all who choose it get the same. */
-  newStore(header: SessionHeader, id: "chosen" | "unique"): LogStore;
-  /** Makes a session with all of `bytes` in it, or none at all. */
+  /** The store of a new session. All processes that choose the same id get the same log. */
+  createStore(header: SessionHeader, id: "chosen" | "unique"): LogStore;
+  /** Creates a session with all of `bytes` in it, or none at all. */
   createWhole(header: SessionHeader, bytes: Uint8Array): Promise<LogStore>;
-  /** The store of a session; undefined when there is none with this id. */
-  find(id: string): Promise<LogStore | undefined>;
+  /** Undefined if there is no session with this id. */
+  findStore(id: string): Promise<LogStore | undefined>;
 }
 
 export interface StoragePorts {
@@ -26,33 +26,33 @@ export interface StoragePorts {
   ids: Ids;
 }
 
-export function directoryStorage(directory: string, ports: StoragePorts): SessionStorage {
-  const { fileSystem: fs, ids } = ports;
-  const storeAt = (path: string) => createFileStore({ path, ...ports });
+export function createDirectoryStorage(directory: string, ports: StoragePorts): SessionStorage {
+  const openFile = (path: string) => createFileStore({ path, ...ports });
   const getPath = ({ timestamp, id }: SessionHeader) => join(directory, sessionFileName(timestamp, id));
   return {
     directory,
-    newStore: (header, id) => storeAt(id === "chosen" ? join(directory, chosenFileName(header.id)) : getPath(header)),
+    createStore: (header, id) =>
+      openFile(id === "chosen" ? join(directory, chosenFileName(header.id)) : getPath(header)),
     async createWhole(header, bytes) {
       const path = getPath(header);
-      await writeWhole(fs, { path, bytes, ids });
-      return storeAt(path);
+      await writeWhole(ports.fileSystem, { path, bytes, ids: ports.ids });
+      return openFile(path);
     },
-    async find(id) {
-      const path = await findSessionFile(fs, directory, id);
-      return path === undefined ? undefined : storeAt(path);
+    async findStore(id) {
+      const path = await findSessionFile(ports.fileSystem, directory, id);
+      return path === undefined ? undefined : openFile(path);
     },
   };
 }
 
-/** The file of a session by its id. The id is in the name; a file that was renamed is not found. */
+/** The file of a session, by the id in its name. A file that was renamed is not found. */
 export async function findSessionFile(fs: FileSystem, directory: string, id: string): Promise<string | undefined> {
-  const names = (await listNames(fs, directory)).filter(isSessionFile);
-  const name = names.find((one) => idInFileName(one) === id);
-  return name === undefined ? undefined : join(directory, name);
+  const names = await listNames(fs, directory);
+  const match = names.find((name) => isSessionFile(name) && idInFileName(name) === id);
+  return match === undefined ? undefined : join(directory, match);
 }
 
-/** The names in a directory; none when it does not exist. */
+/** The names in a directory; none if it does not exist. */
 export async function listNames(fs: FileSystem, directory: string): Promise<string[]> {
   try {
     return (await fs.readdir(directory)).map(({ name }) => name);
@@ -62,26 +62,20 @@ export async function listNames(fs: FileSystem, directory: string): Promise<stri
   }
 }
 
-/** Sessions that are gone when the process is. */
-export function memoryStorage(clock: Clock): SessionStorage {
+export function createMemoryStorage(clock: Clock): SessionStorage {
   const logs = new Map<string, MemoryLog>();
-  const createStore = (id: string, log: MemoryLog) => createMemoryStore({ name: id, log, now: () => clock.now() });
-  const newStore = ({ id }: SessionHeader) => {
-    const log = new MemoryLog();
+  const openLog = (id: string, log: MemoryLog) => createMemoryStore({ name: id, log, now: () => clock.now() });
+  const create = ({ id }: SessionHeader, log: MemoryLog) => {
     logs.set(id, log);
-    return createStore(id, log);
+    return openLog(id, log);
   };
   return {
     directory: undefined,
-    newStore,
-    async createWhole(header, bytes) {
-      const store = newStore(header);
-      await store.append(bytes, { position: 0, sync: false });
-      return store;
-    },
-    async find(id) {
+    createStore: (header) => create(header, new MemoryLog()),
+    createWhole: async (header, bytes) => create(header, new MemoryLog(bytes)),
+    async findStore(id) {
       const log = logs.get(id);
-      return log && createStore(id, log);
+      return log && openLog(id, log);
     },
   };
 }

@@ -1,8 +1,7 @@
 /**
- * One session, open. Every append is a child of the leaf and becomes the leaf; it resolves with the entry's id when the
- * entry is acknowledged. The names of the methods are pi's.
+ * An open session. Every append becomes a child of the leaf and the new leaf, and resolves with the entry's id when the
+ * entry is acknowledged.
  */
-import { crc32 } from "node:zlib";
 import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
@@ -35,12 +34,12 @@ import {
   type SessionNode,
 } from "./entry.ts";
 import { idNumber } from "./entry-table.ts";
+import { hexCrc } from "./line.ts";
 import type { ReadOnly, SessionLog } from "./log.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError } from "./store.ts";
-import { getOutcomes, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
+import { createResults, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
 
-/** What a session is made of. */
 export interface SessionParts {
   log: SessionLog;
   header: SessionHeader;
@@ -48,10 +47,16 @@ export interface SessionParts {
   ids: Ids;
 }
 
+/** The state of a session when it is opened. */
+export interface InitialState {
+  leafId: string | null;
+  lastActiveAt: number;
+}
+
 export interface BranchPageOptions {
-  /** The id of an entry: only those before it. */
+  /** The id of an entry: only entries before it. */
   before?: string;
-  /** The id of an entry: only those after it. */
+  /** The id of an entry: only entries after it. */
   after?: string;
   /** Default: no limit. */
   limit?: number;
@@ -63,13 +68,7 @@ export interface BranchPage {
   hasOlder: boolean;
 }
 
-/** Where a session stood when it was opened. */
-export interface Standing {
-  leafId: string | null;
-  lastActiveAt: number;
-}
-
-/** What goes with a summary. */
+/** What is stored with a summary. */
 export interface SummaryExtras {
   details?: unknown;
   usage?: Usage | undefined;
@@ -79,12 +78,12 @@ export class Session implements SessionNode {
   readonly #parts: SessionParts;
   #leafId: string | null;
   #lastActiveAt: number;
-  /** Settles when all appends so far have: each needs the leaf that the one before it left. */
+  /** Settles when all appends so far have: each needs the leaf of the one before it. */
   #tail: Promise<unknown> = Promise.resolve();
   #isClosing = false;
   #listeners: readonly ((entry: SessionEntry) => void)[] = [];
 
-  constructor(parts: SessionParts, { leafId, lastActiveAt }: Standing) {
+  constructor(parts: SessionParts, { leafId, lastActiveAt }: InitialState) {
     this.#parts = parts;
     this.#leafId = leafId;
     this.#lastActiveAt = lastActiveAt;
@@ -110,17 +109,17 @@ export class Session implements SessionNode {
     return this.#lastActiveAt;
   }
 
-  /** What was found wrong in the log, line by line. The session works all the same. */
+  /** The problems found in the log. The session can be used in spite of them. */
   get problems(): readonly SessionProblem[] {
-    return this.#parts.log.problems;
+    return this.#log.problems;
   }
 
-  /** Why nothing can be appended; undefined when it can. */
+  /** Why nothing can be appended; undefined if the session can be written. */
   get readOnly(): ReadOnly | undefined {
-    return this.#parts.log.readOnly;
+    return this.#log.readOnly;
   }
 
-  /** Calls `listener` with each entry that is acknowledged, in order. It must not throw. Returns how to end it. */
+  /** Calls `listener`, which must not throw, with each acknowledged entry in order. Returns a function that removes it. */
   onAppend(listener: (entry: SessionEntry) => void): () => void {
     this.#listeners = [...this.#listeners, listener];
     return () => {
@@ -140,7 +139,7 @@ export class Session implements SessionNode {
     return { ...this.#parts.header };
   }
 
-  /** The entry that the next one will hang on; null before the first. */
+  /** The parent of the next entry; null before the first. */
   getLeafId(): string | null {
     return this.#leafId;
   }
@@ -150,43 +149,43 @@ export class Session implements SessionNode {
   }
 
   getEntry(id: string): Promise<SessionEntry | undefined> {
-    return this.#log.retrying(async () => {
-      const row = typeof id === "string" ? await this.#log.find(id) : -1;
-      return row < 0 ? undefined : (await this.#log.read([row]))[0];
+    return this.#read(async (log) => {
+      const row = typeof id === "string" ? await log.find(id) : -1;
+      return row < 0 ? undefined : (await log.read([row]))[0];
     });
   }
 
-  /** What hangs on an entry, or with null what hangs on nothing. */
+  /** The children of an entry; the roots for null. */
   getChildren(id: string | null): Promise<SessionEntry[]> {
-    return this.#log.retrying(async () => {
-      const parent = await this.#row(id);
-      return await this.#log.read(this.#log.table.getChildren(parent));
+    return this.#read(async (log) => {
+      const parent = await this.#getRow(id);
+      return await log.read(log.table.getChildren(parent));
     });
   }
 
-  /** From the root to an entry. Default: to the leaf. */
+  /** The entries from the root to `fromId`. Default: to the leaf. */
   getBranch(fromId: string | null = this.#leafId): Promise<SessionEntry[]> {
-    return this.#log.retrying(async () => readBranch(this.#log, await this.#row(fromId)));
+    return this.#read(async (log) => readBranch(log, await this.#getRow(fromId)));
   }
 
   /**
-   * A part of the shown branch, oldest first: the entries before or after one of its entries, else its last. Reads only
-   * what it returns. Throws `unknown_entry` for an entry that is not on the branch.
+   * A part of the branch that ends at the leaf, oldest first: the entries before or after one of its entries, or else the
+   * last ones. Reads only what it returns. Throws `unknown_entry` for an entry that is not on the branch.
    */
   getBranchPage({ before, after, limit = Number.POSITIVE_INFINITY }: BranchPageOptions): Promise<BranchPage> {
-    return this.#log.retrying(async () => {
-      const rows = branchRows(this.#log, await this.#row(this.#leafId));
-      const start = after === undefined ? 0 : (await this.#rowIndex(rows, after)) + 1;
-      const end = before === undefined ? rows.length : await this.#rowIndex(rows, before);
+    return this.#read(async (log) => {
+      const rows = branchRows(log, await this.#getRow(this.#leafId));
+      const start = after === undefined ? 0 : (await this.#getRowIndex(rows, after)) + 1;
+      const end = before === undefined ? rows.length : await this.#getRowIndex(rows, before);
       const inRange = rows.slice(start, end);
       const page = after === undefined ? inRange.slice(-Math.min(limit, inRange.length)) : inRange.slice(0, limit);
-      return { entries: await this.#log.read(page), hasOlder: page.length > 0 && page[0] !== rows[0] };
+      return { entries: await log.read(page), hasOlder: page.length > 0 && page[0] !== rows[0] };
     });
   }
 
-  /** All entries, in the order they were written. */
+  /** All entries, in the order in which they were written. */
   getEntries(): Promise<SessionEntry[]> {
-    return this.#log.retrying(() => this.#log.read(this.#log.table.entryRows()));
+    return this.#read((log) => log.read(log.table.entryRows()));
   }
 
   getEntryCount(): number {
@@ -194,84 +193,81 @@ export class Session implements SessionNode {
   }
 
   getTree(): Promise<SessionTreeNode[]> {
-    return this.#log.retrying(async () => readTree(this.#log, await readLabels(this.#log)));
+    return this.#read(async (log) => readTree(log, await readLabels(log)));
   }
 
   async getLabel(id: string): Promise<string | undefined> {
     return (await this.getLabels()).get(id);
   }
 
-  /** All labels, by the entry they are on. */
+  /** All labels, by the id of the entry. */
   getLabels(): Promise<Map<string, string>> {
-    return this.#log.retrying(() => readLabels(this.#log));
+    return this.#read(readLabels);
   }
 
   getSessionName(): Promise<string | undefined> {
-    return this.#log.retrying(() => readName(this.#log));
+    return this.#read(readName);
   }
 
-  /** What the model is sent, and the choices that stand. Costs what is shown, however long the log is. */
+  /** What the model is sent, and the current model and thinking level. Reads only what it needs. */
   async buildContext(leafId: string | null = this.#leafId): Promise<SessionContext> {
     const { branch: _branch, ...context } = await this.readContext(leafId);
     return context;
   }
 
-  /** The same, with the part of the branch that it is made of. */
+  /** The context, and the part of the branch that it is made of. */
   readContext(leafId: string | null = this.#leafId): Promise<BranchContext> {
-    return this.#log.retrying(async () => readContext(this.#log, await this.#row(leafId)));
+    return this.#read(async (log) => readContext(log, await this.#getRow(leafId)));
   }
 
-  /** The end of the branch, from the first entry that the latest compaction kept: all that matters to the model. */
+  /** The part of a branch that the model sees: from the first entry that the latest compaction kept. */
   getContextBranch(leafId: string | null = this.#leafId): Promise<SessionEntry[]> {
-    return this.#log.retrying(async () => readContextBranch(this.#log, await this.#row(leafId)));
+    return this.#read(async (log) => readContextBranch(log, await this.#getRow(leafId)));
   }
 
-  /** What was accepted from a person and has no outcome: a crash came before it. */
+  /** The user's messages that were accepted but have no outcome because of a crash. */
   waitingMessages(): Promise<AcceptedEntry[]> {
-    return this.#log.retrying(() => readWaiting(this.#log));
+    return this.#read(readWaiting);
   }
 
-  /** What the last requests began with; undefined before the first. */
+  /** The beginning of the last requests; undefined before the first. */
   getPrefix(): Promise<PrefixEntry | undefined> {
-    return this.#log.retrying(() => readPrefix(this.#log));
+    return this.#read(readPrefix);
   }
 
-  /** The entries that the context is made of: a compaction first, then what it kept, then what came after it. */
+  /** The entries that the context is made of: the latest compaction, the entries that it kept, and those after it. */
   async buildContextEntries(leafId: string | null = this.#leafId): Promise<SessionEntry[]> {
     return contextEntries(await this.getContextBranch(leafId));
   }
 
   /** The calls that a crash left without a result. */
   unfinishedCalls(): Promise<UnfinishedCall[]> {
-    return this.#log.retrying(async () => {
-      const branch = await readContextBranch(this.#log, await this.#row(this.#leafId));
-      return unfinishedCalls(branch, await readStartedCalls(this.#log, branch));
+    return this.#read(async (log) => {
+      const branch = await readContextBranch(log, await this.#getRow(this.#leafId));
+      return unfinishedCalls(branch, await readStartedCalls(log, branch));
     });
   }
 
-  /** Gives each call that a crash left without a result one that says what is known. Returns the entries' ids. */
+  /** Appends a result for each call that a crash left without one. Returns the ids of the entries. */
   settleUnfinishedCalls(): Promise<string[]> {
-    return this.#inTurn(async () => {
-      const outcomes = getOutcomes(await this.unfinishedCalls(), this.#parts.clock.now());
+    return this.#enqueue(async () => {
+      const results = createResults(await this.unfinishedCalls(), this.#parts.clock.now());
       const ids: string[] = [];
-      for (const message of outcomes) {
-        this.#leafId = await this.#write({ type: "message", message }, this.#leafId);
-        ids.push(this.#leafId);
-      }
+      for (const message of results) ids.push(await this.#write({ type: "message", message }));
       return ids;
     });
   }
 
-  /** The session as a plain value, for `exportHtml` and its like. */
+  /** The session as a plain value, for `exportHtml` and the other exports. */
   exportSource(): Promise<ExportSource> {
-    return this.#log.retrying(async () => {
-      const name = await readName(this.#log);
-      const entries = await readAll(this.#log);
+    return this.#read(async (log) => {
+      const name = await readName(log);
+      const entries = await readAll(log);
       return { header: this.getHeader(), entries, leafId: this.#leafId, ...(name !== undefined && { name }) };
     });
   }
 
-  /** Summaries are no messages of their own: see `appendCompaction` and `branchWithSummary`. */
+  /** For summaries, use `appendCompaction` and `branchWithSummary`. */
   appendMessage(message: AgentMessage): Promise<string> {
     return this.append({ type: "message", message });
   }
@@ -291,16 +287,11 @@ export class Session implements SessionNode {
     tokensBefore: number,
     extras: SummaryExtras = {},
   ): Promise<string> {
-    return this.append({
-      type: "compaction",
-      summary,
-      firstKeptEntryId: firstKeptEntryId ?? "",
-      tokensBefore,
-      ...given(extras),
-    });
+    const fields = { summary, firstKeptEntryId: firstKeptEntryId ?? "", tokensBefore };
+    return this.append({ type: "compaction", ...fields, ...pickExtras(extras) });
   }
 
-  /** Remembers something that the model never sees. */
+  /** Appends data that the model never sees. */
   appendCustomEntry(customType: string, data?: unknown): Promise<string> {
     return this.append({ type: "custom", customType, ...(data !== undefined && { data }) });
   }
@@ -311,13 +302,8 @@ export class Session implements SessionNode {
     display: boolean,
     details?: unknown,
   ): Promise<string> {
-    return this.append({
-      type: "custom_message",
-      customType,
-      content,
-      display,
-      ...(details !== undefined && { details }),
-    });
+    const fields = { customType, content, display };
+    return this.append({ type: "custom_message", ...fields, ...(details !== undefined && { details }) });
   }
 
   appendSessionInfo(name: string): Promise<string> {
@@ -328,60 +314,60 @@ export class Session implements SessionNode {
     return this.append({ type: "usage", kind, provider, model, usage });
   }
 
-  /** Puts a label on an entry; without one, takes it away. */
+  /** Without a label, removes the label of the entry. */
   appendLabelChange(targetId: string, label: string | undefined): Promise<string> {
     return this.#appendAbout(targetId, { type: "label", targetId, ...(label && { label }) });
   }
 
-  /** Hides an entry from the model (null), or shows it other content. */
+  /** Hides an entry from the model (null), or replaces its content for the model. */
   appendContextEdit(targetId: string, replacement: ContextEditEntry["replacement"]): Promise<string> {
     return this.#appendAbout(targetId, { type: "context_edit", targetId, replacement: replacement ?? null });
   }
 
-  /** Says that a call is about to be executed, so that after a crash its outcome is known to be unknown. */
+  /** Records that a call is about to run. If the program then crashes, its outcome is known to be unknown. */
   appendCallStarted(toolCallId: string, toolName: string): Promise<string> {
     return this.appendCustomEntry(customTypes.callStarted, { toolCallId, toolName });
   }
 
-  /** Goes to an entry, or with null before the first. The next entry hangs on it; nothing is copied or removed. */
+  /** Makes an entry the leaf; with null, the next entry becomes a root. Nothing is copied or removed. */
   async navigate(entryId: string | null): Promise<void> {
-    await this.#inTurn(async () => {
-      await this.#row(entryId);
-      // So that whoever opens the session next stands here too.
-      if (!this.readOnly && !this.#isNew())
+    await this.#enqueue(async () => {
+      await this.#getRow(entryId);
+      // The position is recorded, so that it is the same when the session is opened again.
+      if (!this.readOnly && this.#log.table.count > 0)
         await this.#write({ type: "custom", customType: customTypes.navigated }, entryId);
       this.#leafId = entryId;
     });
   }
 
-  /** Goes to an entry and says there what was tried on the branch that is left. */
+  /** Makes an entry the leaf, and appends a summary of the branch that is left. */
   async branchWithSummary(entryId: string | null, summary: string, extras: SummaryExtras = {}): Promise<string> {
-    return await this.#inTurn(async () => {
-      await this.#row(entryId);
-      const entry: NewEntry = { type: "branch_summary", fromId: this.#leafId ?? "root", summary, ...given(extras) };
-      return (this.#leafId = await this.#write(entry, entryId));
+    return await this.#enqueue(async () => {
+      await this.#getRow(entryId);
+      const fromId = this.#leafId ?? "root";
+      return await this.#write({ type: "branch_summary", fromId, summary, ...pickExtras(extras) }, entryId);
     });
   }
 
   #appendAbout(targetId: string, entry: NewEntry): Promise<string> {
-    return this.#inTurn(async () => {
-      await this.#row(targetId);
-      return (this.#leafId = await this.#write(entry, this.#leafId));
+    return this.#enqueue(async () => {
+      await this.#getRow(targetId);
+      return await this.#write(entry);
     });
   }
 
-  /** Where it goes, when, and under which id is decided here, whatever the entry says. */
+  /** The id, the parent and the time are set here, even if `entry` has its own. */
   append(entry: NewEntry): Promise<string> {
-    return this.#inTurn(async () => (this.#leafId = await this.#write(entry, this.#leafId)));
+    return this.#enqueue(() => this.#write(entry));
   }
 
-  /** Waits until all appends are written, and brings them to the disk unless the durability is `none`. */
+  /** Waits until all appends are written, and syncs unless the durability is `none`. */
   async flush(): Promise<void> {
     await this.#tail;
     await this.#log.flush();
   }
 
-  /** Lets go of the log, so that others may write. What is asked for after this is refused. */
+  /** Releases the lease. Later calls are refused. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#tail;
@@ -392,89 +378,84 @@ export class Session implements SessionNode {
     return this.#parts.log;
   }
 
-  #isNew(): boolean {
-    return this.#log.table.count === 0;
+  #read<T>(work: (log: SessionLog) => Promise<T>): Promise<T> {
+    return this.#log.retryIfReloaded(() => work(this.#log));
   }
 
-  async #rowIndex(rows: readonly number[], id: string): Promise<number> {
-    const index = rows.indexOf(await this.#row(id));
+  async #getRowIndex(rows: readonly number[], id: string): Promise<number> {
+    const index = rows.indexOf(await this.#getRow(id));
     if (index >= 0) return index;
-    throw new HarnessError("unknown_entry", `The entry ${JSON.stringify(id)} is not on the shown branch.`);
+    throw new HarnessError("unknown_entry", `The entry ${JSON.stringify(id)} is not on the current branch.`);
   }
 
-  async #row(id: string | null): Promise<number> {
+  /** -1 for null. */
+  async #getRow(id: string | null): Promise<number> {
     if (id === null) return -1;
     const row = typeof id === "string" ? await this.#log.find(id) : -1;
     if (row >= 0) return row;
     throw new HarnessError("unknown_entry", `The session ${this.id} has no entry ${JSON.stringify(id)}.`);
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isClosing) return Promise.reject(closedError(this.#log.name));
     const done = this.#tail.then(work);
     this.#tail = done.catch(() => undefined);
     return done;
   }
 
-  async #write(entry: NewEntry, parentId: string | null): Promise<string> {
+  async #write(newEntry: NewEntry, parentId: string | null = this.#leafId): Promise<string> {
     const { log, header, clock } = this.#parts;
-    const id = this.#newId();
     const now = clock.now();
     const {
       type,
       id: _id,
       parentId: _parentId,
       timestamp: _timestamp,
-      ...rest
-    } = entry as NewEntry & Partial<EntryBase>;
+      ...fields
+    } = newEntry as NewEntry & Partial<EntryBase>;
     if (typeof type !== "string" || (type as string) === "session") {
       throw new HarnessError("invalid_input", `An entry of the type ${JSON.stringify(type)} cannot be appended.`);
     }
-    const full = { type, id, parentId, timestamp: new Date(now).toISOString(), ...rest } as SessionEntry;
-    if (full.type === "compaction" && full.firstKeptEntryId === "") full.firstKeptEntryId = id;
-    await log.append(this.#isNew() ? [header, full] : [full]);
+    const id = this.#createId();
+    const entry = { type, id, parentId, timestamp: new Date(now).toISOString(), ...fields } as SessionEntry;
+    if (entry.type === "compaction" && entry.firstKeptEntryId === "") entry.firstKeptEntryId = id;
+    await log.append(log.table.count === 0 ? [header, entry] : [entry]);
     this.#lastActiveAt = now;
-    // Before they hear of it, so that whoever asks for the leaf gets this one.
-    if (full.type !== "custom" || full.customType !== customTypes.navigated) this.#leafId = id;
-    for (const listener of this.#listeners) listener(full);
+    // Listeners see the new leaf.
+    if (!isNavigation(entry)) this.#leafId = id;
+    for (const listener of this.#listeners) listener(entry);
     return id;
   }
 
-  #newId(): string {
+  #createId(): string {
     for (let attempt = 0; ; attempt++) {
-      const id = shortId(this.#parts.ids(), attempt);
+      const id = shortenId(this.#parts.ids(), attempt);
       if (this.#log.table.find(idNumber(id)) < 0) return id;
     }
   }
 }
 
-/**
- * Eight hex digits of an id that may be any text: its first ones at the first attempt, and then others, since ids may
- * begin with the time, or repeat.
- */
-function shortId(id: string, attempt: number): string {
+/** Eight hex digits: the first ones of `id` if possible, otherwise a checksum, since ids may begin with the time or repeat. */
+function shortenId(id: string, attempt: number): string {
   const digits = id.replaceAll("-", "").slice(0, 8);
-  if (attempt === 0 && /^[0-9a-f]{8}$/.test(digits)) return digits;
-  return crc32(`${id} ${attempt}`).toString(16).padStart(8, "0");
+  return attempt === 0 && /^[0-9a-f]{8}$/.test(digits) ? digits : hexCrc(`${id} ${attempt}`);
 }
 
-const given = ({ details, usage }: SummaryExtras) => ({
+const pickExtras = ({ details, usage }: SummaryExtras) => ({
   ...(details !== undefined && { details }),
   ...(usage !== undefined && { usage }),
 });
 
-/** Where a session stands that was just opened: after its last entry, or where the person went to last. */
-export const getStanding = (log: SessionLog, header: SessionHeader): Promise<Standing> =>
-  log.retrying(() => lookForStanding(log, header));
+/** Such an entry means that the user went to its parent. */
+const isNavigation = (entry: SessionEntry) => entry.type === "custom" && entry.customType === customTypes.navigated;
 
-async function lookForStanding(log: SessionLog, header: SessionHeader): Promise<Standing> {
-  const row = log.table.lastEntry();
-  const [entry] = row < 0 ? [] : await log.read([row]);
-  const lastActiveAt = Date.parse((entry ?? header).timestamp) || 0;
-  if (!entry) return { leafId: null, lastActiveAt };
-  const wentBack = entry.type === "custom" && entry.customType === customTypes.navigated;
-  if (!wentBack) return { leafId: entry.id, lastActiveAt };
-  const [, parent] = branchRows(log, row).toReversed();
-  const [target] = parent === undefined ? [] : await log.read([parent]);
-  return { leafId: target?.id ?? null, lastActiveAt };
-}
+/** The leaf of a session that is opened is its last entry, or the entry that the user went to after it. */
+export const readInitialState = (log: SessionLog, header: SessionHeader): Promise<InitialState> =>
+  log.retryIfReloaded(async () => {
+    const { table } = log;
+    const readRow = async (row: number) => (row < 0 ? undefined : (await log.read([row]))[0]);
+    const row = table.lastEntry();
+    const last = await readRow(row);
+    const leaf = last && isNavigation(last) ? await readRow(table.findReadable(table.parent(row))) : last;
+    return { leafId: leaf?.id ?? null, lastActiveAt: Date.parse((last ?? header).timestamp) || 0 };
+  });

@@ -74,7 +74,7 @@ function complaint(sample: Sample, found: Recovered, { at, bit, hasChecksums }: 
   if (!found.header && !problems.some(({ kind }) => kind === "no_header")) return "the lost header is not reported";
   for (const [id, row] of rows) {
     const wanted = parentNumbers.get(id);
-    const parentRow = table.nearestEntry(table.parent(row));
+    const parentRow = table.findReadable(table.parent(row));
     const parent = parentRow < 0 ? -1 : table.id(parentRow);
     if (wanted === undefined || parent === wanted) continue;
     const isMarked = table.isReattached(row) && problems.some(({ kind }) => kind === "reattached");

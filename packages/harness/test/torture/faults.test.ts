@@ -218,7 +218,7 @@ describe("a write that is cut short", () => {
     const session = await SessionManager.create("/project", quickScratch(), { fileSystem });
     const first = await session.appendMessage(user("a"));
     for (const text of ["b", "c"])
-      await expect(session.appendMessage(user(text))).rejects.toThrow(/disk is full.*cannot be taken back/);
+      await expect(session.appendMessage(user(text))).rejects.toThrow(/disk is full.*cannot be undone/);
     expect(await sessionIds(session)).toEqual([first]);
     await session.close();
     expect(await expectSound(session.getSessionFile()!, [first], "")).toEqual([first]);

@@ -43,7 +43,7 @@ test("on a disk of 64 KB, the entry that does not fit is refused in words, and w
     const path = session.getSessionFile()!;
     expect(recover(readFileSync(path)).problems).toEqual([]);
     expect(idsIn(readFileSync(path), recover(readFileSync(path)))).toEqual(ids);
-    await expect(session.appendMessage(user("y".repeat(9_000)))).rejects.toThrow("Mend that and try again");
+    await expect(session.appendMessage(user("y".repeat(9_000)))).rejects.toThrow("Fix the problem and try again");
     rmSync(ballast);
     ids.push(await session.appendMessage(user("z".repeat(900))));
     await session.close();
@@ -93,7 +93,7 @@ test("a file that may not grow is refused in words, and is valid", { timeout: pa
     console.log(`no prlimit here, so no file is kept from growing: ${limited.error.message}`);
     return skip();
   }
-  expect(limited.stderr).toContain("the file may not grow any more (EFBIG)");
+  expect(limited.stderr).toContain("the file has reached the size limit (EFBIG)");
   const acknowledged = limited.stdout
     .split("\n")
     .filter((line) => line.startsWith("ack "))

@@ -95,7 +95,10 @@ describe("a file that is no session", () => {
   test.each(files)("%s is not changed by opening it", async (_name, bytes) => {
     const path = newFile(bytes, "notes.txt");
     const session = await SessionManager.open(path);
-    expect(session.readOnly).toMatchObject({ reason: "refused", message: expect.stringContaining("no session") });
+    expect(session.readOnly).toMatchObject({
+      reason: "refused",
+      message: expect.stringContaining("not a session file"),
+    });
     expect(getKinds(session)[0]).toBe("no_session");
     await expect(session.appendMessage(user("x"))).rejects.toMatchObject({ code: "read_only" });
     await session.close();
@@ -289,7 +292,7 @@ test("a row that is too long for a text is damage, not the end of reading", asyn
   };
   const opened = await SessionLog.open({ store: lying, access: "read" });
   expect(opened.table.count).toBe(1);
-  const entries = await opened.retrying(() => opened.read(opened.table.entryRows()));
+  const entries = await opened.retryIfReloaded(() => opened.read(opened.table.entryRows()));
   expect(entries.map(({ id }) => id)).toEqual([entry(1).id, entry(2).id]);
   await opened.close();
 });

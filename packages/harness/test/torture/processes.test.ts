@@ -261,7 +261,7 @@ describe("two who begin a session with one id, at different times,", () => {
     await expect(second.appendMessage(user("second"))).rejects.toThrow(`process ${process.pid} writes it`);
     await second.close();
     await first.close();
-    await expect(third.appendMessage(user("third"))).rejects.toThrow("somebody else has begun it");
+    await expect(third.appendMessage(user("third"))).rejects.toThrow("another process has begun it");
     await third.close();
     await expect(SessionManager.create("/project", place, { id })).rejects.toThrow("already");
     const next = await SessionManager.continueById("/project", id, place, { clock });

@@ -1,11 +1,11 @@
-/** What of a transcript is sent. The log keeps all of it. Pure. */
+/** Selects what is sent of a transcript. The log keeps all of it. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { Model } from "@tau/ai";
 import { boundMessages, maxResultCharacters } from "./bound.ts";
-import { pruneMessages } from "./prune.ts";
+import { pruneMessages, type PruneSettings } from "./prune.ts";
 
 export interface SendSettings {
-  pruning: { enabled: boolean; keepRecentTokens: number };
+  pruning: PruneSettings;
   blockImages: boolean;
 }
 
@@ -19,7 +19,7 @@ export function messagesToSend(
   return blockImages ? pruned.map(withoutImages) : [...pruned];
 }
 
-const imageText = { type: "text", text: "[An image was left out: the settings say that none are sent.]" } as const;
+const imageText = { type: "text", text: "[An image was left out: the settings block images.]" } as const;
 
 function withoutImages(message: AgentMessage): AgentMessage {
   if (!("content" in message) || typeof message.content === "string" || message.role === "assistant") return message;

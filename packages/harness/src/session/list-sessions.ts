@@ -1,0 +1,132 @@
+/**
+ * Lists sessions without opening them all: a catalogue beside the sessions remembers what a list shows. An entry of the
+ * catalogue is used only while its file is unchanged.
+ */
+import type { Stats } from "node:fs";
+import { join } from "node:path";
+import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
+import { orUndefined, readWhole, writeWhole } from "../durable-file.ts";
+import { createFileStore } from "./file-store.ts";
+import { isSessionFile } from "./session-directory.ts";
+import { describeFile, describeSession, type SessionInfo, type StoredInfo } from "./session-info.ts";
+import { listNames, type StoragePorts } from "./session-storage.ts";
+
+/** Called after every hundred files. */
+export type ListProgress = (loaded: number, total: number) => void;
+
+export interface ListOptions {
+  onProgress?: ListProgress;
+  signal?: AbortSignal;
+}
+
+interface CatalogueEntry {
+  /** Differs for each state of the file. */
+  stamp: string;
+  /** Null if the file is not a session. */
+  info: StoredInfo | null;
+}
+
+type Catalogue = Map<string, CatalogueEntry>;
+
+const catalogueName = "catalogue.json";
+const format = "tau sessions 1";
+const maxConcurrentFiles = 16;
+/** After so many files, other work gets its turn. */
+const filesPerTurn = 64;
+
+/** The sessions of a directory, the last used first. Files that are not sessions are left out. */
+export async function listSessions(
+  directory: string,
+  ports: StoragePorts,
+  options: ListOptions = {},
+): Promise<SessionInfo[]> {
+  const { fileSystem: fs } = ports;
+  const names = (await listNames(fs, directory)).filter(isSessionFile);
+  const known: Catalogue = names.length === 0 ? new Map() : await readCatalogue(fs, directory);
+  const current: Catalogue = new Map();
+  let hasNew = false;
+  let statCount = 0;
+  let loadedCount = 0;
+  const load = async (name: string) => {
+    options.signal?.throwIfAborted();
+    const path = join(directory, name);
+    const stats = await orUndefined(lookAt(fs, path));
+    if (++statCount % filesPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (stats) {
+      const stamp = formatStamp(stats);
+      const entry = known.get(name);
+      const isKnown = entry?.stamp === stamp;
+      current.set(name, isKnown ? entry : { stamp, info: await describe(path, ports) });
+      hasNew ||= !isKnown;
+    }
+    if (++loadedCount % 100 === 0) options.onProgress?.(loadedCount, names.length);
+  };
+  let next = 0;
+  const loadNext = async () => {
+    while (next < names.length) await load(names[next++]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(maxConcurrentFiles, names.length) }, loadNext));
+  if (hasNew || current.size < known.size) await writeCatalogue(ports, directory, current);
+  return [...current]
+    .flatMap(([name, { info }]) => (info ? [toSessionInfo(join(directory, name), info)] : []))
+    .sort(compareLastUsed);
+}
+
+const toSessionInfo = (path: string, info: StoredInfo): SessionInfo => ({
+  ...info,
+  path,
+  created: new Date(info.created),
+  modified: new Date(info.modified),
+});
+
+/** The sessions of all directories below `root`, the last used first. */
+export async function listAllSessions(
+  root: string,
+  ports: StoragePorts,
+  options: ListOptions = {},
+): Promise<SessionInfo[]> {
+  const all: SessionInfo[] = [];
+  for (const name of await listNames(ports.fileSystem, root)) {
+    // Files, and directories without permission, are skipped.
+    const sessions = await orUndefined(listSessions(join(root, name), ports, options));
+    for (const session of sessions ?? []) all.push(session);
+  }
+  return all.sort(compareLastUsed);
+}
+
+const compareLastUsed = (a: SessionInfo, b: SessionInfo) => b.modified.getTime() - a.modified.getTime();
+
+const formatStamp = ({ size, mtimeMs, ino }: Stats) => `${ino}:${size}:${mtimeMs}`;
+
+async function describe(path: string, ports: StoragePorts): Promise<StoredInfo | null> {
+  try {
+    return (await describeSession(createFileStore({ path, ...ports }))) ?? null;
+  } catch (error) {
+    // A file that cannot be opened must not hide the others. One with content that cannot be used is listed by its name.
+    return systemCode(error) === undefined ? describeFile(path, undefined) : null;
+  }
+}
+
+async function readCatalogue(fs: FileSystem, directory: string): Promise<Catalogue> {
+  try {
+    const bytes = await readWhole(fs, join(directory, catalogueName));
+    if (!bytes) return new Map();
+    const catalogue = JSON.parse(bytes.toString("utf8")) as { format?: string; sessions?: [string, CatalogueEntry][] };
+    return new Map(catalogue.format === format ? catalogue.sessions : []);
+  } catch (error) {
+    // The catalogue is only a cache.
+    if (systemCode(error) === undefined && !(error instanceof SyntaxError) && !(error instanceof TypeError))
+      throw error;
+    return new Map();
+  }
+}
+
+/** A directory that cannot be written can still be listed. */
+async function writeCatalogue(
+  { fileSystem, ids }: StoragePorts,
+  directory: string,
+  catalogue: Catalogue,
+): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify({ format, sessions: [...catalogue] }));
+  await orUndefined(writeWhole(fileSystem, { path: join(directory, catalogueName), bytes, ids }));
+}
