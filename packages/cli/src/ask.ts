@@ -1,17 +1,22 @@
-/** Questions to a person at a terminal. They go to standard error, so that what is asked for alone is the output. */
+/** Questions on a terminal. They are written to standard error, so that standard output holds only the result. */
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { HarnessError } from "@tau/harness";
 import type { Io } from "./command.ts";
-import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { UsageError } from "./errors.ts";
+import { formatRows } from "./help.ts";
+
+/** Whether a question can be asked and answered. */
+export const isInteractive = ({ terminal }: Io): boolean => terminal.input && terminal.err;
 
 export interface AskOptions {
-  /** What is typed is not shown. */
+  /** Whether the typed text is not shown. Default false. */
   hidden?: boolean;
-  /** Nobody needs the answer any more. */
+  /** Withdraws the question. */
   signal?: AbortSignal;
 }
 
-/** One line. Undefined when the person gave up, or the program is to end. */
+/** Reads one line. Undefined if the user closes the input or presses Ctrl-C, or if a signal is aborted. */
 export async function ask(io: Io, question: string, { hidden = false, signal }: AskOptions = {}) {
   io.err(question);
   const input = io.input();
@@ -22,55 +27,59 @@ export async function ask(io: Io, question: string, { hidden = false, signal }: 
       done();
     },
   });
-  // With `terminal`, what is typed comes to us one key at a time, and is echoed only by us.
+  // With `terminal`, keys arrive one at a time and only readline echoes them, to `output`.
   const lines = createInterface({ input, output, terminal: io.terminal.input });
-  const stops = signal ? AbortSignal.any([signal, io.signal]) : io.signal;
+  const cancelled = signal ? AbortSignal.any([signal, io.signal]) : io.signal;
   let answer: string | undefined;
   try {
     answer = await new Promise<string | undefined>((resolve) => {
-      const giveUp = () => resolve(undefined);
-      if (stops.aborted) giveUp();
-      stops.addEventListener("abort", giveUp, { once: true });
+      const cancel = () => resolve(undefined);
+      if (cancelled.aborted) cancel();
+      cancelled.addEventListener("abort", cancel, { once: true });
       lines.once("line", resolve);
-      lines.once("close", giveUp);
-      lines.once("SIGINT", giveUp);
+      lines.once("close", cancel);
+      lines.once("SIGINT", cancel);
     });
     return answer;
   } finally {
     lines.close();
-    // What is said next begins a line: only an answer that is shown has ended its own.
+    // The next text must begin a line. Only an echoed answer ended with a line break.
     if (hidden || answer === undefined) io.err("\n");
   }
 }
 
-/** `nobody` could be asked; `gone` is who gave up. */
-export type Consent = "yes" | "no" | "nobody" | "gone";
-
-/** How a command ends that was not allowed to go on. */
-export const getEnd = (answer: Consent): ExitCode => (answer === "gone" ? exitCodes.interrupted : exitCodes.failed);
-
-/** Asks before something is lost. Without a person to ask only `isGiven` (--yes) is a yes. */
-export async function consent(io: Io, question: string, isGiven: boolean): Promise<Consent> {
-  if (isGiven) return "yes";
-  if (!io.terminal.input || !io.terminal.err) return "nobody";
-  const answer = await ask(io, `${question} [y/N] `);
-  if (answer === undefined) return "gone";
-  return /^y(es)?$/i.test(answer.trim()) ? "yes" : "no";
+export interface ConfirmOptions {
+  /** Whether the command line has `--yes`. */
+  yes: boolean;
+  /** A sentence that says what was not done, for any other answer than yes. */
+  declined: string;
 }
 
-/** One of a list, by its number or its name; empty for what is not there. Undefined when the person gave up. */
-export async function choose(
+/** Asks before data is lost. Throws unless the answer is yes. Without a terminal, only `--yes` is one. */
+export async function confirm(io: Io, question: string, { yes, declined }: ConfirmOptions): Promise<void> {
+  if (yes) return;
+  if (!isInteractive(io)) throw new UsageError(`${question} Without a terminal, this needs --yes.`);
+  const answer = await ask(io, `${question} [y/N] `);
+  if (answer === undefined) throw new HarnessError("aborted", declined);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error(declined);
+}
+
+export interface ChoiceItem {
+  name: string;
+  summary: string;
+}
+
+/** Asks for an item by its number or name. Undefined if there is no such item; throws `aborted` without an answer. */
+export async function choose<Item extends ChoiceItem>(
   io: Io,
   title: string,
-  items: readonly { name: string; summary: string }[],
-): Promise<string | undefined> {
-  const width = Math.max(...items.map(({ name }) => name.length));
-  io.err(`${title}\n`);
-  for (const [at, { name, summary }] of items.entries()) {
-    io.err(`  ${String(at + 1).padStart(String(items.length).length)}  ${name.padEnd(width)}  ${summary}`.trimEnd());
-    io.err("\n");
-  }
+  items: readonly Item[],
+): Promise<Item | undefined> {
+  const names = formatRows(items.map(({ name, summary }) => [name, summary]));
+  const width = String(items.length).length;
+  const rows = names.map((row, index) => `  ${String(index + 1).padStart(width)}${row}\n`);
+  io.err(`${title}\n${rows.join("")}`);
   const answer = (await ask(io, "Number or name: "))?.trim();
-  if (answer === undefined) return undefined;
-  return (items.find(({ name }) => name === answer) ?? items[Number(answer) - 1])?.name ?? "";
+  if (answer === undefined) throw new HarnessError("aborted", "Nothing was chosen.");
+  return items.find(({ name }) => name === answer) ?? items[Number(answer) - 1];
 }

@@ -1,36 +1,26 @@
-/** Sessions on the disk, as a person would have left them. */
-import { mkdir, utimes } from "node:fs/promises";
-import { join } from "node:path";
+import { utimes } from "node:fs/promises";
 import { SessionManager } from "@tau/harness";
-import { temporaryDirectory } from "../kit.ts";
+import type { Workspace } from "../kit.ts";
 
-export interface Spot {
-  directory: string;
-  agentDir: string;
-}
-
-export async function spot(): Promise<Spot> {
-  const root = await temporaryDirectory();
-  const directory = join(root, "project");
-  await mkdir(directory);
-  return { directory, agentDir: join(root, "tau") };
-}
-
-export interface Left {
+export interface CreatedSession {
   id: string;
   path: string;
-  /** The entries' ids, in order. */
+  /** The ids of the entries, in order. */
   entries: string[];
 }
 
-/** A session in which each word was said and answered. `age` is how many minutes ago it was used. */
-export async function leaveSession({ directory, agentDir }: Spot, words: readonly string[], age = 0): Promise<Left> {
+/** A session with a user message for each text, last used `ageMinutes` ago. */
+export async function createSession(
+  { directory, agentDir }: Workspace,
+  texts: readonly string[],
+  ageMinutes = 0,
+): Promise<CreatedSession> {
   const session = await SessionManager.create(directory, undefined, { agentDir, durability: "none" });
   const entries: string[] = [];
-  for (const word of words) entries.push(await session.appendMessage({ role: "user", content: word, timestamp: 1 }));
+  for (const content of texts) entries.push(await session.appendMessage({ role: "user", content, timestamp: 1 }));
   const path = session.getSessionFile()!;
   await session.close();
-  const used = new Date(Date.now() - age * 60_000);
-  await utimes(path, used, used);
+  const lastUsed = new Date(Date.now() - ageMinutes * 60_000);
+  await utimes(path, lastUsed, lastUsed);
   return { id: session.id, path, entries };
 }
