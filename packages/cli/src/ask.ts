@@ -28,24 +28,17 @@ export async function ask(io: Io, question: string, { hidden = false, signal }: 
     },
   });
   // With `terminal`, keys arrive one at a time and only readline echoes them, to `output`.
-  const lines = createInterface({ input, output, terminal: io.terminal.input });
-  const cancelled = signal ? AbortSignal.any([signal, io.signal]) : io.signal;
-  let answer: string | undefined;
-  try {
-    answer = await new Promise<string | undefined>((resolve) => {
-      const cancel = () => resolve(undefined);
-      if (cancelled.aborted) cancel();
-      cancelled.addEventListener("abort", cancel, { once: true });
-      lines.once("line", resolve);
-      lines.once("close", cancel);
-      lines.once("SIGINT", cancel);
-    });
-    return answer;
-  } finally {
-    lines.close();
-    // The next text must begin a line. Only an echoed answer ended with a line break.
-    if (hidden || answer === undefined) io.err("\n");
-  }
+  const lines = createInterface({
+    input,
+    output,
+    terminal: io.terminal.input,
+    signal: signal ? AbortSignal.any([signal, io.signal]) : io.signal,
+  });
+  const { value: answer } = (await lines[Symbol.asyncIterator]().next()) as { value: string | undefined };
+  lines.close();
+  // The next text must begin a line. Only an echoed answer ended with a line break.
+  if (hidden || answer === undefined) io.err("\n");
+  return answer;
 }
 
 export interface ConfirmOptions {

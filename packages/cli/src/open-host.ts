@@ -12,28 +12,23 @@ import {
 } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { findSession, mustBeSession } from "@tau/harness/session";
+import type { Settings } from "@tau/harness/settings";
 import { getAgentDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 
-export interface OpenOptions {
-  /** Who answers approval questions of the policy. Default: they are denied. */
-  ask?: AskChoice;
-}
-
-export interface OpenHost {
-  host: Host;
-  sessionId: string;
-}
-
-/** Throws `HarnessError` for mistakes of the user. */
-export async function openHost(options: SessionOptions, io: Io, { ask }: OpenOptions = {}): Promise<OpenHost> {
+/** `ask` says who answers the questions of the policy. Default: they are denied. Throws `HarnessError` for usage errors. */
+export async function openHost(
+  options: SessionOptions,
+  io: Io,
+  { ask }: { ask?: AskChoice } = {},
+): Promise<{ host: Host; sessionId: string }> {
   const { cwd } = io;
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
   const watch = options.mode === "rpc";
   const settingsManager = await SettingsManager.create(cwd, agentDir, { watch });
-  const { skills, prompts } = settingsManager.get();
+  const settings = settingsManager.get();
   for (const path of [...options.skills, ...options.promptTemplates]) {
     if (!(await findStats(resolve(cwd, path)))) {
       throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
@@ -42,12 +37,13 @@ export async function openHost(options: SessionOptions, io: Io, { ask }: OpenOpt
   const resourceLoader = await createResourceLoader({
     cwd,
     agentDir,
-    skillPaths: [...options.skills, ...skills],
-    promptPaths: [...options.promptTemplates, ...prompts],
+    skillPaths: [...options.skills, ...settings.skills],
+    promptPaths: [...options.promptTemplates, ...settings.prompts],
     ...(options.noContextFiles && { contextFiles: "none" }),
   });
-  const sessionManager = await openSession(options, io, { agentDir, settings: settingsManager });
-  const model = getModelReference(options);
+  const sessionManager = await openSession(options, io, settings);
+  const { provider, model: name } = options;
+  const model = provider === undefined || name === undefined ? (name ?? provider) : `${provider}/${name}`;
   const params: HostOptions["params"] = {
     cwd,
     agentDir,
@@ -89,9 +85,7 @@ function createPrepare({ apiKey }: SessionOptions): (session: AgentSession) => v
   return ({ authStorage, model }) => {
     if (apiKey === undefined) return;
     keyOwner ??= model;
-    if (!keyOwner) {
-      throw new HarnessError("no_model", "--api-key needs a provider: add --model or --provider.");
-    }
+    if (!keyOwner) throw new HarnessError("no_model", "--api-key needs a provider: add --model or --provider.");
     authStorage.setRuntimeApiKey(keyOwner.provider, apiKey, keyOwner.baseUrl || undefined);
   };
 }
@@ -113,28 +107,16 @@ async function checkNames(session: AgentSession, { excludeTools, models }: Sessi
   if (problem) throw new HarnessError("unknown_model", problem.message);
 }
 
-const getModelReference = ({ provider, model }: SessionOptions): string | undefined =>
-  provider === undefined || model === undefined ? (model ?? provider) : `${provider}/${model}`;
-
 const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
   ...(maxTurns !== undefined && { turns: maxTurns }),
   ...(maxCost !== undefined && { cost: maxCost }),
   ...(timeout !== undefined && { timeMs: timeout * 1_000 }),
 });
 
-interface OpenSessionOptions {
-  agentDir: string;
-  settings: SettingsManager;
-}
-
 /** The session that the flags choose; without such a flag, a new one. */
-async function openSession(
-  options: SessionOptions,
-  io: Io,
-  { agentDir, settings }: OpenSessionOptions,
-): Promise<SessionManager> {
+async function openSession(options: SessionOptions, io: Io, { durability, sessionDir }: Settings) {
   const { cwd } = io;
-  const { durability, sessionDir } = settings.get();
+  const agentDir = getAgentDir(io);
   const directory = options.sessionDir === undefined ? sessionDir : resolve(cwd, options.sessionDir);
   const lookup = { cwd, agentDir, directory };
   const storage = { agentDir, durability };
@@ -144,9 +126,8 @@ async function openSession(
     return await SessionManager.open(await chooseSessionFile(io, directory), storage);
   }
   if (options.continue) return await SessionManager.continueRecent(cwd, directory, storage);
-  if (options.session !== undefined) {
+  if (options.session !== undefined)
     return await SessionManager.open(await findSession(options.session, lookup), storage);
-  }
   if (options.fork !== undefined) {
     return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, storage);
   }

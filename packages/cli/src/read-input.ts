@@ -1,3 +1,4 @@
+import { addAbortSignal } from "node:stream";
 import { HarnessError } from "@tau/harness";
 import type { Io } from "./command.ts";
 
@@ -11,19 +12,13 @@ export async function readInput(io: Io): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   // An interrupt does not wait for the end of the input.
-  const stop = () => input.destroy();
-  io.signal.addEventListener("abort", stop, { once: true });
-  try {
-    for await (const chunk of input) {
-      chunks.push(Buffer.from(chunk));
-      size += chunks.at(-1)!.length;
-      if (size > maxBytes) {
-        const message = "Standard input has more than 10 MB. Give the model a file to read instead.";
-        throw new HarnessError("invalid_input", message);
-      }
+  for await (const chunk of addAbortSignal(io.signal, input)) {
+    chunks.push(Buffer.from(chunk));
+    size += chunks.at(-1)!.length;
+    if (size > maxBytes) {
+      const message = "Standard input has more than 10 MB. Give the model a file to read instead.";
+      throw new HarnessError("invalid_input", message);
     }
-  } finally {
-    io.signal.removeEventListener("abort", stop);
   }
   const bytes = Buffer.concat(chunks);
   if (bytes.includes(0)) {

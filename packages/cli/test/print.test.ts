@@ -207,7 +207,7 @@ test("--resume asks on a terminal which session is meant, and says so where nobo
   expect(gaveUp.err).toMatch(/: \ntau: Nothing was chosen\.\n$/);
   const wrong = await run(workspace, ["--resume", "-p", "Go on."], { input: "99\n", terminal });
   expect(wrong.code).toBe(exitCodes.usage);
-  expect(wrong.err).toMatch(/\ntau: None of these was chosen\. Give the number of one, or its id\.\n$/);
+  expect(wrong.err).toMatch(/\ntau: No session of the list was chosen\. Answer with a number or an id\.\n$/);
   const nobody = await run(workspace, ["--resume", "-p", "Go on."]);
   expect(nobody).toMatchObject({ code: exitCodes.usage });
   expect(nobody.err).toContain("--session ID");

@@ -41,22 +41,19 @@ const formatValue = (value: unknown): string =>
 
 export async function set(args: CommandArgs, io: Io): Promise<void> {
   const [key = "", text = ""] = args.positionals;
-  const value = parseValue(key, text);
-  await update(args, io, value, `${key} is ${JSON.stringify(value)}`);
+  await update(args, io, parseValue(key, text));
 }
 
-export async function unset(args: CommandArgs, io: Io): Promise<void> {
+export const unset = (args: CommandArgs, io: Io): Promise<void> => update(args, io, undefined);
+
+async function update(args: CommandArgs, io: Io, value: unknown): Promise<void> {
   const [key = ""] = args.positionals;
   findSchema(key);
-  await update(args, io, undefined, `${key} is removed`);
-}
-
-async function update(args: CommandArgs, io: Io, value: unknown, outcome: string): Promise<void> {
   const context = await openCommandContext(io);
-  const change = nestSetting(args.positionals[0]!, value);
-  await context.settings.update(args.has("project") ? "project" : "global", change);
+  await context.settings.update(args.has("project") ? "project" : "global", nestSetting(key, value));
   reportSettingsProblems(context, io);
-  io.err(`${getFile(context, args)}: ${outcome}.\n`);
+  const outcome = value === undefined ? "is removed" : `is ${JSON.stringify(value)}`;
+  io.err(`${getFile(context, args)}: ${key} ${outcome}.\n`);
 }
 
 /** Checks the file when the editor is closed; mistakes are reported with their line. */

@@ -3,9 +3,10 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { styleText } from "node:util";
-import { type Context, streamSimple } from "@tau/ai";
+import { streamSimple } from "@tau/ai";
 import { call, scriptedModel, type ScriptedTurn, text, thinking } from "@tau/ai/testing";
 import { createAgentSession, SessionManager } from "@tau/harness";
+import { getMessageText } from "@tau/harness/host";
 import type { SessionEvent } from "@tau/protocol";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -32,19 +33,14 @@ const turns: readonly ScriptedTurn[] = [
   ],
   [text("Now I run it."), call("bash", { command: "sh total.sh 1 2 3" })],
   // The last turn depends on what the tool really returned.
-  (context) => {
-    const output = getLastResult(context).trim();
+  ({ messages }) => {
+    const result = messages.findLast(({ role }) => role === "toolResult");
+    const output = result ? getMessageText(result).trim() : "";
     return [
       text(output === "6" ? "total.sh works now: 1 + 2 + 3 = 6." : `I expected 6, but total.sh printed: ${output}`),
     ];
   },
 ];
-
-function getLastResult({ messages }: Context): string {
-  const message = messages.findLast(({ role }) => role === "toolResult");
-  if (message?.role !== "toolResult") return "";
-  return message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
-}
 
 export async function runDemo(args: CommandArgs, io: Io): Promise<ExitCode> {
   if (io.signal.aborted) return exitCodes.interrupted;

@@ -3,6 +3,7 @@ import { access, constants, mkdtemp, rm, stat, statfs, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { getErrorMessage } from "@tau/ai";
+import { getMessageText } from "@tau/harness/host";
 import { type FileProblem, formatFileProblem } from "@tau/harness/settings";
 import type { Tools } from "@tau/tools";
 import type { Io } from "../command.ts";
@@ -116,14 +117,11 @@ async function tryTools(fix: string, work: (tools: Tools["byName"], directory: s
   }
 }
 
-const getText = ({ content }: { content: readonly { type: string; text?: string }[] }): string =>
-  content.map(({ text }) => text ?? "").join("");
-
 async function checkShell({ io }: CheckContext): Promise<CheckResult> {
   const fix = "Install bash, or set shellPath: tau config set shellPath /path/to/bash";
   return await tryTools(fix, async ({ bash }) => {
     const command = "echo tau${BASH_VERSION:+ bash $BASH_VERSION}";
-    const output = getText(await bash.execute("doctor", { command }, io.signal));
+    const output = getMessageText(await bash.execute("doctor", { command }, io.signal));
     const version = /tau bash (\S+)/.exec(output)?.[1];
     if (version !== undefined) return ok(`bash ${version}`);
     if (!output.includes("tau")) return fail(output, fix);
@@ -135,7 +133,7 @@ async function checkSearch({ io }: CheckContext): Promise<CheckResult> {
   const fix = "Install tau again: ripgrep is a part of it, in a package for each platform.";
   return await tryTools(fix, async ({ grep }, directory) => {
     await writeFile(join(directory, "a.txt"), "a needle\n");
-    const output = getText(await grep.execute("doctor", { pattern: "needle" }, io.signal));
+    const output = getMessageText(await grep.execute("doctor", { pattern: "needle" }, io.signal));
     return output.includes("a.txt") ? ok("ripgrep works") : fail("ripgrep does not find an existing text", fix);
   });
 }
@@ -163,10 +161,10 @@ async function checkNetwork({ io, access: { registry }, useNetwork }: CheckConte
   const origins = [...new Set(urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).origin))];
   const proxies = proxyVariables.filter((name) => io.env[name]);
   const proxy = proxies.length === 0 ? "no proxy" : `${proxies.join(", ")} set`;
-  if (!useNetwork) return ok(`${proxy}; models at ${formatOrigins(origins)}; not contacted without --network`);
+  if (!useNetwork) return ok(`${proxy}; model servers, not contacted without --network: ${formatOrigins(origins)}`);
   const silent: string[] = [];
   for (const origin of origins) if (!(await answers(origin, io.signal))) silent.push(origin);
-  if (silent.length === 0) return ok(`${proxy}; ${formatOrigins(origins)} answered`);
+  if (silent.length === 0) return ok(`${proxy}; model servers that answered: ${formatOrigins(origins)}`);
   const fix =
     proxies.length === 0 ? "Check the connection, or set HTTPS_PROXY." : "Check the connection and the proxy.";
   const status = silent.length === origins.length ? fail : warn;
@@ -175,7 +173,7 @@ async function checkNetwork({ io, access: { registry }, useNetwork }: CheckConte
 
 function formatOrigins(origins: readonly string[]): string {
   const more = origins.length > 5 ? ` and ${origins.length - 5} more` : "";
-  return origins.length === 0 ? "no server yet" : `${origins.slice(0, 5).join(", ")}${more}`;
+  return origins.length === 0 ? "none" : `${origins.slice(0, 5).join(", ")}${more}`;
 }
 
 const timeoutMs = 5_000;

@@ -26,8 +26,8 @@ export async function listModels(args: CommandArgs, io: Io): Promise<ExitCode | 
       return exitCodes.failed;
     }
     if (models.length === 0) {
-      const hint = didYouMean(search, known.map(getReference));
-      throw new Error(`No model has ${JSON.stringify(search)} in its name.${hint} --all searches more models.`);
+      const hint = didYouMean(search, known.map(getReference)) || (args.has("all") ? "" : " Try --all.");
+      throw new Error(`No model has ${JSON.stringify(search)} in its name.${hint}`);
     }
     const rows = models.map((model) => [...toRow(model), usable.has(model) ? "yes" : "no"]);
     return io.out(tableText(args.has("all") ? [...columns, { title: "KEY" }] : columns, rows, io));

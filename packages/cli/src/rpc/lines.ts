@@ -1,5 +1,5 @@
 /** Splits bytes into lines. Only LF ends a line, unlike in `node:readline`; a CR before it is dropped. */
-import type { Readable } from "node:stream";
+import { addAbortSignal, type Readable } from "node:stream";
 
 /** Enough for a prompt with several images. */
 export const maxLineBytes = 32 * 1024 * 1024;
@@ -56,15 +56,10 @@ export class LineSplitter {
 /** The lines of a stream until it ends or breaks, or the signal is aborted. */
 export async function* readLines(input: Readable, signal: AbortSignal): AsyncGenerator<Line> {
   const splitter = new LineSplitter();
-  const stop = () => void input.destroy();
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
   try {
-    for await (const chunk of input) yield* splitter.push(Buffer.from(chunk as Uint8Array));
+    for await (const chunk of addAbortSignal(signal, input)) yield* splitter.push(Buffer.from(chunk as Uint8Array));
   } catch (error) {
     if (!isStreamError(input, error)) throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
   if (!signal.aborted) yield* splitter.end();
 }
