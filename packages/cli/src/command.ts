@@ -1,18 +1,17 @@
 import type { OAuthProvider } from "@tau/harness/auth";
 import type { Readable } from "node:stream";
-import type { ExitCode } from "./exit-codes.ts";
 
-/** Where the program reads and writes; tests pass their own. */
+/** The streams and the environment of the program; tests pass their own. */
 export interface Io {
   out: (text: string) => void;
-  /** What whoever writes much waits for: undefined when there is room for more. */
+  /** Resolves when `out` can take more; undefined if it can now. Await it between large writes. */
   drained: () => Promise<void> | undefined;
   err: (text: string) => void;
-  /** Standard input; undefined where it is known to hold nothing. Only who needs it touches it. */
+  /** Standard input; undefined if it is known to be empty. Called only by code that reads it. */
   input: () => Readable | undefined;
-  /** What is a terminal, and so a person. */
+  /** Which of the streams are terminals. */
   terminal: { input: boolean; out: boolean; err: boolean };
-  /** How wide the terminal is; undefined where nobody knows. */
+  /** The width of the terminal; undefined if unknown. */
   columns: number | undefined;
   /** Whether `out` shows colours. */
   colour: boolean;
@@ -20,17 +19,14 @@ export interface Io {
   signal: AbortSignal;
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** Whom one can log in to. Default: those that tau knows. No file and no variable says otherwise: tokens go there. */
+  /** Default: the providers that tau knows. No file and no variable can change them, because tokens are sent to them. */
   oauthProviders?: readonly OAuthProvider[];
 }
 
-/** A command, loaded only when it is used. */
-export type Run = (args: readonly string[], io: Io) => Promise<ExitCode>;
-
-/** One line of the command table. */
+/** One row of the command table. */
 export interface Command {
   name: string;
   summary: string;
-  /** What follows the name, one line a form, for `tau help NAME`. */
+  /** One line for each subcommand, or a single one. `commands/usage.ts` describes their grammar. */
   usage: readonly string[];
 }

@@ -1,31 +1,14 @@
-import type { HarnessErrorCode } from "@tau/harness";
-
-/** What the program's exit code says. Scripts rely on these; they never change. */
+/** The exit codes of the program. Scripts rely on them; they never change. */
 export const exitCodes = {
-  /** The work is done. */
   done: 0,
-  /** It was tried and failed. */
+  /** The command was tried and failed. */
   failed: 1,
-  /** The command line was not understood, or names what there is not. */
+  /** The command line is wrong, or names something that does not exist. */
   usage: 2,
-  /** Policy did not allow it. */
+  /** The policy denied a tool call. */
   denied: 3,
-  /** A person or a signal stopped it. */
+  /** The user or a signal interrupted the program. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
-
-/** Errors of a person who typed something wrong: nothing was tried yet. */
-const mistakes: ReadonlySet<unknown> = new Set([
-  "invalid_input",
-  "session_not_found",
-  "unknown_entry",
-  "unknown_model",
-] satisfies HarnessErrorCode[]);
-
-export function exitCodeOfError(error: unknown): ExitCode {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  if (code === ("aborted" satisfies HarnessErrorCode)) return exitCodes.interrupted;
-  return mistakes.has(code) ? exitCodes.usage : exitCodes.failed;
-}

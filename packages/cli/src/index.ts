@@ -1,3 +1,3 @@
-export type { Command, Io, Run } from "./command.ts";
+export type { Command, Io } from "./command.ts";
 export { type ExitCode, exitCodes } from "./exit-codes.ts";
 export { main } from "./main.ts";

@@ -1,36 +1,37 @@
-/** A record on a line of its own. JSON has no raw line feed, and U+2028 and U+2029 are no line ends here. */
+/** One record as one line of JSON. */
 export function jsonLine(record: unknown): string {
   try {
     return `${JSON.stringify(record)}\n`;
   } catch (error) {
+    // `JSON.stringify` is recursive, and a tree of entries may be deeper than the stack.
     if (!(error instanceof RangeError)) throw error;
-    // A tree of entries may be deeper than the stack.
-    return `${deepJson(record)}\n`;
+    return `${stringifyDeep(record)}\n`;
   }
 }
 
-/** What is still to be written: a piece of text, or a value. */
+/** What remains to be written: a piece of text, or a value. */
 type Piece = { text: string } | { value: unknown };
 
-/** The same as `JSON.stringify` for plain data, however deep it is. */
-function deepJson(record: unknown): string {
+/** The same as `JSON.stringify` for plain data of any depth. */
+function stringifyDeep(record: unknown): string {
   const parts: string[] = [];
-  const left: Piece[] = [{ value: record }];
-  for (let piece = left.pop(); piece; piece = left.pop()) {
+  const stack: Piece[] = [{ value: record }];
+  for (let piece = stack.pop(); piece; piece = stack.pop()) {
     if ("text" in piece) parts.push(piece.text);
-    else if (typeof piece.value !== "object" || piece.value === null) parts.push(JSON.stringify(piece.value) ?? "null");
-    else left.push(...toPieces(piece.value).toReversed());
+    else if (isLeaf(piece.value)) parts.push(JSON.stringify(piece.value) ?? "null");
+    else stack.push(...toPieces(piece.value as object).toReversed());
   }
   return parts.join("");
 }
 
+const isLeaf = (value: unknown) => typeof value !== "object" || value === null || value instanceof Date;
+
 function toPieces(value: object): Piece[] {
   const isList = Array.isArray(value);
-  const members = isList
-    ? value.map((member: unknown) => ["", member] as const)
-    : Object.entries(value).flatMap(([key, member]: [string, unknown]) =>
-        member === undefined ? [] : [[`${JSON.stringify(key)}:`, member] as const],
-      );
-  const inner = members.flatMap(([key, member], at) => [{ text: at === 0 ? key : `,${key}` }, { value: member }]);
-  return [{ text: isList ? "[" : "{" }, ...inner, { text: isList ? "]" : "}" }];
+  const members = Object.entries(value).filter(([, member]) => isList || member !== undefined);
+  const pieces = members.flatMap(([key, member]: [string, unknown], index): Piece[] => [
+    { text: `${index === 0 ? "" : ","}${isList ? "" : `${JSON.stringify(key)}:`}` },
+    { value: member },
+  ]);
+  return [{ text: isList ? "[" : "{" }, ...pieces, { text: isList ? "]" : "}" }];
 }

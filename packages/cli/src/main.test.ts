@@ -27,7 +27,7 @@ test.each([[[]], [["--help"]], [["-h"]]])("%j shows every command and the exit c
 test.each([
   ["dmeo", /no command dmeo\. Did you mean demo\?/],
   ["sesions list --all", /no command sesions\. Did you mean sessions\?/],
-  ["--hlep", /no option --hlep\. Did you mean --help\?/],
+  ["--hlep", /no option --hlep\. Did you mean "--help"\?/],
 ])("%s is a usage error that helps", async (typed, text) => {
   const { code, err, out } = await run(typed.split(" "));
   expect(code).toBe(exitCodes.usage);

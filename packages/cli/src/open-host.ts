@@ -1,4 +1,4 @@
-/** From the flags to a host with one open session: the one place where the program is put together. */
+/** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { didYouMean } from "@tau/ai";
@@ -12,38 +12,38 @@ import {
 } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { findSession, mustBeSession } from "@tau/harness/session";
+import type { Settings } from "@tau/harness/settings";
 import { getAgentDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 
-export interface OpenOptions {
-  /** Who answers where the policy asks. Default: nobody, and what asks is denied. */
-  ask?: AskChoice;
-}
-
-export interface OpenHost {
-  host: Host;
-  sessionId: string;
-}
-
-/** Throws `HarnessError` for what the user has to put right. */
-export async function openHost(options: SessionOptions, io: Io, { ask }: OpenOptions = {}): Promise<OpenHost> {
+/** `ask` says who answers the questions of the policy. Default: they are denied. Throws `HarnessError` for usage errors. */
+export async function openHost(
+  options: SessionOptions,
+  io: Io,
+  { ask }: { ask?: AskChoice } = {},
+): Promise<{ host: Host; sessionId: string }> {
   const { cwd } = io;
   const agentDir = getAgentDir(io);
-  // A single run ends before the settings change.
+  // Other modes end soon, and need not see changes of the settings.
   const watch = options.mode === "rpc";
   const settingsManager = await SettingsManager.create(cwd, agentDir, { watch });
-  const { skills, prompts } = settingsManager.get();
-  for (const path of [...options.skills, ...options.promptTemplates]) await mustExist(cwd, path);
+  const settings = settingsManager.get();
+  for (const path of [...options.skills, ...options.promptTemplates]) {
+    if (!(await findStats(resolve(cwd, path)))) {
+      throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
+    }
+  }
   const resourceLoader = await createResourceLoader({
     cwd,
     agentDir,
-    skillPaths: [...options.skills, ...skills],
-    promptPaths: [...options.promptTemplates, ...prompts],
+    skillPaths: [...options.skills, ...settings.skills],
+    promptPaths: [...options.promptTemplates, ...settings.prompts],
     ...(options.noContextFiles && { contextFiles: "none" }),
   });
-  const sessionManager = await openLog(options, io, { agentDir, settings: settingsManager });
-  const model = getModelSpec(options);
+  const sessionManager = await openSession(options, io, settings);
+  const { provider, model: name } = options;
+  const model = provider === undefined || name === undefined ? (name ?? provider) : `${provider}/${name}`;
   const params: HostOptions["params"] = {
     cwd,
     agentDir,
@@ -79,37 +79,33 @@ export async function openHost(options: SessionOptions, io: Io, { ask }: OpenOpt
   }
 }
 
-/** `--api-key` is a key for the provider of the first session's model, in every session of this process. */
+/** `--api-key` is for the provider of the first session's model, in every session of this process. */
 function createPrepare({ apiKey }: SessionOptions): (session: AgentSession) => void {
   let keyOwner: { provider: string; baseUrl: string } | undefined;
   return ({ authStorage, model }) => {
     if (apiKey === undefined) return;
     keyOwner ??= model;
-    if (!keyOwner) {
-      throw new HarnessError("no_model", "--api-key needs to know whose key it is: name a --model or a --provider.");
-    }
+    if (!keyOwner) throw new HarnessError("no_model", "--api-key needs a provider: add --model or --provider.");
     authStorage.setRuntimeApiKey(keyOwner.provider, apiKey, keyOwner.baseUrl || undefined);
   };
 }
 
-/** A misspelled name must not leave in what was to be out, nor stand for nothing at all. */
+/** A misspelled name must not leave a tool enabled, or select no model at all. */
 async function checkNames(session: AgentSession, { excludeTools, models }: SessionOptions): Promise<void> {
-  if (excludeTools) await checkExcluded(session, excludeTools);
+  if (excludeTools) {
+    const { toolNames } = await import("@tau/tools");
+    const tools = [...session.tools, ...session.droppedTools].map(({ name }) => name);
+    const known = [...new Set<string>([...toolNames, ...tools])];
+    const unknown = excludeTools.find((name) => !known.includes(name));
+    if (unknown !== undefined) {
+      const hint = didYouMean(unknown, known);
+      throw new HarnessError("invalid_input", `There is no tool ${JSON.stringify(unknown)}.${hint}`);
+    }
+  }
   const scope = models && session.modelRegistry.scope(models);
   const [problem] = scope?.models.length === 0 ? scope.problems : [];
   if (problem) throw new HarnessError("unknown_model", problem.message);
 }
-
-async function checkExcluded({ tools, droppedTools }: AgentSession, excluded: readonly string[]): Promise<void> {
-  const { toolNames } = await import("@tau/tools");
-  const known = [...new Set<string>([...toolNames, ...[...tools, ...droppedTools].map(({ name }) => name)])];
-  const unknown = excluded.find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new HarnessError("invalid_input", `There is no tool ${JSON.stringify(unknown)}.${didYouMean(unknown, known)}`);
-}
-
-const getModelSpec = ({ provider, model }: SessionOptions): string | undefined =>
-  provider === undefined || model === undefined ? (model ?? provider) : `${provider}/${model}`;
 
 const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
   ...(maxTurns !== undefined && { turns: maxTurns }),
@@ -117,54 +113,38 @@ const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
   ...(timeout !== undefined && { timeMs: timeout * 1_000 }),
 });
 
-interface LogOptions {
-  agentDir: string;
-  settings: SettingsManager;
-}
-
-async function openLog(options: SessionOptions, io: Io, { agentDir, settings }: LogOptions): Promise<SessionManager> {
+/** The session that the flags choose; without such a flag, a new one. */
+async function openSession(options: SessionOptions, io: Io, { durability, sessionDir }: Settings) {
   const { cwd } = io;
-  const { durability, sessionDir: usual } = settings.get();
-  const directory = options.sessionDir === undefined ? usual : resolve(cwd, options.sessionDir);
-  const choices = { agentDir, durability };
-  if (options.noSession) return await SessionManager.inMemory(cwd, choices);
-  if (options.resume) return await SessionManager.open(await chooseSession(io, directory), choices);
-  if (options.continue) return await SessionManager.continueRecent(cwd, directory, choices);
-  if (options.session !== undefined) {
-    return await SessionManager.open(await findSession(options.session, { cwd, agentDir, directory }), choices);
+  const agentDir = getAgentDir(io);
+  const directory = options.sessionDir === undefined ? sessionDir : resolve(cwd, options.sessionDir);
+  const lookup = { cwd, agentDir, directory };
+  const storage = { agentDir, durability };
+  if (options.noSession) return await SessionManager.inMemory(cwd, storage);
+  if (options.resume) {
+    const { chooseSessionFile } = await import("./commands/sessions-choose.ts");
+    return await SessionManager.open(await chooseSessionFile(io, directory), storage);
   }
+  if (options.continue) return await SessionManager.continueRecent(cwd, directory, storage);
+  if (options.session !== undefined)
+    return await SessionManager.open(await findSession(options.session, lookup), storage);
   if (options.fork !== undefined) {
-    const source = await findSession(options.fork, { cwd, agentDir, directory });
-    return await SessionManager.forkFrom(source, cwd, directory, choices);
+    return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, storage);
   }
   if (options.sessionId !== undefined) {
-    const there = await SessionManager.findById(cwd, options.sessionId, directory, choices);
-    if (there !== undefined) await mustBeSession(there);
-    return await SessionManager.continueById(cwd, options.sessionId, directory, choices);
+    const existing = await SessionManager.findById(cwd, options.sessionId, directory, storage);
+    if (existing !== undefined) await mustBeSession(existing);
+    return await SessionManager.continueById(cwd, options.sessionId, directory, storage);
   }
-  return await SessionManager.create(cwd, directory, choices);
+  return await SessionManager.create(cwd, directory, storage);
 }
 
-/** Asks which of the sessions of this directory is meant. */
-async function chooseSession(io: Io, directory: string | undefined): Promise<string> {
-  const { chooseSessionFile } = await import("./commands/sessions-choose.ts");
-  return await chooseSessionFile(io, directory);
-}
+const findStats = (path: string) => stat(path).catch(() => undefined);
 
-async function mustExist(cwd: string, path: string): Promise<void> {
-  const found = await stat(resolve(cwd, path)).catch(() => undefined);
-  if (!found) throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
-}
-
-/** A file, or the pipe that a shell gives for `<(command)`. */
-async function canBeRead(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found !== undefined && (found.isFile() || found.isFIFO());
-}
-
-/** What is the name of a file stands for what is in it. */
+/** If the value is the path of a file, its content. A shell passes a pipe for `<(command)`. */
 async function readTextOrFile(cwd: string, value: string): Promise<string> {
+  if (value.length >= 4_096 || value.includes("\n")) return value;
   const path = resolve(cwd, value);
-  const isPath = value.length < 4_096 && !value.includes("\n");
-  return isPath && (await canBeRead(path)) ? await readFile(path, "utf8") : value;
+  const stats = await findStats(path);
+  return stats?.isFile() || stats?.isFIFO() ? await readFile(path, "utf8") : value;
 }

@@ -1,28 +1,28 @@
-/** Standard output and standard error, with as little as possible between a text and its descriptor. */
+/** Standard output and standard error. Short output is written directly, because loading a stream takes longer. */
 import { writeSync } from "node:fs";
 import type { Writable } from "node:stream";
 
-/** Half of what a pipe holds: so much can be written without waiting for whoever reads. */
-const freeBytes = 32 * 1024;
+/** Half of the capacity of a pipe. This much is written without blocking, even if it is not read. */
+const maxDirectBytes = 32 * 1024;
 
-/** So much may wait for a slow reader, besides what is written last. */
+/** How much may wait for a slow reader, not counting the last write. */
 const maxWaitingBytes = 16 * 1024 ** 2;
 
 export interface OutputPorts {
   fd: number;
-  /** Made when it is needed: a stream is more to load than most runs have to say. */
+  /** Called when the first stream is needed. */
   stream: () => Writable;
-  /** Whoever reads has left. */
+  /** Called when nothing more can be written. */
   onBroken: () => void;
 }
 
-type Way = { kind: "direct"; written: number } | { kind: "stream"; stream: Writable } | { kind: "broken" };
+type State = { kind: "direct"; written: number } | { kind: "stream"; stream: Writable } | { kind: "broken" };
 
-/** Texts of one turn of the event loop are written together. */
+/** Writes all texts of one turn of the event loop together. */
 export class Output {
   readonly #ports: OutputPorts;
-  #way: Way = { kind: "direct", written: 0 };
-  #waiting = "";
+  #state: State = { kind: "direct", written: 0 };
+  #pending = "";
   #failure: string | undefined;
 
   constructor(ports: OutputPorts) {
@@ -30,76 +30,76 @@ export class Output {
   }
 
   write(text: string): void {
-    if (this.#waiting === "") setImmediate(() => this.flush());
-    this.#waiting += text;
+    if (this.#pending === "") setImmediate(() => this.flush());
+    this.#pending += text;
   }
 
-  /** Hands over what waits: to the descriptor while that cannot block, else to a stream that waits for the reader. */
+  /** Writes the pending text: to the descriptor while that cannot block, then to a stream, which waits for the reader. */
   flush(): void {
-    const text = this.#waiting;
-    this.#waiting = "";
-    if (text === "" || this.#way.kind === "broken") return;
-    const rest = this.#way.kind === "direct" ? this.#writeDirect(Buffer.from(text), this.#way.written) : text;
+    const text = this.#pending;
+    this.#pending = "";
+    if (text === "" || this.#state.kind === "broken") return;
+    const rest = this.#state.kind === "direct" ? this.#writeDirect(Buffer.from(text), this.#state.written) : text;
     if (rest.length > 0) this.#writeStream(rest);
   }
 
-  /** Undefined when there is room for more. */
+  /** Resolves when more can be written; undefined if it can now. */
   drained(): Promise<void> | undefined {
-    const way = this.#way;
-    if (way.kind !== "stream" || !way.stream.writableNeedDrain || way.stream.destroyed) return undefined;
+    const state = this.#state;
+    if (state.kind !== "stream" || !state.stream.writableNeedDrain || state.stream.destroyed) return undefined;
     return new Promise((resolve) => {
-      way.stream.once("drain", resolve);
-      way.stream.once("close", resolve);
+      state.stream.once("drain", resolve);
+      state.stream.once("close", resolve);
     });
   }
 
-  /** Resolves when everything has arrived, or nothing more can. */
+  /** Resolves when everything is written, or nothing more can be. */
   async flushed(): Promise<void> {
     this.flush();
-    const way = this.#way;
-    if (way.kind !== "stream" || way.stream.destroyed || way.stream.writableLength === 0) return;
+    const state = this.#state;
+    if (state.kind !== "stream" || state.stream.destroyed || state.stream.writableLength === 0) return;
     await new Promise<void>((resolve) => {
-      way.stream.write("", () => resolve());
-      way.stream.once("close", resolve);
+      state.stream.write("", () => resolve());
+      state.stream.once("close", resolve);
     });
   }
 
-  /** Returns what is left for the stream. */
+  /** Returns what is left to write to the stream. */
   #writeDirect(bytes: Buffer, before: number): Buffer {
-    if (before + bytes.length > freeBytes) return bytes;
+    if (before + bytes.length > maxDirectBytes) return bytes;
     let written = 0;
     try {
       while (written < bytes.length) written += writeSync(this.#ports.fd, bytes, written);
     } catch (error) {
-      // A pipe that is full for now is waited for by the stream.
+      // The pipe is full. The stream waits for it.
       if ((error as NodeJS.ErrnoException).code === "EAGAIN") return bytes.subarray(written);
       this.#break(error);
       return bytes.subarray(bytes.length);
     }
-    this.#way = { kind: "direct", written: before + written };
+    this.#state = { kind: "direct", written: before + written };
     return bytes.subarray(written);
   }
 
   #writeStream(rest: Buffer | string): void {
-    if (this.#way.kind === "broken") return;
-    if (this.#way.kind === "direct") {
+    if (this.#state.kind === "broken") return;
+    if (this.#state.kind === "direct") {
       const stream = this.#ports.stream();
       stream.on("error", (error) => this.#break(error));
-      this.#way = { kind: "stream", stream };
+      this.#state = { kind: "stream", stream };
     }
-    const { stream } = this.#way;
-    // Nobody waits for a listener to write, so this is where a run ends whose events nobody takes.
-    if (stream.writableLength > maxWaitingBytes) return this.#break(new Error("whoever reads it has stopped reading"));
+    const { stream } = this.#state;
+    // Writers of events do not wait, so this ends a run whose events are not read.
+    if (stream.writableLength > maxWaitingBytes) return this.#break(new Error("the reader has stopped reading"));
     stream.write(rest);
   }
 
-  /** Why nothing arrives any more; undefined when it does, or when whoever reads has left of their own will. */
+  /** Why nothing more can be written; undefined if it can, or if the reader has closed the pipe. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
   #break(error: unknown): void {
-    this.#way = { kind: "broken" };
+    this.#state = { kind: "broken" };
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== "EPIPE") this.#failure = message;
     this.#ports.onBroken();

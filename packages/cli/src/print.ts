@@ -1,25 +1,23 @@
-/** Print mode: the answer alone goes to standard output, everything else to standard error. */
+/** Print mode: only the answer goes to standard output, everything else to standard error. */
 import { isSilent, type RunOutcome } from "@tau/harness";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { showProgress } from "./progress.ts";
-import { sayAndEnd } from "./say.ts";
+import { runPrompts } from "./run-prompts.ts";
 
 export const runPrint = (options: SessionOptions, io: Io): Promise<ExitCode> =>
-  sayAndEnd(options, io, (hosted) => {
-    const progress = showProgress(hosted, options, io);
-    return {
-      end(outcome, ending) {
-        progress.end();
-        const text = getAnswer(outcome);
-        if (text !== "") io.out(text.endsWith("\n") ? text : `${text}\n`);
-        if (ending !== undefined) io.err(`tau: ${ending}\n`);
-      },
+  runPrompts(options, io, (hosted) => {
+    const endProgress = showProgress(hosted, options, io);
+    return (outcome, reason) => {
+      endProgress();
+      const answer = getAnswer(outcome);
+      if (answer !== "") io.out(answer.endsWith("\n") ? answer : `${answer}\n`);
+      if (reason !== undefined) io.err(`tau: ${reason}\n`);
     };
   });
 
-/** Text before a call, or before a failure, is not an answer. */
+/** Empty if the run was stopped or failed: text before a tool call is not an answer. */
 function getAnswer({ terminationReason, answer }: RunOutcome): string {
   if (terminationReason !== "no_tool_calls" || !answer || isSilent(answer)) return "";
   if (answer.content.some(({ type }) => type === "toolCall")) return "";

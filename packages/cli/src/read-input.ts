@@ -1,39 +1,29 @@
-/** Standard input, where it is not a terminal. */
+import { addAbortSignal } from "node:stream";
 import { HarnessError } from "@tau/harness";
 import type { Io } from "./command.ts";
 
-/** More than any model reads. */
+/** More than the context window of any model. */
 const maxBytes = 10 * 1024 * 1024;
 
-/** Undefined when there is none, or nothing in it. */
+/** The text of standard input. Undefined if it is a terminal, or blank. */
 export async function readInput(io: Io): Promise<string | undefined> {
   const input = io.terminal.input ? undefined : io.input();
   if (!input) return undefined;
   const chunks: Buffer[] = [];
   let size = 0;
-  // Who interrupts does not wait for the end of the input.
-  const stop = () => input.destroy();
-  io.signal.addEventListener("abort", stop, { once: true });
-  try {
-    for await (const chunk of input) {
-      chunks.push(Buffer.from(chunk));
-      size += chunks.at(-1)!.length;
-      if (size > maxBytes) {
-        throw new HarnessError(
-          "invalid_input",
-          "Standard input has more than 10 MB. Give the model a file to read instead.",
-        );
-      }
+  // An interrupt does not wait for the end of the input.
+  for await (const chunk of addAbortSignal(io.signal, input)) {
+    chunks.push(Buffer.from(chunk));
+    size += chunks.at(-1)!.length;
+    if (size > maxBytes) {
+      const message = "Standard input has more than 10 MB. Give the model a file to read instead.";
+      throw new HarnessError("invalid_input", message);
     }
-  } finally {
-    io.signal.removeEventListener("abort", stop);
   }
   const bytes = Buffer.concat(chunks);
   if (bytes.includes(0)) {
-    throw new HarnessError(
-      "invalid_input",
-      "Standard input is no text. Turn it into some, or name it as a file: @FILE.",
-    );
+    const message = "Standard input is not text. Convert it to text, or name it as a file: @FILE.";
+    throw new HarnessError("invalid_input", message);
   }
   const text = bytes.toString("utf8");
   return text.trim() === "" ? undefined : text;

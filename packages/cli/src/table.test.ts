@@ -6,7 +6,7 @@ import { cleanLine, cutTo, displayWidth, tableText, treeText } from "./table.ts"
 const io = (out: boolean, columns = 40, colour = false) =>
   ({ terminal: { input: false, out, err: false }, env: { COLUMNS: String(columns) }, colour }) as unknown as Io;
 
-const columns = [{ title: "A" }, { title: "B", align: "right" as const }, { title: "C", gives: true as const }];
+const columns = [{ title: "A" }, { title: "B", align: "right" as const }, { title: "C", shrinks: true as const }];
 
 test("columns are as wide as what is in them, numbers are at the right, nothing trails", () => {
   const text = tableText(
@@ -57,6 +57,6 @@ test("a tree draws its branches; with chains only these are indented", () => {
   const leaf = (text: string) => ({ text, children: [] });
   const tree = [{ text: "a", children: [{ text: "b", children: [leaf("c"), leaf("d")] }] }, leaf("e")];
   expect(treeText(tree, io(false))).toBe("a\n└─ b\n   ├─ c\n   └─ d\ne\n");
-  expect(treeText(tree, io(false), { chains: true })).toBe("a\nb\n├─ c\n└─ d\ne\n");
+  expect(treeText(tree, io(false), { flattenChains: true })).toBe("a\nb\n├─ c\n└─ d\ne\n");
   expect(treeText([], io(false))).toBe("");
 });

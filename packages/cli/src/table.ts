@@ -1,84 +1,85 @@
-/** Tables and trees for people: aligned, cut to the terminal, and free of what would move a cursor. */
+/** Tables and trees for people: aligned, cut to the width of the terminal, and without control characters. */
 import { styleText } from "node:util";
 import type { Io } from "./command.ts";
+
+/** Returns to the beginning of the line and erases it. */
+export const clearLine = "\r\u001b[2K";
 
 export interface Column {
   title: string;
   align?: "right";
-  /** Gives way when the terminal is narrow. */
-  gives?: true;
+  /** Whether the column gets narrower if the terminal is. */
+  shrinks?: true;
 }
 
 export type Colour = "green" | "yellow" | "red" | "dim";
 
-/** A text, or one with a colour. */
 export type Cell = string | { text: string; colour: Colour };
 
 const gap = "  ";
-/** What a column that gives way keeps. */
+/** A column does not shrink below this width. */
 const minWidth = 8;
 
-/** Without a terminal nothing is cut: another program may read it. */
+/** Cuts nothing if the output is not a terminal, because another program may read it. */
 export function tableText(columns: readonly Column[], rows: readonly (readonly Cell[])[], io: Io): string {
-  const cells = rows.map((row) => row.map((cell) => cleanLine(getText(cell))));
-  const wanted = columns.map(({ title }, at) =>
-    Math.max(displayWidth(title), ...cells.map((row) => displayWidth(row[at] ?? ""))),
+  const texts = rows.map((row) => row.map((cell) => cleanLine(typeof cell === "string" ? cell : cell.text)));
+  const maxWidths = columns.map(({ title }, index) =>
+    Math.max(displayWidth(title), ...texts.map((row) => displayWidth(row[index] ?? ""))),
   );
-  const widths = narrowed(wanted, columns, terminalWidth(io));
-  const line = (texts: readonly string[], paint: (text: string, at: number) => string) =>
-    columns.map((column, at) => paint(fitted(texts[at] ?? "", widths[at]!, column.align), at)).join(gap);
-  const head = line(
-    columns.map(({ title }) => title),
-    (text) => (io.colour ? styleText("bold", text) : text),
+  const widths = shrink(maxWidths, columns, terminalWidth(io));
+  const pad = (text: string, index: number) => padTo(text, widths[index]!, columns[index]!.align);
+  const head = columns.map(({ title }, index) => paint(pad(title, index), "bold", io));
+  const body = rows.map((row, rowIndex) =>
+    columns.map((_column, index) => {
+      const cell = row[index];
+      const text = pad(texts[rowIndex]?.[index] ?? "", index);
+      return typeof cell === "object" ? paint(text, cell.colour, io) : text;
+    }),
   );
-  const body = cells.map((texts, row) => line(texts, (text, at) => painted(text, rows[row]?.[at], io)));
-  return `${[head, ...body].map((one) => one.trimEnd()).join("\n")}\n`;
+  return [head, ...body].map((cells) => `${cells.join(gap).trimEnd()}\n`).join("");
 }
 
-const getText = (cell: Cell) => (typeof cell === "string" ? cell : cell.text);
+const paint = (text: string, style: Colour | "bold", { colour }: Io) => (colour ? styleText(style, text) : text);
 
-const painted = (text: string, cell: Cell | undefined, io: Io) =>
-  io.colour && typeof cell === "object" ? styleText(cell.colour, text) : text;
-
-/** Where a terminal does not say, 80 is what it most often has. */
+/** 80 if the terminal does not tell. */
 export function terminalWidth({ terminal, env, columns }: Io): number {
   if (!terminal.out) return Number.POSITIVE_INFINITY;
-  const told = Number(env["COLUMNS"]);
-  return told > 0 ? told : columns || 80;
+  const width = Number(env["COLUMNS"]);
+  return width > 0 ? width : columns || 80;
 }
 
-function narrowed(wanted: readonly number[], columns: readonly Column[], most: number): number[] {
-  const widths = [...wanted];
-  let excess = widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1)) - most;
-  for (let at = columns.length - 1; at >= 0 && excess > 0; at--) {
-    if (!columns[at]!.gives) continue;
-    const given = Math.min(excess, Math.max(0, widths[at]! - minWidth));
-    widths[at]! -= given;
-    excess -= given;
+function shrink(maxWidths: readonly number[], columns: readonly Column[], maxTotal: number): number[] {
+  const widths = [...maxWidths];
+  let excess = widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1)) - maxTotal;
+  for (let index = columns.length - 1; index >= 0 && excess > 0; index--) {
+    if (!columns[index]!.shrinks) continue;
+    const cut = Math.min(excess, Math.max(0, widths[index]! - minWidth));
+    widths[index]! -= cut;
+    excess -= cut;
   }
   return widths;
 }
 
-function fitted(text: string, width: number, align: Column["align"]): string {
+function padTo(text: string, width: number, align: Column["align"]): string {
   const cut = cutTo(text, width);
-  const room = " ".repeat(Math.max(0, width - displayWidth(cut)));
-  return align === "right" ? room + cut : cut + room;
+  const padding = " ".repeat(Math.max(0, width - displayWidth(cut)));
+  return align === "right" ? padding + cut : cut + padding;
 }
 
-/** The beginning of a text that fits, with a sign where something is missing. */
+/** The beginning of a text that fits into a width, with an ellipsis if the text was cut. */
 export function cutTo(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
-  let kept = "";
+  let beginning = "";
   let used = 1;
   for (const character of text) {
     used += getWidth(character);
     if (used > width) break;
-    kept += character;
+    beginning += character;
   }
-  return `${kept}…`;
+  return `${beginning}…`;
 }
 
-/** How many cells of a terminal a text takes. */
+/** The number of terminal cells that a text takes. */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) width += getWidth(character);
@@ -87,17 +88,17 @@ export function displayWidth(text: string): number {
 
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-const unseen = /[\p{M}\p{Cf}]/u;
+const invisible = /[\p{M}\p{Cf}]/u;
 
 function getWidth(character: string): number {
   if (character <= "~") return 1;
-  if (unseen.test(character)) return 0;
+  if (invisible.test(character)) return 0;
   return wide.test(character) ? 2 : 1;
 }
 
-/** One line, with nothing in it that a terminal would obey. */
+/** One line without control characters: names and messages come from files that anyone may have written. */
 export const cleanLine = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex -- names and messages come from files that anybody may have written
+  // oxlint-disable-next-line no-control-regex -- they are to be removed
   text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ").trim();
 
 export interface TreeNode {
@@ -106,29 +107,21 @@ export interface TreeNode {
 }
 
 /**
- * Trees with lines between the nodes. With `chains`, an only child stays below its parent without being indented, so
- * that only branches are. Of any depth.
+ * Trees of any depth, with lines between the nodes. With `flattenChains`, an only child is not indented below its parent,
+ * so that only branches are.
  */
-export function treeText(roots: readonly TreeNode[], io: Io, { chains = false } = {}): string {
+export function treeText(roots: readonly TreeNode[], io: Io, { flattenChains = false } = {}): string {
   const width = terminalWidth(io);
   const lines: string[] = [];
-  const waiting = roots.toReversed().map((node) => ({ node, first: "", below: "" }));
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { node, first, below } = next;
-    lines.push(cutTo(first + cleanLine(node.text), width));
-    const { children } = node;
-    if (chains && children.length === 1) {
-      waiting.push({ node: children[0]!, first: below, below });
-      continue;
-    }
-    for (const [at, child] of children.toReversed().entries()) {
-      const isLast = at === 0;
-      waiting.push({
-        node: child,
-        first: `${below}${isLast ? "└─ " : "├─ "}`,
-        below: `${below}${isLast ? "   " : "│  "}`,
-      });
+  const stack = roots.toReversed().map((node) => ({ node, prefix: "", childPrefix: "" }));
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    const { node, prefix, childPrefix } = next;
+    lines.push(`${cutTo(prefix + cleanLine(node.text), width)}\n`);
+    const isChain = flattenChains && node.children.length === 1;
+    for (const [index, child] of node.children.toReversed().entries()) {
+      const [branch, rest] = isChain ? ["", ""] : index === 0 ? ["└─ ", "   "] : ["├─ ", "│  "];
+      stack.push({ node: child, prefix: childPrefix + branch, childPrefix: childPrefix + rest });
     }
   }
-  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+  return lines.join("");
 }

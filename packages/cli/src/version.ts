@@ -1,2 +1,2 @@
-/** Held against package.json by a test: reading a file at every start would cost more than it is worth. */
+/** A test compares it with package.json: reading that file at every start would take longer. */
 export const version = "0.1.0";

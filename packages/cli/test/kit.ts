@@ -1,4 +1,4 @@
-/** The program in this process, on a temporary directory, with a server that speaks a real wire protocol. */
+/** Runs the program in this process, in a temporary directory, with a local model server that uses a real wire protocol. */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,9 +12,12 @@ import { main } from "../src/main.ts";
 
 export { call, text };
 
-export interface Ground {
+export interface Workspace {
   directory: string;
   agentDir: string;
+}
+
+export interface ModelWorkspace extends Workspace {
   server: WireServer;
 }
 
@@ -24,8 +27,19 @@ export async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-/** A directory whose settings and models lead to a local server. */
-export async function ground(replies: readonly WireReply[], api: KnownApi = "openai-completions"): Promise<Ground> {
+/** A project directory, and an agent directory that does not exist yet. */
+export async function createWorkspace(): Promise<Workspace> {
+  const root = await temporaryDirectory();
+  const directory = join(root, "project");
+  await mkdir(directory);
+  return { directory, agentDir: join(root, "tau") };
+}
+
+/** A directory with settings and models for a local server, which sends the replies one after the other. */
+export async function createModelWorkspace(
+  replies: readonly WireReply[],
+  api: KnownApi = "openai-completions",
+): Promise<ModelWorkspace> {
   const directory = await temporaryDirectory();
   const agentDir = join(directory, ".agent");
   await mkdir(agentDir);
@@ -35,9 +49,9 @@ export async function ground(replies: readonly WireReply[], api: KnownApi = "ope
     { id: "small", name: "Small", contextWindow: 64_000, maxTokens: 4_000 },
     { id: "large", name: "Large", contextWindow: 200_000, maxTokens: 8_000, reasoning: true },
   ];
-  const house = { baseUrl: server.url, api, apiKey: "house-key-0123456789", models };
-  await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { house } }));
-  await writeFile(join(agentDir, "settings.json"), JSON.stringify({ defaultModel: "house/small" }));
+  const acme = { baseUrl: server.url, api, apiKey: "acme-key-0123456789", models };
+  await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { acme } }));
+  await writeFile(join(agentDir, "settings.json"), JSON.stringify({ defaultModel: "acme/small" }));
   return { directory, agentDir, server };
 }
 
@@ -48,28 +62,28 @@ export const calls = (name: string, args: Record<string, unknown> = {}): WireRep
 });
 
 export interface RunOptions {
-  /** A stream is left open for what is typed later. */
+  /** A stream stays open, so that more can be typed later. */
   input?: string | Readable;
   signal?: AbortSignal;
   terminal?: Partial<Io["terminal"]>;
   env?: Record<string, string>;
   oauthProviders?: Io["oauthProviders"];
-  /** Told everything that was said on standard error so far. */
+  /** Called with the whole standard error so far. */
   onErr?: (err: string) => void;
 }
 
-export interface Ran {
+export interface RunResult {
   code: ExitCode;
   out: string;
   err: string;
 }
 
-/** No key of this machine, and nothing of its owner's, is seen. */
+/** Without the environment and the files of the user who runs the tests. */
 export async function run(
-  { directory, agentDir }: Pick<Ground, "directory" | "agentDir">,
+  { directory, agentDir }: Workspace,
   args: readonly string[],
   { input, signal = new AbortController().signal, terminal = {}, env = {}, oauthProviders, onErr }: RunOptions = {},
-): Promise<Ran> {
+): Promise<RunResult> {
   let out = "";
   let err = "";
   const code = await main(args, {

@@ -4,31 +4,35 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
 import type { WireReply } from "@tau/ai/testing";
-import { call, calls, ground, run, says, temporaryDirectory, text } from "./kit.ts";
+import { call, calls, createModelWorkspace, run, says, temporaryDirectory, text } from "./kit.ts";
 
 test("the answer alone goes to standard output", async () => {
-  const place = await ground([says("Four.")]);
-  expect(await run(place, ["-p", "What is two and two?"])).toEqual({ code: exitCodes.done, out: "Four.\n", err: "" });
+  const workspace = await createModelWorkspace([says("Four.")]);
+  expect(await run(workspace, ["-p", "What is two and two?"])).toEqual({
+    code: exitCodes.done,
+    out: "Four.\n",
+    err: "",
+  });
 });
 
 test("standard input and files become part of the prompt, and nothing in them is expanded", async () => {
-  const place = await ground([says("Seen.")]);
-  await writeFile(join(place.directory, "a.txt"), "apples");
-  await writeFile(join(place.directory, "secret.txt"), "pears");
-  const ran = await run(place, ["-p", "@a.txt", "Compare."], { input: "piped: @secret.txt" });
+  const workspace = await createModelWorkspace([says("Seen.")]);
+  await writeFile(join(workspace.directory, "a.txt"), "apples");
+  await writeFile(join(workspace.directory, "secret.txt"), "pears");
+  const ran = await run(workspace, ["-p", "@a.txt", "Compare."], { input: "piped: @secret.txt" });
   expect(ran).toMatchObject({ code: exitCodes.done, out: "Seen.\n" });
-  const sent = JSON.stringify(place.server.requests[0]?.body);
+  const sent = JSON.stringify(workspace.server.requests[0]?.body);
   for (const part of ["Compare.", "apples", "piped: @secret.txt"]) expect(sent).toContain(part);
   expect(sent).not.toContain("pears");
-  expect(await run(place, ["-p", "@nowhere.txt", "Hi"])).toMatchObject({
+  expect(await run(workspace, ["-p", "@nowhere.txt", "Hi"])).toMatchObject({
     code: exitCodes.usage,
     err: "tau: There is no file nowhere.txt.\n",
   });
 });
 
 test("a pipe or a device is no file, is not waited for, and is told so in one line; a directory is listed", async () => {
-  const place = await ground([says("Seen.")]);
-  const pipe = join(place.directory, "pipe");
+  const workspace = await createModelWorkspace([says("Seen.")]);
+  const pipe = join(workspace.directory, "pipe");
   execFileSync("mkfifo", [pipe]);
   const advice = "Pipe its output to standard input, or save it to a file.";
   for (const [given, what] of [
@@ -36,24 +40,24 @@ test("a pipe or a device is no file, is not waited for, and is told so in one li
     ["/dev/null", "a device"],
     ["/dev/zero", "a device"],
   ] as const) {
-    const { code, err } = await run(place, ["-p", `@${given}`, "Hi"]);
+    const { code, err } = await run(workspace, ["-p", `@${given}`, "Hi"]);
     expect({ code, err }).toEqual({ code: exitCodes.usage, err: `tau: ${given} is ${what}, not a file. ${advice}\n` });
   }
-  await mkdir(join(place.directory, "fruit"));
-  await writeFile(join(place.directory, "fruit", "apples.txt"), "");
-  expect(await run(place, ["-p", "@fruit", "Look."])).toMatchObject({ code: exitCodes.done });
-  expect(JSON.stringify(place.server.requests[0]?.body)).toContain("apples.txt");
+  await mkdir(join(workspace.directory, "fruit"));
+  await writeFile(join(workspace.directory, "fruit", "apples.txt"), "");
+  expect(await run(workspace, ["-p", "@fruit", "Look."])).toMatchObject({ code: exitCodes.done });
+  expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("apples.txt");
 });
 
 test("what is no text, an empty key and a message that looks like a file are refused, with what to do", async () => {
-  const place = await ground([]);
+  const workspace = await createModelWorkspace([]);
   const refused = async (args: string[], input?: string) => {
-    const { code, out, err } = await run(place, args, input === undefined ? {} : { input });
+    const { code, out, err } = await run(workspace, args, input === undefined ? {} : { input });
     expect({ code, out }).toEqual({ code: exitCodes.usage, out: "" });
     return err;
   };
   expect(await refused(["-p", "Hi"], "a\0b")).toBe(
-    "tau: Standard input is no text. Turn it into some, or name it as a file: @FILE.\n",
+    "tau: Standard input is not text. Convert it to text, or name it as a file: @FILE.\n",
   );
   expect(await refused(["--api-key", "", "-p", "Hi"])).toBe(
     "tau: --api-key needs a value: --api-key KEY. See tau --help.\n",
@@ -64,92 +68,96 @@ test("what is no text, an empty key and a message that looks like a file are ref
 });
 
 test("who has no key, or a wrong one, is told how to store one", async () => {
-  const place = await ground([{ kind: "status", status: 401 }]);
-  const missing = await run(place, ["--model", "openai/gpt-5", "-p", "Hi"]);
+  const workspace = await createModelWorkspace([{ kind: "status", status: 401 }]);
+  const missing = await run(workspace, ["--model", "openai/gpt-5", "-p", "Hi"]);
   expect(missing.err).toMatch(/^tau: There is no API key for openai\. .* tau auth login openai\n$/);
-  expect((await run(place, ["-p", "Hi"])).err).toMatch(/ tau auth login house\n$/);
+  expect((await run(workspace, ["-p", "Hi"])).err).toMatch(/ tau auth login acme\n$/);
 });
 
 test("a message that is empty says nothing, and one that goes along with nothing is refused", async () => {
-  const place = await ground([says("Hello.")]);
-  expect(await run(place, ["-p", "", "Hi", " "])).toMatchObject({ code: 0, out: "Hello.\n" });
-  expect(place.server.requests).toHaveLength(1);
-  expect(await run(place, ["-p", ""])).toMatchObject({ code: exitCodes.usage, out: "" });
+  const workspace = await createModelWorkspace([says("Hello.")]);
+  expect(await run(workspace, ["-p", "", "Hi", " "])).toMatchObject({ code: 0, out: "Hello.\n" });
+  expect(workspace.server.requests).toHaveLength(1);
+  expect(await run(workspace, ["-p", ""])).toMatchObject({ code: exitCodes.usage, out: "" });
 });
 
 test("a prompt comes from a pipe as from a file", async () => {
-  const place = await ground([says("Aye.")]);
-  const pipe = join(place.directory, "pipe");
+  const workspace = await createModelWorkspace([says("Aye.")]);
+  const pipe = join(workspace.directory, "pipe");
   execFileSync("mkfifo", [pipe]);
-  const ran = run(place, ["-p", "Hi", "--system-prompt", "pipe"]);
+  const ran = run(workspace, ["-p", "Hi", "--system-prompt", "pipe"]);
   await writeFile(pipe, "Talk like a pirate.");
   expect(await ran).toMatchObject({ code: 0, out: "Aye.\n" });
-  expect(JSON.stringify(place.server.requests[0]?.body)).toContain("Talk like a pirate.");
+  expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("Talk like a pirate.");
 });
 
 test("--session-id of another directory is refused, although both have the same name among the sessions", async () => {
-  const place = await ground([says("One.")]);
-  const [first, second] = [join(place.directory, "p", "q"), join(place.directory, "p-q")];
+  const workspace = await createModelWorkspace([says("One.")]);
+  const [first, second] = [join(workspace.directory, "p", "q"), join(workspace.directory, "p-q")];
   for (const directory of [first, second]) await mkdir(directory, { recursive: true });
   const args = ["-p", "Hi", "--session-id", "job"];
-  expect(await run({ ...place, directory: first }, args)).toMatchObject({ code: 0 });
-  expect(await run({ ...place, directory: second }, args)).toMatchObject({
+  expect(await run({ ...workspace, directory: first }, args)).toMatchObject({ code: 0 });
+  expect(await run({ ...workspace, directory: second }, args)).toMatchObject({
     code: exitCodes.usage,
     err: `tau: The session "job" is one of ${first}. Choose another id.\n`,
   });
-  expect(place.server.requests).toHaveLength(1);
+  expect(workspace.server.requests).toHaveLength(1);
 });
 
 test("tools work, and the session goes on with --continue", async () => {
-  const place = await ground([calls("write", { path: "b.txt", content: "bread" }), says("Written."), says("b.txt.")]);
-  expect(await run(place, ["-p", "Write b.txt."])).toMatchObject({ code: 0, out: "Written.\n" });
-  expect(await readFile(join(place.directory, "b.txt"), "utf8")).toBe("bread");
-  expect(await run(place, ["-c", "-p", "What did you write?"])).toMatchObject({ code: 0, out: "b.txt.\n" });
-  expect(JSON.stringify(place.server.requests[2]?.body)).toContain("Write b.txt.");
+  const workspace = await createModelWorkspace([
+    calls("write", { path: "b.txt", content: "bread" }),
+    says("Written."),
+    says("b.txt."),
+  ]);
+  expect(await run(workspace, ["-p", "Write b.txt."])).toMatchObject({ code: 0, out: "Written.\n" });
+  expect(await readFile(join(workspace.directory, "b.txt"), "utf8")).toBe("bread");
+  expect(await run(workspace, ["-c", "-p", "What did you write?"])).toMatchObject({ code: 0, out: "b.txt.\n" });
+  expect(JSON.stringify(workspace.server.requests[2]?.body)).toContain("Write b.txt.");
 });
 
 test("--no-session keeps nothing", async () => {
-  const place = await ground([says("Hi.")]);
-  await run(place, ["--no-session", "-p", "Hi"]);
-  expect(await readdir(place.agentDir)).not.toContain("sessions");
+  const workspace = await createModelWorkspace([says("Hi.")]);
+  await run(workspace, ["--no-session", "-p", "Hi"]);
+  expect(await readdir(workspace.agentDir)).not.toContain("sessions");
 });
 
 test("limits end a run with a clear line and code 1", async () => {
-  const place = await ground([calls("ls"), calls("ls"), says("never")]);
-  const { code, err } = await run(place, ["--max-turns", "2", "-p", "Look for ever."]);
+  const workspace = await createModelWorkspace([calls("ls"), calls("ls"), says("never")]);
+  const { code, err } = await run(workspace, ["--max-turns", "2", "-p", "Look for ever."]);
   expect(code).toBe(exitCodes.failed);
-  expect(err).toBe("tau: the run was ended by its limit of turns.\n");
+  expect(err).toBe("tau: the run reached its limit of turns.\n");
 });
 
 test("what the policy denies is said, and has its code", async () => {
   const outside = await temporaryDirectory();
-  const place = await ground([calls("read", { path: "/etc/hostname" }), says("I may not.")]);
-  expect(outside).not.toBe(place.directory);
-  const ran = await run(place, ["-p", "Read it."]);
+  const workspace = await createModelWorkspace([calls("read", { path: "/etc/hostname" }), says("I may not.")]);
+  expect(outside).not.toBe(workspace.directory);
+  const ran = await run(workspace, ["-p", "Read it."]);
   expect(ran).toMatchObject({ code: exitCodes.denied, out: "I may not.\n" });
-  expect(ran.err).toContain("1 call was not allowed");
+  expect(ran.err).toContain("the policy denied 1 tool call.");
 });
 
 test("a provider that fails is one line, and the session is intact", async () => {
-  const place = await ground([
+  const workspace = await createModelWorkspace([
     { kind: "status", status: 401, body: '{"error":{"message":"no such key"}}' },
     says("ok"),
   ]);
-  const failed = await run(place, ["-p", "Hi"]);
+  const failed = await run(workspace, ["-p", "Hi"]);
   expect(failed.code).toBe(exitCodes.failed);
   expect(failed.err).toMatch(/^tau: .*no such key.*\n$/);
-  expect(await run(place, ["-c", "-p", "Again"])).toMatchObject({ code: 0, out: "ok\n" });
+  expect(await run(workspace, ["-c", "-p", "Again"])).toMatchObject({ code: 0, out: "ok\n" });
 });
 
 test("nothing to say on a terminal shows the help; mistakes are answered with the nearest", async () => {
-  const place = await ground([]);
-  expect((await run(place, [])).out).toContain("Usage: tau");
-  expect(await run(place, ["--thinkng", "low", "-p", "hi"])).toMatchObject({
+  const workspace = await createModelWorkspace([]);
+  expect((await run(workspace, [])).out).toContain("Usage: tau");
+  expect(await run(workspace, ["--thinkng", "low", "-p", "hi"])).toMatchObject({
     code: exitCodes.usage,
-    err: "tau: there is no option --thinkng. Did you mean --thinking? See tau --help.\n",
+    err: 'tau: there is no option --thinkng. Did you mean "--thinking"? See tau --help.\n',
   });
-  expect((await run(place, ["--model", "house/nothing-like-it", "-p", "hi"])).err).toContain("There is no model");
-  expect((await run(place, ["dmeo"])).err).toContain("Did you mean demo?");
+  expect((await run(workspace, ["--model", "acme/nothing-like-it", "-p", "hi"])).err).toContain("There is no model");
+  expect((await run(workspace, ["dmeo"])).err).toContain("Did you mean demo?");
 });
 
 test("without a model: five lines that say how to connect one", async () => {
@@ -161,19 +169,19 @@ test("without a model: five lines that say how to connect one", async () => {
 });
 
 test("--system-prompt and --append-system-prompt take a text or a file, --tools chooses", async () => {
-  const place = await ground([says("ok")]);
-  await writeFile(join(place.directory, "prompt.md"), "You are a parrot.");
+  const workspace = await createModelWorkspace([says("ok")]);
+  await writeFile(join(workspace.directory, "prompt.md"), "You are a parrot.");
   const flags = ["--system-prompt", "prompt.md", "--append-system-prompt", "Be loud.", "--tools", "read,grep"];
-  await run(place, [...flags, "-p", "Hi"]);
-  const body = place.server.requests[0]?.body as { messages: { content: string }[]; tools: unknown[] };
+  await run(workspace, [...flags, "-p", "Hi"]);
+  const body = workspace.server.requests[0]?.body as { messages: { content: string }[]; tools: unknown[] };
   expect(JSON.stringify(body.messages[0])).toContain("You are a parrot.");
   expect(JSON.stringify(body.messages[0])).toContain("Be loud.");
   expect(body.tools).toHaveLength(2);
 });
 
 test("JSON mode: the header, then one event a line, and nothing else", async () => {
-  const place = await ground([says("A\u2028line.")]);
-  const { code, out } = await run(place, ["--mode", "json", "-p", "Hi"]);
+  const workspace = await createModelWorkspace([says("A\u2028line.")]);
+  const { code, out } = await run(workspace, ["--mode", "json", "-p", "Hi"]);
   expect(code).toBe(0);
   const lines = out.trimEnd().split("\n");
   const records = lines.map((line) => JSON.parse(line) as { type: string; delta?: string });
@@ -183,75 +191,80 @@ test("JSON mode: the header, then one event a line, and nothing else", async () 
 });
 
 test("--resume asks on a terminal which session is meant, and says so where nobody can be asked", async () => {
-  const place = await ground([says("one"), says("two"), says("three")]);
-  await run(place, ["-p", "The first."]);
-  await run(place, ["-p", "The second."]);
-  const chosen = await run(place, ["--resume", "-p", "Go on."], {
+  const workspace = await createModelWorkspace([says("one"), says("two"), says("three")]);
+  await run(workspace, ["-p", "The first."]);
+  await run(workspace, ["-p", "The second."]);
+  const chosen = await run(workspace, ["--resume", "-p", "Go on."], {
     input: "2\n",
     terminal: { input: true, err: true },
   });
   expect(chosen).toMatchObject({ code: 0, out: "three\n" });
   expect(chosen.err).toContain("The second.");
-  expect(JSON.stringify(place.server.requests[2]?.body)).toContain("The first.");
+  expect(JSON.stringify(workspace.server.requests[2]?.body)).toContain("The first.");
   const terminal = { input: true, err: true };
-  const gaveUp = await run(place, ["--resume", "-p", "Go on."], { input: "", terminal });
+  const gaveUp = await run(workspace, ["--resume", "-p", "Go on."], { input: "", terminal });
   expect(gaveUp.code).toBe(exitCodes.interrupted);
-  expect(gaveUp.err).toMatch(/: \ntau: No session was chosen\.\n$/);
-  const wrong = await run(place, ["--resume", "-p", "Go on."], { input: "99\n", terminal });
+  expect(gaveUp.err).toMatch(/: \ntau: Nothing was chosen\.\n$/);
+  const wrong = await run(workspace, ["--resume", "-p", "Go on."], { input: "99\n", terminal });
   expect(wrong.code).toBe(exitCodes.usage);
-  expect(wrong.err).toMatch(/\ntau: None of these was chosen\. Give the number of one, or its id\.\n$/);
-  const nobody = await run(place, ["--resume", "-p", "Go on."]);
+  expect(wrong.err).toMatch(/\ntau: No session of the list was chosen\. Answer with a number or an id\.\n$/);
+  const nobody = await run(workspace, ["--resume", "-p", "Go on."]);
   expect(nobody).toMatchObject({ code: exitCodes.usage });
   expect(nobody.err).toContain("--session ID");
 });
 
 test("what was said before a call or a failure is no answer, and a silent answer is not shown", async () => {
   const half: WireReply = { kind: "answer", answer: { content: [text("Looking."), call("ls", {})] } };
-  const place = await ground([half, half, { kind: "status", status: 401, body: "no" }, says("HEARTBEAT_OK")]);
-  expect(await run(place, ["--max-turns", "1", "-p", "Look."])).toMatchObject({ code: 1, out: "" });
-  expect(await run(place, ["-p", "Look."])).toMatchObject({ code: 1, out: "" });
-  expect(await run(place, ["-p", "Anything?"])).toMatchObject({ code: 0, out: "" });
+  const workspace = await createModelWorkspace([
+    half,
+    half,
+    { kind: "status", status: 401, body: "no" },
+    says("HEARTBEAT_OK"),
+  ]);
+  expect(await run(workspace, ["--max-turns", "1", "-p", "Look."])).toMatchObject({ code: 1, out: "" });
+  expect(await run(workspace, ["-p", "Look."])).toMatchObject({ code: 1, out: "" });
+  expect(await run(workspace, ["-p", "Anything?"])).toMatchObject({ code: 0, out: "" });
 });
 
 test("nothing said is a mistake, and asks nobody", async () => {
-  const place = await ground([says("never")]);
+  const workspace = await createModelWorkspace([says("never")]);
   for (const [args, options] of [
     [["-p", ""], {}],
     [["-p"], { input: "" }],
   ] as const) {
-    expect(await run(place, args, options)).toMatchObject({ code: exitCodes.usage, out: "" });
+    expect(await run(workspace, args, options)).toMatchObject({ code: exitCodes.usage, out: "" });
   }
-  expect(place.server.requests).toHaveLength(0);
+  expect(workspace.server.requests).toHaveLength(0);
 });
 
 test("a default model that cannot be used is said, and no other one takes its place", async () => {
-  const place = await ground([says("never")]);
-  await writeFile(join(place.agentDir, "settings.json"), JSON.stringify({ defaultModel: "house/typo-of-it" }));
-  const ran = await run(place, ["-p", "Hi"]);
+  const workspace = await createModelWorkspace([says("never")]);
+  await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify({ defaultModel: "acme/typo-of-it" }));
+  const ran = await run(workspace, ["-p", "Hi"]);
   expect(ran.code).toBe(exitCodes.failed);
   expect(ran.err).toContain("The model that the settings ask for cannot be used.");
-  await writeFile(join(place.agentDir, "models.json"), "{ damaged");
-  expect((await run(place, ["--model", "house/small", "-p", "Hi"])).err).toContain("models.json");
-  expect(place.server.requests).toHaveLength(0);
+  await writeFile(join(workspace.agentDir, "models.json"), "{ damaged");
+  expect((await run(workspace, ["--model", "acme/small", "-p", "Hi"])).err).toContain("models.json");
+  expect(workspace.server.requests).toHaveLength(0);
 });
 
 test("a key that a server repeats is shown nowhere, and stored nowhere", async () => {
   const key = "sk-told-again-0123456789";
-  const place = await ground([
+  const workspace = await createModelWorkspace([
     { kind: "status", status: 401, body: JSON.stringify({ error: { message: `Wrong key: ${key}` } }) },
   ]);
-  const ran = await run(place, ["--api-key", key, "--mode", "json", "-p", "Hi"]);
+  const ran = await run(workspace, ["--api-key", key, "--mode", "json", "-p", "Hi"]);
   expect(ran.err).toContain("Wrong key: …");
   expect(ran.out + ran.err).not.toContain(key);
-  const [folder] = await readdir(join(place.agentDir, "sessions"));
-  const [file] = await readdir(join(place.agentDir, "sessions", folder!));
-  expect(await readFile(join(place.agentDir, "sessions", folder!, file!), "utf8")).not.toContain(key);
+  const [folder] = await readdir(join(workspace.agentDir, "sessions"));
+  const [file] = await readdir(join(workspace.agentDir, "sessions", folder!));
+  expect(await readFile(join(workspace.agentDir, "sessions", folder!, file!), "utf8")).not.toContain(key);
 });
 
 test("what flags leave out is no news, what they name and is not there is a mistake", async () => {
-  const place = await ground([says("ok"), says("ok"), says("ok")]);
-  expect(await run(place, ["--tools", "read", "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
-  expect(await run(place, ["--no-tools", "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
+  const workspace = await createModelWorkspace([says("ok"), says("ok"), says("ok")]);
+  expect(await run(workspace, ["--tools", "read", "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
+  expect(await run(workspace, ["--no-tools", "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
   const left = [
     "--tools",
     "read",
@@ -260,30 +273,30 @@ test("what flags leave out is no news, what they name and is not there is a mist
     "--models",
     "nobody/*,small",
   ];
-  expect(await run(place, [...left, "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
+  expect(await run(workspace, [...left, "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
   for (const args of [
     ["--skill", "/no/such/place", "-p", "Hi"],
     ["--tools", "read", "--no-tools", "-p", "Hi"],
     ["-n", "-p", "Hi"],
     ["--max-turns", "0.5", "-p", "Hi"],
   ]) {
-    expect(await run(place, args), args.join(" ")).toMatchObject({ code: exitCodes.usage });
+    expect(await run(workspace, args), args.join(" ")).toMatchObject({ code: exitCodes.usage });
   }
 });
 
 test("a file that is no session is refused, and nothing is left beside it", async () => {
-  const place = await ground([says("never")]);
-  const notes = join(place.directory, "notes.txt");
+  const workspace = await createModelWorkspace([says("never")]);
+  const notes = join(workspace.directory, "notes.txt");
   await writeFile(notes, "These are notes.\n");
   for (const flag of ["--session", "--fork"]) {
-    expect(await run(place, [flag, notes, "-p", "Hi"])).toMatchObject({ code: exitCodes.usage });
+    expect(await run(workspace, [flag, notes, "-p", "Hi"])).toMatchObject({ code: exitCodes.usage });
   }
-  expect(await readdir(place.directory)).toEqual([".agent", "notes.txt"]);
+  expect(await readdir(workspace.directory)).toEqual([".agent", "notes.txt"]);
 });
 
 test("a name that fits nothing, or too much, is a mistake, whatever it names", async () => {
-  const place = await ground([says("One."), says("Two.")]);
-  for (const id of ["same-1", "same-2"]) await run(place, ["--session-id", id, "-p", "Hi"]);
+  const workspace = await createModelWorkspace([says("One."), says("Two.")]);
+  for (const id of ["same-1", "same-2"]) await run(workspace, ["--session-id", id, "-p", "Hi"]);
   const named: [args: string[], said: string][] = [
     [["--session", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
     [["--session", "same", "-p", "Hi"], 'tau: "same" matches several sessions: same-'],
@@ -297,7 +310,7 @@ test("a name that fits nothing, or too much, is a mistake, whatever it names", a
     [["config", "get", "nothing"], 'tau config: There is no setting "nothing".'],
   ];
   for (const [args, said] of named) {
-    const { code, out, err } = await run(place, args);
+    const { code, out, err } = await run(workspace, args);
     expect({ code, out }, args.join(" ")).toEqual({ code: exitCodes.usage, out: "" });
     expect(err).toContain(said);
     expect(err.trimEnd().split("\n")).toHaveLength(1);

@@ -5,10 +5,10 @@ import type { WireReply } from "@tau/ai/testing";
 import { type Approval, type CommandName, commandNames, type SessionEvent } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import type { TauClient } from "@tau/protocol/node";
-import { calls, type Ground, ground, says, text } from "./kit.ts";
+import { calls, type ModelWorkspace, createModelWorkspace, says, text } from "./kit.ts";
 import { connect } from "./rpc-kit.ts";
 
-interface World extends Ground {
+interface World extends ModelWorkspace {
   client: TauClient;
   events: SessionEvent[];
   questions: Approval[];
@@ -24,7 +24,7 @@ interface Case {
   args?: readonly string[];
   settings?: object;
   /** Before the program starts. */
-  prepare?: (place: Ground) => Promise<void>;
+  prepare?: (workspace: ModelWorkspace) => Promise<void>;
   sees: (world: World) => Promise<void>;
 }
 
@@ -132,7 +132,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
     async sees({ client }) {
       const before = await client.call("get_state");
       expect(before).toMatchObject({ messageCount: 0, sessionName: "my work", isStreaming: false });
-      expect(before.model).toMatchObject({ provider: "house", id: "small" });
+      expect(before.model).toMatchObject({ provider: "acme", id: "small" });
       await client.call("execute", { prompt: "Hi." });
       expect(await client.call("get_state")).toMatchObject({ messageCount: 2, sessionId: before.sessionId });
       expect((await stat(before.sessionFile!)).isFile()).toBe(true);
@@ -214,16 +214,16 @@ const cases: Readonly<Record<CommandName, Case>> = {
   set_model: {
     replies: [says("Large.")],
     async sees({ client, server }) {
-      expect(await client.call("set_model", { provider: "house", modelId: "large" })).toMatchObject({ id: "large" });
+      expect(await client.call("set_model", { provider: "acme", modelId: "large" })).toMatchObject({ id: "large" });
       await client.call("execute", { prompt: "Hi." });
       expect(server.requests[0]?.body).toMatchObject({ model: "large" });
-      const wrong = client.call("set_model", { provider: "house", modelId: "larg" });
+      const wrong = client.call("set_model", { provider: "acme", modelId: "larg" });
       await expect(wrong).rejects.toThrow(/larg/);
     },
   },
   cycle_model: {
     replies: [says("Large.")],
-    args: ["--models", "house/small,house/large"],
+    args: ["--models", "acme/small,acme/large"],
     async sees({ client, server }) {
       expect(await client.call("cycle_model")).toMatchObject({ model: { id: "large" }, isScoped: true });
       await client.call("execute", { prompt: "Hi." });
@@ -241,7 +241,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
   },
   set_thinking_level: {
     replies: [says("Hm.")],
-    args: ["--model", "house/large"],
+    args: ["--model", "acme/large"],
     async sees({ client, server }) {
       await client.call("set_thinking_level", { level: "high" });
       await client.call("execute", { prompt: "Think." });
@@ -250,18 +250,18 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   cycle_thinking_level: {
-    args: ["--model", "house/large:off"],
+    args: ["--model", "acme/large:off"],
     async sees({ client }) {
       expect(await client.call("cycle_thinking_level")).toEqual({ level: "minimal" });
       expect(await client.call("get_state")).toMatchObject({ thinkingLevel: "minimal" });
-      await client.call("set_model", { provider: "house", modelId: "small" });
+      await client.call("set_model", { provider: "acme", modelId: "small" });
       expect(await client.call("cycle_thinking_level")).toBeNull();
     },
   },
   get_available_thinking_levels: {
     async sees({ client }) {
       expect(await client.call("get_available_thinking_levels")).toEqual({ levels: ["off"] });
-      await client.call("set_model", { provider: "house", modelId: "large" });
+      await client.call("set_model", { provider: "acme", modelId: "large" });
       expect((await client.call("get_available_thinking_levels")).levels).toContain("high");
     },
   },
@@ -394,7 +394,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await client.call("execute", { prompt: "First." });
       const before = await client.call("get_state");
       await client.call("set_follow_up_mode", { mode: "all" });
-      await client.call("set_model", { provider: "house", modelId: "large" });
+      await client.call("set_model", { provider: "acme", modelId: "large" });
       expect(await client.call("new_session")).toEqual({ sessionId: expect.any(String) as string, cancelled: false });
       const after = await client.call("get_state");
       expect(after.sessionId).not.toBe(before.sessionId);
@@ -719,15 +719,15 @@ test("every command of the protocol is tried here", () => {
 
 describe.each(Object.entries(cases))("%s", (name, { replies = [], args = [], settings, prepare, sees }) => {
   test(`${name} does what it says`, async () => {
-    const place = await ground(replies);
+    const workspace = await createModelWorkspace(replies);
     if (settings) {
-      const path = join(place.agentDir, "settings.json");
+      const path = join(workspace.agentDir, "settings.json");
       await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), ...settings }));
     }
-    await prepare?.(place);
+    await prepare?.(workspace);
     const questions: Approval[] = [];
     let bash = "";
-    const { client } = connect(place, args, {
+    const { client } = connect(workspace, args, {
       onApproval: (question) => {
         questions.push(question);
         // Answered by the command, or never.
@@ -746,7 +746,7 @@ describe.each(Object.entries(cases))("%s", (name, { replies = [], args = [], set
           resolve(event);
         });
       });
-    const sent = (request: number) => JSON.stringify(place.server.requests[request]?.body);
-    await sees({ ...place, client, events, questions, bashOutput: () => bash, next, sent });
+    const sent = (request: number) => JSON.stringify(workspace.server.requests[request]?.body);
+    await sees({ ...workspace, client, events, questions, bashOutput: () => bash, next, sent });
   });
 });

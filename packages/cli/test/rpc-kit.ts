@@ -6,9 +6,8 @@ import { parseSessionArgs } from "../src/args.ts";
 import type { Io } from "../src/command.ts";
 import type { ExitCode } from "../src/exit-codes.ts";
 import { runRpc } from "../src/rpc/rpc.ts";
-import type { Ground } from "./kit.ts";
+import type { Workspace } from "./kit.ts";
 
-type Workspace = Pick<Ground, "directory" | "agentDir">;
 export type Json = Record<string, unknown>;
 
 export interface Served {
@@ -34,7 +33,7 @@ export interface ServeOptions {
 }
 
 /** Serves raw lines. Whatever is still open at the end of the test is closed. */
-export function serve(place: Workspace, { args = [], signal, drained }: ServeOptions = {}): Served {
+export function serve(workspace: Workspace, { args = [], signal, drained }: ServeOptions = {}): Served {
   const input = new PassThrough();
   const records: Json[] = [];
   const watchers = new Set<() => void>();
@@ -45,7 +44,7 @@ export function serve(place: Workspace, { args = [], signal, drained }: ServeOpt
     records.push(...lines.map((line) => JSON.parse(line) as Json));
     for (const look of watchers) look();
   };
-  const { done, err } = start(place, { input, out, args, signal, drained });
+  const { done, err } = start(workspace, { input, out, args, signal, drained });
   const seen = (fits: (record: Json) => boolean) =>
     new Promise<Json>((resolve, reject) => {
       const look = () => {
@@ -83,10 +82,10 @@ export function serve(place: Workspace, { args = [], signal, drained }: ServeOpt
 }
 
 /** The typed client, connected to RPC mode. */
-export function connect(place: Workspace, args: readonly string[] = [], options: ClientOptions = {}) {
+export function connect(workspace: Workspace, args: readonly string[] = [], options: ClientOptions = {}) {
   const toProgram = new PassThrough();
   const fromProgram = new PassThrough();
-  const { done, err } = start(place, { input: toProgram, out: (text) => void fromProgram.write(text), args });
+  const { done, err } = start(workspace, { input: toProgram, out: (text) => void fromProgram.write(text), args });
   void done.finally(() => fromProgram.end()).catch(() => undefined);
   const client = new TauClient({ toProgram, fromProgram }, options);
   return {

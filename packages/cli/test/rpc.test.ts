@@ -5,13 +5,13 @@ import fc from "fast-check";
 import { commandNames } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
-import { calls, type Ground, ground, says, temporaryDirectory } from "./kit.ts";
+import { calls, type ModelWorkspace, createModelWorkspace, says, temporaryDirectory } from "./kit.ts";
 import { connect, type Json, serve } from "./rpc-kit.ts";
 
 const hang: WireReply = { kind: "raw", chunks: [], ending: "hang" };
 
 /** The model has been asked so often. */
-async function arrived({ requests }: Ground["server"], count: number): Promise<void> {
+async function arrived({ requests }: ModelWorkspace["server"], count: number): Promise<void> {
   while (requests.length < count) await new Promise(setImmediate);
 }
 
@@ -20,8 +20,8 @@ const getTypes = (records: readonly Json[]) => records.map(({ type }) => type);
 
 describe("pi's framing", () => {
   test("a run is told in the engine's events, with deltas alone, and ends in agent_settled", async () => {
-    const place = await ground([calls("ls"), says("Done.")]);
-    const { ask, seen, records } = serve(place);
+    const workspace = await createModelWorkspace([calls("ls"), says("Done.")]);
+    const { ask, seen, records } = serve(workspace);
     expect(await ask("prompt", { message: "Look." })).toEqual({
       id: "kit-1",
       type: "response",
@@ -63,8 +63,8 @@ describe("pi's framing", () => {
   });
 
   test("whoever hears of the end of a run may prompt at once", async () => {
-    const place = await ground([says("One."), says("Two."), says("Three.")]);
-    const { send, seen, records, close } = serve(place);
+    const workspace = await createModelWorkspace([says("One."), says("Two."), says("Three.")]);
+    const { send, seen, records, close } = serve(workspace);
     for (const turn of [1, 2, 3]) {
       send({ id: `p${turn}`, type: "prompt", message: "Say it." });
       await seen(() => records.filter(({ type }) => type === "agent_end").length === turn);
@@ -76,9 +76,9 @@ describe("pi's framing", () => {
   test("a question goes out as a dialog, and only a yes allows", async () => {
     // The name says nothing of where it leads.
     const read = calls("read", { path: "notes.txt" });
-    const place = await ground([read, says("One."), read, says("Two.")]);
-    await symlink("/etc/hostname", join(place.directory, "notes.txt"));
-    const { ask, send, seen, records } = serve(place);
+    const workspace = await createModelWorkspace([read, says("One."), read, says("Two.")]);
+    await symlink("/etc/hostname", join(workspace.directory, "notes.txt"));
+    const { ask, send, seen, records } = serve(workspace);
     for (const [count, confirmed] of [true, false].entries()) {
       records.splice(0);
       await ask("prompt", { message: "Read it." });
@@ -96,7 +96,7 @@ describe("pi's framing", () => {
   });
 
   test("retries, names, queues and compactions are told as pi tells them", async () => {
-    const place = await ground([
+    const workspace = await createModelWorkspace([
       { kind: "status", status: 503 },
       calls("bash", { command: "until [ -e go ]; do sleep 0.02; done" }),
       says("Done."),
@@ -104,12 +104,12 @@ describe("pi's framing", () => {
       says("## Summary\nThe beginning of it."),
     ]);
     const settings = {
-      defaultModel: "house/small",
+      defaultModel: "acme/small",
       retry: { enabled: true, maxRetries: 2, baseDelayMs: 1 },
       compaction: { enabled: true, keepRecentTokens: 1, reserveTokens: 2_000 },
     };
-    await writeFile(join(place.agentDir, "settings.json"), JSON.stringify(settings));
-    const { ask, seen, records } = serve(place);
+    await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify(settings));
+    const { ask, seen, records } = serve(workspace);
     await ask("prompt", { message: `Wait. ${"And wait. ".repeat(2_000)}` });
     await seen(({ type }) => type === "tool_execution_start");
     await ask("steer", { message: "Hurry." });
@@ -118,7 +118,7 @@ describe("pi's framing", () => {
       steering: ["Hurry."],
       followUp: [],
     });
-    await writeFile(join(place.directory, "go"), "");
+    await writeFile(join(workspace.directory, "go"), "");
     await seen(({ type }) => type === "agent_settled");
     expect(await seen(({ type }) => type === "auto_retry_start")).toMatchObject({ attempt: 1, maxAttempts: 2 });
     expect(await seen(({ type }) => type === "auto_retry_end")).toEqual({
@@ -142,8 +142,8 @@ describe("pi's framing", () => {
 
 describe("JSON-RPC", () => {
   test("answers, errors and events follow it, and a notification is done without an answer", async () => {
-    const place = await ground([says("Four.")]);
-    const { send, seen, records } = serve(place);
+    const workspace = await createModelWorkspace([says("Four.")]);
+    const { send, seen, records } = serve(workspace);
     send({ jsonrpc: "2.0", method: "set_session_name", params: { name: "Sums" } });
     send({ jsonrpc: "2.0", id: 1, method: "execute", params: { prompt: "Two and two?" } });
     const answer = { answer: "Four.", terminationReason: "no_tool_calls" };
@@ -175,9 +175,9 @@ describe("JSON-RPC", () => {
 
   test("a question is a request to the client, and what it remembers is not asked again", async () => {
     const read = calls("read", { path: "/etc/hostname" });
-    const place = await ground([read, says("One."), read, says("Two.")]);
+    const workspace = await createModelWorkspace([read, says("One."), read, says("Two.")]);
     const asked: string[] = [];
-    const { client } = connect(place, [], {
+    const { client } = connect(workspace, [], {
       onApproval: ({ toolName }) => {
         asked.push(toolName);
         return { decision: "allow", choice: "session" };
@@ -186,12 +186,14 @@ describe("JSON-RPC", () => {
     expect((await client.promptAndWait("Read.")).answer).toBe("One.");
     expect((await client.promptAndWait("Read again.")).answer).toBe("Two.");
     expect(asked).toEqual(["read"]);
-    expect(JSON.stringify(place.server.requests[3]?.body)).toContain((await readFile("/etc/hostname", "utf8")).trim());
+    expect(JSON.stringify(workspace.server.requests[3]?.body)).toContain(
+      (await readFile("/etc/hostname", "utf8")).trim(),
+    );
   });
 
   test("events follow the framing of the first command, answers that of their own", async () => {
-    const place = await ground([says("Hi.")]);
-    const { send, seen, records } = serve(place);
+    const workspace = await createModelWorkspace([says("Hi.")]);
+    const { send, seen, records } = serve(workspace);
     send({ id: "a", type: "get_state" });
     send({ jsonrpc: "2.0", id: 1, method: "execute", params: { prompt: "Hi." } });
     expect(await seen(({ id }) => id === 1)).toHaveProperty("result");
@@ -202,8 +204,8 @@ describe("JSON-RPC", () => {
 
 describe("input that is wrong", () => {
   test("is answered in words, and the stream goes on", async () => {
-    const place = await ground([]);
-    const { input, ask, records } = serve(place);
+    const workspace = await createModelWorkspace([]);
+    const { input, ask, records } = serve(workspace);
     const lines = [
       "{",
       "nonsense",
@@ -225,7 +227,7 @@ describe("input that is wrong", () => {
     expect(await ask("get_stat")).toMatchObject({ success: false, error: expect.stringContaining('"get_state"') });
     expect(await ask("toString")).toMatchObject({ success: false });
     expect(await ask("__proto__")).toMatchObject({ success: false });
-    expect(await ask("set_model", { provider: "house" })).toMatchObject({
+    expect(await ask("set_model", { provider: "acme" })).toMatchObject({
       error: '"modelId" has to be a string that is not empty, and is missing.',
     });
     expect(await ask("prompt", { message: "x", images: [{ type: "image" }] })).toMatchObject({ success: false });
@@ -238,8 +240,8 @@ describe("input that is wrong", () => {
   });
 
   test("a line of 50 MB is refused, and the next one works", async () => {
-    const place = await ground([]);
-    const { input, ask, seen } = serve(place);
+    const workspace = await createModelWorkspace([]);
+    const { input, ask, seen } = serve(workspace);
     const megabyte = Buffer.alloc(1024 * 1024, "x");
     for (let count = 0; count < 50; count++) {
       if (!input.write(megabyte)) await new Promise((resolve) => input.once("drain", resolve));
@@ -250,16 +252,16 @@ describe("input that is wrong", () => {
   });
 
   test("a session that another process writes is refused in words, and the one that is open stays", async () => {
-    const place = await ground([says("One.")]);
-    const first = serve(place);
+    const workspace = await createModelWorkspace([says("One.")]);
+    const first = serve(workspace);
     await first.ask("prompt", { message: "Hi." });
     await first.seen(({ type }) => type === "agent_settled");
     const { sessionFile, sessionId } = (await first.ask("get_state"))["data"] as Json;
-    const second = serve(place);
+    const second = serve(workspace);
     const refused = { success: false, error: expect.stringContaining("is being written by process") };
     expect(await second.ask("switch_session", { sessionPath: sessionFile })).toMatchObject(refused);
     expect((await second.ask("get_state"))["data"]).not.toMatchObject({ sessionId });
-    const third = serve(place, { args: ["--session", String(sessionFile)] });
+    const third = serve(workspace, { args: ["--session", String(sessionFile)] });
     expect(await third.ask("prompt", { message: "Hi." })).toMatchObject(refused);
   });
 
@@ -274,21 +276,21 @@ describe("input that is wrong", () => {
   });
 
   test("a prompt on the command line is a mistake", async () => {
-    const place = await ground([]);
-    await expect(serve(place, { args: ["Hello"] }).done).rejects.toThrow("as a command on standard input");
+    const workspace = await createModelWorkspace([]);
+    await expect(serve(workspace, { args: ["Hello"] }).done).rejects.toThrow("as a command on standard input");
   });
 });
 
 describe("the end", () => {
   test("when input closes, the run ends, everybody gets an answer, the log is whole and free", async () => {
-    const place = await ground([hang, says("Again.")]);
-    const { send, close, records } = serve(place, { args: ["--session-id", "one"] });
+    const workspace = await createModelWorkspace([hang, says("Again.")]);
+    const { send, close, records } = serve(workspace, { args: ["--session-id", "one"] });
     send({ id: "a", type: "execute", prompt: "Never." });
-    await arrived(place.server, 1);
+    await arrived(workspace.server, 1);
     expect(await close()).toBe(exitCodes.done);
     expect(records.find(({ id }) => id === "a")).toMatchObject({ success: false });
     expect(getTypes(records)).toContain("agent_settled");
-    const again = serve(place, { args: ["--session-id", "one"] });
+    const again = serve(workspace, { args: ["--session-id", "one"] });
     expect((await again.ask("get_messages"))["data"]).toMatchObject({
       messages: [{ role: "user" }, { role: "assistant" }],
     });
@@ -296,8 +298,8 @@ describe("the end", () => {
   });
 
   test("a last line without a line feed is a line", async () => {
-    const place = await ground([]);
-    const { input, close, records } = serve(place);
+    const workspace = await createModelWorkspace([]);
+    const { input, close, records } = serve(workspace);
     input.write('{"type":"get_state"}');
     expect(await close()).toBe(exitCodes.done);
     expect(records).toMatchObject([{ command: "get_state", success: true }]);
@@ -307,9 +309,9 @@ describe("the end", () => {
     ["SIGTERM", exitCodes.interrupted],
     ["SIGPIPE", exitCodes.done],
   ])("%s ends it in order", async (reason, code) => {
-    const place = await ground([hang]);
+    const workspace = await createModelWorkspace([hang]);
     const controller = new AbortController();
-    const { ask, seen, done, records } = serve(place, { signal: controller.signal });
+    const { ask, seen, done, records } = serve(workspace, { signal: controller.signal });
     await ask("prompt", { message: "Never." });
     await seen(({ type }) => type === "message_end");
     controller.abort(reason);
@@ -318,17 +320,17 @@ describe("the end", () => {
   });
 
   test("a reader that left is not waited for", async () => {
-    const place = await ground([]);
+    const workspace = await createModelWorkspace([]);
     const controller = new AbortController();
-    const { ask, done } = serve(place, { signal: controller.signal, drained: () => new Promise(() => undefined) });
+    const { ask, done } = serve(workspace, { signal: controller.signal, drained: () => new Promise(() => undefined) });
     await ask("get_state");
     controller.abort("SIGPIPE");
     expect(await done).toBe(exitCodes.done);
   });
 
   test("an input that breaks is one that closed", async () => {
-    const place = await ground([]);
-    const { input, ask, done } = serve(place);
+    const workspace = await createModelWorkspace([]);
+    const { input, ask, done } = serve(workspace);
     await ask("get_state");
     input.destroy(new Error("ECONNRESET"));
     expect(await done).toBe(exitCodes.done);
@@ -337,8 +339,8 @@ describe("the end", () => {
 
 describe("commands that come together", () => {
   test("are begun in their order: a prompt that is not begun yet is aborted too", async () => {
-    const place = await ground([hang]);
-    const { send, seen, records } = serve(place);
+    const workspace = await createModelWorkspace([hang]);
+    const { send, seen, records } = serve(workspace);
     send({ id: "a", type: "prompt", message: "One." });
     send({ id: "b", type: "prompt", message: "Two." });
     send({ id: "c", type: "get_state" });
@@ -351,8 +353,8 @@ describe("commands that come together", () => {
   });
 
   test("what is said before an abort is ended by it, what is said after it begins", async () => {
-    const place = await ground([says("After.")]);
-    const { send, seen } = serve(place);
+    const workspace = await createModelWorkspace([says("After.")]);
+    const { send, seen } = serve(workspace);
     send({ id: "a", type: "execute", prompt: "Before." });
     send({ id: "b", type: "steer", message: "Also before." });
     send({ id: "c", type: "abort" });
@@ -360,13 +362,13 @@ describe("commands that come together", () => {
     send({ id: "e", type: "execute", prompt: "Now." });
     expect(await seen(({ id }) => id === "e")).toMatchObject({ data: { answer: "After." } });
     expect(await seen(({ id }) => id === "a")).toMatchObject({ success: false });
-    expect(place.server.requests.length).toBe(1);
+    expect(workspace.server.requests.length).toBe(1);
   });
 
   test("what waits keeps the order in which it was said", async () => {
-    const place = await ground([hang]);
-    await writeFile(join(place.directory, "big.txt"), "x".repeat(200_000));
-    const { send, ask, seen } = serve(place);
+    const workspace = await createModelWorkspace([hang]);
+    await writeFile(join(workspace.directory, "big.txt"), "x".repeat(200_000));
+    const { send, ask, seen } = serve(workspace);
     send({ type: "prompt", message: "Wait." });
     send({ type: "follow_up", message: "First, with @big.txt" });
     send({ type: "follow_up", message: "Second." });
@@ -378,10 +380,10 @@ describe("commands that come together", () => {
   });
 
   test("a session that is left in the middle of a run ends it first, and what follows goes to the new one", async () => {
-    const place = await ground([hang, says("New.")]);
-    const { send, seen, records } = serve(place);
+    const workspace = await createModelWorkspace([hang, says("New.")]);
+    const { send, seen, records } = serve(workspace);
     send({ id: "a", type: "execute", prompt: "Never." });
-    await arrived(place.server, 1);
+    await arrived(workspace.server, 1);
     send({ id: "b", type: "new_session" });
     send({ id: "c", type: "execute", prompt: "Fresh." });
     expect(await seen(({ id }) => id === "c")).toMatchObject({ data: { answer: "New." } });
@@ -389,14 +391,14 @@ describe("commands that come together", () => {
     expect(await seen(({ id }) => id === "b")).toMatchObject({ success: true });
     const settled = records.filter(({ type }) => type === "agent_settled");
     expect(settled[0]).toMatchObject({ aborted: true });
-    expect(JSON.stringify(place.server.requests.at(-1)?.body)).not.toContain("Never.");
+    expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).not.toContain("Never.");
   });
 
   test("whoever does not read is not served on", async () => {
-    const place = await ground([]);
+    const workspace = await createModelWorkspace([]);
     let open = () => {};
     const full = new Promise<void>((resolve) => void (open = resolve));
-    const { send, seen, records } = serve(place, { drained: () => full });
+    const { send, seen, records } = serve(workspace, { drained: () => full });
     send({ id: "a", type: "get_state" });
     send({ id: "b", type: "get_state" });
     await seen(({ id }) => id === "a");
@@ -446,7 +448,7 @@ const isAnswer = (record: Json) =>
   record["type"] === "response" || (record["jsonrpc"] === "2.0" && record["method"] === undefined);
 
 test("any bytes are survived, and every object on a line of its own gets exactly one answer", async () => {
-  const place = await ground([]);
+  const workspace = await createModelWorkspace([]);
   const line = fc.oneof(
     { weight: 3, arbitrary: anyRecord.map((record) => ({ record, bytes: Buffer.from(JSON.stringify(record)) })) },
     {
@@ -456,7 +458,7 @@ test("any bytes are survived, and every object on a line of its own gets exactly
   );
   await fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 8 }), fc.nat(40), async (lines, cut) => {
-      const { input, close, records } = serve(place, { args: ["--no-session"] });
+      const { input, close, records } = serve(workspace, { args: ["--no-session"] });
       const bytes = Buffer.concat(lines.flatMap(({ bytes }) => [bytes, Buffer.from("\n")]));
       for (let from = 0; from < bytes.length; from += cut + 1) input.write(bytes.subarray(from, from + cut + 1));
       expect(await close()).toBe(exitCodes.done);

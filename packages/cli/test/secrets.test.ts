@@ -2,19 +2,19 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ground, run, says } from "./kit.ts";
+import { createModelWorkspace, run, says } from "./kit.ts";
 import { serve } from "./rpc-kit.ts";
 
 test("a password in a model's address is used, and shown by nothing", async () => {
-  const place = await ground([says("Here."), says("Here."), says("Here.")]);
-  const { agentDir, server } = place;
+  const workspace = await createModelWorkspace([says("Here."), says("Here."), says("Here.")]);
+  const { agentDir, server } = workspace;
   const withPassword = server.url.replace("//", "//ada:hunter2-secret@");
   const models = [{ id: "small", contextWindow: 64_000, maxTokens: 4_000 }];
   const config = {
     providers: {
       // One that needs no key, one whose key is refused, and one that does not answer.
       vllm: { baseUrl: withPassword, models },
-      house: { baseUrl: withPassword, api: "openai-completions", apiKey: "house-key-0123456789", models },
+      acme: { baseUrl: withPassword, api: "openai-completions", apiKey: "acme-key-0123456789", models },
       ollama: { baseUrl: "http://ada:hunter2-secret@127.0.0.1:9/v1" },
     },
   };
@@ -27,24 +27,24 @@ test("a password in a model's address is used, and shown by nothing", async () =
   for (const args of [
     ["-p", "Hi"],
     ["--mode", "json", "Hi"],
-    ["--model", "house/small", "-p", "Hi"],
+    ["--model", "acme/small", "-p", "Hi"],
     ["models", "--all"],
     ["models", "--json"],
     ["doctor", "--network"],
     ["auth", "status"],
     ["config", "get"],
   ]) {
-    const { out, err } = await run(place, args, { env: { OPENAI_API_KEY: "fake-key-0123456789" } });
+    const { out, err } = await run(workspace, args, { env: { OPENAI_API_KEY: "fake-key-0123456789" } });
     said.push(out, err);
   }
   expect(said[0]).toBe("Here.\n");
   expect(said[5]).toMatch(/^tau: No key is sent to an address with a user name or a password\. .*\n$/);
   expect(server.requests[0]?.headers["authorization"]).toBe(`Basic ${btoa("ada:hunter2-secret")}`);
-  const rpc = serve(place);
+  const rpc = serve(workspace);
   const { data } = (await rpc.ask("get_state")) as { data: { model: { baseUrl: string } } };
   expect(data.model.baseUrl).toBe(server.url);
   await rpc.ask("get_available_models");
-  await rpc.ask("set_model", { provider: "house", modelId: "small" });
+  await rpc.ask("set_model", { provider: "acme", modelId: "small" });
   await rpc.ask("cycle_model");
   await rpc.ask("prompt", { message: "Hi" });
   await rpc.seen(({ type }) => type === "agent_end");

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { emptyView, reduce, type SessionEvent, viewFromEntries, type SessionEntry } from "@tau/protocol";
 import { expect, test } from "vitest";
-import { calls, ground, run, says } from "./kit.ts";
+import { calls, createModelWorkspace, run, says } from "./kit.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -15,26 +15,26 @@ const rows = readFileSync(join(root, "ARCHITECTURE.md"), "utf8")
     return where === undefined ? [] : [{ number: Number(number), where }];
   });
 
-test("every place that the rows name is there", () => {
+test("every workspace that the rows name is there", () => {
   expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   for (const { where } of rows) {
-    for (const [, place] of where.matchAll(/`([a-z-]+(?:\/[a-z-]+)*)`/g)) {
-      const [name, ...path] = place!.split("/");
+    for (const [, module] of where.matchAll(/`([a-z-]+(?:\/[a-z-]+)*)`/g)) {
+      const [name, ...path] = module!.split("/");
       const source = join(root, "packages", name!, "src", ...path);
-      expect(existsSync(source) || existsSync(`${source}.ts`), place).toBe(true);
+      expect(existsSync(source) || existsSync(`${source}.ts`), module).toBe(true);
     }
   }
 });
 
 test("one prompt goes down by calls and comes up by events", async () => {
-  const place = await ground([calls("read", { path: "fruit.txt" }), says("It says apples.")]);
-  const { directory, agentDir, server } = place;
+  const workspace = await createModelWorkspace([calls("read", { path: "fruit.txt" }), says("It says apples.")]);
+  const { directory, agentDir, server } = workspace;
   await writeFile(join(directory, "fruit.txt"), "apples\n");
   await mkdir(join(agentDir, "prompts"));
   await writeFile(join(agentDir, "prompts", "look.md"), "Look into $1 and tell me what it says.");
 
   // 1 and 2: arguments become a host with a session, and a message on the command line becomes a prompt.
-  const { code, out } = await run(place, ["--mode", "json", "/look fruit.txt"]);
+  const { code, out } = await run(workspace, ["--mode", "json", "/look fruit.txt"]);
   expect(code).toBe(0);
   const [header, ...records] = out
     .trimEnd()
@@ -59,7 +59,7 @@ test("one prompt goes down by calls and comes up by events", async () => {
   // 6 and 7: two turns, each a request with the key of its host, in the format of its API.
   expect(events.filter(({ type }) => type === "turn_start")).toHaveLength(2);
   expect(server.requests.map(({ headers }) => headers["authorization"])).toEqual(
-    Array.from({ length: 2 }, () => "Bearer house-key-0123456789"),
+    Array.from({ length: 2 }, () => "Bearer acme-key-0123456789"),
   );
   expect(server.requests[0]?.path).toMatch(/chat\/completions$/);
 

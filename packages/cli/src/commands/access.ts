@@ -1,21 +1,21 @@
-/** Keys and models as the program sees them, without a session. */
 import { findEnvKeys } from "@tau/ai";
-import { type AuthNotice } from "@tau/harness/auth";
+import type { AuthNotice } from "@tau/harness/auth";
 import { AuthStorage, ModelRegistry } from "@tau/harness";
 import type { Io } from "../command.ts";
 import { getAgentDir } from "../agent-dir.ts";
 
+/** Keys and models, without a session. */
 export interface Access {
   agentDir: string;
   auth: AuthStorage;
   registry: ModelRegistry;
-  /** The providers that something is stored for. */
+  /** The providers that have a stored key or login. */
   stored: ReadonlySet<string>;
-  /** What is wrong with `auth.json`, as far as it was looked at. */
+  /** Problems with `auth.json`, as far as it was read. */
   notices: readonly AuthNotice[];
 }
 
-/** Runs nothing and asks nobody. Close the registry when done. */
+/** Runs no key command and contacts no server. Close the registry when done. */
 export async function openAccess(io: Io): Promise<Access> {
   const agentDir = getAgentDir(io);
   const env = (name: string) => io.env[name];
@@ -29,11 +29,15 @@ export async function openAccess(io: Io): Promise<Access> {
   const stored = new Set((await auth.list()).map(({ provider }) => provider));
   const registry: ModelRegistry = await ModelRegistry.create(agentDir, {
     watch: false,
-    hasKey: (provider, written) =>
-      written !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
+    hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
   });
   return { agentDir, auth, registry, stored, notices };
 }
 
 export const listProviders = (registry: ModelRegistry): string[] =>
   [...new Set(registry.getAll().map(({ provider }) => provider))].sort();
+
+/** Reports problems with `auth.json` on standard error. */
+export function reportNotices({ notices }: Access, io: Io): void {
+  for (const { message } of notices) io.err(`tau: ${message}\n`);
+}

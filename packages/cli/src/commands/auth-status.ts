@@ -1,45 +1,42 @@
-/** Where each key comes from. Never the key. */
+/** Where each key comes from. Never shows a key. */
 import { findEnvKeys } from "@tau/ai";
-import { type Credential } from "@tau/harness/auth";
+import type { Credential } from "@tau/harness/auth";
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import { tableText } from "../table.ts";
-import { type Access, openAccess, listProviders } from "./access.ts";
-import type { Given } from "./forms.ts";
+import { type Access, listProviders, openAccess, reportNotices } from "./access.ts";
+import type { CommandArgs } from "./usage.ts";
 
-export interface KeyPlace {
+export interface KeySource {
   source: "stored" | "models" | "environment";
-  /** For people. */
   text: string;
 }
 
 export interface ProviderKeys {
   provider: string;
-  /** The first is the one that is used. */
-  keys: readonly KeyPlace[];
+  /** In order of precedence: the first one is used. */
+  keys: readonly KeySource[];
 }
 
-export async function status(given: Given, io: Io): Promise<ExitCode> {
+export async function showStatus(args: CommandArgs, io: Io): Promise<void> {
   const access = await openAccess(io);
   try {
-    const found = await getKeys(access, io);
-    for (const { message } of access.notices) io.err(`tau: ${message}\n`);
+    const providers = await listKeys(access, io);
+    reportNotices(access, io);
     for (const problem of access.registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
-    if (given.has("json")) io.out(jsonLine(found));
-    else if (found.length === 0) io.err("There is no key yet. tau auth login stores one; local servers need none.\n");
-    else io.out(keyTable(found, io));
-    return exitCodes.done;
+    if (args.has("json")) return io.out(jsonLine(providers));
+    if (providers.length > 0) return io.out(keyTable(providers, io));
+    io.err("There is no key yet. tau auth login stores one; local servers need none.\n");
   } finally {
     access.registry.close();
   }
 }
 
-const keyTable = (found: readonly ProviderKeys[], io: Io): string =>
+const keyTable = (providers: readonly ProviderKeys[], io: Io): string =>
   tableText(
-    [{ title: "PROVIDER" }, { title: "KEY FROM", gives: true }, { title: "ALSO IN", gives: true }],
-    found.map(({ provider, keys: [first, ...others] }) => [
+    [{ title: "PROVIDER" }, { title: "KEY FROM", shrinks: true }, { title: "ALSO IN", shrinks: true }],
+    providers.map(({ provider, keys: [first, ...others] }) => [
       provider,
       first?.text ?? "",
       others.map(({ text }) => text).join(", "),
@@ -47,34 +44,33 @@ const keyTable = (found: readonly ProviderKeys[], io: Io): string =>
     io,
   );
 
-/** By provider, in the order in which they count. Runs no command. */
-export async function getKeys({ auth, registry, stored }: Access, io: Io): Promise<ProviderKeys[]> {
-  const providers = [...new Set([...listProviders(registry), ...stored])].sort();
-  const all: ProviderKeys[] = [];
-  for (const provider of providers) {
-    const keys: KeyPlace[] = [];
+/** The providers that have a key. Runs no key command. */
+export async function listKeys({ auth, registry, stored }: Access, io: Io): Promise<ProviderKeys[]> {
+  const providers: ProviderKeys[] = [];
+  for (const provider of [...new Set([...listProviders(registry), ...stored])].sort()) {
+    const keys: KeySource[] = [];
     const credential = stored.has(provider) ? await auth.get(provider) : undefined;
-    if (credential) keys.push({ source: "stored", text: `auth.json, ${getKind(credential)}` });
-    const written = registry.writtenKey(provider);
-    if (written !== undefined) keys.push({ source: "models", text: `models.json${indirection(written)}` });
-    for (const name of findEnvKeys(provider, (variable) => io.env[variable]) ?? [])
-      keys.push({ source: "environment", text: `$${name}` });
-    if (keys.length > 0) all.push({ provider, keys });
+    if (credential) keys.push({ source: "stored", text: `auth.json, ${formatCredential(credential)}` });
+    const key = registry.writtenKey(provider);
+    if (key !== undefined) keys.push({ source: "models", text: `models.json${formatIndirection(key)}` });
+    const variables = findEnvKeys(provider, (variable) => io.env[variable]) ?? [];
+    keys.push(...variables.map((name) => ({ source: "environment" as const, text: `$${name}` })));
+    if (keys.length > 0) providers.push({ provider, keys });
   }
-  return all;
+  return providers;
 }
 
-function getKind(credential: Credential): string {
-  if (credential.type === "oauth") {
-    const ends = new Date(credential.expires);
-    return Number.isNaN(ends.getTime()) ? "login" : `login, renewed after ${ends.toISOString()}`;
+function formatCredential(credential: Credential): string {
+  if (credential.type === "api_key") {
+    return credential.key === undefined ? "variables only" : `a key${formatIndirection(credential.key)}`;
   }
-  return credential.key === undefined ? "variables only" : `a key${indirection(credential.key)}`;
+  const expires = new Date(credential.expires);
+  return Number.isNaN(expires.getTime()) ? "login" : `login, renewed after ${expires.toISOString()}`;
 }
 
-/** A key may stand for another place; what is written there is then no secret, but a command may hold one. */
-function indirection(written: string): string {
-  if (written.startsWith("!")) return " from a command";
-  const variable = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(written)?.[1];
+/** A key may be the output of a command or the value of a variable. The command is not shown: it may contain a secret. */
+function formatIndirection(key: string): string {
+  if (key.startsWith("!")) return " from a command";
+  const variable = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(key)?.[1];
   return variable === undefined ? "" : ` in $${variable}`;
 }

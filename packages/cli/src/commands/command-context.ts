@@ -1,16 +1,17 @@
-/** Where a command works: the directory, tau's own, and what the settings say of both. */
 import { resolve } from "node:path";
 import { SessionManager, SettingsManager } from "@tau/harness";
 import { findSession, type SessionInfo } from "@tau/harness/session";
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { getAgentDir } from "../agent-dir.ts";
+import { clearLine } from "../table.ts";
 
+/** The directories and settings that a command works with. */
 export interface CommandContext {
   cwd: string;
   agentDir: string;
   settings: SettingsManager;
-  /** Where the sessions of this directory are; undefined for the default place. */
+  /** Where the sessions of `cwd` are; undefined for the default directory. */
   sessionDir: string | undefined;
 }
 
@@ -22,41 +23,43 @@ export async function openCommandContext(io: Io, sessionDir?: string): Promise<C
   return { cwd, agentDir, settings, sessionDir: directory };
 }
 
-/** What is wrong with the settings, once, on standard error. */
-export function tellProblems({ settings }: Pick<CommandContext, "settings">, io: Io): void {
+/** Reports mistakes in settings files on standard error. */
+export function reportSettingsProblems({ settings }: Pick<CommandContext, "settings">, io: Io): void {
   for (const problem of settings.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
 }
 
-/** The sessions of this directory, the one that `--continue` takes first. */
-export async function sessionsHere({ cwd, agentDir, sessionDir }: CommandContext, io: Io): Promise<SessionInfo[]> {
-  return await watched(io, (onProgress) =>
-    SessionManager.list(cwd, sessionDir, { agentDir, onProgress, signal: io.signal }),
-  );
-}
-
-/** Of many sessions that nobody has listed before, a person is told how many are left. */
-export async function watched<T>(io: Io, work: (onProgress: (loaded: number, total: number) => void) => Promise<T>) {
+/**
+ * The sessions of this directory, or with `all` of every directory, last used first. Reading many sessions for the first
+ * time takes a while, so a terminal shows how many are done.
+ */
+export async function listSessions(
+  { cwd, agentDir, sessionDir }: CommandContext,
+  io: Io,
+  { all = false } = {},
+): Promise<SessionInfo[]> {
   let isShown = false;
-  const found = await work((loaded, total) => {
+  const onProgress = (loaded: number, total: number) => {
     if (!io.terminal.err) return;
     isShown = true;
-    io.err(`\r\u001b[2Klooking at sessions: ${loaded} of ${total}`);
-  });
-  if (isShown) io.err("\r\u001b[2K");
-  return found;
+    io.err(`${clearLine}reading sessions: ${loaded} of ${total}`);
+  };
+  const options = { agentDir, onProgress, signal: io.signal };
+  const sessions = all ? await SessionManager.listAll(options) : await SessionManager.list(cwd, sessionDir, options);
+  if (isShown) io.err(clearLine);
+  return sessions;
 }
 
-/** The file of the session that is meant; without a name the one that `--continue` takes. */
-export async function sessionFile(context: CommandContext, given: string | undefined, io: Io): Promise<string> {
+/** The file of a session by its path or id; without a reference, the one that `--continue` uses. */
+export async function findSessionFile(context: CommandContext, reference: string | undefined, io: Io): Promise<string> {
   const { cwd, agentDir, sessionDir: directory } = context;
-  if (given !== undefined) return await findSession(given, { cwd, agentDir, directory });
-  const last = (await sessionsHere(context, io)).find((session) => session.cwd === resolve(cwd));
+  if (reference !== undefined) return await findSession(reference, { cwd, agentDir, directory });
+  const last = (await listSessions(context, io)).find((session) => session.cwd === resolve(cwd));
   if (last) return last.path;
-  // Nobody has typed anything wrong.
-  throw new Error(`There are no sessions of ${cwd} yet. Begin one: tau -p 'Hello'`);
+  // Not a usage error: the command line is right.
+  throw new Error(`There are no sessions of ${cwd} yet. Start one: tau -p 'Hello'`);
 }
 
-/** Opens what is meant for reading, and closes it in any case. */
+/** Opens a session for reading, runs `work` and closes it. */
 export async function readSession<T>(
   path: string,
   { agentDir }: Pick<CommandContext, "agentDir">,

@@ -1,12 +1,8 @@
-/** What `tau help COMMAND` and `tau COMMAND --help` say. */
 import type { Command } from "../command.ts";
-import { getForms } from "./forms.ts";
+import { parseUsages } from "./usage.ts";
 
-/** A command, one line a form. */
+/** The text of `tau help COMMAND` and `tau COMMAND --help`. */
 export function commandHelp(command: Command): string {
-  const forms = getForms(command).flatMap(({ usage, summary }) => [
-    `  ${usage}`,
-    ...(summary ? [`      ${summary}`] : []),
-  ]);
-  return `${[`tau ${command.name}: ${command.summary}`, "", ...forms].join("\n")}\n`;
+  const lines = parseUsages(command).flatMap(({ line, summary }) => [`  ${line}`, `      ${summary}`]);
+  return `${[`tau ${command.name}: ${command.summary}`, "", ...lines].join("\n")}\n`;
 }

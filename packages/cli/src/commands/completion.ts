@@ -1,78 +1,69 @@
-/** `tau completion bash`: a script made of the tables of flags and commands. Nothing of tau runs when Tab is pressed. */
-import { exitCodes } from "../exit-codes.ts";
-import type { Run } from "../command.ts";
+/** Shell completion from the tables of flags and commands. tau does not run when Tab is pressed. */
+import { getProviders } from "@tau/ai";
+import type { Io } from "../command.ts";
 import { flags } from "../flags.ts";
-import { getForms } from "./forms.ts";
-import { topicNames } from "./help-topics.ts";
+import { listSettings } from "./config-keys.ts";
+import { listTopics } from "./help-topics.ts";
 import { commands } from "./index.ts";
-import { runForms } from "./run-forms.ts";
+import { type CommandArgs, parseUsages } from "./usage.ts";
 
-export const completion: Run = async (args, io) =>
-  await runForms(
-    "completion",
-    {
-      bash: async () => {
-        const { getProviders } = await import("@tau/ai");
-        const { getNames } = await import("./config-keys.ts");
-        io.out(bashScript({ PROVIDER: getProviders(), KEY: getNames(), TOPIC: topicNames() }));
-        return exitCodes.done;
-      },
-    },
-    { args, io },
-  );
-
-/** `known` are the words that stand for what a form calls by a name in capitals. */
-export function bashScript(known: Readonly<Record<string, readonly string[]>>): string {
-  const { words, values } = getTables(known);
-  return `# bash completion for tau; made by: tau completion bash
+export async function printBashScript(_args: CommandArgs, io: Io): Promise<void> {
+  const { words, values } = createTables();
+  io.out(`# bash completion for tau; made by: tau completion bash
 _tau_words() {
   case "$1" in
-${cases(words)}
+${formatCases(words)}
   esac
 }
 _tau_values() {
   case "$1" in
-${cases(values)}
+${formatCases(values)}
   esac
 }
 _tau() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" form="" found=""
-  if [ "$COMP_CWORD" -gt 1 ] && [ -n "$(_tau_words "\${COMP_WORDS[1]}")" ]; then form="\${COMP_WORDS[1]}"; fi
-  if [ -n "$form" ] && [ "$COMP_CWORD" -gt 2 ] && [ -n "$(_tau_words "$form \${COMP_WORDS[2]}")" ]; then
-    form="$form \${COMP_WORDS[2]}"
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="" words=""
+  if [ "$COMP_CWORD" -gt 1 ] && [ -n "$(_tau_words "\${COMP_WORDS[1]}")" ]; then command="\${COMP_WORDS[1]}"; fi
+  if [ -n "$command" ] && [ "$COMP_CWORD" -gt 2 ] && [ -n "$(_tau_words "$command \${COMP_WORDS[2]}")" ]; then
+    command="$command \${COMP_WORDS[2]}"
   fi
-  found="$(_tau_values "$form $before")"
-  if [ -z "$found" ]; then found="$(_tau_words "$form")"; fi
-  COMPREPLY=($(compgen -W "$found" -- "$current"))
+  words="$(_tau_values "$command $before")"
+  if [ -z "$words" ]; then words="$(_tau_words "$command")"; fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o bashdefault -o default -F _tau tau
-`;
+`);
 }
 
 type Words = Map<string, readonly string[]>;
 
-function getTables(known: Readonly<Record<string, readonly string[]>>): { words: Words; values: Words } {
+/** `words` are completions after a command and its subcommand, `values` those after a flag of it. */
+function createTables(): { words: Words; values: Words } {
+  const known: Readonly<Record<string, readonly string[]>> = {
+    PROVIDER: getProviders(),
+    KEY: listSettings(),
+    TOPIC: listTopics(),
+  };
   const words: Words = new Map();
   const values: Words = new Map();
-  words.set("", [...commands.map(({ name }) => name), ...flags.flatMap(({ name, short }) => dashed(name, short))]);
+  words.set("", [...commands.map(({ name }) => name), ...flags.flatMap(withDashes)]);
   for (const { name, choices } of flags) if (choices) values.set(` --${name}`, choices);
   for (const command of commands) {
-    const forms = getForms(command);
-    const subcommands = forms.map(({ word }) => word).filter((word) => word !== "");
+    const usages = parseUsages(command);
+    const subcommands = usages.map(({ subcommand }) => subcommand).filter((name) => name !== "");
     if (subcommands.length > 0) words.set(command.name, [...subcommands, "--help"]);
-    for (const { word, flags: own, places } of forms) {
-      const form = word === "" ? command.name : `${command.name} ${word}`;
-      const offered = own.flatMap(({ name, short }) => dashed(name, short));
-      words.set(form, [...places.flatMap(({ name }) => known[name] ?? []), ...offered, "--help"]);
-      for (const { name, choices } of own) if (choices) values.set(`${form} --${name}`, choices);
+    for (const usage of usages) {
+      const prefix = `${command.name} ${usage.subcommand}`.trimEnd();
+      const positionals = usage.positionals.flatMap(({ name }) => known[name] ?? []);
+      words.set(prefix, [...positionals, ...usage.flags.flatMap(withDashes), "--help"]);
+      for (const { name, choices } of usage.flags) if (choices) values.set(`${prefix} --${name}`, choices);
     }
   }
   return { words, values };
 }
 
-const dashed = (name: string, short: string | undefined): string[] =>
+const withDashes = ({ name, short }: { name: string; short?: string }): string[] =>
   short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
 
-/** Names in the tables are plain words: nothing in them means something to a shell between single quotes. */
-const cases = (table: Words): string =>
+/** Names in the tables are plain words: a shell takes them literally between single quotes. */
+const formatCases = (table: Words): string =>
   [...table].map(([name, words]) => `    '${name}') echo '${words.join(" ")}' ;;`).join("\n");

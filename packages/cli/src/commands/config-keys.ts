@@ -1,6 +1,5 @@
-/** Settings by their names with dots. Pure. */
-import { isRecord } from "@tau/ai";
-import { didYouMean } from "@tau/ai";
+/** Settings by their dotted names. Pure. */
+import { didYouMean, isRecord } from "@tau/ai";
 import { HarnessError } from "@tau/harness";
 import { settingsSchema } from "@tau/harness/settings";
 
@@ -10,57 +9,51 @@ interface Schema {
   additionalProperties?: Schema | boolean;
 }
 
-/** What a setting may be. Throws `invalid_input`, with the nearest name, where there is no such setting. */
-export function schemaAt(key: string): Schema {
-  const schema = settingsSchema() as Schema;
-  let node: Schema | undefined = schema;
+/** The schema of a setting. Throws `invalid_input`, with the nearest name, if there is no such setting. */
+export function findSchema(key: string): Schema {
+  let schema: Schema | undefined = settingsSchema() as Schema;
   for (const name of key.split(".")) {
-    const inner: Schema | boolean | undefined = own(node?.properties, name) ?? node?.additionalProperties;
-    node = typeof inner === "object" ? inner : undefined;
+    const inner: Schema | boolean | undefined = getOwn(schema?.properties, name) ?? schema?.additionalProperties;
+    schema = typeof inner === "object" ? inner : undefined;
   }
-  if (node && key !== "") return node;
-  const hint = didYouMean(key, getNames(schema));
-  throw new HarnessError(
-    "invalid_input",
-    `There is no setting ${JSON.stringify(key)}.${hint} tau config get lists them all.`,
-  );
+  if (schema && key !== "") return schema;
+  const hint = didYouMean(key, listSettings());
+  const message = `There is no setting ${JSON.stringify(key)}.${hint} tau config get lists them all.`;
+  throw new HarnessError("invalid_input", message);
 }
 
-const own = <T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
+const getOwn = <T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   record && Object.hasOwn(record, name) ? record[name] : undefined;
 
-export function getNames({ properties = {} }: Schema = settingsSchema() as Schema, path = ""): string[] {
+export function listSettings({ properties = {} }: Schema = settingsSchema() as Schema, prefix = ""): string[] {
   return Object.entries(properties).flatMap(([name, inner]) => [
-    ...(name === "$schema" ? [] : [`${path}${name}`]),
-    ...getNames(inner, `${path}${name}.`),
+    ...(name === "$schema" ? [] : [`${prefix}${name}`]),
+    ...listSettings(inner, `${prefix}${name}.`),
   ]);
 }
 
-/** JSON where it is, else a text; what can only be a text needs no quotes, whatever it looks like. */
-export function readValue(key: string, written: string): unknown {
-  const { type } = schemaAt(key);
+/** Parses JSON, and takes everything else as text. A setting that can only be text needs no quotes around numbers. */
+export function parseValue(key: string, text: string): unknown {
+  const { type } = findSchema(key);
   const types = typeof type === "string" ? [type] : (type ?? []);
-  const isText = types.length > 0 && types.every((one) => one === "string" || one === "null");
+  const isText = types.length > 0 && types.every((name) => name === "string" || name === "null");
   try {
-    const value: unknown = JSON.parse(written);
-    return isText && typeof value !== "string" && value !== null ? written : value;
+    const value: unknown = JSON.parse(text);
+    return isText && typeof value !== "string" && value !== null ? text : value;
   } catch (error) {
-    if (error instanceof SyntaxError) return written;
+    if (error instanceof SyntaxError) return text;
     throw error;
   }
 }
 
-export const at = (settings: object, key: string): unknown =>
-  key.split(".").reduce<unknown>((value, name) => (isRecord(value) ? own(value, name) : undefined), settings);
+export const getSetting = (settings: object, key: string): unknown =>
+  key.split(".").reduce<unknown>((value, name) => (isRecord(value) ? getOwn(value, name) : undefined), settings);
 
-export const nest = (key: string, value: unknown): object =>
-  key.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as object;
-
-/** Every setting by its whole name. */
-export function toRows(settings: object, path = ""): { name: string; value: unknown }[] {
+/** Every setting with its dotted name. */
+export function toRows(settings: object, prefix = ""): { name: string; value: unknown }[] {
   return Object.entries(settings).flatMap(([name, value]: [string, unknown]) =>
     isRecord(value) && Object.keys(value).length > 0
-      ? toRows(value, `${path}${name}.`)
-      : [{ name: `${path}${name}`, value }],
+      ? toRows(value, `${prefix}${name}.`)
+      : [{ name: `${prefix}${name}`, value }],
   );
 }

@@ -1,22 +1,17 @@
-/**
- * `tau demo`: the real tools, a real session and its log, on a temporary project. Only the model is scripted, and that is
- * said wherever it speaks. Needs no key and no network.
- */
+/** `tau demo`: real tools and a real session on a temporary project. Only the model is scripted, and the output says so. */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { styleText } from "node:util";
-import { type Context, streamSimple } from "@tau/ai";
+import { streamSimple } from "@tau/ai";
 import { call, scriptedModel, type ScriptedTurn, text, thinking } from "@tau/ai/testing";
 import { createAgentSession, SessionManager } from "@tau/harness";
+import { getMessageText } from "@tau/harness/host";
 import type { SessionEvent } from "@tau/protocol";
-import type { Io, Run } from "../command.ts";
+import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { toExitCode } from "../say.ts";
-import { runForms } from "./run-forms.ts";
-
-export const demo: Run = async (args, io) =>
-  await runForms("demo", async (given) => await show(io, given.has("keep")), { args, io });
+import { toExitCode } from "../run-prompts.ts";
+import type { CommandArgs } from "./usage.ts";
 
 /** It subtracts. */
 const script = `#!/bin/sh
@@ -28,45 +23,39 @@ done
 echo "$total"
 `;
 
-const request = "total.sh adds up wrongly. Mend it, and show that it works.";
+const request = "total.sh calculates wrong sums. Fix it, and show that it works.";
 
-/** What the last turn says depends on what the tools really answered. */
 const turns: readonly ScriptedTurn[] = [
-  [thinking("First I look at the file."), call("read", { path: "total.sh" })],
+  [thinking("First I read the file."), call("read", { path: "total.sh" })],
   [
     text("It subtracts where it should add."),
     call("edit", { path: "total.sh", oldText: "total - number", newText: "total + number" }),
   ],
   [text("Now I run it."), call("bash", { command: "sh total.sh 1 2 3" })],
-  (context) => [
-    text(
-      lastResult(context).trim() === "6"
-        ? "total.sh adds up now: 1, 2 and 3 make 6."
-        : `I expected 6, and total.sh said: ${lastResult(context).trim()}`,
-    ),
-  ],
+  // The last turn depends on what the tool really returned.
+  ({ messages }) => {
+    const result = messages.findLast(({ role }) => role === "toolResult");
+    const output = result ? getMessageText(result).trim() : "";
+    return [
+      text(output === "6" ? "total.sh works now: 1 + 2 + 3 = 6." : `I expected 6, but total.sh printed: ${output}`),
+    ];
+  },
 ];
 
-function lastResult({ messages }: Context): string {
-  const message = messages.findLast(({ role }) => role === "toolResult");
-  return message?.role === "toolResult"
-    ? message.content.map((part) => (part.type === "text" ? part.text : "")).join("")
-    : "";
-}
-
-async function show(io: Io, isKept: boolean): Promise<ExitCode> {
+export async function runDemo(args: CommandArgs, io: Io): Promise<ExitCode> {
   if (io.signal.aborted) return exitCodes.interrupted;
+  const isKept = args.has("keep");
   const root = await realpath(await mkdtemp(join(tmpdir(), "tau-demo-")));
   const project = join(root, "project");
   const agentDir = join(root, "tau");
   try {
     await mkdir(project);
     await writeFile(join(project, "total.sh"), script);
-    const code = await work({ project, agentDir }, io);
-    if (!isKept) io.out("All of it is removed again; tau demo --keep leaves it.\n");
+    const code = await runScript({ project, agentDir }, io);
+    if (!isKept) io.out("The project and its session are removed again; tau demo --keep keeps them.\n");
     else {
-      io.out(`\n${label(io, "kept")} ${root}\n`);
-      io.out(`Look at it again: cd ${project} && TAU_DIR=${agentDir} tau sessions show\n`);
+      io.out(`\n${formatLabel(io, "kept")} ${root}\n`);
+      io.out(`To look at the session: cd ${project} && TAU_DIR=${agentDir} tau sessions show\n`);
     }
     return code;
   } finally {
@@ -74,8 +63,8 @@ async function show(io: Io, isKept: boolean): Promise<ExitCode> {
   }
 }
 
-async function work({ project, agentDir }: { project: string; agentDir: string }, io: Io): Promise<ExitCode> {
-  // As fast as somebody reads, where somebody does.
+async function runScript({ project, agentDir }: { project: string; agentDir: string }, io: Io): Promise<ExitCode> {
+  // On a terminal, at the speed of a real model.
   const model = scriptedModel(turns, io.terminal.out ? { tokensPerSecond: 40 } : {});
   const sessionManager = await SessionManager.create(project, undefined, { agentDir });
   const session = await createAgentSession({
@@ -87,12 +76,13 @@ async function work({ project, agentDir }: { project: string; agentDir: string }
     abortSignal: io.signal,
   });
   try {
-    io.out("A demonstration: the model is scripted, nobody is asked. The tools, the files and the log are real.\n\n");
+    io.out("This is a demonstration: the model is scripted. The tools, the files and the session log are real.\n\n");
     await sessionManager.appendSessionInfo("Demo with a scripted model");
-    io.out(`${label(io, "you")} ${request}\n`);
-    session.onSessionEvent(createTeller(io));
+    io.out(`${formatLabel(io, "you")} ${request}\n`);
+    session.onSessionEvent(createPrinter(io));
     const outcome = await session.prompt(request);
-    io.out(`${label(io, "log")} ${sessionManager.getEntryCount()} entries in ${sessionManager.getSessionFile()}\n`);
+    const file = sessionManager.getSessionFile();
+    io.out(`${formatLabel(io, "log")} ${sessionManager.getEntryCount()} entries in ${file}\n`);
     return outcome.kind === "ran" ? toExitCode(outcome, 0) : exitCodes.failed;
   } finally {
     await session.dispose();
@@ -100,45 +90,45 @@ async function work({ project, agentDir }: { project: string; agentDir: string }
   }
 }
 
-/** One line for each thing that happens; what the model says comes as it is said. */
-function createTeller(io: Io): (event: SessionEvent) => void {
-  let speaking: "thinks" | "says" | undefined;
-  const speak = (how: "thinks" | "says", delta: string) => {
-    if (speaking !== how) {
-      endLine();
-      io.out(`${label(io, `scripted model ${how}`)} `);
-    }
-    speaking = how;
-    io.out(io.colour && how === "thinks" ? styleText("dim", delta) : delta);
-  };
+/** Prints one line for each event; the text of the model appears as it streams. */
+function createPrinter(io: Io): (event: SessionEvent) => void {
+  let streaming: "thinks" | "says" | undefined;
   const endLine = () => {
-    if (speaking !== undefined) io.out("\n");
-    speaking = undefined;
+    if (streaming !== undefined) io.out("\n");
+    streaming = undefined;
   };
-  const say = (who: string, what: string) => {
+  const printDelta = (kind: "thinks" | "says", delta: string) => {
+    if (streaming !== kind) {
+      endLine();
+      io.out(`${formatLabel(io, `scripted model ${kind}`)} `);
+    }
+    streaming = kind;
+    io.out(io.colour && kind === "thinks" ? styleText("dim", delta) : delta);
+  };
+  const printLine = (label: string, line: string) => {
     endLine();
-    io.out(`${label(io, who)} ${what}\n`);
+    io.out(`${formatLabel(io, label)} ${line}\n`);
   };
-  const names = new Map<string, string>();
+  const toolNames = new Map<string, string>();
   return (event) => {
     switch (event.type) {
       case "thinking_delta":
-        return speak("thinks", event.delta);
+        return printDelta("thinks", event.delta);
       case "text_delta":
-        return speak("says", event.delta);
+        return printDelta("says", event.delta);
       case "tool_execution_start":
-        names.set(event.toolCallId, event.toolName);
-        return say("scripted model calls", `${event.toolName} ${JSON.stringify(event.input)}`);
-      case "tool_execution_end":
-        return say(`${names.get(event.toolCallId) ?? "tool"} answers`, indented(event.output));
+        toolNames.set(event.toolCallId, event.toolName);
+        return printLine("scripted model calls", `${event.toolName} ${JSON.stringify(event.input)}`);
+      case "tool_execution_end": {
+        const output = event.output.trimEnd().replaceAll("\n", "\n    ");
+        return printLine(`${toolNames.get(event.toolCallId) ?? "tool"} returns`, output);
+      }
       case "message_end":
         return endLine();
       case "error":
-        return say("error", event.message);
+        return printLine("error", event.message);
     }
   };
 }
 
-const indented = (output: string): string => output.trimEnd().replaceAll("\n", "\n    ");
-
-const label = (io: Io, name: string) => (io.colour ? styleText("cyan", name) : name);
+const formatLabel = (io: Io, label: string) => (io.colour ? styleText("cyan", label) : label);

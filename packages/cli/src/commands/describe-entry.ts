@@ -1,65 +1,43 @@
-/** An entry of a log in a few words. Total: a log is read without being checked. Pure. */
+/** One line about an entry. Accepts any entry, because a log is not validated. Pure. */
+import { isRecord } from "@tau/ai";
 import type { SessionEntry } from "@tau/harness/session";
 
-export interface EntryWords {
-  who: string;
+export interface EntryDescription {
+  author: string;
   text: string;
-  /** False for what only programs care about. */
-  isShown: boolean;
 }
 
-export function describeEntry(entry: SessionEntry): EntryWords {
-  const shown = (who: string, text: string): EntryWords => ({ who, text, isShown: true });
-  const hidden = (who: string, text = ""): EntryWords => ({ who, text, isShown: false });
+/** Undefined for an entry that only programs need. */
+export function describeEntry(entry: SessionEntry): EntryDescription | undefined {
   switch (entry.type) {
     case "message":
-      return describeMessage(toFields(entry.message));
+      return describeMessage(isRecord(entry.message) ? entry.message : {});
     case "compaction":
-      return shown("compaction", plain(entry.summary));
+      return { author: "compaction", text: toText(entry.summary) };
     case "branch_summary":
-      return shown("branch summary", plain(entry.summary));
+      return { author: "branch summary", text: toText(entry.summary) };
     case "custom_message":
-      return shown(plain(entry.customType), textIn(entry.content));
+      return { author: toText(entry.customType), text: getContentText(entry.content) };
     case "model_change":
-      return shown("model", `${plain(entry.provider)}/${plain(entry.modelId)}`);
-    case "session_info":
-      return hidden("name", plain(entry.name));
-    case "label":
-      return hidden("label", plain(entry.label));
+      return { author: "model", text: `${toText(entry.provider)}/${toText(entry.modelId)}` };
     default:
-      return hidden(plain(entry.type));
+      return undefined;
   }
 }
 
-function describeMessage(message: Record<string, unknown>): EntryWords {
-  const role = plain(message["role"]);
-  const isShown = true;
-  if (role === "toolResult") {
-    const failed = message["isError"] === true ? " (failed)" : "";
-    return { who: `${plain(message["toolName"])}${failed}`, text: textIn(message["content"]), isShown };
-  }
-  if (role === "bashExecution") return { who: "bash", text: plain(message["command"]), isShown };
-  const calls = callsIn(message["content"]);
-  const text = textIn(message["content"]);
-  return { who: role, text: [text, ...calls].filter((part) => part !== "").join(" "), isShown };
+function describeMessage({ role, content, toolName, isError, command }: Record<string, unknown>): EntryDescription {
+  if (role === "bashExecution") return { author: "bash", text: toText(command) };
+  const author = role === "toolResult" ? `${toText(toolName)}${isError === true ? " (failed)" : ""}` : toText(role);
+  return { author, text: getContentText(content) };
 }
 
-const callsIn = (content: unknown): string[] =>
-  Array.isArray(content)
-    ? content.map(toFields).flatMap((block) => (block["type"] === "toolCall" ? `[${plain(block["name"])}]` : []))
-    : [];
-
-function textIn(content: unknown): string {
-  if (!Array.isArray(content)) return plain(content);
-  return content
-    .map(toFields)
-    .map((block) => plain(block["text"]))
-    .join(" ")
-    .trim();
+/** The text, then the names of the tool calls in brackets. */
+function getContentText(content: unknown): string {
+  if (!Array.isArray(content)) return toText(content);
+  const blocks = content.filter(isRecord);
+  const calls = blocks.flatMap((block) => (block["type"] === "toolCall" ? `[${toText(block["name"])}]` : []));
+  return [...blocks.map((block) => toText(block["text"])), ...calls].filter((part) => part !== "").join(" ");
 }
 
-const toFields = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-
-/** The beginning is enough for a line. */
-const plain = (value: unknown): string => (typeof value === "string" ? value.slice(0, 2_000) : "");
+/** The beginning is enough for one line. */
+const toText = (value: unknown): string => (typeof value === "string" ? value.slice(0, 2_000) : "");

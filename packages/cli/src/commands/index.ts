@@ -1,38 +1,35 @@
 import type { Command } from "../command.ts";
 
-/**
- * Every command. Help, suggestions and completion read this table, and so does whoever parses a command's arguments (see
- * forms.ts for how a line is read). `load.ts` has the code behind each.
- */
+/** Every command. Help, suggestions, completion and parsing read this table; `run.ts` has the code behind each row. */
 export const commands: readonly Command[] = [
   {
     name: "sessions",
-    summary: "List, show, branch, move and mend sessions",
+    summary: "List, show, branch, export, delete and repair sessions",
     usage: [
-      "tau sessions list [--all] [--session-dir DIR] [--json]  Those of this directory, the last used first",
-      "tau sessions tree [SESSION] [--all] [--session-dir DIR] [--json]  Which came from which, or the branches in one",
-      "tau sessions show [SESSION] [--json]  What is in it, with the ids of its entries",
-      "tau sessions switch SESSION  Make it the one that --continue takes",
-      "tau sessions branch [SESSION] --from ENTRY [-n, --name NAME]  A new session that goes on from an entry",
-      "tau sessions rename SESSION NAME...  Give it a name",
-      "tau sessions export [SESSION] [--format html|md|jsonl] [-o, --output FILE] [--yes]  As a page, a text or lines",
-      "tau sessions import FILE [--session-dir DIR] [--json]  Bring in a file of tau's or pi's, of any version",
-      "tau sessions delete SESSION... [--for-good] [--yes]  Move it to the trash; with --for-good, remove it",
-      "tau sessions restore ID...  Take a deleted session out of the trash",
-      "tau sessions repair [SESSION] [--json]  Set damaged lines aside and say what was lost",
+      "tau sessions list [--all] [--session-dir DIR] [--json]  Sessions of this directory, last used first",
+      "tau sessions tree [SESSION] [--all] [--session-dir DIR] [--json]  How sessions branched, or the branches of one",
+      "tau sessions show [SESSION] [--json]  The content of a session, with the ids of its entries",
+      "tau sessions switch SESSION  Make --continue use this session",
+      "tau sessions branch [SESSION] --from ENTRY [-n, --name NAME]  Create a session that continues from an entry",
+      "tau sessions rename SESSION NAME...  Name a session",
+      "tau sessions export [SESSION] [--format html|md|jsonl] [-o, --output FILE] [--yes]  Write HTML, Markdown or JSON lines",
+      "tau sessions import FILE [--session-dir DIR] [--json]  Import a session file of tau or pi, of any version",
+      "tau sessions delete SESSION... [--for-good] [--yes]  Move sessions to the trash; with --for-good, remove them",
+      "tau sessions restore ID...  Take deleted sessions out of the trash",
+      "tau sessions repair [SESSION] [--json]  Leave out damaged lines and report what was lost",
     ],
   },
   {
     name: "models",
     summary: "List the models that can be used",
-    usage: ["tau models [SEARCH] [--all] [--offline] [--json]  With --all also those that have no key yet"],
+    usage: ["tau models [SEARCH] [--all] [--offline] [--json]  With --all, also models that have no key yet"],
   },
   {
     name: "auth",
-    summary: "Log in, log out, and see where keys come from",
+    summary: "Log in, log out, and show where keys come from",
     usage: [
-      "tau auth login [PROVIDER] [--method key|browser|paste|device]  A key or a login; a key may come from standard input",
-      "tau auth logout [PROVIDER] [--yes]  Forget what is stored for it",
+      "tau auth login [PROVIDER] [--method key|browser|paste|device]  Log in, or store a key (also from standard input)",
+      "tau auth logout [PROVIDER] [--yes]  Remove the stored key or login",
       "tau auth status [--json]  Where each key comes from",
     ],
   },
@@ -40,28 +37,28 @@ export const commands: readonly Command[] = [
     name: "config",
     summary: "Read and change settings",
     usage: [
-      "tau config get [KEY] [--json]  What counts, and which file says so",
-      "tau config set KEY VALUE [--project]  JSON, or plain text",
-      "tau config unset KEY [--project]  Take a setting out of the file",
+      "tau config get [KEY] [--json]  The settings in effect, and where each comes from",
+      "tau config set KEY VALUE [--project]  VALUE is JSON or plain text",
+      "tau config unset KEY [--project]  Remove a setting from the file",
       "tau config edit [--project]  Open the file in $VISUAL or $EDITOR, then check it",
-      "tau config path [--project]  Where the file is",
-      "tau config schema  The JSON Schema for editors",
+      "tau config path [--project]  The path of the file",
+      "tau config schema  The JSON Schema, for editors",
     ],
   },
   {
     name: "doctor",
-    summary: "Check what tau needs, and say how to mend it",
-    usage: ["tau doctor [--network] [--json]  Contacts nobody, unless --network"],
+    summary: "Check what tau needs and suggest fixes",
+    usage: ["tau doctor [--network] [--json]  Contacts no server without --network"],
   },
   {
     name: "completion",
     summary: "Print completions for a shell",
-    usage: ["tau completion bash  Such as: tau completion bash >> ~/.bash_completion"],
+    usage: ["tau completion bash  For example: tau completion bash >> ~/.bash_completion"],
   },
   {
     name: "demo",
     summary: "Watch a scripted model work on a temporary project, offline",
-    usage: ["tau demo [--keep]  With --keep the project and its session stay"],
+    usage: ["tau demo [--keep]  With --keep, the project and its session are not removed"],
   },
   {
     name: "help",

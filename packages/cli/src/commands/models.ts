@@ -1,79 +1,59 @@
 import { didYouMean, type Model } from "@tau/ai";
 import { formatFileProblem } from "@tau/harness/settings";
-import type { Run } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import type { Io } from "../command.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { firstRunText } from "../first-run.ts";
 import { jsonLine } from "../json-line.ts";
 import { type Column, tableText } from "../table.ts";
 import { openAccess } from "./access.ts";
-import { type RunForm, runForms } from "./run-forms.ts";
+import type { CommandArgs } from "./usage.ts";
 
-export const models: Run = async (args, io) => await runForms("models", list, { args, io });
-
-const list: RunForm = async (given, io) => {
+export async function listModels(args: CommandArgs, io: Io): Promise<ExitCode | void> {
   const { registry } = await openAccess(io);
   try {
     for (const problem of registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
-    // Only the servers on this machine know what they serve.
-    if (!given.has("offline")) await registry.discover();
+    // Only the servers on this machine know which models they serve.
+    if (!args.has("offline")) await registry.discover();
     const usable = new Set(registry.getAvailable());
-    const known = given.has("all") ? registry.getAll() : [...usable];
-    const [search = ""] = given.places;
-    const found = known.filter((model) => matches(model, search)).sort(byName);
-    if (given.has("json")) {
-      io.out(jsonLine(found.map((model) => ({ ...plain(model), usable: usable.has(model) }))));
-      return exitCodes.done;
+    const known = args.has("all") ? registry.getAll() : [...usable];
+    const [search = ""] = args.positionals;
+    const models = known.filter((model) => matches(model, search)).sort(byReference);
+    if (args.has("json")) {
+      return io.out(jsonLine(models.map((model) => ({ ...toJson(model), usable: usable.has(model) }))));
     }
     if (known.length === 0) {
-      io.err(firstRunText());
+      io.err(firstRunText);
       return exitCodes.failed;
     }
-    if (found.length === 0) {
-      const hint = didYouMean(search, known.map(getReference));
-      io.err(`tau models: no model has ${JSON.stringify(search)} in its name.${hint} With --all, more are searched.\n`);
-      return exitCodes.failed;
+    if (models.length === 0) {
+      const hint = didYouMean(search, known.map(getReference)) || (args.has("all") ? "" : " Try --all.");
+      throw new Error(`No model has ${JSON.stringify(search)} in its name.${hint}`);
     }
-    io.out(
-      tableText(
-        given.has("all") ? [...columns, { title: "KEY" }] : columns,
-        found.map((model) => [...row(model), usable.has(model) ? "yes" : "no"]),
-        io,
-      ),
-    );
-    return exitCodes.done;
+    const rows = models.map((model) => [...toRow(model), usable.has(model) ? "yes" : "no"]);
+    return io.out(tableText(args.has("all") ? [...columns, { title: "KEY" }] : columns, rows, io));
   } finally {
     registry.close();
   }
-};
+}
 
-/** Every word of the search, in any order. */
+/** Whether a model has every word of the search in its name. */
 function matches(model: Model, search: string): boolean {
   const text = `${getReference(model)} ${model.name}`.toLowerCase();
-  return search
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+  const words = search.toLowerCase().split(/\s+/);
+  return words.every((word) => text.includes(word));
 }
 
 const getReference = ({ provider, id }: Model): string => `${provider}/${id}`;
 
-const byName = (a: Model, b: Model) => (getReference(a) < getReference(b) ? -1 : 1);
+const byReference = (a: Model, b: Model) => (getReference(a) < getReference(b) ? -1 : 1);
 
-/** Without headers, which may hold secrets. */
-const plain = ({ provider, id, name, api, reasoning, input, cost, contextWindow, maxTokens }: Model) => ({
-  provider,
-  id,
-  name,
-  api,
-  reasoning,
-  input,
-  cost,
-  contextWindow,
-  maxTokens,
-});
+/** Without headers and addresses, which may contain secrets. */
+function toJson({ provider, id, name, api, reasoning, input, cost, contextWindow, maxTokens }: Model): object {
+  return { provider, id, name, api, reasoning, input, cost, contextWindow, maxTokens };
+}
 
 const columns: Column[] = [
-  { title: "MODEL", gives: true },
+  { title: "MODEL", shrinks: true },
   { title: "CONTEXT", align: "right" },
   { title: "ANSWER", align: "right" },
   { title: "THINKS" },
@@ -82,19 +62,19 @@ const columns: Column[] = [
   { title: "$/M OUT", align: "right" },
 ];
 
-const row = (model: Model): string[] => [
+const toRow = (model: Model): string[] => [
   getReference(model),
-  thousands(model.contextWindow),
-  thousands(model.maxTokens),
+  formatTokens(model.contextWindow),
+  formatTokens(model.maxTokens),
   model.reasoning ? "yes" : "no",
   model.input.includes("image") ? "yes" : "no",
-  price(model.cost.input),
-  price(model.cost.output),
+  formatPrice(model.cost.input),
+  formatPrice(model.cost.output),
 ];
 
-function thousands(tokens: number): string {
+function formatTokens(tokens: number): string {
   if (tokens >= 1_000_000) return `${Number((tokens / 1_000_000).toFixed(1))}M`;
   return tokens >= 1_000 ? `${Math.round(tokens / 1_000)}k` : String(tokens);
 }
 
-const price = (dollars: number): string => (dollars === 0 ? "-" : String(Number(dollars.toFixed(3))));
+const formatPrice = (dollars: number): string => (dollars === 0 ? "-" : String(Number(dollars.toFixed(3))));

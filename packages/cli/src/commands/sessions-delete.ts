@@ -1,46 +1,37 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { removeSession, restoreSession, trashSession } from "@tau/harness/session";
-import { consent, getEnd } from "../choose.ts";
+import { confirm } from "../ask.ts";
 import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { cleanLine } from "../table.ts";
-import type { Given } from "./forms.ts";
-import { type CommandContext, openCommandContext, readSession, sessionFile } from "./command-context.ts";
-import { usageMistake } from "./run-forms.ts";
+import { type CommandContext, findSessionFile, openCommandContext, readSession } from "./command-context.ts";
+import type { CommandArgs } from "./usage.ts";
 
-export async function deleteSessions(given: Given, io: Io): Promise<ExitCode> {
+export async function deleteSessions(args: CommandArgs, io: Io): Promise<void> {
   const context = await openCommandContext(io);
-  // All references are resolved first: a mistyped one deletes nothing.
+  // All references are resolved first, so that a mistyped one deletes nothing.
   const targets = new Map<string, { isPath: boolean }>();
-  for (const reference of given.places) {
-    const path = await sessionFile(context, reference, io);
+  for (const reference of args.positionals) {
+    const path = await findSessionFile(context, reference, io);
     targets.set(await realpath(path), { isPath: path === resolve(context.cwd, reference) });
   }
   for (const [path, { isPath }] of targets) {
-    const title = await describeSession(path, context);
-    if (!given.has("for-good")) {
+    const title = await formatSession(path, context);
+    if (args.has("for-good")) {
+      const declined = `${title} was not deleted.`;
+      await confirm(io, `Delete ${title} for good?`, { yes: args.has("yes"), declined });
+      await removeSession(path);
+      io.out(`Deleted ${title} for good.\n`);
+    } else {
       const trashed = await trashSession(path);
       // A path may be in a directory where `restore` does not look for ids.
       const reference = isPath ? trashed.path : trashed.id;
       io.out(`Moved ${title} to the trash. To get it back: tau sessions restore ${reference}\n`);
-      continue;
     }
-    const answer = await consent(io, `Delete ${title} for good?`, given.has("yes"));
-    if (answer === "nobody") {
-      return usageMistake("sessions", "--for-good needs --yes where no question can be asked.", io);
-    }
-    if (answer !== "yes") {
-      io.err(`${title} was not deleted.\n`);
-      return getEnd(answer);
-    }
-    await removeSession(path);
-    io.out(`Deleted ${title} for good.\n`);
   }
-  return exitCodes.done;
 }
 
-const describeSession = (path: string, context: CommandContext): Promise<string> =>
+const formatSession = (path: string, context: CommandContext): Promise<string> =>
   readSession(path, context, async (session) => {
     const name = await session.getSessionName();
     const count = session.getEntryCount();
@@ -48,11 +39,10 @@ const describeSession = (path: string, context: CommandContext): Promise<string>
     return `${title} (${count} ${count === 1 ? "entry" : "entries"})`;
   });
 
-export async function restoreSessions(given: Given, io: Io): Promise<ExitCode> {
+export async function restoreSessions(args: CommandArgs, io: Io): Promise<void> {
   const { cwd, agentDir, sessionDir: directory } = await openCommandContext(io);
-  for (const reference of given.places) {
+  for (const reference of args.positionals) {
     const { id, path } = await restoreSession(reference, { cwd, agentDir, directory });
     io.out(`Restored ${id}: ${path}\n`);
   }
-  return exitCodes.done;
 }

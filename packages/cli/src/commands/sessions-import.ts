@@ -5,37 +5,32 @@ import { exportJsonl, importSession, type ImportedSession, writeTextFile } from 
 import { HarnessError, SessionManager } from "@tau/harness";
 import { type SessionHeader, sessionDirectory, isSessionId, sessionFileName } from "@tau/harness/session";
 import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
-import type { Given } from "./forms.ts";
 import { type CommandContext, openCommandContext } from "./command-context.ts";
+import { formatProblems } from "./sessions-repair.ts";
+import type { CommandArgs } from "./usage.ts";
 
-/** Becomes a session of this directory. The file stays as it is. */
-export async function importFile(given: Given, io: Io): Promise<ExitCode> {
-  const context = await openCommandContext(io, given.value("session-dir"));
-  const source = resolve(context.cwd, given.places[0]!);
-  const imported = importSession(await read(source));
-  if (imported.header === undefined && imported.entries.length === 0) {
-    throw new HarnessError("invalid_input", `${source} is no session: there is neither a header nor an entry in it.`);
+/** Copies a file to a new session of this directory. */
+export async function importFile(args: CommandArgs, io: Io): Promise<void> {
+  const context = await openCommandContext(io, args.value("session-dir"));
+  const source = resolve(context.cwd, args.positionals[0]!);
+  const imported = importSession(await readText(source));
+  const { entries, problems } = imported;
+  if (imported.header === undefined && entries.length === 0) {
+    throw new HarnessError("invalid_input", `${source} is not a session file (no header, no entries).`);
   }
-  const header = await headerFor(imported, context);
+  const header = await createHeader(imported, context);
   const directory = context.sessionDir ?? sessionDirectory(context.cwd, context.agentDir);
   const path = join(directory, sessionFileName(header.timestamp, header.id));
-  await writeTextFile(path, exportJsonl({ header, entries: imported.entries, leafId: null }));
-  const { problems, entries } = imported;
-  if (given.has("json")) io.out(jsonLine({ id: header.id, path, entries: entries.length, problems }));
-  else {
-    io.out(`${header.id}\n`);
-    for (const { message } of problems.slice(0, maxReported)) io.err(`${message}\n`);
-    if (problems.length > maxReported) io.err(`And ${problems.length - maxReported} more like these.\n`);
-    io.err(`${entries.length} entries are in ${path}. tau --continue goes on with them.\n`);
-  }
-  return exitCodes.done;
+  await writeTextFile(path, exportJsonl({ header, entries, leafId: null }));
+  if (args.has("json")) return io.out(jsonLine({ id: header.id, path, entries: entries.length, problems }));
+  io.out(`${header.id}\n`);
+  io.err(
+    `${formatProblems(problems)}${entries.length} entries were imported to ${path}. To use them: tau --continue\n`,
+  );
 }
 
-const maxReported = 10;
-
-async function read(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
@@ -43,14 +38,14 @@ async function read(path: string): Promise<string> {
   }
 }
 
-/** Its own id where that is free, and its own time; the directory is this one. Where it came from is of no use here. */
-async function headerFor(
+/** Keeps the id if it is not used here, and the time. The directory becomes this one. */
+async function createHeader(
   { header }: ImportedSession,
   { cwd, agentDir, sessionDir }: CommandContext,
 ): Promise<SessionHeader> {
-  const began = Date.parse(header?.timestamp ?? "");
-  const timestamp = new Date(Number.isNaN(began) ? systemClock.now() : began).toISOString();
-  const own = typeof header?.id === "string" && isSessionId(header.id) ? header.id : undefined;
-  const isFree = own !== undefined && !(await SessionManager.findById(cwd, own, sessionDir, { agentDir }));
-  return { ...header, type: "session", id: isFree ? own : systemIds(), timestamp, cwd: resolve(cwd) };
+  const started = Date.parse(header?.timestamp ?? "");
+  const timestamp = new Date(Number.isNaN(started) ? systemClock.now() : started).toISOString();
+  const id = typeof header?.id === "string" && isSessionId(header.id) ? header.id : undefined;
+  const isFree = id !== undefined && !(await SessionManager.findById(cwd, id, sessionDir, { agentDir }));
+  return { ...header, type: "session", id: isFree ? id : systemIds(), timestamp, cwd: resolve(cwd) };
 }

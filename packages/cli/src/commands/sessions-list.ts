@@ -1,79 +1,64 @@
 import { resolve } from "node:path";
 import { systemClock } from "@tau/ai";
-import { SessionManager } from "@tau/harness";
-import { type SessionInfo } from "@tau/harness/session";
+import type { SessionInfo } from "@tau/harness/session";
 import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import { type Column, tableText } from "../table.ts";
-import type { Given } from "./forms.ts";
-import { type CommandContext, openCommandContext, sessionsHere, tellProblems, watched } from "./command-context.ts";
+import { listSessions, openCommandContext, reportSettingsProblems } from "./command-context.ts";
+import type { CommandArgs } from "./usage.ts";
 
-export async function listSessions(given: Given, io: Io): Promise<ExitCode> {
-  const context = await openCommandContext(io, given.value("session-dir"));
-  const found = await sessionsAsked(context, given.has("all"), io);
-  if (given.has("json")) {
-    io.out(jsonLine(found));
-    return exitCodes.done;
-  }
-  tellProblems(context, io);
-  if (found.length === 0) {
-    io.err(given.has("all") ? "There are no sessions yet.\n" : `There are no sessions of ${context.cwd} yet.\n`);
-    return exitCodes.done;
-  }
-  io.out(sessionTable(found, { isAll: given.has("all"), cwd: resolve(context.cwd) }, io));
-  return exitCodes.done;
+export async function list(args: CommandArgs, io: Io): Promise<void> {
+  const context = await openCommandContext(io, args.value("session-dir"));
+  const all = args.has("all");
+  const sessions = await listSessions(context, io, { all });
+  if (args.has("json")) return io.out(jsonLine(sessions));
+  reportSettingsProblems(context, io);
+  if (sessions.length > 0) return io.out(sessionTable(sessions, { all, cwd: resolve(context.cwd) }, io));
+  io.err(all ? "There are no sessions yet.\n" : `There are no sessions of ${context.cwd} yet.\n`);
 }
 
-/** Those of this directory, or of all. */
-export async function sessionsAsked(context: CommandContext, isAll: boolean, io: Io): Promise<SessionInfo[]> {
-  const { agentDir } = context;
-  if (!isAll) return await sessionsHere(context, io);
-  return await watched(io, (onProgress) => SessionManager.listAll({ agentDir, onProgress, signal: io.signal }));
-}
-
-function sessionTable(found: readonly SessionInfo[], { isAll, cwd }: { isAll: boolean; cwd: string }, io: Io): string {
+function sessionTable(sessions: readonly SessionInfo[], { all, cwd }: { all: boolean; cwd: string }, io: Io): string {
   const columns: Column[] = [
     { title: " " },
     { title: "SESSION" },
     { title: "USED" },
     { title: "MESSAGES", align: "right" },
-    ...(isAll ? [{ title: "DIRECTORY", gives: true as const }] : []),
-    { title: "NAME OR FIRST MESSAGE", gives: true },
+    ...(all ? [{ title: "DIRECTORY", shrinks: true as const }] : []),
+    { title: "NAME OR FIRST MESSAGE", shrinks: true },
   ];
-  const ids = shortIds(found.map(({ id }) => id));
-  const last = found.find((session) => session.cwd === cwd);
+  const ids = shortenIds(sessions.map(({ id }) => id));
+  const last = sessions.find((session) => session.cwd === cwd);
   const now = systemClock.now();
-  const rows = found.map((session, at) => [
+  const rows = sessions.map((session, index) => [
     session === last ? "*" : "",
-    ids[at]!,
-    ago(now - session.modified.getTime()),
+    ids[index]!,
+    formatAge(now - session.modified.getTime()),
     String(session.messageCount),
-    ...(isAll ? [session.cwd] : []),
+    ...(all ? [session.cwd] : []),
     formatTitle(session),
   ]);
   return tableText(columns, rows, io);
 }
 
-export const formatTitle = ({ name, firstMessage }: SessionInfo): string =>
-  name ?? (firstMessage || "(nothing said yet)");
-
-/** What is enough of each id to tell it from the others, and looks like an id. */
-export function shortIds(ids: readonly string[]): string[] {
-  const sorted = ids.toSorted();
-  const shared = new Map(
-    sorted.map((id, at) => [id, Math.max(sharedLength(id, sorted[at - 1]), sharedLength(id, sorted[at + 1]))]),
-  );
-  return ids.map((id) => id.slice(0, Math.max(minIdLength, (shared.get(id) ?? 0) + 1)));
-}
+export const formatTitle = ({ name, firstMessage }: SessionInfo): string => name ?? (firstMessage || "(no messages)");
 
 const minIdLength = 8;
 
-function sharedLength(a: string, b: string | undefined): number {
-  if (b === undefined) return 0;
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at++;
-  return at;
+/** Shortens each id as far as it stays different from the others. Pure. */
+export function shortenIds(ids: readonly string[]): string[] {
+  const sorted = ids.toSorted();
+  const lengths = new Map<string, number>();
+  for (const [index, id] of sorted.entries()) {
+    const shared = [sorted[index - 1], sorted[index + 1]].map((neighbour) => getSharedLength(id, neighbour));
+    lengths.set(id, Math.max(minIdLength, ...shared.map((length) => length + 1)));
+  }
+  return ids.map((id) => id.slice(0, lengths.get(id)));
+}
+
+function getSharedLength(a: string, b = ""): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
 }
 
 const units = [
@@ -82,7 +67,7 @@ const units = [
   ["min", 60_000],
 ] as const;
 
-export function ago(ms: number): string {
-  const unit = units.find(([, length]) => ms >= length);
-  return unit ? `${Math.floor(ms / unit[1])} ${unit[0]} ago` : "just now";
+function formatAge(ageMs: number): string {
+  const unit = units.find(([, lengthMs]) => ageMs >= lengthMs);
+  return unit ? `${Math.floor(ageMs / unit[1])} ${unit[0]} ago` : "just now";
 }

@@ -1,6 +1,6 @@
 /**
- * Opening a session already sets a torn end aside and reads past damaged lines, every time anew. This makes it last: the
- * file is written again with what can be read, and the old one stays beside it.
+ * Opening a session sets an incomplete last line aside and skips damaged lines, each time again. Repairing makes that
+ * permanent: the file is replaced by one with the readable entries, and the damaged file is kept beside it.
  */
 import { link, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -9,79 +9,77 @@ import { type ExportSource, exportJsonl, writeTextFile } from "@tau/harness/expo
 import { HarnessError, SessionManager } from "@tau/harness";
 import { sessionDirectory, type SessionProblem } from "@tau/harness/session";
 import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
-import type { Given } from "./forms.ts";
-import { type CommandContext, openCommandContext, sessionFile } from "./command-context.ts";
-import { keepingTime } from "./sessions-change.ts";
+import { type CommandContext, findSessionFile, openCommandContext } from "./command-context.ts";
+import { keepFileTimes } from "./sessions-change.ts";
+import type { CommandArgs } from "./usage.ts";
 
 interface Repaired {
   id: string;
   path: string;
-  /** Where the file is as it was; absent when nothing in it had to be changed. */
+  /** Where the damaged file is kept; absent if it did not have to be changed. */
   keptAs?: string;
   entries: number;
   problems: readonly SessionProblem[];
 }
 
-export async function repair(given: Given, io: Io): Promise<ExitCode> {
+export async function repair(args: CommandArgs, io: Io): Promise<void> {
   const context = await openCommandContext(io);
-  const path = await sessionFile(context, given.places[0], io);
+  const path = await findSessionFile(context, args.positionals[0], io);
   const session = await SessionManager.open(path, { agentDir: context.agentDir });
-  let done: Repaired;
+  let repaired: Repaired;
   try {
-    mustBeOurs(session, path);
-    done = await repairOpen(session, context);
+    checkWritable(session, path);
+    repaired = await repairSession(session, context);
   } finally {
     await session.close();
   }
-  // It was made of the file as it was, and is made again.
-  if (done.keptAs !== undefined) await rm(`${done.path}.idx`, { force: true });
-  if (given.has("json")) io.out(jsonLine(done));
-  else io.out(repairedText(done));
-  return exitCodes.done;
+  // The index describes the damaged file. It is created again when it is needed.
+  if (repaired.keptAs !== undefined) await rm(`${repaired.path}.idx`, { force: true });
+  io.out(args.has("json") ? jsonLine(repaired) : formatRepaired(repaired));
 }
 
-function mustBeOurs({ readOnly }: SessionManager, path: string): void {
+function checkWritable({ readOnly }: SessionManager, path: string): void {
   if (readOnly?.reason === "held") {
     const text = `The session ${path} is being written by process ${readOnly.holder.pid}. Close it there first.`;
     throw new HarnessError("read_only", text);
   }
   if (readOnly?.reason === "refused") {
-    throw new HarnessError("read_only", `The session ${path} cannot be mended: ${readOnly.message}.`);
+    throw new HarnessError("read_only", `The session ${path} cannot be repaired: ${readOnly.message}.`);
   }
 }
 
-async function repairOpen(session: SessionManager, context: CommandContext): Promise<Repaired> {
+async function repairSession(session: SessionManager, context: CommandContext): Promise<Repaired> {
   const path = session.getSessionFile()!;
   const { problems } = session;
   const source = await session.exportSource();
-  const done = { id: session.id, path, entries: source.entries.length, problems };
-  // A torn end is set aside by now, and a version that we do not know is nothing to mend.
-  if (problems.every(({ kind }) => kind === "torn" || kind === "newer_version")) return done;
+  const repaired = { id: session.id, path, entries: source.entries.length, problems };
+  // Opening already set an incomplete last line aside, and a newer version is no damage.
+  if (problems.every(({ kind }) => kind === "torn" || kind === "newer_version")) return repaired;
   const keptAs = `${path}.damaged-${systemIds()}`;
   await link(path, keptAs);
-  await keepingTime(path, () =>
-    writeTextFile(path, exportJsonl(withPlace(source, { path, ...context })), { replaces: true }),
-  );
-  return { ...done, keptAs };
+  const text = exportJsonl(restoreDirectory(source, path, context));
+  await keepFileTimes(path, () => writeTextFile(path, text, { replaces: true }));
+  return { ...repaired, keptAs };
 }
 
-/** Where a header is lost, the directory that the file lies in may tell whose it was. */
-function withPlace(source: ExportSource, { path, cwd, agentDir }: CommandContext & { path: string }): ExportSource {
-  const isOfHere = source.header.cwd === "" && dirname(path) === sessionDirectory(cwd, agentDir);
-  return isOfHere ? { ...source, header: { ...source.header, cwd: resolve(cwd) } } : source;
+/** If the header is lost, the location of the file may still tell that the session belongs to this directory. */
+function restoreDirectory(source: ExportSource, path: string, { cwd, agentDir }: CommandContext): ExportSource {
+  const isOfThisDirectory = source.header.cwd === "" && dirname(path) === sessionDirectory(cwd, agentDir);
+  return isOfThisDirectory ? { ...source, header: { ...source.header, cwd: resolve(cwd) } } : source;
+}
+
+function formatRepaired({ id, keptAs, entries, problems }: Repaired): string {
+  if (problems.length === 0) return `${id} has ${entries} entries and no damage.\n`;
+  const rest = keptAs === undefined ? "and no other damage." : `left. The damaged file was kept: ${keptAs}`;
+  return `${formatProblems(problems)}${id} has ${entries} entries ${rest}\n`;
 }
 
 const maxReported = 20;
 
-function repairedText({ id, keptAs, entries, problems }: Repaired): string {
-  if (problems.length === 0) return `${id} has ${entries} entries, and nothing is wrong with it.\n`;
-  const more = problems.length > maxReported ? [`And ${problems.length - maxReported} more like these.`] : [];
-  const told = [...problems.slice(0, maxReported).map(({ message }) => message), ...more];
-  const end =
-    keptAs === undefined
-      ? `${id} has ${entries} entries, and nothing else is wrong with it.`
-      : `${id} has ${entries} entries left. The file as it was: ${keptAs}`;
-  return `${[...told, end].join("\n")}\n`;
+/** One line for each problem, up to a limit. */
+export function formatProblems(problems: readonly { message: string }[]): string {
+  const more = problems.length - maxReported;
+  const lines = problems.slice(0, maxReported).map(({ message }) => `${message}\n`);
+  return `${lines.join("")}${more > 0 ? `And ${more} more problems like these.\n` : ""}`;
 }

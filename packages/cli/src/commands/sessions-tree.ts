@@ -1,98 +1,89 @@
-/** Which session came from which; and within one, which entry followed which. */
+/** How sessions were branched from each other, and the branches within one session. */
 import type { SessionInfo } from "@tau/harness/session";
 import type { Io } from "../command.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";
 import { type TreeNode, treeText } from "../table.ts";
 import { describeEntry } from "./describe-entry.ts";
-import type { Given } from "./forms.ts";
-import { type CommandContext, openCommandContext, readSession, sessionFile, tellProblems } from "./command-context.ts";
-import { sessionsAsked, shortIds, formatTitle } from "./sessions-list.ts";
+import {
+  type CommandContext,
+  findSessionFile,
+  listSessions,
+  openCommandContext,
+  readSession,
+  reportSettingsProblems,
+} from "./command-context.ts";
+import { formatTitle, shortenIds } from "./sessions-list.ts";
+import type { CommandArgs } from "./usage.ts";
 
-export async function showTree(given: Given, io: Io): Promise<ExitCode> {
-  const context = await openCommandContext(io, given.value("session-dir"));
-  const [session] = given.places;
-  if (session !== undefined) return await showEntries(context, { session, isJson: given.has("json") }, io);
-  const found = await sessionsAsked(context, given.has("all"), io);
-  const roots = getFamily(found);
-  if (given.has("json")) {
-    io.out(jsonLine(roots.map(plainFamily)));
-    return exitCodes.done;
-  }
-  tellProblems(context, io);
-  const ids = new Map(shortIds(found.map(({ id }) => id)).map((short, at) => [found[at]!, short]));
-  if (found.length === 0) io.err(`There are no sessions of ${context.cwd} yet.\n`);
-  io.out(
-    treeText(
-      roots.map((root) => drawn(root, ids)),
-      io,
-    ),
-  );
-  return exitCodes.done;
+export async function showTree(args: CommandArgs, io: Io): Promise<void> {
+  const context = await openCommandContext(io, args.value("session-dir"));
+  const [reference] = args.positionals;
+  if (reference !== undefined) return await showEntries(context, { reference, isJson: args.has("json") }, io);
+  const sessions = await listSessions(context, io, { all: args.has("all") });
+  const roots = buildTree(sessions);
+  if (args.has("json")) return io.out(jsonLine(roots.map(toJson)));
+  reportSettingsProblems(context, io);
+  if (sessions.length === 0) io.err(`There are no sessions of ${context.cwd} yet.\n`);
+  const shortIds = shortenIds(sessions.map(({ id }) => id));
+  const ids = new Map(sessions.map((session, index) => [session, shortIds[index]!]));
+  const toTreeNode = ({ session, children }: SessionNode): TreeNode => {
+    const origin = session.branchPoint === null ? "" : ` from ${session.branchPoint}`;
+    return { text: `${ids.get(session)}${origin}: ${formatTitle(session)}`, children: children.map(toTreeNode) };
+  };
+  io.out(treeText(roots.map(toTreeNode), io));
 }
 
-interface Family {
+interface SessionNode {
   session: SessionInfo;
-  children: Family[];
+  children: SessionNode[];
 }
 
-/** The oldest first. Whose parent is not among them stands for itself. */
-function getFamily(found: readonly SessionInfo[]): Family[] {
-  const families = new Map(found.map((session) => [session.id, { session, children: [] as Family[] }]));
-  const roots: Family[] = [];
-  for (const family of [...families.values()].sort(
-    (a, b) => a.session.created.getTime() - b.session.created.getTime(),
-  )) {
-    const parent = families.get(family.session.parentId ?? "");
-    // Files can claim to be each other's parents.
-    (parent && !comesFrom(parent.session, family.session, families) ? parent.children : roots).push(family);
+const toJson = ({ session, children }: SessionNode): object => ({ ...session, children: children.map(toJson) });
+
+/** Oldest first. A session whose parent is not in the list is a root. */
+function buildTree(sessions: readonly SessionInfo[]): SessionNode[] {
+  const oldestFirst = sessions.toSorted((a, b) => a.created.getTime() - b.created.getTime());
+  const nodes = new Map(oldestFirst.map((session): [string, SessionNode] => [session.id, { session, children: [] }]));
+  const roots: SessionNode[] = [];
+  for (const node of nodes.values()) {
+    const parent = nodes.get(node.session.parentId ?? "");
+    (parent && !isDescendant(parent, node, nodes) ? parent.children : roots).push(node);
   }
   return roots;
 }
 
-function comesFrom(session: SessionInfo, ancestor: SessionInfo, families: ReadonlyMap<string, Family>): boolean {
-  const seen = new Set<SessionInfo>();
-  for (let at: SessionInfo | undefined = session; at && !seen.has(at); at = families.get(at.parentId ?? "")?.session) {
-    if (at === ancestor) return true;
-    seen.add(at);
+/** Files can name each other as parents, also in a circle. */
+function isDescendant(start: SessionNode, ancestor: SessionNode, nodes: ReadonlyMap<string, SessionNode>): boolean {
+  const seen = new Set<SessionNode>();
+  let node: SessionNode | undefined = start;
+  while (node && node !== ancestor && !seen.has(node)) {
+    seen.add(node);
+    node = nodes.get(node.session.parentId ?? "");
   }
-  return false;
+  return node === ancestor;
 }
-
-function drawn({ session, children }: Family, ids: ReadonlyMap<SessionInfo, string>): TreeNode {
-  const from = session.branchPoint === null ? "" : ` from ${session.branchPoint}`;
-  const text = `${ids.get(session) ?? session.id}${from}: ${formatTitle(session)}`;
-  return { text, children: children.map((child) => drawn(child, ids)) };
-}
-
-const plainFamily = ({ session, children }: Family): object => ({ ...session, children: children.map(plainFamily) });
 
 async function showEntries(
   context: CommandContext,
-  { session: name, isJson }: { session: string; isJson: boolean },
+  { reference, isJson }: { reference: string; isJson: boolean },
   io: Io,
-): Promise<ExitCode> {
-  const path = await sessionFile(context, name, io);
+): Promise<void> {
+  const path = await findSessionFile(context, reference, io);
   const { entries, leafId } = await readSession(path, context, (session) => session.exportSource());
-  if (isJson) {
-    io.out(jsonLine({ leafId, entries }));
-    return exitCodes.done;
-  }
-  const nodes = new Map<string | null, { text: string; children: TreeNode[] }>();
-  const top = { text: "", children: [] as TreeNode[] };
-  // What is not shown hands its children to what it hangs on itself.
+  if (isJson) return io.out(jsonLine({ leafId, entries }));
+  const root = { text: "", children: [] as TreeNode[] };
+  const nodes = new Map<string | null, typeof root>();
   for (const entry of entries) {
-    const parent = nodes.get(entry.parentId) ?? top;
-    const said = describeEntry(entry);
-    if (!said.isShown) {
-      nodes.set(entry.id, parent);
-      continue;
+    const parent = nodes.get(entry.parentId) ?? root;
+    const description = describeEntry(entry);
+    // The children of a hidden entry are shown below its parent.
+    if (!description) nodes.set(entry.id, parent);
+    else {
+      const suffix = entry.id === leafId ? " (here)" : "";
+      const node = { text: `${entry.id} ${description.author}: ${description.text}${suffix}`, children: [] };
+      parent.children.push(node);
+      nodes.set(entry.id, node);
     }
-    const here = entry.id === leafId ? " (here)" : "";
-    const node = { text: `${entry.id} ${said.who}: ${said.text}${here}`, children: [] };
-    parent.children.push(node);
-    nodes.set(entry.id, node);
   }
-  io.out(treeText(top.children, io, { chains: true }));
-  return exitCodes.done;
+  io.out(treeText(root.children, io, { flattenChains: true }));
 }

@@ -1,31 +1,37 @@
-/** Two ways to say the same: pi's lines, and JSON-RPC 2.0. From a line to what it asks, and from an answer to its line. Pure. */
+/** The two framings of commands and responses: pi's lines, and JSON-RPC 2.0. Pure. */
 import { type Approval, type ApprovalAnswer, type ApprovalChoice, approvalChoices } from "@tau/protocol";
 
 export type Framing = "pi" | "json-rpc";
 
-/** Whom an answer is for. */
+/** Where a response goes. */
 export interface Sender {
   framing: Framing;
-  /** Undefined: in pi's framing the answer has none; in JSON-RPC nobody wants one. */
+  /** Undefined if the command has none. A JSON-RPC command without an id gets no response. */
   id: string | number | null | undefined;
-  /** The command, or in its place the word for a line that names none. */
+  /** The name of the command; for a line that names none, `parse` or `unknown`. */
   command: string;
 }
 
 export type Incoming =
-  | { kind: "nothing" }
+  | { kind: "blank" }
   | { kind: "command"; sender: Sender; fields: Readonly<Record<string, unknown>> }
-  /** What a person says to a question of ours. */
+  /** The answer to an approval question. */
   | { kind: "reply"; approvalId: string; answer: ApprovalAnswer }
-  /** A reply to something that we did not ask. */
-  | { kind: "stray" }
-  | { kind: "mistake"; sender: Sender; fault: Fault };
+  /** A reply that answers no question. */
+  | { kind: "stray_reply" }
+  | Mistake;
+
+export interface Mistake {
+  kind: "mistake";
+  sender: Sender;
+  fault: Fault;
+}
 
 /** Why a command failed. */
 export interface Fault {
   kind: "parse" | "invalid_request" | "unknown_command" | "invalid_fields" | "failed";
   message: string;
-  /** What programs can tell it by. */
+  /** The code of the error, for programs. */
   code?: string;
 }
 
@@ -37,31 +43,33 @@ const faultCodes: Readonly<Record<Fault["kind"], number>> = {
   failed: -32_000,
 };
 
-/** `usual` is the framing in which a line that is in neither is answered. */
-export function readLine(line: string, usual: Framing): Incoming {
-  if (line.trim() === "") return { kind: "nothing" };
+/** A line that has neither framing is answered in the given one. */
+export function parseLine(line: string, framing?: Framing): Incoming {
+  if (line.trim() === "") return { kind: "blank" };
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch (error) {
-    return notACommand(usual, `This line is no JSON: ${(error as Error).message}`);
+    return createMistake(framing, `This line is not JSON: ${(error as Error).message}`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return notACommand(usual, "A command is a JSON object on a line of its own.", "invalid_request");
+    return createMistake(framing, "A command is a JSON object on one line.", "invalid_request");
   }
   const record = value as Record<string, unknown>;
-  return Object.hasOwn(record, "jsonrpc") ? readJsonRpc(record) : readPi(record);
+  return Object.hasOwn(record, "jsonrpc") ? parseJsonRpc(record) : parsePi(record);
 }
 
-/** The answer to a line that is not even a command. */
-export function notACommand(framing: Framing, message: string, kind: Fault["kind"] = "parse"): Incoming {
+/** For a line that is not a command. */
+export function createMistake(framing: Framing = "pi", message: string, kind: Fault["kind"] = "parse"): Mistake {
   const id = framing === "pi" ? undefined : null;
   return { kind: "mistake", sender: { framing, id, command: "parse" }, fault: { kind, message } };
 }
 
-function readPi({ id, type, ...fields }: Record<string, unknown>): Incoming {
+function parsePi({ id, type, ...fields }: Record<string, unknown>): Incoming {
   if (type === "extension_ui_response") {
-    return typeof id === "string" ? { kind: "reply", approvalId: id, answer: piAnswer(fields) } : { kind: "stray" };
+    if (typeof id !== "string") return { kind: "stray_reply" };
+    const answer: ApprovalAnswer = { decision: fields["confirmed"] === true ? "allow" : "deny" };
+    return { kind: "reply", approvalId: id, answer };
   }
   const command = typeof type === "string" ? type : "unknown";
   const isId = id === undefined || typeof id === "string" || typeof id === "number";
@@ -71,40 +79,35 @@ function readPi({ id, type, ...fields }: Record<string, unknown>): Incoming {
   return { kind: "command", sender, fields };
 }
 
-const piAnswer = ({ confirmed }: Record<string, unknown>): ApprovalAnswer => ({
-  decision: confirmed === true ? "allow" : "deny",
-});
-
-function readJsonRpc(record: Record<string, unknown>): Incoming {
+function parseJsonRpc(record: Record<string, unknown>): Incoming {
   const { jsonrpc, id, method, params = {} } = record;
-  const isId = id === undefined || id === null || typeof id === "string" || typeof id === "number";
   const isReply = method === undefined && (Object.hasOwn(record, "result") || Object.hasOwn(record, "error"));
-  if (isReply) return readReply(id, record["result"]);
-  // Whoever makes a mistake is told, even where the mistake is the id.
+  if (isReply) return parseReply(id, record["result"]);
+  const isId = id === undefined || id === null || typeof id === "string" || typeof id === "number";
   const command = typeof method === "string" ? method : "unknown";
   const sender: Sender = { framing: "json-rpc", id: isId ? id : null, command };
-  const mistaken = { ...sender, id: sender.id ?? null };
-  if (jsonrpc !== "2.0") return refuse(mistaken, '"jsonrpc" has to be "2.0".');
-  if (!isId) return refuse(mistaken, '"id" has to be a string or a number, or left out.');
-  if (typeof method !== "string") return refuse(mistaken, '"method" has to name a command.');
+  // An invalid request always gets a response, also without an id.
+  const invalid = { ...sender, id: sender.id ?? null };
+  if (jsonrpc !== "2.0") return refuse(invalid, '"jsonrpc" has to be "2.0".');
+  if (!isId) return refuse(invalid, '"id" has to be a string or a number, or left out.');
+  if (typeof method !== "string") return refuse(invalid, '"method" has to name a command.');
   if (typeof params !== "object" || params === null || Array.isArray(params)) {
-    const fault: Fault = { kind: "invalid_fields", message: '"params" has to be an object: fields go by their names.' };
-    return { kind: "mistake", sender, fault };
+    return refuse(sender, '"params" has to be an object: fields are passed by name.', "invalid_fields");
   }
   return { kind: "command", sender, fields: params as Record<string, unknown> };
 }
 
-const refuse = (sender: Sender, message: string): Incoming => ({
+const refuse = (sender: Sender, message: string, kind: Fault["kind"] = "invalid_request"): Mistake => ({
   kind: "mistake",
   sender,
-  fault: { kind: "invalid_request", message },
+  fault: { kind, message },
 });
 
 const questionPrefix = "approve:";
 
-/** An answer that cannot be understood allows nothing. */
-function readReply(id: unknown, result: unknown): Incoming {
-  if (typeof id !== "string" || !id.startsWith(questionPrefix)) return { kind: "stray" };
+/** An answer that cannot be understood denies. */
+function parseReply(id: unknown, result: unknown): Incoming {
+  if (typeof id !== "string" || !id.startsWith(questionPrefix)) return { kind: "stray_reply" };
   const { decision, choice, message } = (result ?? {}) as Record<string, unknown>;
   const answer: ApprovalAnswer = {
     decision: decision === "allow" ? "allow" : "deny",
@@ -114,18 +117,14 @@ function readReply(id: unknown, result: unknown): Incoming {
   return { kind: "reply", approvalId: id.slice(questionPrefix.length), answer };
 }
 
-/** Undefined where nobody wants an answer. */
+/** Undefined if the sender wants no response. */
 export function successRecord({ framing, id, command }: Sender, data: unknown): object | undefined {
   if (framing === "json-rpc") return id === undefined ? undefined : { jsonrpc: "2.0", id, result: data ?? null };
-  return {
-    ...(id !== undefined && { id }),
-    type: "response",
-    command,
-    success: true,
-    ...(data !== undefined && { data }),
-  };
+  const result = data === undefined ? {} : { data };
+  return { ...(id !== undefined && { id }), type: "response", command, success: true, ...result };
 }
 
+/** Undefined if the sender wants no response. */
 export function faultRecord({ framing, id, command }: Sender, { kind, message, code }: Fault): object | undefined {
   if (framing === "pi") {
     return { ...(id !== undefined && { id }), type: "response", command, success: false, error: message };
@@ -137,7 +136,7 @@ export function faultRecord({ framing, id, command }: Sender, { kind, message, c
 
 export const notification = (method: string, params: unknown) => ({ jsonrpc: "2.0", method, params });
 
-/** A question, as a request that the other side answers. */
+/** An approval question, as a request that the client answers. */
 export function questionRecord(framing: Framing, approval: Approval): object {
   const { id, toolName, summary, reason } = approval;
   if (framing === "json-rpc") {

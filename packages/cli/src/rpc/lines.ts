@@ -1,17 +1,16 @@
-/** Lines out of bytes. Only LF ends a line; a CR before it is not part of it. */
-import type { Readable } from "node:stream";
+/** Splits bytes into lines. Only LF ends a line, unlike in `node:readline`; a CR before it is dropped. */
+import { addAbortSignal, type Readable } from "node:stream";
 
-/** Room for a prompt with several images, and far less than memory. */
+/** Enough for a prompt with several images. */
 export const maxLineBytes = 32 * 1024 * 1024;
 
 const lineFeed = 0x0a;
 
 export type Line =
   | { kind: "text"; text: string }
-  /** It had more than `maxLineBytes`, and nothing of it was kept. */
+  /** The line has more than the maximum, and nothing of it was kept. */
   | { kind: "too_long" };
 
-/** Takes bytes as they come, in whatever pieces, and gives the lines that they complete. */
 export class LineSplitter {
   readonly #maxBytes: number;
   #pieces: Buffer[] = [];
@@ -21,19 +20,20 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
+  /** Returns the lines that the chunk completes. */
   push(chunk: Buffer): Line[] {
     const lines: Line[] = [];
-    let from = 0;
-    for (let at = chunk.indexOf(lineFeed); at >= 0; at = chunk.indexOf(lineFeed, from)) {
-      this.#keep(chunk.subarray(from, at));
+    let start = 0;
+    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
+      this.#keep(chunk.subarray(start, end));
       lines.push(this.#take());
-      from = at + 1;
+      start = end + 1;
     }
-    this.#keep(chunk.subarray(from));
+    this.#keep(chunk.subarray(start));
     return lines;
   }
 
-  /** What comes after the last LF is a line too, if anything does. */
+  /** Returns the text after the last LF, if there is any. */
   end(): Line[] {
     return this.#size > 0 ? [this.#take()] : [];
   }
@@ -53,23 +53,18 @@ export class LineSplitter {
   }
 }
 
-/** The lines of a stream until it ends, fails, or the signal aborts: whoever wrote it is gone then, and that is all. */
+/** The lines of a stream until it ends or breaks, or the signal is aborted. */
 export async function* readLines(input: Readable, signal: AbortSignal): AsyncGenerator<Line> {
   const splitter = new LineSplitter();
-  const stop = () => void input.destroy();
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
   try {
-    for await (const chunk of input) yield* splitter.push(Buffer.from(chunk as Uint8Array));
+    for await (const chunk of addAbortSignal(signal, input)) yield* splitter.push(Buffer.from(chunk as Uint8Array));
   } catch (error) {
-    if (!isGone(input, error)) throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
+    if (!isStreamError(input, error)) throw error;
   }
   if (!signal.aborted) yield* splitter.end();
 }
 
-/** The stream broke, or was left: not something of ours that went wrong while a line was being worked on. */
-const isGone = (input: Readable, error: unknown) =>
+/** Whether the stream itself broke, as opposed to the code that handles a line. */
+const isStreamError = (input: Readable, error: unknown) =>
   input.destroyed &&
   (input.errored === error || (error as { code?: unknown } | undefined)?.code === "ERR_STREAM_PREMATURE_CLOSE");

@@ -21,15 +21,15 @@ function told(tell: (events: PiEvents) => void): string[] {
 
 test("the end of a run is told when the session takes prompts again, and once", () => {
   const before = told((events) => {
-    events.take(start);
-    events.take({ ...end, messages: [] });
-    events.takeLifecycle(ended("no_tool_calls"));
+    events.handle(start);
+    events.handle({ ...end, messages: [] });
+    events.handleSessionEvent(ended("no_tool_calls"));
   });
   expect(before).toEqual(["agent_start"]);
   const after = told((events) => {
-    events.take(start);
-    events.take({ ...end, messages: [] });
-    events.takeLifecycle(ended("abort_signal"));
+    events.handle(start);
+    events.handle({ ...end, messages: [] });
+    events.handleSessionEvent(ended("abort_signal"));
     events.settle();
     events.settle();
   });
@@ -39,9 +39,9 @@ test("the end of a run is told when the session takes prompts again, and once", 
 test("a run that goes on with what waited has ended, and nothing is settled before the last", () => {
   const types = told((events) => {
     for (const reason of ["no_tool_calls", "no_tool_calls"] as const) {
-      events.take(start);
-      events.take({ ...end, messages: [] });
-      events.takeLifecycle(ended(reason));
+      events.handle(start);
+      events.handle({ ...end, messages: [] });
+      events.handleSessionEvent(ended(reason));
     }
     events.settle();
   });
@@ -51,9 +51,9 @@ test("a run that goes on with what waited has ended, and nothing is settled befo
 test("a retry that nothing came of ends with the reason why", () => {
   const records: object[] = [];
   const events = new PiEvents((record) => records.push(record), "off");
-  events.take({ type: "retry_scheduled", attempt: 2, maxAttempts: 2, delayMs: 1, reason: "overloaded" });
-  events.takeLifecycle({ type: "error", code: "overloaded", message: "Too many.", recoverable: true });
-  events.takeLifecycle(ended("no_tool_calls"));
+  events.handle({ type: "retry_scheduled", attempt: 2, maxAttempts: 2, delayMs: 1, reason: "overloaded" });
+  events.handleSessionEvent({ type: "error", code: "overloaded", message: "Too many.", recoverable: true });
+  events.handleSessionEvent(ended("no_tool_calls"));
   expect(records.at(-1)).toEqual({ type: "auto_retry_end", success: false, attempt: 2, finalError: "Too many." });
 });
 
@@ -62,9 +62,9 @@ test("a compaction is told with its result", () => {
   const events = new PiEvents((record) => records.push(record), "off");
   const entry = { type: "compaction", id: "c", parentId: null, timestamp: "", summary: "All." } as const;
   const outcome = { kind: "compacted", entryId: "c", tokensBefore: 9, tokensAfter: 2 } as const;
-  events.take({ type: "compaction_start", reason: "threshold" });
-  events.take({ type: "entry_appended", entry: { ...entry, tokensBefore: 9, firstKeptEntryId: "b" } });
-  events.take({ type: "compaction_end", reason: "threshold", outcome });
+  events.handle({ type: "compaction_start", reason: "threshold" });
+  events.handle({ type: "entry_appended", entry: { ...entry, tokensBefore: 9, firstKeptEntryId: "b" } });
+  events.handle({ type: "compaction_end", reason: "threshold", outcome });
   expect(records).toMatchObject([
     { type: "compaction_start", reason: "threshold" },
     { type: "compaction_end", result: { summary: "All.", tokensBefore: 9, estimatedTokensAfter: 2 } },

@@ -1,23 +1,21 @@
-/** The events of a session as pi's clients know them: the engine's names and fields, with deltas alone. */
+/** The events of a session in the form of pi: the names and fields of the engine, with deltas instead of whole messages. */
 import type { AgentEvent } from "@tau/agent";
 import type { AssistantMessageEvent } from "@tau/ai";
 import type { AgentSessionEvent } from "@tau/harness";
 import { formatNothingToCompact, getMessageText } from "@tau/harness/host";
-import type { CompactionEntry, CompactionResult, QueuedMessage, SessionEntry, SessionEvent } from "@tau/protocol";
+import type { CompactionEntry, CompactionResult, SessionEntry, SessionEvent } from "@tau/protocol";
 
 export type PiRecord = { type: string; [field: string]: unknown };
 
-type RunEnd = Extract<SessionEvent, { type: "agent_end" }>;
-
 /**
- * Remembers what pi tells in two events and a session in one. The end of a run is held back until `settle`: a client
- * that hears of it may prompt at once, and must not be told that the run goes on.
+ * Keeps what pi reports in two events and a session in one. The end of a run is held back until `settle`, because a client
+ * may send a prompt as soon as it knows of the end, and the session has to accept it.
  */
 export class PiEvents {
   readonly #send: (record: PiRecord) => void;
-  #ended: PiRecord | undefined;
-  #settled: PiRecord | undefined;
-  #retry: number | undefined;
+  #agentEnd: PiRecord | undefined;
+  #agentSettled: PiRecord | undefined;
+  #retryAttempt: number | undefined;
   #failure: string | undefined;
   #thinkingLevel: string;
   #compaction: CompactionEntry | undefined;
@@ -27,15 +25,16 @@ export class PiEvents {
     this.#thinkingLevel = thinkingLevel;
   }
 
-  take(event: AgentSessionEvent): void {
+  /** Handles an event of the engine. */
+  handle(event: AgentSessionEvent): void {
     switch (event.type) {
       case "agent_start":
-        // It goes on with what waited, and so is not settled.
-        this.#settled = undefined;
+        // The run continues with a queued message, so the session is not settled.
+        this.#agentSettled = undefined;
         this.settle();
         return this.#send(event);
       case "agent_end":
-        this.#ended = { ...event, willRetry: false };
+        this.#agentEnd = { ...event, willRetry: false };
         return;
       case "message_update":
         return this.#send(toUpdate(event));
@@ -43,16 +42,20 @@ export class PiEvents {
         this.#send(event);
         return this.#endRetry(event);
       case "queue_changed":
-        return this.#send({ type: "queue_update", ...toQueue(event) });
+        return this.#send({
+          type: "queue_update",
+          steering: event.steering.map(getMessageText),
+          followUp: event.followUps.map(getMessageText),
+        });
       case "retry_scheduled": {
         const { attempt, maxAttempts, delayMs, reason } = event;
-        this.#retry = attempt;
+        this.#retryAttempt = attempt;
         return this.#send({ type: "auto_retry_start", attempt, maxAttempts, delayMs, errorMessage: reason });
       }
       case "model_changed":
-        return this.#takeModel(event);
+        return this.#handleModel(event);
       case "entry_appended":
-        return this.#takeEntry(event.entry);
+        return this.#handleEntry(event.entry);
       case "compaction_end":
         return this.#send({
           type: "compaction_end",
@@ -61,54 +64,52 @@ export class PiEvents {
           willRetry: false,
         });
       case "approval_requested":
-        // Asked as a question, which is more than an event.
+        // Sent as a question.
         return;
       default:
         return this.#send(event);
     }
   }
 
-  /** How the run ended, which the engine does not say. */
-  takeLifecycle(event: SessionEvent): void {
+  /** Handles an event of the session. Only these say how a run ended. */
+  handleSessionEvent(event: SessionEvent): void {
     if (event.type === "agent_start") this.#failure = undefined;
     if (event.type === "error") this.#failure = event.message;
-    if (event.type === "agent_end") this.#takeEnd(event);
-  }
-
-  #takeEnd({ terminationReason }: RunEnd): void {
-    if (this.#retry !== undefined) {
+    if (event.type !== "agent_end") return;
+    const { terminationReason } = event;
+    if (this.#retryAttempt !== undefined) {
       const finalError = this.#failure ?? terminationReason;
-      this.#send({ type: "auto_retry_end", success: false, attempt: this.#retry, finalError });
-      this.#retry = undefined;
+      this.#send({ type: "auto_retry_end", success: false, attempt: this.#retryAttempt, finalError });
+      this.#retryAttempt = undefined;
     }
-    const isAborted = terminationReason === "abort_signal" || terminationReason === "gateway_disconnected";
-    this.#settled = { type: "agent_settled", aborted: isAborted };
+    const aborted = terminationReason === "abort_signal" || terminationReason === "gateway_disconnected";
+    this.#agentSettled = { type: "agent_settled", aborted };
   }
 
-  /** The session takes prompts again. */
+  /** Sends the end of the run. Call it when the session accepts prompts again. */
   settle(): void {
-    const ends = [this.#ended, this.#settled];
-    this.#ended = undefined;
-    this.#settled = undefined;
-    for (const record of ends) if (record) this.#send(record);
+    const records = [this.#agentEnd, this.#agentSettled];
+    this.#agentEnd = undefined;
+    this.#agentSettled = undefined;
+    for (const record of records) if (record) this.#send(record);
   }
 
   #endRetry({ message }: Extract<AgentEvent, { type: "message_end" }>): void {
     const isAnswer = message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
-    if (this.#retry === undefined || !isAnswer) return;
-    this.#send({ type: "auto_retry_end", success: true, attempt: this.#retry });
-    this.#retry = undefined;
+    if (this.#retryAttempt === undefined || !isAnswer) return;
+    this.#send({ type: "auto_retry_end", success: true, attempt: this.#retryAttempt });
+    this.#retryAttempt = undefined;
   }
 
-  #takeModel(event: Extract<SessionEvent, { type: "model_changed" }>): void {
+  #handleModel(event: Extract<SessionEvent, { type: "model_changed" }>): void {
     this.#send(event);
     if (event.thinkingLevel === this.#thinkingLevel) return;
     this.#thinkingLevel = event.thinkingLevel;
     this.#send({ type: "thinking_level_changed", level: event.thinkingLevel });
   }
 
-  /** Messages are told as messages, and not once more as entries; and nobody else has a use for our own notes. */
-  #takeEntry(entry: SessionEntry): void {
+  /** Messages have their own events, and the bookkeeping entries of tau are of no use to clients of pi. */
+  #handleEntry(entry: SessionEntry): void {
     if (entry.type === "compaction") this.#compaction = entry;
     if (entry.type === "custom" && !entry.customType.startsWith("tau.")) this.#send({ type: "entry_appended", entry });
     if (entry.type === "session_info") this.#send({ type: "session_info_changed", name: entry.name });
@@ -122,15 +123,13 @@ export class PiEvents {
     if (outcome.kind === "nothing") return { aborted: false, errorMessage: formatNothingToCompact(outcome.reason) };
     if (!entry) return { aborted: false };
     const { summary, firstKeptEntryId, tokensBefore, usage, details } = entry;
-    const { tokensAfter: estimatedTokensAfter } = outcome;
-    return {
-      aborted: false,
-      result: { summary, firstKeptEntryId, tokensBefore, estimatedTokensAfter, usage, details },
-    };
+    const estimatedTokensAfter = outcome.tokensAfter;
+    const result = { summary, firstKeptEntryId, tokensBefore, estimatedTokensAfter, usage, details };
+    return { aborted: false, result };
   }
 }
 
-/** Without what has been said before: a line a delta, and not the whole message each time. */
+/** The delta, without the message so far. */
 function toUpdate({ message, assistantMessageEvent }: Extract<AgentEvent, { type: "message_update" }>): PiRecord {
   const usage = message.role === "assistant" ? message.usage : undefined;
   return { type: "message_update", usage, assistantMessageEvent: toDelta(assistantMessageEvent) };
@@ -143,9 +142,3 @@ function toDelta(event: AssistantMessageEvent): object {
   const block = partial.content[event.contentIndex];
   return block?.type === "toolCall" ? { ...delta, id: block.id, toolName: block.name } : delta;
 }
-
-/** What waits, as words. */
-export const toQueue = (queue: { steering: readonly QueuedMessage[]; followUps: readonly QueuedMessage[] }) => ({
-  steering: queue.steering.map(getMessageText),
-  followUp: queue.followUps.map(getMessageText),
-});

@@ -12,8 +12,7 @@ import {
 } from "../../../harness/test/auth/authorization-server.ts";
 import { visit } from "../../../harness/test/auth/kit.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
-import { type Ran, run, type RunOptions } from "../kit.ts";
-import { type Spot, spot } from "./sessions-kit.ts";
+import { createWorkspace, run, type RunOptions, type RunResult, type Workspace } from "../kit.ts";
 
 interface Login {
   method?: "browser" | "paste";
@@ -25,9 +24,9 @@ interface Login {
   act: (back: URL, typed: PassThrough) => unknown;
 }
 
-async function logIn(login: Login): Promise<Ran & { place: Spot; server: AuthorizationServer }> {
+async function logIn(login: Login): Promise<RunResult & { workspace: Workspace; server: AuthorizationServer }> {
   const { method = "browser", isPerson = false, provider, act } = login;
-  const place = await spot();
+  const workspace = await createWorkspace();
   const server = await startAuthorizationServer();
   const typed = new PassThrough();
   let isShown = false;
@@ -44,50 +43,50 @@ async function logIn(login: Login): Promise<Ran & { place: Spot; server: Authori
       void act(new URL(server.approve(url)), typed);
     },
   };
-  const ran = await run(place, ["auth", "login", "here", "--method", method], options);
+  const ran = await run(workspace, ["auth", "login", "here", "--method", method], options);
   expect(isShown || ran.code !== exitCodes.done).toBe(true);
   // No token, whatever happened. A code is shown only as it is pasted.
   expect(ran.out + ran.err).not.toMatch(new RegExp(`${isPerson ? "(?:access|refresh)-" : ""}${canary}`));
-  return { ...ran, place, server };
+  return { ...ran, workspace, server };
 }
 
-const storedIn = async ({ agentDir }: Spot) =>
+const storedIn = async ({ agentDir }: Workspace) =>
   JSON.parse(await readFile(join(agentDir, "auth.json"), "utf8")) as Record<string, { access: string }>;
 
-const nothingStored = ({ agentDir }: Spot) =>
+const nothingStored = ({ agentDir }: Workspace) =>
   expect(stat(join(agentDir, "auth.json"))).rejects.toMatchObject({ code: "ENOENT" });
 
 test("the browser comes back, and the login is stored for its owner alone", async () => {
-  const { code, out, err, place, server } = await logIn({ act: (back) => visit(back.href) });
+  const { code, out, err, workspace, server } = await logIn({ act: (back) => visit(back.href) });
   expect({ code, out }).toEqual({
     code: exitCodes.done,
     out: "Logged in to here. tau models here lists its models.\n",
   });
   expect(err).toMatch(/^Open this in a browser:\n {2}http:\S+\n$/);
-  expect((await storedIn(place))["here"]?.access).toContain(canary);
-  expect((await stat(join(place.agentDir, "auth.json"))).mode & 0o777).toBe(0o600);
+  expect((await storedIn(workspace))["here"]?.access).toContain(canary);
+  expect((await stat(join(workspace.agentDir, "auth.json"))).mode & 0o777).toBe(0o600);
   expect(server.grants).toEqual(["authorization_code"]);
-  const status = await run(place, ["auth", "status"]);
+  const status = await run(workspace, ["auth", "status"]);
   expect(status.out).toMatch(/^here +auth\.json, login, renewed after /m);
   expect(status.out).not.toContain(canary);
 });
 
 test.each(["browser", "paste"] as const)("with the method %s, what is pasted will do", async (method) => {
   const act: Login["act"] = (back, typed) => typed.write(`${back.href}\n`);
-  const { code, err, place } = await logIn({ method, isPerson: true, act });
+  const { code, err, workspace } = await logIn({ method, isPerson: true, act });
   expect(code).toBe(exitCodes.done);
-  expect(err).toContain("paste the address or the code");
-  expect((await storedIn(place))["here"]?.access).toContain(canary);
+  expect(err).toContain("paste the final address, or the code in it");
+  expect((await storedIn(workspace))["here"]?.access).toContain(canary);
 });
 
 test("a question that nobody needs to answer any more ends its line", async () => {
   const { code, err } = await logIn({ isPerson: true, act: (back) => visit(back.href) });
   expect(code).toBe(exitCodes.done);
-  expect(err).toMatch(/that it ends with: \n$/);
+  expect(err).toMatch(/or the code in it: \n$/);
 });
 
 test("who says no in the browser is told so in one line, and nothing is stored", async () => {
-  const { code, out, err, place, server } = await logIn({
+  const { code, out, err, workspace, server } = await logIn({
     act(back) {
       back.searchParams.delete("code");
       back.searchParams.set("error", "access_denied");
@@ -97,7 +96,7 @@ test("who says no in the browser is told so in one line, and nothing is stored",
   expect({ code, out }).toEqual({ code: exitCodes.failed, out: "" });
   expect(err).toMatch(/\ntau auth: The login to Here was refused in the browser\.\n$/);
   expect(server.grants).toEqual([]);
-  await nothingStored(place);
+  await nothingStored(workspace);
 });
 
 test("a browser with another state is turned away, and the right one still counts", async () => {
@@ -114,7 +113,7 @@ test("a browser with another state is turned away, and the right one still count
 });
 
 test("what was pasted from another login is refused, and nothing is stored", async () => {
-  const { code, err, place, server } = await logIn({
+  const { code, err, workspace, server } = await logIn({
     isPerson: true,
     act(back, typed) {
       back.searchParams.set("state", "guessed");
@@ -124,11 +123,11 @@ test("what was pasted from another login is refused, and nothing is stored", asy
   expect(code).toBe(exitCodes.failed);
   expect(err).toMatch(/tau auth: The pasted text belongs to another login\..*\n$/);
   expect(server.grants).toEqual([]);
-  await nothingStored(place);
+  await nothingStored(workspace);
 });
 
 test("a code that the server does not take is one line, and nothing is stored", async () => {
-  const { code, err, place } = await logIn({
+  const { code, err, workspace } = await logIn({
     act(back) {
       back.searchParams.set("code", "no-code-of-ours");
       return visit(back.href);
@@ -136,7 +135,7 @@ test("a code that the server does not take is one line, and nothing is stored", 
   });
   expect(code).toBe(exitCodes.failed);
   expect(err).toMatch(/\ntau auth: Here did not accept the code: .*\n$/);
-  await nothingStored(place);
+  await nothingStored(workspace);
 });
 
 test("a port that is taken is named where nobody can paste, and is no hindrance where somebody can", async () => {
@@ -150,7 +149,7 @@ test("a port that is taken is named where nobody can paste, and is no hindrance 
   expect(alone.err).toBe(
     `tau auth: Port ${port} on this machine could not be opened for Here. Close the program that uses it, and try again.\n`,
   );
-  await nothingStored(alone.place);
+  await nothingStored(alone.workspace);
   const act: Login["act"] = (back, typed) => typed.write(`${back.href}\n`);
   expect(await logIn({ provider: { browser }, isPerson: true, act })).toMatchObject({ code: exitCodes.done });
 });
@@ -160,7 +159,7 @@ test.each([true, false])(
   async (isPerson) => {
     const interrupt = new AbortController();
     let back = "";
-    const { code, out, place } = await logIn({
+    const { code, out, workspace } = await logIn({
       isPerson,
       signal: interrupt.signal,
       act(url) {
@@ -170,6 +169,6 @@ test.each([true, false])(
     });
     expect({ code, out }).toEqual({ code: exitCodes.interrupted, out: "" });
     expect((await visit(back)).status).toBe(0);
-    await nothingStored(place);
+    await nothingStored(workspace);
   },
 );

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { getForms } from "../../src/commands/forms.ts";
 import { commands } from "../../src/commands/index.ts";
+import { parseUsages } from "../../src/commands/usage.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { flags } from "../../src/flags.ts";
 import { run, temporaryDirectory } from "../kit.ts";
@@ -41,9 +41,9 @@ test("the first word is a command or a flag: all of them, and nothing else", asy
 
 test("a command is completed with the forms and options of its table", async () => {
   for (const command of commands) {
-    for (const { word, flags: own } of getForms(command)) {
-      if (word !== "") expect(await offered(command.name, word.slice(0, -1))).toContain(word);
-      const before = word === "" ? [command.name] : [command.name, word];
+    for (const { subcommand, flags: own } of parseUsages(command)) {
+      if (subcommand !== "") expect(await offered(command.name, subcommand.slice(0, -1))).toContain(subcommand);
+      const before = subcommand === "" ? [command.name] : [command.name, subcommand];
       if (own.length > 0)
         expect(await offered(...before, "--")).toEqual([...own.map(({ name }) => `--${name}`), "--help"]);
     }
@@ -62,5 +62,5 @@ test("values that can be listed are offered", async () => {
 test("another shell is a usage error", async () => {
   const directory = await temporaryDirectory();
   const ran = await run({ directory, agentDir: directory }, ["completion", "bsh"]);
-  expect(ran).toMatchObject({ code: exitCodes.usage, out: "", err: expect.stringContaining("Did you mean bash?") });
+  expect(ran).toMatchObject({ code: exitCodes.usage, out: "", err: expect.stringContaining('Did you mean "bash"?') });
 });

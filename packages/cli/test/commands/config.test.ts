@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { settingsSchema } from "@tau/harness/settings";
 import { expect, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
-import { run, temporaryDirectory } from "../kit.ts";
-import { type Spot, spot } from "./sessions-kit.ts";
+import { createWorkspace, run, temporaryDirectory, type Workspace } from "../kit.ts";
 
-const getFile = ({ agentDir }: Spot) => join(agentDir, "settings.json");
+const getFile = ({ agentDir }: Workspace) => join(agentDir, "settings.json");
 
 test.each([
   ["retry.maxRetries", "7", 7],
@@ -17,67 +16,67 @@ test.each([
   ["enabledModels", '["anthropic/*"]', ["anthropic/*"]],
   ["compaction", '{"enabled": false}', { enabled: false }],
 ])("set %s %s is in the file, and get gives it back", async (key, written, value) => {
-  const place = await spot();
-  expect((await run(place, ["config", "set", key, written])).code).toBe(exitCodes.done);
+  const workspace = await createWorkspace();
+  expect((await run(workspace, ["config", "set", key, written])).code).toBe(exitCodes.done);
   const [outer = "", inner] = key.split(".");
-  const file = JSON.parse(await readFile(getFile(place), "utf8")) as Record<string, Record<string, unknown>>;
+  const file = JSON.parse(await readFile(getFile(workspace), "utf8")) as Record<string, Record<string, unknown>>;
   expect(inner === undefined ? file[outer] : file[outer]?.[inner]).toEqual(value);
-  const got = JSON.parse((await run(place, ["config", "get", key, "--json"])).out) as unknown;
+  const got = JSON.parse((await run(workspace, ["config", "get", key, "--json"])).out) as unknown;
   if (typeof value === "object" && !Array.isArray(value)) expect(got).toMatchObject(value);
   else expect(got).toEqual(value);
 });
 
 test("set keeps comments, a project's file wins, and unset takes a setting out again", async () => {
-  const place = await spot();
-  await mkdir(place.agentDir);
-  await writeFile(getFile(place), '{\n  // mine\n  "defaultModel": "a"\n}\n');
-  await run(place, ["config", "set", "retry.maxRetries", "5"]);
-  expect(await readFile(getFile(place), "utf8")).toContain("// mine");
-  await run(place, ["config", "set", "--project", "defaultModel", "b"]);
-  expect(JSON.parse(await readFile(join(place.directory, ".tau", "settings.json"), "utf8"))).toEqual({
+  const workspace = await createWorkspace();
+  await mkdir(workspace.agentDir);
+  await writeFile(getFile(workspace), '{\n  // mine\n  "defaultModel": "a"\n}\n');
+  await run(workspace, ["config", "set", "retry.maxRetries", "5"]);
+  expect(await readFile(getFile(workspace), "utf8")).toContain("// mine");
+  await run(workspace, ["config", "set", "--project", "defaultModel", "b"]);
+  expect(JSON.parse(await readFile(join(workspace.directory, ".tau", "settings.json"), "utf8"))).toEqual({
     defaultModel: "b",
   });
-  expect((await run(place, ["config", "get", "defaultModel"])).out).toBe("b\n");
-  const { out } = await run(place, ["config", "get"]);
+  expect((await run(workspace, ["config", "get", "defaultModel"])).out).toBe("b\n");
+  const { out } = await run(workspace, ["config", "get"]);
   expect(out).toMatch(/^defaultModel +b +project$/m);
   expect(out).toMatch(/^retry\.maxRetries +5 +you$/m);
   expect(out).toMatch(/^retry\.baseDelayMs +2000 +default$/m);
-  await run(place, ["config", "unset", "--project", "defaultModel"]);
-  expect((await run(place, ["config", "get", "defaultModel"])).out).toBe("a\n");
+  await run(workspace, ["config", "unset", "--project", "defaultModel"]);
+  expect((await run(workspace, ["config", "get", "defaultModel"])).out).toBe("a\n");
 });
 
 test("a mistake names the setting, suggests the nearest, and leaves the file alone", async () => {
-  const place = await spot();
-  await run(place, ["config", "set", "defaultModel", "a"]);
-  const before = await readFile(getFile(place), "utf8");
-  expect(await run(place, ["config", "set", "retry.maxRetries", "often"])).toMatchObject({
+  const workspace = await createWorkspace();
+  await run(workspace, ["config", "set", "defaultModel", "a"]);
+  const before = await readFile(getFile(workspace), "utf8");
+  expect(await run(workspace, ["config", "set", "retry.maxRetries", "often"])).toMatchObject({
     code: exitCodes.usage,
     err: expect.stringMatching(/^tau config: .*retry\.maxRetries.*\n$/),
   });
   for (const verb of [["get"], ["set", "x"], ["unset"]]) {
     const [word = "", ...value] = verb;
-    const ran = await run(place, ["config", word, "retry.maxRetrys", ...value]);
+    const ran = await run(workspace, ["config", word, "retry.maxRetrys", ...value]);
     expect(ran).toMatchObject({
       code: exitCodes.usage,
       err: expect.stringContaining('Did you mean "retry.maxRetries"'),
     });
   }
-  expect(await readFile(getFile(place), "utf8")).toBe(before);
+  expect(await readFile(getFile(workspace), "utf8")).toBe(before);
 });
 
 test("a damaged file is told with its line, is never written to, and an unwritable place is one line", async () => {
-  const place = await spot();
-  await mkdir(place.agentDir);
-  await writeFile(getFile(place), '{\n  "defaultModel": \n');
-  const got = await run(place, ["config", "get", "defaultThinkingLevel"]);
+  const workspace = await createWorkspace();
+  await mkdir(workspace.agentDir);
+  await writeFile(getFile(workspace), '{\n  "defaultModel": \n');
+  const got = await run(workspace, ["config", "get", "defaultThinkingLevel"]);
   expect(got).toMatchObject({ code: exitCodes.done, out: "medium\n" });
   expect(got.err).toContain("settings.json:");
-  const set = await run(place, ["config", "set", "defaultModel", "b"]);
+  const set = await run(workspace, ["config", "set", "defaultModel", "b"]);
   expect(set).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("Correct the file first") });
-  expect(await readFile(getFile(place), "utf8")).toBe('{\n  "defaultModel": \n');
+  expect(await readFile(getFile(workspace), "utf8")).toBe('{\n  "defaultModel": \n');
   const agentDir = join(await temporaryDirectory(), "a-file");
   await writeFile(agentDir, "");
-  const failed = await run({ ...place, agentDir }, ["config", "set", "defaultModel", "b"]);
+  const failed = await run({ ...workspace, agentDir }, ["config", "set", "defaultModel", "b"]);
   expect(failed.code).toBe(exitCodes.failed);
   expect(failed.err.trimEnd().split("\n").at(-1)).toMatch(/^tau config: .*a-file/);
 });
@@ -90,20 +89,20 @@ async function editorThat(writes: string): Promise<string> {
 }
 
 test("edit opens the file in the person's editor and checks it afterwards", async () => {
-  const place = await spot();
-  const good = await run(place, ["config", "edit"], {
+  const workspace = await createWorkspace();
+  const good = await run(workspace, ["config", "edit"], {
     env: { EDITOR: await editorThat('{"defaultModel": "edited"}'), PATH: "/usr/bin:/bin" },
   });
-  expect(good).toMatchObject({ code: exitCodes.done, err: `${getFile(place)}: nothing is wrong with it.\n` });
-  expect((await stat(getFile(place))).mode & 0o077).toBe(0);
-  expect((await run(place, ["config", "get", "defaultModel"])).out).toBe("edited\n");
-  const bad = await run(place, ["config", "edit"], {
+  expect(good).toMatchObject({ code: exitCodes.done, err: `${getFile(workspace)} has no mistakes.\n` });
+  expect((await stat(getFile(workspace))).mode & 0o077).toBe(0);
+  expect((await run(workspace, ["config", "get", "defaultModel"])).out).toBe("edited\n");
+  const bad = await run(workspace, ["config", "edit"], {
     env: { EDITOR: "false", VISUAL: await editorThat('{\n"retry": {"maxRetries": "often"}}'), PATH: "/usr/bin:/bin" },
   });
   expect(bad.code).toBe(exitCodes.failed);
   expect(bad.err).toMatch(/settings\.json:2:\d+: .*retry\.maxRetries/);
-  expect((await run(place, ["config", "edit"])).err).toContain("Set VISUAL or EDITOR");
-  const left = await run(place, ["config", "edit"], { env: { EDITOR: "false", PATH: "/usr/bin:/bin" } });
+  expect((await run(workspace, ["config", "edit"])).err).toContain("Set VISUAL or EDITOR");
+  const left = await run(workspace, ["config", "edit"], { env: { EDITOR: "false", PATH: "/usr/bin:/bin" } });
   expect(left).toMatchObject({
     code: exitCodes.failed,
     err: expect.stringContaining('The editor "false" ended with 1.'),
@@ -111,12 +110,12 @@ test("edit opens the file in the person's editor and checks it afterwards", asyn
 });
 
 test("path and schema are for programs", async () => {
-  const place = await spot();
-  expect((await run(place, ["config", "path"])).out).toBe(`${getFile(place)}\n`);
-  expect((await run(place, ["config", "path", "--project"])).out).toBe(
-    `${join(place.directory, ".tau/settings.json")}\n`,
+  const workspace = await createWorkspace();
+  expect((await run(workspace, ["config", "path"])).out).toBe(`${getFile(workspace)}\n`);
+  expect((await run(workspace, ["config", "path", "--project"])).out).toBe(
+    `${join(workspace.directory, ".tau/settings.json")}\n`,
   );
-  expect(JSON.parse((await run(place, ["config", "schema"])).out)).toEqual(
+  expect(JSON.parse((await run(workspace, ["config", "schema"])).out)).toEqual(
     JSON.parse(JSON.stringify(settingsSchema())),
   );
 });

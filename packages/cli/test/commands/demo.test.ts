@@ -2,10 +2,9 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
-import { run, temporaryDirectory } from "../kit.ts";
-import { spot } from "./sessions-kit.ts";
+import { createWorkspace, run, temporaryDirectory } from "../kit.ts";
 
-/** A place for temporary files of this test's own: others may run demos too. Gives what is left in it. */
+/** A workspace for temporary files of this test's own: others may run demos too. Gives what is left in it. */
 async function ownTemporary() {
   const directory = await temporaryDirectory();
   vi.stubEnv("TMPDIR", directory);
@@ -15,30 +14,30 @@ async function ownTemporary() {
 
 test("the demo reads, edits and runs a real file, and says at each step that its model is scripted", async () => {
   const left = await ownTemporary();
-  const { code, out, err } = await run(await spot(), ["demo"]);
+  const { code, out, err } = await run(await createWorkspace(), ["demo"]);
   expect([code, err]).toEqual([exitCodes.done, ""]);
   const lines = out.split("\n").filter((line) => line !== "" && !line.startsWith("    "));
   expect(lines).toEqual([
-    expect.stringMatching(/^A demonstration: the model is scripted/),
+    expect.stringMatching(/^This is a demonstration: the model is scripted/),
     expect.stringMatching(/^you /),
     expect.stringMatching(/^scripted model thinks /),
     'scripted model calls read {"path":"total.sh"}',
-    "read answers #!/bin/sh",
+    "read returns #!/bin/sh",
     expect.stringMatching(/^scripted model says /),
     expect.stringMatching(/^scripted model calls edit /),
-    expect.stringMatching(/^edit answers Edited total\.sh/),
+    expect.stringMatching(/^edit returns Edited total\.sh/),
     "scripted model says Now I run it.",
     'scripted model calls bash {"command":"sh total.sh 1 2 3"}',
-    "bash answers 6",
-    "scripted model says total.sh adds up now: 1, 2 and 3 make 6.",
+    "bash returns 6",
+    "scripted model says total.sh works now: 1 + 2 + 3 = 6.",
     expect.stringMatching(/^log 1\d entries in .*\.jsonl$/),
-    "All of it is removed again; tau demo --keep leaves it.",
+    "The project and its session are removed again; tau demo --keep keeps them.",
   ]);
   expect(await left()).toEqual([]);
 });
 
 test("--keep says where everything is, and the session can be looked at", async () => {
-  const { out } = await run(await spot(), ["demo", "--keep"]);
+  const { out } = await run(await createWorkspace(), ["demo", "--keep"]);
   const root = /^kept (.*)$/m.exec(out)?.[1] ?? "";
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const directory = join(root, "project");
@@ -50,13 +49,13 @@ test("--keep says where everything is, and the session can be looked at", async 
 });
 
 test("it takes no other arguments, and an interruption has its code and leaves nothing", async () => {
-  const place = await spot();
-  expect(await run(place, ["demo", "--bogus"])).toMatchObject({ code: exitCodes.usage, out: "" });
-  expect(await run(place, ["demo", "fast"])).toMatchObject({ code: exitCodes.usage, out: "" });
+  const workspace = await createWorkspace();
+  expect(await run(workspace, ["demo", "--bogus"])).toMatchObject({ code: exitCodes.usage, out: "" });
+  expect(await run(workspace, ["demo", "fast"])).toMatchObject({ code: exitCodes.usage, out: "" });
   const left = await ownTemporary();
-  expect((await run(place, ["demo"], { signal: AbortSignal.abort() })).code).toBe(exitCodes.interrupted);
+  expect((await run(workspace, ["demo"], { signal: AbortSignal.abort() })).code).toBe(exitCodes.interrupted);
   const soon = new AbortController();
-  const running = run(place, ["demo"], { signal: soon.signal, terminal: { out: true } });
+  const running = run(workspace, ["demo"], { signal: soon.signal, terminal: { out: true } });
   setImmediate(() => soon.abort("SIGINT"));
   expect((await running).code).toBe(exitCodes.interrupted);
   expect(await left()).toEqual([]);

@@ -2,10 +2,9 @@ import { createServer } from "node:http";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { nodeFinding, terminalFinding } from "../../src/commands/doctor-checks.ts";
+import { checkNode, checkTerminal } from "../../src/commands/doctor-checks.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
-import { run, type RunOptions } from "../kit.ts";
-import { type Spot, spot } from "./sessions-kit.ts";
+import { createWorkspace, run, type RunOptions, type Workspace } from "../kit.ts";
 
 interface Row {
   check: string;
@@ -14,8 +13,8 @@ interface Row {
   fix?: string;
 }
 
-async function examined(place: Spot, args: string[] = [], options: RunOptions = {}) {
-  const { code, out } = await run(place, ["doctor", "--json", ...args], options);
+async function examined(workspace: Workspace, args: string[] = [], options: RunOptions = {}) {
+  const { code, out } = await run(workspace, ["doctor", "--json", ...args], options);
   const rows = JSON.parse(out) as Row[];
   return { code, row: (check: string) => rows.find((row) => row.check === check)!, rows };
 }
@@ -33,20 +32,20 @@ async function listener() {
   return { seen, url: `http://127.0.0.1:${(server.address() as { port: number }).port}` };
 }
 
-const withModelsAt = async ({ agentDir }: Spot, baseUrl: string) => {
+const withModelsAt = async ({ agentDir }: Workspace, baseUrl: string) => {
   await mkdir(agentDir, { recursive: true, mode: 0o700 });
-  const house = {
+  const acme = {
     baseUrl: `${baseUrl}/v1`,
     api: "openai-completions",
-    apiKey: "house-key-0123456789",
+    apiKey: "acme-key-0123456789",
     models: [{ id: "m" }],
   };
-  await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { house } }));
+  await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { acme } }));
 };
 
 test("every check has a row, and everything that is not well has a fix", async () => {
-  const place = await spot();
-  const { code, rows, row } = await examined(place);
+  const workspace = await createWorkspace();
+  const { code, rows, row } = await examined(workspace);
   const names = [
     "node",
     "directory",
@@ -65,50 +64,53 @@ test("every check has a row, and everything that is not well has a fix", async (
   for (const name of ["node", "shell", "search"]) expect(row(name).status).toBe("ok");
   expect(row("keys")).toMatchObject({ status: "warn", says: "there is none" });
   expect(code).toBe(exitCodes.done);
-  const { out } = await run(place, ["doctor"]);
-  expect(out).toMatch(/^search +ok +ripgrep finds things$/m);
-  expect(out).toMatch(/^What to do:\n {2}keys: there is none\n {6}tau auth login/m);
+  const { out } = await run(workspace, ["doctor"]);
+  expect(out).toMatch(/^search +ok +ripgrep works$/m);
+  expect(out).toMatch(/^What to do:\n {2}keys: there is none\n {6}Run tau auth login/m);
 });
 
 test("it contacts nobody, unless it is told to, and then sends no key", async () => {
-  const place = await spot();
+  const workspace = await createWorkspace();
   const { seen, url } = await listener();
-  await withModelsAt(place, url);
-  expect((await examined(place)).row("network")).toMatchObject({ status: "ok", says: expect.stringContaining(url) });
+  await withModelsAt(workspace, url);
+  expect((await examined(workspace)).row("network")).toMatchObject({
+    status: "ok",
+    says: expect.stringContaining(url),
+  });
   expect(seen).toEqual([]);
-  expect((await examined(place, ["--network"])).row("network").status).toBe("ok");
+  expect((await examined(workspace, ["--network"])).row("network").status).toBe("ok");
   expect(seen).toEqual(["HEAD /"]);
 });
 
 test("a place that does not answer fails, with --network", async () => {
-  const place = await spot();
-  await withModelsAt(place, "http://127.0.0.1:9");
-  const { code, row } = await examined(place, ["--network"], { env: { HTTPS_PROXY: "http://127.0.0.1:9" } });
+  const workspace = await createWorkspace();
+  await withModelsAt(workspace, "http://127.0.0.1:9");
+  const { code, row } = await examined(workspace, ["--network"], { env: { HTTPS_PROXY: "http://127.0.0.1:9" } });
   expect(row("network")).toMatchObject({ status: "fail", says: "no answer from http://127.0.0.1:9" });
   expect(row("network").fix).toContain("proxy");
   expect(code).toBe(exitCodes.failed);
 });
 
 test("damaged files, a directory that others may read and one that is none are found", async () => {
-  const place = await spot();
-  await mkdir(place.agentDir);
-  await chmod(place.agentDir, 0o755);
-  expect((await examined(place)).row("directory")).toMatchObject({
+  const workspace = await createWorkspace();
+  await mkdir(workspace.agentDir);
+  await chmod(workspace.agentDir, 0o755);
+  expect((await examined(workspace)).row("directory")).toMatchObject({
     status: "warn",
     says: expect.stringContaining("was accessible to other users"),
   });
-  await chmod(place.agentDir, 0o700);
-  await writeFile(join(place.agentDir, "settings.json"), '{"retry": {"maxRetries": "often"}}');
-  await writeFile(join(place.agentDir, "models.json"), "{");
-  await writeFile(join(place.agentDir, "auth.json"), '{"openai": {"type": "api_key", "key": 5}}', { mode: 0o600 });
-  const { row } = await examined(place);
+  await chmod(workspace.agentDir, 0o700);
+  await writeFile(join(workspace.agentDir, "settings.json"), '{"retry": {"maxRetries": "often"}}');
+  await writeFile(join(workspace.agentDir, "models.json"), "{");
+  await writeFile(join(workspace.agentDir, "auth.json"), '{"openai": {"type": "api_key", "key": 5}}', { mode: 0o600 });
+  const { row } = await examined(workspace);
   expect(row("settings")).toMatchObject({ status: "warn", says: expect.stringContaining("settings.json:1:") });
   expect(row("models.json").status).toBe("warn");
   expect(row("keys")).toMatchObject({ status: "warn", says: expect.stringContaining("auth.json") });
-  const agentDir = join(place.directory, "a-file");
+  const agentDir = join(workspace.directory, "a-file");
   await writeFile(agentDir, "");
-  const none = await examined({ ...place, agentDir });
-  expect(none.row("directory")).toMatchObject({ status: "fail", says: `${agentDir} is no directory` });
+  const none = await examined({ ...workspace, agentDir });
+  expect(none.row("directory")).toMatchObject({ status: "fail", says: `${agentDir} is not a directory` });
   expect(none.code).toBe(exitCodes.failed);
 });
 
@@ -118,7 +120,7 @@ test.each([
   ["20.19.0", "ok"],
   ["24.0.0", "ok"],
 ])("Node %s: %s", (version, status) => {
-  expect(nodeFinding(version).status).toBe(status);
+  expect(checkNode(version).status).toBe(status);
 });
 
 test.each([
@@ -128,6 +130,6 @@ test.each([
   [{ LANG: "C.UTF-8" }, "warn"],
 ])("a terminal with %j: %s", (env, status) => {
   const terminal = { input: true, out: true, err: true };
-  expect(terminalFinding({ terminal, env, colour: true }).status).toBe(status);
-  expect(terminalFinding({ terminal: { ...terminal, out: false }, env, colour: false }).status).toBe("ok");
+  expect(checkTerminal({ terminal, env, colour: true }).status).toBe(status);
+  expect(checkTerminal({ terminal: { ...terminal, out: false }, env, colour: false }).status).toBe("ok");
 });

@@ -39,7 +39,7 @@ test("what there is nothing about is answered with the nearest, or with all ther
   expect(await run("help", "exit-code")).toEqual({
     code: exitCodes.usage,
     out: "",
-    err: 'tau help: there is nothing about "exit-code". Did you mean exit-codes?\n',
+    err: 'tau help: There is no topic "exit-code". Did you mean "exit-codes"?\n',
   });
-  expect((await run("help", "zzzzzzzzzzzz")).err).toContain("There are: sessions, models,");
+  expect((await run("help", "zzzzzzzzzzzz")).err).toContain("The topics are: sessions, models,");
 });

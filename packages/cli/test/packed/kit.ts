@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { ground, type Ground } from "../kit.ts";
+import type { Workspace } from "../kit.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 const store = join(root, "node_modules", ".cache", "tau", "packed");
@@ -38,8 +38,8 @@ function below(path: string): string[] {
  */
 export async function installed(): Promise<string> {
   const print = fingerprint();
-  const place = join(store, print);
-  const program = join(place, "node_modules", "@tau", "cli");
+  const workspace = join(store, print);
+  const program = join(workspace, "node_modules", "@tau", "cli");
   if (existsSync(program)) return program;
   await mkdir(store, { recursive: true });
   const fresh = await mkdtemp(join(store, "new-"));
@@ -59,15 +59,15 @@ export async function installed(): Promise<string> {
     if (!old.startsWith("new-") && old !== print) await rm(join(store, old), { recursive: true, force: true });
   }
   // Whoever comes second uses what is there.
-  await rename(fresh, place).catch(() => rm(fresh, { recursive: true, force: true }));
+  await rename(fresh, workspace).catch(() => rm(fresh, { recursive: true, force: true }));
   return program;
 }
 
 /** What would be published. */
 export async function archive(): Promise<string> {
-  const place = join(await installed(), "..", "..", "..");
-  const name = (await readdir(place)).find((one) => one.endsWith(".tgz"));
-  return join(place, name!);
+  const workspace = join(await installed(), "..", "..", "..");
+  const name = (await readdir(workspace)).find((one) => one.endsWith(".tgz"));
+  return join(workspace, name!);
 }
 
 export interface Started {
@@ -92,8 +92,6 @@ export interface StartOptions {
   /** What comes before the program, such as `sh -c 'ulimit …; exec "$@"' sh`. */
   through?: readonly string[];
 }
-
-type Workspace = Pick<Ground, "directory" | "agentDir">;
 
 export async function start(
   { directory, agentDir }: Workspace,
@@ -134,10 +132,11 @@ export async function start(
   return { child, said: () => ({ out, err }), until, ended };
 }
 
-export const runPacked = async (place: Workspace, args: readonly string[], options?: StartOptions): Promise<Ended> =>
-  await (
-    await start(place, args, options)
-  ).ended;
+export const runPacked = async (
+  workspace: Workspace,
+  args: readonly string[],
+  options?: StartOptions,
+): Promise<Ended> => await (await start(workspace, args, options)).ended;
 
 /** Milliseconds from a signal to the end. */
 export async function endWith({ child, ended }: Started, signal: NodeJS.Signals): Promise<Ended & { afterMs: number }> {
@@ -167,5 +166,3 @@ export function processesWith(text: string): number[] {
     })
     .map(Number);
 }
-
-export { ground };

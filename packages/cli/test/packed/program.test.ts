@@ -7,38 +7,38 @@ import { commands } from "../../src/commands/index.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { helpText } from "../../src/help.ts";
 import { version } from "../../src/version.ts";
-import { calls, ground, says, temporaryDirectory } from "../kit.ts";
+import { calls, createModelWorkspace, says, temporaryDirectory } from "../kit.ts";
 import { installed, runPacked } from "./kit.ts";
 
 const apis = ["openai-completions", "anthropic-messages", "google-generative-ai"] as const;
 
 test("the version and the help are those of the tables, and load nothing else", async () => {
   const directory = await temporaryDirectory();
-  const place = { directory, agentDir: join(directory, "none") };
+  const workspace = { directory, agentDir: join(directory, "none") };
   for (const flag of ["--version", "-v"]) {
-    expect(await runPacked(place, [flag])).toMatchObject({ code: 0, out: `${version}\n`, err: "" });
+    expect(await runPacked(workspace, [flag])).toMatchObject({ code: 0, out: `${version}\n`, err: "" });
   }
   for (const flag of ["--help", "-h"]) {
-    expect(await runPacked(place, [flag])).toMatchObject({ code: 0, out: helpText(commands), err: "" });
+    expect(await runPacked(workspace, [flag])).toMatchObject({ code: 0, out: helpText(commands), err: "" });
   }
   // Neither a code cache nor anything of the agent's.
   expect(await readdir(directory)).toEqual([]);
 });
 
 test.each(apis)("print mode over %s: a tool call, then the answer alone", async (api) => {
-  const place = await ground([calls("read", { path: "a.txt" }), says("It says apples.")], api);
-  await writeFile(join(place.directory, "a.txt"), "apples");
-  expect(await runPacked(place, ["-p", "What is in a.txt?"])).toMatchObject({
+  const workspace = await createModelWorkspace([calls("read", { path: "a.txt" }), says("It says apples.")], api);
+  await writeFile(join(workspace.directory, "a.txt"), "apples");
+  expect(await runPacked(workspace, ["-p", "What is in a.txt?"])).toMatchObject({
     code: exitCodes.done,
     out: "It says apples.\n",
     err: "",
   });
-  expect(JSON.stringify(place.server.requests[1]?.body)).toContain("apples");
+  expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("apples");
 });
 
 test.each(apis)("JSON mode over %s: every line is an event, and the deltas make the answer", async (api) => {
-  const place = await ground([calls("ls"), says("One\u2028two.")], api);
-  const { code, out } = await runPacked(place, ["--mode", "json", "Look."]);
+  const workspace = await createModelWorkspace([calls("ls"), says("One\u2028two.")], api);
+  const { code, out } = await runPacked(workspace, ["--mode", "json", "Look."]);
   expect(code).toBe(exitCodes.done);
   const records = out
     .trimEnd()
@@ -51,15 +51,15 @@ test.each(apis)("JSON mode over %s: every line is an event, and the deltas make 
 });
 
 test("what the program brings along works: ripgrep finds, and a catalogue is read", async () => {
-  const place = await ground([calls("grep", { pattern: "needle" }), says("Found.")]);
-  await writeFile(join(place.directory, "hay.txt"), "straw\nneedle\n");
-  expect(await runPacked(place, ["-p", "Find it."])).toMatchObject({ code: 0, out: "Found.\n" });
-  expect(JSON.stringify(place.server.requests[1]?.body)).toContain("hay.txt");
+  const workspace = await createModelWorkspace([calls("grep", { pattern: "needle" }), says("Found.")]);
+  await writeFile(join(workspace.directory, "hay.txt"), "straw\nneedle\n");
+  expect(await runPacked(workspace, ["-p", "Find it."])).toMatchObject({ code: 0, out: "Found.\n" });
+  expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("hay.txt");
   const ran = await runPacked(
-    place,
+    workspace,
     ["--model", "anthropic/claude", "--api-key", "fake-key-0123", "--offline", "-p", "Hi"],
     {
-      env: { ANTHROPIC_BASE_URL: place.server.url },
+      env: { ANTHROPIC_BASE_URL: workspace.server.url },
     },
   );
   expect(ran.err).not.toContain("There is no model");
@@ -67,57 +67,64 @@ test("what the program brings along works: ripgrep finds, and a catalogue is rea
 
 test("standard input goes along, and a long answer arrives whole, however late it is read", async () => {
   const long = "line of text\n".repeat(40_000);
-  const place = await ground([says(long)]);
+  const workspace = await createModelWorkspace([says(long)]);
   const through = ["sh", "-c", '"$@" | (sleep 3; cat)', "sh"];
-  const { code, out } = await runPacked(place, ["-p", "Say it."], { input: "from a pipe", through });
+  const { code, out } = await runPacked(workspace, ["-p", "Say it."], { input: "from a pipe", through });
   expect(code).toBe(0);
   expect(out).toBe(long);
-  expect(JSON.stringify(place.server.requests[0]?.body)).toContain("from a pipe");
+  expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("from a pipe");
 });
 
 test("a session goes on with -c, and a fork leaves the first one as it was", async () => {
-  const place = await ground([says("Blue."), says("You asked for a colour."), says("Red."), says("Still blue.")]);
-  await runPacked(place, ["-p", "Name a colour."]);
-  expect(await runPacked(place, ["-c", "-p", "What did I ask?"])).toMatchObject({ out: "You asked for a colour.\n" });
-  expect(JSON.stringify(place.server.requests[1]?.body)).toContain("Name a colour.");
-  const [first] = await sessionFiles(place.agentDir);
+  const workspace = await createModelWorkspace([
+    says("Blue."),
+    says("You asked for a colour."),
+    says("Red."),
+    says("Still blue."),
+  ]);
+  await runPacked(workspace, ["-p", "Name a colour."]);
+  expect(await runPacked(workspace, ["-c", "-p", "What did I ask?"])).toMatchObject({
+    out: "You asked for a colour.\n",
+  });
+  expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("Name a colour.");
+  const [first] = await sessionFiles(workspace.agentDir);
   const before = await readFile(first!, "utf8");
-  expect(await runPacked(place, ["--fork", first!, "-p", "Another."])).toMatchObject({ code: 0, out: "Red.\n" });
-  expect(JSON.stringify(place.server.requests[2]?.body)).toContain("Name a colour.");
+  expect(await runPacked(workspace, ["--fork", first!, "-p", "Another."])).toMatchObject({ code: 0, out: "Red.\n" });
+  expect(JSON.stringify(workspace.server.requests[2]?.body)).toContain("Name a colour.");
   expect(await readFile(first!, "utf8")).toBe(before);
-  expect(await sessionFiles(place.agentDir)).toHaveLength(2);
+  expect(await sessionFiles(workspace.agentDir)).toHaveLength(2);
 });
 
 test("an empty HOME is none, and no path of the working directory", async () => {
-  const place = await ground([says("Here.")]);
-  expect(await runPacked(place, ["-p", "Hi"], { env: { HOME: "" } })).toMatchObject({
+  const workspace = await createModelWorkspace([says("Here.")]);
+  expect(await runPacked(workspace, ["-p", "Hi"], { env: { HOME: "" } })).toMatchObject({
     code: 0,
     out: "Here.\n",
     err: "",
   });
-  expect((await readdir(place.directory)).filter((name) => name !== ".agent")).toEqual([]);
+  expect((await readdir(workspace.directory)).filter((name) => name !== ".agent")).toEqual([]);
 });
 
 test("the code cache is the owner's alone, grows with what is used, and is left alone after that", async () => {
-  const place = await ground([says("1"), calls("ls"), says("2"), says("3"), says("4")]);
-  await runPacked(place, ["-p", "Hi"]);
-  const directory = join(place.directory, ".cache", "tau", "code");
+  const workspace = await createModelWorkspace([says("1"), calls("ls"), says("2"), says("3"), says("4")]);
+  await runPacked(workspace, ["-p", "Hi"]);
+  const directory = join(workspace.directory, ".cache", "tau", "code");
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
   const first = await filesIn(directory);
   expect(first.map(({ mode }) => mode & 0o777)).toEqual([0o600]);
   // A call loads the tool, and the schema engine for its arguments, which is a file of its own.
-  await runPacked(place, ["-p", "Use a tool"]);
+  await runPacked(workspace, ["-p", "Use a tool"]);
   const second = await filesIn(directory);
   const getProgram = (files: typeof first) => files.filter(({ name }) => name.includes("-program-"));
   expect(sum(getProgram(second))).toBeGreaterThan(sum(getProgram(first)));
   expect(second.map(({ mode }) => mode & 0o777)).toEqual([0o600, 0o600]);
-  await runPacked(place, ["--mode", "json", "Hi"]);
+  await runPacked(workspace, ["--mode", "json", "Hi"]);
   const third = await filesIn(directory);
   expect(sum(third)).toBeGreaterThan(sum(second));
-  await runPacked(place, ["--mode", "json", "Hi"]);
+  await runPacked(workspace, ["--mode", "json", "Hi"]);
   expect(await filesIn(directory)).toEqual(third);
   // A command has its own, and does not make that of others larger.
-  await runPacked(place, ["config", "path"]);
+  await runPacked(workspace, ["config", "path"]);
   const own = (await filesIn(directory)).filter(({ name }) => name.includes("-config-"));
   expect(own).toHaveLength(1);
   expect((await filesIn(directory)).filter(({ name }) => !name.includes("-config-"))).toEqual(third);
@@ -137,22 +144,22 @@ async function filesIn(directory: string): Promise<{ name: string; mode: number;
 
 test("nothing is made in a home that is somebody else's, as sudo may leave it", async ({ skip }) => {
   if (process.getuid?.() !== 0) skip("Only root can give a directory to somebody else.");
-  const place = await ground([says("1")]);
-  await chown(place.directory, 12_345, 12_345);
-  expect(await runPacked(place, ["-p", "Hi"])).toMatchObject({ code: 0, out: "1\n" });
-  expect(await readdir(place.directory)).not.toContain(".cache");
+  const workspace = await createModelWorkspace([says("1")]);
+  await chown(workspace.directory, 12_345, 12_345);
+  expect(await runPacked(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "1\n" });
+  expect(await readdir(workspace.directory)).not.toContain(".cache");
 });
 
 test("it runs through a link that Node does not follow, and says what is missing where something is", async () => {
-  const place = await ground([]);
-  const link = join(place.directory, "tau");
+  const workspace = await createModelWorkspace([]);
+  const link = join(workspace.directory, "tau");
   const program = await installed();
   await symlink(join(program, "dist", "tau.cjs"), link);
-  const env = { HOME: place.directory, PATH: process.env["PATH"] };
+  const env = { HOME: workspace.directory, PATH: process.env["PATH"] };
   const args = ["--preserve-symlinks-main", link, "config", "path"];
-  const { stdout } = spawnSync(process.execPath, args, { env, encoding: "utf8", cwd: place.directory });
+  const { stdout } = spawnSync(process.execPath, args, { env, encoding: "utf8", cwd: workspace.directory });
   expect(stdout).toContain("settings.json");
-  const alone = join(place.directory, "alone.cjs");
+  const alone = join(workspace.directory, "alone.cjs");
   await copyFile(join(program, "dist", "tau.cjs"), alone);
   const { status, stderr } = spawnSync(process.execPath, [alone, "-p", "Hi"], { env, encoding: "utf8" });
   expect(status).toBe(1);
@@ -160,17 +167,17 @@ test("it runs through a link that Node does not follow, and says what is missing
 });
 
 test("a cache that is damaged, or that others can write to, is not used", async () => {
-  const place = await ground([says("1"), says("2"), says("3")]);
-  const directory = join(place.directory, ".cache", "tau", "code");
-  await runPacked(place, ["-p", "Hi"]);
+  const workspace = await createModelWorkspace([says("1"), says("2"), says("3")]);
+  const directory = join(workspace.directory, ".cache", "tau", "code");
+  await runPacked(workspace, ["-p", "Hi"]);
   const file = join(directory, (await readdir(directory))[0]!);
   const good = await stat(file);
   await writeFile(file, "damaged");
-  expect(await runPacked(place, ["-p", "Hi"])).toMatchObject({ code: 0, out: "2\n", err: "" });
+  expect(await runPacked(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "2\n", err: "" });
   expect((await stat(file)).size).toBeGreaterThan(good.size / 2);
   await writeFile(file, "planted");
   await chmod(directory, 0o777);
-  expect(await runPacked(place, ["-p", "Hi"])).toMatchObject({ code: 0, out: "3\n", err: "" });
+  expect(await runPacked(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "3\n", err: "" });
   expect(await readFile(file, "utf8")).toBe("planted");
 });
 
@@ -197,9 +204,9 @@ async function sessionFiles(agentDir: string): Promise<string[]> {
 }
 
 test("a code cache that is damaged, of another build or out of reach is not used", async () => {
-  const { directory, agentDir } = await ground([]);
-  const place = { directory, agentDir };
-  const list = () => runPacked(place, ["sessions", "list", "--json"]);
+  const { directory, agentDir } = await createModelWorkspace([]);
+  const workspace = { directory, agentDir };
+  const list = () => runPacked(workspace, ["sessions", "list", "--json"]);
   expect((await list()).code).toBe(0);
   const cache = join(directory, ".cache", "tau", "code");
   const [file] = (await readdir(cache)).filter((name) => name.includes("-program-"));
@@ -209,13 +216,13 @@ test("a code cache that is damaged, of another build or out of reach is not used
   expect((await list()).code).toBe(0);
   const home = await temporaryDirectory();
   await writeFile(join(home, ".cache"), "no directory");
-  expect((await runPacked(place, ["sessions", "list", "--json"], { env: { HOME: home } })).code).toBe(0);
+  expect((await runPacked(workspace, ["sessions", "list", "--json"], { env: { HOME: home } })).code).toBe(0);
 });
 
 test("output that cannot be written is said, and is a failure", async () => {
-  const place = await ground([says("Lost.")]);
+  const workspace = await createModelWorkspace([says("Lost.")]);
   for (const args of [["-p", "Hi"], ["--help"]]) {
-    const ran = await runPacked(place, args, { through: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] });
+    const ran = await runPacked(workspace, args, { through: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] });
     expect(ran.code).toBe(exitCodes.failed);
     expect(ran.err).toContain("cannot be written");
     expect(ran.err).not.toContain("    at ");
@@ -223,9 +230,9 @@ test("output that cannot be written is said, and is a failure", async () => {
 });
 
 test("a working directory that is gone is one line", async () => {
-  const place = await ground([]);
+  const workspace = await createModelWorkspace([]);
   const through = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh"];
-  const ran = await runPacked(place, ["-p", "Hi"], { through });
+  const ran = await runPacked(workspace, ["-p", "Hi"], { through });
   expect(ran).toMatchObject({ code: exitCodes.failed, out: "" });
   expect(ran.err.trim().split("\n")).toHaveLength(1);
 });

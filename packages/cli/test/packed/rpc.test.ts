@@ -3,12 +3,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startTau } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
-import { calls, type Ground, ground, says } from "../kit.ts";
+import { calls, type ModelWorkspace, createModelWorkspace, says } from "../kit.ts";
 import { installed } from "./kit.ts";
 
 const apis = ["openai-completions", "anthropic-messages", "google-generative-ai"] as const;
 
-async function connect({ directory, agentDir }: Ground, ...args: string[]) {
+async function connect({ directory, agentDir }: ModelWorkspace, ...args: string[]) {
   const tau = await startTau({
     command: process.execPath,
     commandArgs: [join(await installed(), "dist", "tau.cjs")],
@@ -22,9 +22,9 @@ async function connect({ directory, agentDir }: Ground, ...args: string[]) {
 }
 
 test.each(apis)("over %s: a prompt with a tool call, its state, and an end in order", async (api) => {
-  const place = await ground([calls("read", { path: "a.txt" }), says("It says apples.")], api);
-  await writeFile(join(place.directory, "a.txt"), "apples");
-  const tau = await connect(place);
+  const workspace = await createModelWorkspace([calls("read", { path: "a.txt" }), says("It says apples.")], api);
+  await writeFile(join(workspace.directory, "a.txt"), "apples");
+  const tau = await connect(workspace);
   await tau.promptAndWait("What is in a.txt?");
   const { text } = await tau.call("get_last_assistant_text");
   expect(text).toBe("It says apples.");
@@ -35,8 +35,12 @@ test.each(apis)("over %s: a prompt with a tool call, its state, and an end in or
 });
 
 test("a run that hangs is aborted, and another process goes on with its session", async () => {
-  const place = await ground([calls("bash", { command: "sleep 60" }), says("Back again."), says("One more.")]);
-  const tau = await connect(place);
+  const workspace = await createModelWorkspace([
+    calls("bash", { command: "sleep 60" }),
+    says("Back again."),
+    says("One more."),
+  ]);
+  const tau = await connect(workspace);
   const events: string[] = [];
   tau.onEvent(({ type }) => events.push(type));
   const running = tau.promptAndWait("Sleep.");
@@ -44,7 +48,7 @@ test("a run that hangs is aborted, and another process goes on with its session"
   await Promise.all([tau.call("abort"), expect(running).rejects.toThrow("ended before its answer")]);
   const { sessionFile } = await tau.call("get_state");
   await tau.close();
-  const again = await connect(place, "--session", sessionFile!);
+  const again = await connect(workspace, "--session", sessionFile!);
   await again.promptAndWait("Are you there?");
   expect((await again.call("get_messages")).messages.length).toBeGreaterThan(4);
 });

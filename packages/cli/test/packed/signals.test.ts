@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
-import { calls, ground, says, temporaryDirectory } from "../kit.ts";
+import { calls, createModelWorkspace, says, temporaryDirectory } from "../kit.ts";
 import { endWith, processesWith, runPacked, sleeping, start, type Started } from "./kit.ts";
 
 const isRunning = (command: string) => processesWith(command).length > 0;
@@ -26,31 +26,31 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   "%s ends the run, its commands and its lease, and the session goes on",
   async (signal) => {
     const command = sleeping();
-    const place = await ground([calls("bash", { command }), says("Here again.")]);
-    const run = await start(place, ["--mode", "json", "Wait."]);
+    const workspace = await createModelWorkspace([calls("bash", { command }), says("Here again.")]);
+    const run = await start(workspace, ["--mode", "json", "Wait."]);
     await inCommand(run, command);
-    expect(await holders(place.agentDir)).toEqual([run.child.pid]);
+    expect(await holders(workspace.agentDir)).toEqual([run.child.pid]);
     const { code } = await endWith(run, signal);
     expect(code).toBe(exitCodes.interrupted);
     expect(isRunning(command)).toBe(false);
-    expect(await holders(place.agentDir)).toEqual([0]);
-    expect(await runPacked(place, ["-c", "-p", "Still there?"])).toMatchObject({ code: 0, out: "Here again.\n" });
+    expect(await holders(workspace.agentDir)).toEqual([0]);
+    expect(await runPacked(workspace, ["-c", "-p", "Still there?"])).toMatchObject({ code: 0, out: "Here again.\n" });
   },
 );
 
 test("SIGINT while the model answers ends the run with one line", async () => {
-  const place = await ground([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
-  const run = await start(place, ["-p", "Wait."]);
-  await expect.poll(() => place.server.requests.length).toBe(1);
+  const workspace = await createModelWorkspace([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
+  const run = await start(workspace, ["-p", "Wait."]);
+  await expect.poll(() => workspace.server.requests.length).toBe(1);
   const { code, err, out } = await endWith(run, "SIGINT");
   expect({ code, out, err }).toEqual({ code: exitCodes.interrupted, out: "", err: "tau: interrupted.\n" });
 });
 
 test("a reader that leaves early is no error, and the run ends", async () => {
   const command = sleeping();
-  const place = await ground([calls("bash", { command }), says("never read")]);
+  const workspace = await createModelWorkspace([calls("bash", { command }), says("never read")]);
   const through = ["sh", "-c", '"$@" | head -1; echo "pipe: $?"', "sh"];
-  const run = await start(place, ["--mode", "json", "Go."], { through });
+  const run = await start(workspace, ["--mode", "json", "Go."], { through });
   const { out, err } = await run.ended;
   expect(out.split("\n")).toHaveLength(3);
   expect(err).toBe("");
@@ -59,20 +59,20 @@ test("a reader that leaves early is no error, and the run ends", async () => {
 
 test("after a crash in the middle of a call the session goes on, and the model is told", async () => {
   const command = sleeping();
-  const place = await ground([calls("bash", { command }), says("I will look first.")]);
-  const run = await start(place, ["--mode", "json", "Do it."]);
+  const workspace = await createModelWorkspace([calls("bash", { command }), says("I will look first.")]);
+  const run = await start(workspace, ["--mode", "json", "Do it."]);
   await inCommand(run, command);
   expect((await endWith(run, "SIGKILL")).signal).toBe("SIGKILL");
-  expect(await runPacked(place, ["-c", "-p", "Go on."])).toMatchObject({ code: 0, out: "I will look first.\n" });
-  expect(JSON.stringify(place.server.requests[1]?.body)).toContain("outcome of this call is unknown");
+  expect(await runPacked(workspace, ["-c", "-p", "Go on."])).toMatchObject({ code: 0, out: "I will look first.\n" });
+  expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("outcome of this call is unknown");
   await expect.poll(() => isRunning(command)).toBe(false);
 });
 
 test("an agent directory that cannot be written to is one line", async () => {
-  const place = await ground([says("never")]);
-  const file = join(place.directory, "file");
+  const workspace = await createModelWorkspace([says("never")]);
+  const file = join(workspace.directory, "file");
   await writeFile(file, "");
-  const { code, out, err } = await runPacked({ ...place, agentDir: join(file, "agent") }, ["-p", "Hi"]);
+  const { code, out, err } = await runPacked({ ...workspace, agentDir: join(file, "agent") }, ["-p", "Hi"]);
   expect(code).toBe(exitCodes.failed);
   expect(out).toBe("");
   expect(err).toMatch(/^tau: .+\n/);
@@ -80,15 +80,15 @@ test("an agent directory that cannot be written to is one line", async () => {
 });
 
 test("a disk that is full is one line, and what was there is intact", async () => {
-  const place = await ground([says("First."), says("x".repeat(20_000)), says("Last.")]);
-  await runPacked(place, ["-p", "Hi"]);
+  const workspace = await createModelWorkspace([says("First."), says("x".repeat(20_000)), says("Last.")]);
+  await runPacked(workspace, ["-p", "Hi"]);
   // No file may grow beyond 8 KB: as far as the program can tell, the disk is full.
   const through = ["sh", "-c", 'ulimit -f 16; exec "$@"', "sh"];
-  const full = await runPacked(place, ["-c", "-p", "Say much."], { through });
+  const full = await runPacked(workspace, ["-c", "-p", "Say much."], { through });
   expect(full.code).toBe(exitCodes.failed);
   expect(full.err).toMatch(/^tau: .+\n/);
   expect(full.err).not.toMatch(/^\s+at /m);
-  expect(await runPacked(place, ["-c", "-p", "Again"])).toMatchObject({ code: 0, out: "Last.\n" });
+  expect(await runPacked(workspace, ["-c", "-p", "Again"])).toMatchObject({ code: 0, out: "Last.\n" });
 });
 
 test("without a key there are five lines and no stack trace", async () => {
@@ -100,11 +100,11 @@ test("without a key there are five lines and no stack trace", async () => {
 
 test("Ctrl-C in the middle of a login ends it, and nothing is stored", async () => {
   const directory = await temporaryDirectory();
-  const place = { directory, agentDir: join(directory, "agent") };
-  const run = await start(place, ["auth", "login", "anthropic", "--method", "browser"]);
+  const workspace = { directory, agentDir: join(directory, "agent") };
+  const run = await start(workspace, ["auth", "login", "anthropic", "--method", "browser"]);
   await expect.poll(() => run.said().err).toContain("https://");
   const { code, out, err } = await endWith(run, "SIGINT");
   expect({ code, out }).toEqual({ code: exitCodes.interrupted, out: "" });
   expect(err).toMatch(/\ntau auth: The login was cancelled\.\n$/);
-  expect(await readdir(place.agentDir).catch(() => [])).not.toContain("auth.json");
+  expect(await readdir(workspace.agentDir).catch(() => [])).not.toContain("auth.json");
 });

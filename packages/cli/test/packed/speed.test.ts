@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { allowance, expectWithin } from "../../../tools/test/time.ts";
-import { calls, ground, temporaryDirectory } from "../kit.ts";
+import { calls, createModelWorkspace, temporaryDirectory } from "../kit.ts";
 import { endWith, sleeping, start, type Started } from "./kit.ts";
 
 /** Resolves when the signal has arrived: two that wait at the same time would count as one. */
@@ -18,9 +18,9 @@ async function interrupt({ child }: Started): Promise<void> {
 test("an interrupt that nothing holds is over at once", async () => {
   // A thread that waits in the system would be given 400.
   await expectWithin(350, async () => {
-    const place = await ground([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
-    const run = await start(place, ["-p", "Wait."]);
-    await expect.poll(() => place.server.requests.length).toBe(1);
+    const workspace = await createModelWorkspace([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
+    const run = await start(workspace, ["-p", "Wait."]);
+    await expect.poll(() => workspace.server.requests.length).toBe(1);
     return (await endWith(run, "SIGINT")).afterMs;
   });
 });
@@ -28,8 +28,8 @@ test("an interrupt that nothing holds is over at once", async () => {
 test("the second Ctrl-C does not wait", async () => {
   // A command that nothing but SIGKILL ends takes its time to be ended.
   const command = `trap "" INT TERM HUP; ${sleeping()}`;
-  const place = await ground([calls("bash", { command })]);
-  const run = await start(place, ["--mode", "json", "Wait."]);
+  const workspace = await createModelWorkspace([calls("bash", { command })]);
+  const run = await start(workspace, ["--mode", "json", "Wait."]);
   await run.until((out) => out.includes("tool_execution_start"));
   await interrupt(run);
   const { code, afterMs } = await endWith(run, "SIGINT");
@@ -41,10 +41,10 @@ test("the second Ctrl-C does not wait for a thread that nothing else would end",
   const directory = await temporaryDirectory();
   const pipe = join(directory, "pipe");
   execFileSync("mkfifo", [pipe]);
-  const place = { directory, agentDir: join(directory, "agent") };
+  const workspace = { directory, agentDir: join(directory, "agent") };
   const writer = new Socket({ fd: openSync(pipe, "r+"), readable: false, writable: true });
   onTestFinished(() => void writer.destroy());
-  const run = await start(place, ["sessions", "import", pipe]);
+  const run = await start(workspace, ["sessions", "import", pipe]);
   // More than a pipe holds: when it is gone, the program reads, and waits for an end that does not come.
   await new Promise((resolve) => void writer.write("x".repeat(300_000), resolve));
   await interrupt(run);

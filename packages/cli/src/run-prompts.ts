@@ -1,4 +1,4 @@
-/** What print and JSON mode have in common: all prompts are sent, and then the program ends. */
+/** Print and JSON mode: sends all prompts of the command line, then ends the program. */
 import type { Model } from "@tau/ai";
 import { HarnessError, type RunOutcome } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
@@ -9,16 +9,14 @@ import { firstRunText } from "./first-run.ts";
 import { openHost } from "./open-host.ts";
 import { readInput } from "./read-input.ts";
 
-/** How such a surface shows a session. */
-export interface Presentation {
-  /** Called when all prompts were answered. `ending` is how the run ended, in one line, where that is worth one. */
-  end: (outcome: RunOutcome, ending: string | undefined) => void | Promise<void>;
-}
+/** Called after the last prompt. `reason` says in one line why the run ended, unless the answer is all there is to say. */
+export type ShowEnd = (outcome: RunOutcome, reason: string | undefined) => void;
 
-export async function sayAndEnd(
+/** `show` starts to show the session, before the first prompt. */
+export async function runPrompts(
   options: SessionOptions,
   io: Io,
-  present: (hosted: HostedSession) => Presentation,
+  show: (hosted: HostedSession) => ShowEnd,
 ): Promise<ExitCode> {
   const input = await readInput(io);
   const { messages, files } = options;
@@ -30,24 +28,26 @@ export async function sayAndEnd(
     const hosted = host.get(sessionId);
     const { model, modelProblem } = hosted.session;
     if (!model) {
-      io.err(modelProblem === undefined ? firstRunText() : `tau: ${modelProblem}\n`);
+      io.err(modelProblem === undefined ? firstRunText : `tau: ${modelProblem}\n`);
       return exitCodes.failed;
     }
-    const presentation = present(hosted);
-    const getDenied = countDenied(hosted);
+    const showEnd = show(hosted);
+    let denied = 0;
+    hosted.subscribe((item) => {
+      if (item.kind === "event" && item.event.type === "tool_denied") denied++;
+    });
     const outcome = await sendAll(hosted, options, input);
-    // A reader that stopped reading, as `head` does, does not want to hear of an interruption.
-    const ending = io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, getDenied(), model);
-    await presentation.end(outcome, ending);
-    return toExitCode(outcome, getDenied());
+    // If the reader of the output has closed it, as `head` does, that is no interruption to report.
+    showEnd(outcome, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied, model));
+    return toExitCode(outcome, denied);
   } finally {
     await host.dispose();
   }
 }
 
 /**
- * Each message is sent when the one before it is answered. Files and standard input go with the first. An empty message,
- * as from an unset variable in a script, is left out.
+ * Sends each message when the one before it is answered. Files and standard input belong to the first. Blank messages, for
+ * example from an unset variable in a script, are left out.
  */
 async function sendAll(
   hosted: HostedSession,
@@ -63,16 +63,7 @@ async function sendAll(
   return outcome;
 }
 
-/** Counts the calls that were not allowed, in all runs. */
-function countDenied(hosted: HostedSession): () => number {
-  let denied = 0;
-  hosted.subscribe((item) => {
-    if (item.kind === "event" && item.event.type === "tool_denied") denied++;
-  });
-  return () => denied;
-}
-
-/** What scripts are told. A run that a budget or the length of an answer ended is not done. */
+/** `denied` is the number of denied tool calls. A run that a limit ended has failed. Pure. */
 export function toExitCode({ end }: RunOutcome, denied: number): ExitCode {
   switch (end.kind) {
     case "done":
@@ -92,18 +83,20 @@ export function toExitCode({ end }: RunOutcome, denied: number): ExitCode {
   }
 }
 
-/** How the run ended, in one line, where the answer does not say it. */
+/** Why the run ended; undefined if it is done. Pure. */
 function formatEnd({ end }: RunOutcome, denied: number, { provider }: Pick<Model, "provider">): string | undefined {
   switch (end.kind) {
     case "done":
-    case "stopped":
-      return denied === 0 ? undefined : formatDenied(denied);
+    case "stopped": {
+      const calls = denied === 1 ? "1 tool call" : `${denied} tool calls`;
+      return denied === 0 ? undefined : `the policy denied ${calls}. Allow them in the settings, or run tau elsewhere.`;
+    }
     case "length":
       return "the answer reached its length limit.";
     case "budget":
-      return `the run was ended by its limit of ${end.limit}.`;
+      return `the run reached its limit of ${end.limit}.`;
     case "timeout":
-      return "the run was ended after 48 hours.";
+      return "the run was stopped after 48 hours.";
     case "aborted":
     case "disconnected":
       return "interrupted.";
@@ -115,9 +108,6 @@ function formatEnd({ end }: RunOutcome, denied: number, { provider }: Pick<Model
   }
 }
 
-const formatDenied = (count: number): string =>
-  `${count} ${count === 1 ? "call was" : "calls were"} not allowed by the policy. Allow what is needed, or work where it is.`;
-
-/** The message is for programs too, and names no commands. */
+/** Most messages name no command, because they are also for other programs. */
 const withLogin = (message: string, provider: string): string =>
-  message.includes("tau auth") ? message : `${message} To store a key, or another: tau auth login ${provider}`;
+  message.includes("tau auth") ? message : `${message} To store a key: tau auth login ${provider}`;

@@ -1,0 +1,63 @@
+import type { Io } from "../command.ts";
+import { UsageError } from "../errors.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { commandHelp } from "./command-help.ts";
+import { commands } from "./index.ts";
+import { type CommandArgs, parseCommandArgs, parseUsages } from "./usage.ts";
+
+/** Runs a command or subcommand. Returns nothing if it is done. */
+type Runner = (args: CommandArgs, io: Io) => Promise<ExitCode | void>;
+
+/** The code behind each command, loaded when it runs. */
+const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>>> = {
+  sessions: {
+    list: async (args, io) => (await import("./sessions-list.ts")).list(args, io),
+    tree: async (args, io) => (await import("./sessions-tree.ts")).showTree(args, io),
+    show: async (args, io) => (await import("./sessions-show.ts")).show(args, io),
+    switch: async (args, io) => (await import("./sessions-change.ts")).switchTo(args, io),
+    branch: async (args, io) => (await import("./sessions-change.ts")).branchFrom(args, io),
+    rename: async (args, io) => (await import("./sessions-change.ts")).rename(args, io),
+    delete: async (args, io) => (await import("./sessions-delete.ts")).deleteSessions(args, io),
+    restore: async (args, io) => (await import("./sessions-delete.ts")).restoreSessions(args, io),
+    export: async (args, io) => (await import("./sessions-export.ts")).exportSession(args, io),
+    import: async (args, io) => (await import("./sessions-import.ts")).importFile(args, io),
+    repair: async (args, io) => (await import("./sessions-repair.ts")).repair(args, io),
+  },
+  models: async (args, io) => (await import("./models.ts")).listModels(args, io),
+  auth: {
+    login: async (args, io) => (await import("./auth-login.ts")).login(args, io),
+    logout: async (args, io) => (await import("./auth-login.ts")).logout(args, io),
+    status: async (args, io) => (await import("./auth-status.ts")).showStatus(args, io),
+  },
+  config: {
+    get: async (args, io) => (await import("./config.ts")).get(args, io),
+    set: async (args, io) => (await import("./config.ts")).set(args, io),
+    unset: async (args, io) => (await import("./config.ts")).unset(args, io),
+    edit: async (args, io) => (await import("./config.ts")).edit(args, io),
+    path: async (args, io) => (await import("./config.ts")).printPath(args, io),
+    schema: async (args, io) => (await import("./config.ts")).printSchema(args, io),
+  },
+  doctor: async (args, io) => (await import("./doctor.ts")).runChecks(args, io),
+  completion: { bash: async (args, io) => (await import("./completion.ts")).printBashScript(args, io) },
+  demo: async (args, io) => (await import("./demo.ts")).runDemo(args, io),
+  help: async (args, io) => (await import("./help-topics.ts")).showTopic(args, io),
+};
+
+/** Parses the arguments of a command and runs it. Throws `UsageError` if they do not fit a usage line. */
+export async function runCommand(name: string, args: readonly string[], io: Io): Promise<ExitCode | void> {
+  const command = commands.find((candidate) => candidate.name === name)!;
+  const parsed = parseCommandArgs(parseUsages(command), args);
+  switch (parsed.kind) {
+    case "help":
+      return io.out(commandHelp(command));
+    case "mistake": {
+      const { didYouMean } = await import("@tau/ai");
+      const { message, wanted, known = [] } = parsed;
+      throw new UsageError(`${message}.${wanted === undefined ? "" : didYouMean(wanted, known)}`);
+    }
+    case "args": {
+      const runner = runners[name]!;
+      return await (typeof runner === "function" ? runner : runner[parsed.args.subcommand]!)(parsed.args, io);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * The grammar of commands. Help, parsing and completion all read the same usage lines, so that they cannot disagree. Pure.
+ *
+ * `tau sessions export SESSION [--format html|md|jsonl] [-o, --output FILE]  Write it to a file`: capitals stand for
+ * arguments, brackets for what is optional, dots for one or more, and two spaces begin the summary.
+ */
+import type { Command } from "../command.ts";
+import { readTokens } from "../tokens.ts";
+
+export interface UsageFlag {
+  /** Without dashes. */
+  name: string;
+  short?: string;
+  /** The name of its value in help; absent if the flag takes none. */
+  value?: string;
+  choices?: readonly string[];
+  isRequired: boolean;
+}
+
+export interface UsagePositional {
+  name: string;
+  isOptional: boolean;
+  isMany: boolean;
+}
+
+export interface Usage {
+  /** Without the summary. */
+  line: string;
+  summary: string;
+  /** Empty for a command that has none. */
+  subcommand: string;
+  flags: readonly UsageFlag[];
+  positionals: readonly UsagePositional[];
+}
+
+export function parseUsage(text: string): Usage {
+  const [line = "", summary = ""] = text.split(/ {2,}/, 2);
+  // The value of a flag belongs to it, with brackets or without.
+  const parts = line.match(/\[[^\]]*\]|-{1,2}[a-z][^\s]*(?: [A-Z]+\b)?|\S+/g)?.slice(2) ?? [];
+  const subcommand = parts[0]?.match(/^[a-z].*/) ? parts.shift()! : "";
+  const flags: UsageFlag[] = [];
+  const positionals: UsagePositional[] = [];
+  for (const part of parts) {
+    const isOptional = part.startsWith("[");
+    const inner = isOptional ? part.slice(1, -1) : part;
+    if (inner.startsWith("-")) flags.push(parseFlag(inner, !isOptional));
+    else positionals.push({ name: inner.replace("...", ""), isOptional, isMany: inner.endsWith("...") });
+  }
+  return { line, summary, subcommand, flags, positionals };
+}
+
+function parseFlag(text: string, isRequired: boolean): UsageFlag {
+  const items = text.split(/[ ,]+/);
+  const short = items.find((item) => /^-[a-z]$/.test(item))?.slice(1);
+  const name = items.find((item) => item.startsWith("--"))?.slice(2) ?? short ?? "";
+  const value = items.find((item) => !item.startsWith("-"));
+  return {
+    name,
+    isRequired,
+    ...(short !== undefined && { short }),
+    ...(value !== undefined && { value }),
+    ...(value?.includes("|") && { choices: value.split("|") }),
+  };
+}
+
+export const parseUsages = ({ usage }: Pick<Command, "usage">): Usage[] => usage.map(parseUsage);
+
+/** The arguments of a command, checked against its usage. */
+export interface CommandArgs {
+  subcommand: string;
+  /** In the order of the usage line; if the last one may be repeated, all further arguments follow. */
+  positionals: readonly string[];
+  has: (flag: string) => boolean;
+  value: (flag: string) => string | undefined;
+}
+
+export type ParsedCommand =
+  | { kind: "args"; args: CommandArgs }
+  | { kind: "help" }
+  /** If `wanted` is given, it is not one of the `known` names. */
+  | { kind: "mistake"; message: string; wanted?: string; known?: readonly string[] };
+
+export function parseCommandArgs(usages: readonly Usage[], args: readonly string[]): ParsedCommand {
+  const subcommands = usages.map(({ subcommand }) => subcommand).filter((name) => name !== "");
+  if (subcommands.length === 0) return parseArgs(usages[0]!, args);
+  const [first, ...rest] = args;
+  if (first === "--help" || first === "-h") return { kind: "help" };
+  if (first === undefined) return createMistake(`name a subcommand: ${subcommands.join(", ")}`);
+  const usage = usages.find(({ subcommand }) => subcommand === first);
+  if (usage) return parseArgs(usage, rest);
+  return { ...createMistake(`there is no subcommand ${JSON.stringify(first)}`), wanted: first, known: subcommands };
+}
+
+const createMistake = (message: string) => ({ kind: "mistake" as const, message });
+
+function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
+  const options = usage.flags.map(({ name, short, value }) => ({ name, short, takesValue: value !== undefined }));
+  const values = new Map<string, string | undefined>();
+  const positionals: string[] = [];
+  for (const token of readTokens(args, options)) {
+    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const { rawName, value } = token;
+    if (token.name === "help" || rawName === "-h") return { kind: "help" };
+    const flag = usage.flags.find(({ name, short }) => name === token.name || short === token.name);
+    if (!flag) {
+      const known = usage.flags.map(({ name }) => `--${name}`);
+      return { ...createMistake(`there is no option ${rawName}`), wanted: rawName, known };
+    }
+    const problem = findValueProblem(flag, rawName, value);
+    if (problem !== undefined) return createMistake(problem);
+    values.set(flag.name, value);
+  }
+  const problem = findPositionalProblem(usage, positionals) ?? findMissingFlag(usage, values);
+  if (problem !== undefined) return createMistake(problem);
+  const { subcommand } = usage;
+  const has = (name: string) => values.has(name);
+  return { kind: "args", args: { subcommand, positionals, has, value: (name) => values.get(name) } };
+}
+
+function findValueProblem({ value: name, choices }: UsageFlag, rawName: string, value: string | undefined) {
+  if (name === undefined) return value === undefined ? undefined : `${rawName} takes no value`;
+  if (value === undefined || value.startsWith("--")) return `${rawName} needs a value: ${rawName} ${name}`;
+  if (!choices || choices.includes(value)) return undefined;
+  return `${rawName} takes ${choices.join(", ")}, not ${JSON.stringify(value)}`;
+}
+
+function findPositionalProblem({ positionals }: Usage, values: readonly string[]): string | undefined {
+  const missing = positionals.find(({ isOptional }, index) => !isOptional && values[index] === undefined);
+  if (missing) return `${missing.name} is missing`;
+  if (positionals.at(-1)?.isMany || values.length <= positionals.length) return undefined;
+  return `${JSON.stringify(values[positionals.length])} is one argument too many`;
+}
+
+function findMissingFlag({ flags }: Usage, values: ReadonlyMap<string, unknown>): string | undefined {
+  const missing = flags.find(({ name, isRequired }) => isRequired && !values.has(name));
+  return missing && `--${[missing.name, missing.value].filter(Boolean).join(" ")} is missing`;
+}

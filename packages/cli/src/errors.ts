@@ -1,0 +1,21 @@
+import type { HarnessErrorCode } from "@tau/harness";
+import { type ExitCode, exitCodes } from "./exit-codes.ts";
+
+/** The command line is wrong. The message is one or more sentences; `main` adds where to read more. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** Errors of the harness that mean the same: the user named something that does not exist, and nothing was tried. */
+const usageCodes: ReadonlySet<unknown> = new Set([
+  "invalid_input",
+  "session_not_found",
+  "unknown_entry",
+  "unknown_model",
+] satisfies HarnessErrorCode[]);
+
+export function getErrorExitCode(error: unknown): ExitCode {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  if (code === ("aborted" satisfies HarnessErrorCode)) return exitCodes.interrupted;
+  return error instanceof UsageError || usageCodes.has(code) ? exitCodes.usage : exitCodes.failed;
+}
