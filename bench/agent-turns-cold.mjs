@@ -1,4 +1,4 @@
-/** The first turns that a process takes, while V8 still compiles: prints what one cost, in µs of CPU. */
+/** Runs turns in a new process, while V8 still compiles, and prints the CPU time of one in µs. */
 import { Agent } from "@tau/agent";
 import { cpuSince, echoTool, model, toolStream } from "./memory-model.mjs";
 

@@ -13,8 +13,8 @@ export class Abort {
   readonly #clock: Clock;
   /** The end of the grace period, once the run is aborted. */
   #deadlineMs = 0;
-  /** Called on abort. A thousand calls may wait at once; Node warns of so many listeners on one signal. */
-  readonly #onAbort = new Set<() => void>();
+  /** The waits of `settle`. A thousand calls may wait at once; Node warns of so many listeners on one signal. */
+  readonly #waits = new Set<Wait>();
 
   constructor(caller: AbortSignal | undefined, clock: Clock) {
     this.#caller = caller;
@@ -35,7 +35,7 @@ export class Abort {
     if (this.isAborted) return;
     this.#deadlineMs = this.#clock.monotonic() + graceMs;
     this.#controller.abort(reason);
-    for (const onAbort of this.#onAbort) onAbort();
+    for (const wait of this.#waits) this.#startTimer(wait);
   }
 
   /** Stops listening to the caller's signal. */
@@ -48,27 +48,35 @@ export class Abort {
    * After that it is abandoned: its outcome is ignored. Never rejects.
    */
   settle<T>(work: () => T | PromiseLike<T>): Promise<Settled<T>> {
-    return new Promise((resolve) => {
-      let cancelTimer = () => {};
-      const startTimer = () => {
-        const remainingMs = Math.max(0, this.#deadlineMs - this.#clock.monotonic());
-        cancelTimer = this.#clock.setTimer(remainingMs, () => resolve({ kind: "abandoned" }));
-      };
-      const finish = (outcome: Settled<T>) => {
-        this.#onAbort.delete(startTimer);
-        cancelTimer();
-        resolve(outcome);
-      };
+    return new Promise<Settled<T>>((resolve) => {
+      const wait: Wait<T> = { resolve, cancelTimer: undefined };
+      this.#waits.add(wait);
+      if (this.isAborted) this.#startTimer(wait);
       start(work).then(
-        (value) => finish({ kind: "done", value }),
-        (error: unknown) => finish({ kind: "failed", error }),
+        (value) => this.#finish(wait, { kind: "done", value }),
+        (error: unknown) => this.#finish(wait, { kind: "failed", error }),
       );
-      if (this.isAborted) startTimer();
-      else this.#onAbort.add(startTimer);
     });
   }
 
+  #startTimer(wait: Wait): void {
+    const remainingMs = Math.max(0, this.#deadlineMs - this.#clock.monotonic());
+    wait.cancelTimer = this.#clock.setTimer(remainingMs, () => this.#finish(wait, { kind: "abandoned" }));
+  }
+
+  #finish<T>(wait: Wait<T>, outcome: Settled<T>): void {
+    this.#waits.delete(wait);
+    wait.cancelTimer?.();
+    wait.resolve(outcome);
+  }
+
   readonly #onCallerAbort = () => this.now(this.#caller?.reason);
+}
+
+interface Wait<T = never> {
+  readonly resolve: (outcome: Settled<T>) => void;
+  /** Set once the run is aborted. */
+  cancelTimer: (() => void) | undefined;
 }
 
 /** A promise for the outcome of `work`, also when it returns no promise or throws at once. */

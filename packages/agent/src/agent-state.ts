@@ -28,10 +28,10 @@ export class LiveAgentState {
   /** A plain object, so that it can be spread and written as JSON. Applications see its run fields as read-only. */
   readonly fields: Writable<AgentState>;
   /** One id for each call that is being executed: two calls may share an id. */
-  #pendingIds: string[] = [];
+  readonly #pendingIds: string[] = [];
 
   constructor(initial: InitialAgentState = {}) {
-    this.fields = createFields(initial);
+    this.fields = createFields(initial, this.#pendingIds);
   }
 
   begin(): void {
@@ -64,10 +64,10 @@ export class LiveAgentState {
         this.fields.messages.push(event.message);
         return;
       case "tool_execution_start":
-        this.#setPending([...this.#pendingIds, event.toolCallId]);
+        this.#pendingIds.push(event.toolCallId);
         return;
       case "tool_execution_end":
-        this.#setPending(this.#pendingIds.toSpliced(this.#pendingIds.indexOf(event.toolCallId), 1));
+        this.#pendingIds.splice(this.#pendingIds.indexOf(event.toolCallId), 1);
         return;
       case "turn_end":
         if (isAssistant(event.message))
@@ -84,18 +84,12 @@ export class LiveAgentState {
 
   #resetRun(): void {
     this.fields.streamingMessage = undefined;
-    this.#setPending([]);
-  }
-
-  /** Creates a new set, so that code which kept the previous one does not see it change. */
-  #setPending(ids: string[]): void {
-    this.#pendingIds = ids;
-    this.fields.pendingToolCalls = new Set(ids);
+    this.#pendingIds.length = 0;
   }
 }
 
 /** Assigning `tools` or `messages` copies the list. */
-function createFields(initial: InitialAgentState): Writable<AgentState> {
+function createFields(initial: InitialAgentState, pendingIds: readonly string[]): Writable<AgentState> {
   let thinkingLevel = toThinkingLevel(initial.thinkingLevel);
   let tools = [...(initial.tools ?? [])];
   let messages = [...(initial.messages ?? [])];
@@ -122,7 +116,9 @@ function createFields(initial: InitialAgentState): Writable<AgentState> {
     },
     isStreaming: false,
     streamingMessage: undefined,
-    pendingToolCalls: new Set(),
+    get pendingToolCalls() {
+      return new Set(pendingIds);
+    },
     errorMessage: undefined,
   };
 }

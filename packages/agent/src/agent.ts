@@ -7,7 +7,6 @@ import { AgentError } from "./errors.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
 import { emptyAnswer } from "./run.ts";
 import type {
-  AgentContext,
   AgentEvent,
   AgentLoopConfig,
   AgentLoopTurnUpdate,
@@ -287,18 +286,24 @@ export class Agent extends AgentSettings {
 
   /** Applies what was set on the agent since the last turn to the next one; the application's hook takes precedence. */
   #createTurnUpdater(): NonNullable<AgentLoopConfig["prepareNextTurn"]> {
-    let previous = this.#getTurnSettings();
-    return async (turn) => {
-      const current = this.#getTurnSettings();
-      const changes = getChanges(previous, current, turn.context);
-      previous = current;
-      return { ...changes, ...(await this.prepareNextTurn?.(turn)) };
+    const { state } = this;
+    const applied = {
+      model: state.model,
+      thinkingLevel: state.thinkingLevel,
+      systemPrompt: state.systemPrompt,
+      tools: [...state.tools],
     };
-  }
-
-  #getTurnSettings(): TurnSettings {
-    const { model, thinkingLevel, systemPrompt, tools } = this.state;
-    return { model, thinkingLevel, systemPrompt, tools: [...tools] };
+    return async (turn) => {
+      const { model, thinkingLevel, systemPrompt, tools } = state;
+      const update: AgentLoopTurnUpdate = {};
+      if (model !== applied.model) update.model = applied.model = model;
+      if (thinkingLevel !== applied.thinkingLevel) update.thinkingLevel = applied.thinkingLevel = thinkingLevel;
+      if (systemPrompt !== applied.systemPrompt || !isSameList(tools, applied.tools)) {
+        Object.assign(applied, { systemPrompt, tools: [...tools] });
+        update.context = { ...turn.context, systemPrompt, tools };
+      }
+      return { ...update, ...(await this.prepareNextTurn?.(turn)) };
+    };
   }
 
   /** Applies an event to the state, then notifies the listeners. */
@@ -356,19 +361,6 @@ async function notifyRest(
   const [outcome] = await Promise.allSettled([first]);
   await notify(rest, event, signal);
   if (outcome.status === "rejected") throw outcome.reason;
-}
-
-/** What may be set on an agent during a run, and takes effect in the next turn. */
-type TurnSettings = Readonly<Pick<AgentState, "model" | "thinkingLevel" | "systemPrompt" | "tools">>;
-
-function getChanges(previous: TurnSettings, current: TurnSettings, context: AgentContext): AgentLoopTurnUpdate {
-  const { model, thinkingLevel, systemPrompt, tools } = current;
-  const hasContext = systemPrompt !== previous.systemPrompt || !isSameList(tools, previous.tools);
-  return {
-    ...(model !== previous.model && { model }),
-    ...(thinkingLevel !== previous.thinkingLevel && { thinkingLevel }),
-    ...(hasContext && { context: { ...context, systemPrompt, tools } }),
-  };
 }
 
 const isSameList = (a: readonly AgentTool[], b: readonly AgentTool[]) =>

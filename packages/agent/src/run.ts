@@ -124,7 +124,7 @@ export function hasOnlyLlmMessages(context: WorkingContext): boolean {
   return count === messages.length;
 }
 
-/** What a hook has to return: code without types may return anything. */
+/** A value that a hook has to return: code without types may return anything. */
 export interface ExpectedValue {
   readonly name: string;
   matches(value: unknown): boolean;

@@ -117,10 +117,10 @@ describe("calls", () => {
       tools: [tool],
     });
     expect(both.messages.at(-1)!.role).toBe("toolResult");
-    const one = await outcomes([call("echo", { value: "end" }, "1"), call("echo", { value: "go" }, "2")], {
+    const onlyFirst = await outcomes([call("echo", { value: "end" }, "1"), call("echo", { value: "go" }, "2")], {
       tools: [tool],
     });
-    expect(one.messages.at(-1)!.role).toBe("assistant");
+    expect(onlyFirst.messages.at(-1)!.role).toBe("assistant");
   });
 
   test("report updates while the tool runs, and none once it has settled", async () => {

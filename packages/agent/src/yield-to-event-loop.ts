@@ -13,12 +13,12 @@ const waiting: (() => void)[] = [];
  * Lets the event loop serve timers and sockets, if that has not happened for a while. Agents whose models and tools
  * answer at once would otherwise run in the microtask queue alone and block the process.
  */
-export async function yieldToEventLoop(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   if (waiting.length === 0) {
-    if (systemClock.monotonic() - lastYieldMs < maxSliceMs) return;
+    if (systemClock.monotonic() - lastYieldMs < maxSliceMs) return Promise.resolve();
     schedule(resumeNext);
   }
-  await new Promise<void>((resolve) => waiting.push(resolve));
+  return new Promise((resolve) => waiting.push(resolve));
 }
 
 function resumeNext(): void {

@@ -5,7 +5,6 @@ import { AiError, getErrorMessage } from "./errors.ts";
 import type { ToolCall } from "./message.ts";
 import { toJsonSchema } from "./schema/adapt.ts";
 import { copyValue, createCoercion, withoutPrototypes } from "./schema/coerce.ts";
-import { plainCheck } from "./schema/plain.ts";
 
 /** Finds the tool a call names and validates the call's arguments. Throws `AiError` when either fails. */
 export function validateToolCall(tools: readonly Tool[], toolCall: ToolCall): ToolCall["arguments"] {
@@ -86,15 +85,12 @@ function getValidator(tool: Tool): Validator {
 
 function schemaValidator(tool: Tool): Validator {
   const schema = toJsonSchema(tool.parameters);
-  const isPlainlyValid = plainCheck(schema);
-  // A schema that is not plain may be broken, and that is said at once.
-  let known = isPlainlyValid ? undefined : compile(tool.name, schema);
-  const compiled = () => (known ??= compile(tool.name, schema));
+  const compiled = compile(tool.name, schema);
   const json = JSON.stringify(schema);
   const hasDefaults = json.includes('"default":');
   // Only parameters with the names of inherited properties need the slower way.
   const bare = inherited.some((name) => json.includes(`"${name}"`)) ? withoutPrototypes : (value: unknown) => value;
-  const isValid = (value: unknown) => isPlainlyValid?.(value) === true || compiled().Check(bare(value));
+  const isValid = (value: unknown) => compiled.Check(bare(value));
   const coerce = createCoercion(schema);
   return (received) => {
     const asItIs = isValid(received);
@@ -103,7 +99,7 @@ function schemaValidator(tool: Tool): Validator {
     if (isValid(coerced)) return { kind: "valid", value: coerced };
     // Only a default that the schema itself does not take gets here.
     if (asItIs) return { kind: "valid", value: received };
-    const [, errors] = compiled().Errors(bare(coerced));
+    const [, errors] = compiled.Errors(bare(coerced));
     return { kind: "invalid", problems: describeErrors(errors) };
   };
 }

@@ -8,7 +8,7 @@ import { openaiCompletionsDialect } from "../src/testing/dialects/openai-complet
 import { text } from "../src/testing/script.ts";
 import { startWireServer, type WireReply, type WireServer } from "../src/testing/wire-server.ts";
 import { cloudflareAIProvider } from "./cloudflare.ts";
-import { user } from "./contexts.ts";
+import { user } from "./protocols/kit.ts";
 
 const hello: Context = { messages: [user("Hello")] };
 const answer: WireReply = { kind: "answer", answer: { content: [text("Hi.")] } };

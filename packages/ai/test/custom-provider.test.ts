@@ -21,7 +21,7 @@ import {
   cloudflareDialect,
   cloudflareFailure,
 } from "./cloudflare.ts";
-import { assistant, pixel, result, user, weatherTool } from "./contexts.ts";
+import { assistant, pixel, result, user, weatherTool } from "./protocols/kit.ts";
 
 const hello: Context = { systemPrompt: "Be brief.", messages: [user("Hello")] };
 

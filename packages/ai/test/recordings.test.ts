@@ -11,7 +11,7 @@ import { createFakeClock } from "../src/testing/fake-clock.ts";
 import { startWireServer } from "../src/testing/wire-server.ts";
 import { AwsEventStreamFramer } from "../src/transport/aws-event-stream.ts";
 import { SseFramer } from "../src/transport/sse.ts";
-import { readRecording } from "./recording.ts";
+import { readRecording } from "./protocols/kit.ts";
 
 const directory = join(import.meta.dirname, "recordings");
 

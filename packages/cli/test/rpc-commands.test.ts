@@ -605,7 +605,11 @@ const cases: Readonly<Record<CommandName, Case>> = {
     args: ["--exclude-tools", "bash"],
     async sees({ client }) {
       const { tools } = await client.call("get_tools");
-      expect(tools.find(({ name }) => name === "read")).toMatchObject({ active: true });
+      expect(tools.find(({ name }) => name === "read")).toMatchObject({
+        active: true,
+        readOnly: true,
+        shows: "excerpt",
+      });
       expect(tools.find(({ name }) => name === "bash")).toMatchObject({ active: false });
     },
   },

@@ -108,6 +108,10 @@ export interface ToolData {
   name: string;
   label: string;
   description: string;
+  /** How its results are drawn. */
+  shows?: "text" | "command" | "diff" | "excerpt" | "matches" | "list" | "image";
+  /** Its calls change nothing. */
+  readOnly: boolean;
   /** Whether the model is shown it. */
   active: boolean;
   /** Why it is not shown, where a layer left it out. */

@@ -1,4 +1,4 @@
-/** All tools on one ground: they share the queue of file changes, what was shown of files, and the running jobs. */
+/** Creates all tools of a session: they share the queue of file changes, what was shown of files, and the running jobs. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { definitions, type ToolName } from "./definitions.ts";
 import { createFiles, type Files } from "./platform/files.ts";
@@ -14,7 +14,7 @@ export interface ToolsOptions {
   files?: Files;
   /** Default: real processes, as they are. */
   spawn?: Spawn;
-  /** What `bash` cleans of secrets and gives to commands. Default: our own environment. */
+  /** The environment that `bash` gives to commands, without secrets. Default: our own. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that `bash` gives to commands as they are. */
   addedEnv?: Readonly<Record<string, string>>;
@@ -22,25 +22,25 @@ export interface ToolsOptions {
   shell?: string;
   /** Comes before every command, on a line of its own. */
   commandPrefix?: string;
-  /** Whether `read` makes images smaller that are larger than models like. Default true. */
+  /** Whether `read` makes images smaller that are too large for models. Default true. */
   resizesImages?: boolean;
   /** Where `bash` keeps long output. Default: private files among the system's temporary ones, removed by `dispose`. */
   outputDirectory?: string;
   /** How much of the machine a command with all it starts may take. */
   limits?: Partial<Limits>;
   /**
-   * What holds the processes of a command. Default: a pid namespace, where one works. In one, root cannot mount, and an
-   * ordinary user cannot become another: `sudo` fails. `best effort` leaves both, and lets commands read our environment.
+   * What contains the processes of a command. Default: a pid namespace, where one works. In one, root cannot mount, and
+   * an ordinary user cannot become another: `sudo` fails. `best effort` allows both, and lets commands read our environment.
    */
   containment?: "pid namespace" | "best effort";
   clock?: Clock;
   ids?: Ids;
 }
 
-/** All that there are, in the order in which a model is told of them. */
+/** All tools, in the order in which a model is told of them. */
 export const toolNames = Object.keys(definitions) as readonly ToolName[];
 
-/** What a coding agent gets when nothing else is said. `hashline_patch` is for those who ask for it. */
+/** The tools of a coding agent by default. `hashline_patch` has to be chosen. */
 export const defaultToolNames: readonly ToolName[] = toolNames.filter((name) => name !== "hashline_patch");
 
 export interface Tools {
@@ -59,7 +59,7 @@ const loadSpawn = once(async () => (await import("./platform/spawn.ts")).createS
 /** One for all sets of tools: what is known of the system, and the watchdog, are then shared too. */
 const defaultSpawn: Spawn = async (request) => await (await loadSpawn())(request);
 
-/** Dispose of what it returns when the session ends: jobs live until then. */
+/** The caller must call `dispose` when the session ends: jobs run until then. */
 export function createTools(options: ToolsOptions): Tools {
   const jobs = createJobs({ clock: options.clock ?? systemClock });
   const makers = createMakers(options, jobs);
@@ -76,10 +76,10 @@ export function createTools(options: ToolsOptions): Tools {
 
 type Make = () => Promise<DescribedTool>;
 
-/** How each tool is made. What a tool does is more to load than what is said of it, and most runs call few of them. */
+/** How each tool is created. Implementations are loaded when they are needed, since most runs call few tools. */
 function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
   const { cwd, files = createFiles(), clock = systemClock, ids = systemIds, resizesImages = true } = options;
-  // As they are now: what is changed later is not meant for these tools.
+  // Copied, so that later changes of the caller's objects do not reach the tools.
   const env = { ...(options.env ?? process.env) };
   const addedEnv = { ...options.addedEnv };
   const limits = { ...options.limits };
@@ -131,13 +131,13 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
   return makers satisfies Record<ToolName, () => Promise<unknown>> as unknown as Record<ToolName, Make>;
 }
 
-/** A tool that is made when it is first called. */
+/** A tool whose implementation is loaded when it is first called. */
 function lateTool(definition: (typeof definitions)[ToolName], make: Make): DescribedTool {
   const tool = once(make);
-  return { ...definition, execute: async (...given) => await (await tool()).execute(...given) } as DescribedTool;
+  return { ...definition, execute: async (...call) => await (await tool()).execute(...call) } as DescribedTool;
 }
 
-/** One that failed is tried again. */
+/** Calls `make` once. After a failure it is called again. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

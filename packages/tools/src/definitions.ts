@@ -1,6 +1,6 @@
 /**
- * What a model, a person and a policy are told of each tool, apart from what the tools do: every session needs the one from
- * its beginning, and the other only when a tool is first called.
+ * What each tool is: what a model is told of it, and how it describes its calls. Every session needs this from its
+ * beginning, and the implementations only when a tool is first called.
  */
 import { StringEnum } from "@tau/ai";
 import * as Type from "typebox";
@@ -29,7 +29,7 @@ type Definition = Omit<DescribedTool, "execute">;
 
 const atOnce = `${defaultMaxLines} lines or ${defaultMaxBytes / 1024} KB`;
 
-/** How much each shows when nobody says. */
+/** How many results each tool shows by default. */
 export const defaultLimits = { grep: 100, find: 1_000, ls: 500 } as const;
 
 /** Guidelines that several tools give: each is said once, if any of them is there. */

@@ -18,11 +18,11 @@ export type ToolsErrorCode =
   | "aborted"
   | "timeout";
 
-/** What tools throw on purpose; the agent makes an outcome of it. */
+/** The expected failure of a tool call; the agent makes an outcome of it. */
 export class ToolsError extends Error {
   override readonly name = "ToolsError";
   readonly code: ToolsErrorCode;
-  /** What the result's details would have been, where there is something to tell. */
+  /** The details that the result would have had, where there are any. */
   readonly details: unknown;
 
   constructor(code: ToolsErrorCode, message: string, options?: { cause?: unknown; details?: unknown }) {

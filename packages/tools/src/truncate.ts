@@ -1,4 +1,4 @@
-/** What a model is shown of something long. Whole lines only. Pure. */
+/** Cuts long texts to what a model is shown. Whole lines only. Pure. */
 
 export const defaultMaxLines = 2_000;
 export const defaultMaxBytes = 50 * 1024;
@@ -8,7 +8,7 @@ export interface Truncation {
   /** Lines that are shown, and lines there were. */
   shownLines: number;
   totalLines: number;
-  /** What made it too long; undefined when nothing is missing. */
+  /** The limit that was exceeded; undefined when nothing is missing. */
   by: "lines" | "bytes" | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface TruncationLimits {
   maxBytes?: number;
 }
 
-/** Keeps the beginning. A first line that is too long alone leaves nothing: say so instead. */
+/** Keeps the beginning. Keeps nothing when the first line alone is too long: the caller must say so. */
 export function keepHead(text: string, limits: TruncationLimits = {}): Truncation {
   return keep(text, limits, "head");
 }

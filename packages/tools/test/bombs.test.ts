@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { describeExcess, type Limits, resolveLimits, toRlimits } from "../src/shell/limits.ts";
 import { createProcessTable, parseLoad } from "../src/shell/process-tree.ts";
-import { hasGrown, type Look, watchLimits } from "../src/shell/watch.ts";
+import { hasGrown, type Check, watchLimits } from "../src/shell/watch.ts";
 import { containments, processesWith, shell, uniqueSleep, zombies } from "./shell-kit.ts";
 import { allowance, measureLoopDelay } from "./time.ts";
 
@@ -125,7 +125,7 @@ describe("the limits", () => {
     fc.assert(
       fc.property(growth, (steps) => {
         const load = { tasks: 300, usedBytes: 5_000, lastPid: 1 };
-        let last: Look = { load, usage: { processes: 0, memoryBytes: 0 }, atMs: 0 };
+        let last: Check = { load, usage: { processes: 0, memoryBytes: 0 }, atMs: 0 };
         const usage = { processes: 0, memoryBytes: 0 };
         const now = { ...load };
         for (const { tasks, bytes } of steps) {

@@ -248,14 +248,14 @@ describe("a header that lies", () => {
     expect(await measureShowing(write(picture))).toBeLessThan(1_200 * 1024 ** 2);
   });
 
-  test("a module that does not tell its memory in the plain way is not run", () => {
+  test("a module that declares its memory in another way is not run", () => {
     const head = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
     expect([...limitMemory(Uint8Array.of(...head, 1, 1, 0, 5, 3, 1, 0, 2, 10, 1, 0), 16_384)]).toEqual([
       ...head,
       ...Buffer.from("01 01 00 05 06 01 01 02 80 80 01 0a 01 00".replaceAll(" ", ""), "hex"),
     ]);
     for (const memory of [[], [5, 4, 1, 1, 2, 9], [5, 1, 0]]) {
-      expect(() => limitMemory(Uint8Array.of(...head, ...memory), 16_384)).toThrow(/does not say/);
+      expect(() => limitMemory(Uint8Array.of(...head, ...memory), 16_384)).toThrow(/does not declare/);
     }
   });
 });

@@ -174,7 +174,7 @@ async function countOrders(
   return orders;
 }
 
-const timeoutMs = 60_000;
+const timeoutMs = 300_000;
 
 describe("in every order of up to six steps, the laws hold", () => {
   test("for runAgentLoop with every action of the user", { timeout: timeoutMs }, async () => {
@@ -202,6 +202,9 @@ describe("in every order of up to six steps, the laws hold", () => {
 
   test("for an Agent that is steered, interrupted and aborted", { timeout: timeoutMs }, async () => {
     expect(await countOrders("agent", scenarios, ["abort", "steer", "interrupt"], 3)).toBeGreaterThan(3_000);
+  });
+
+  test("for an Agent that is interrupted and has follow-ups", { timeout: timeoutMs }, async () => {
     expect(await countOrders("agent", scenarios, ["followUp", "interrupt"], 2)).toBeGreaterThan(500);
     const { "an answer that arrives slowly": answer, "two sequential calls": sequence } = scenarios;
     const all = ["abort", "steer", "interrupt", "followUp"] as const;

@@ -14,7 +14,7 @@ export interface Queued {
   isCleared: boolean;
 }
 
-/** What was observed, and where violations of laws are recorded. */
+/** The observed run, and a record of the laws that it violates. */
 export interface Observation {
   readonly script: Script;
   readonly events: readonly AgentEvent[];
@@ -90,7 +90,7 @@ const isUnordered = ({ name }: ToolCall) => name === toolNames.unordered;
 const mustWait = (call: ToolCall, other: ToolCall) =>
   !isUnordered(call) && !isUnordered(other) && (call.name !== toolNames.read || other.name !== toolNames.read);
 
-/** What starts, ends; what is inside ends first; and `_end` events repeat what the events before them reported. */
+/** Every `_start` has its `_end`, inner ones end first, and `_end` events agree with the events before them. */
 export function checkEvents(observation: Observation): void {
   const { events, script } = observation;
   let isRunning = false;

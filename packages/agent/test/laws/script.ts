@@ -74,14 +74,14 @@ export const actions = [
 export type Action = (typeof actions)[number];
 
 export interface Script {
-  /** What is called: `runAgentLoop`, `agentLoop`, `runAgentLoopContinue`, or an `Agent`. */
+  /** The tested function or class: `runAgentLoop`, `agentLoop`, `runAgentLoopContinue`, or an `Agent`. */
   api: "sink" | "stream" | "continue" | "agent";
   execution?: ToolExecutionMode;
   queues?: "all" | "one-at-a-time";
   answers: AnswerPlan[];
   hooks?: HookPlan[];
   listeners?: ListenerPlan[];
-  /** What the user does, each in a step of its own. */
+  /** Actions of the user, each in a step of its own. */
   actions?: Action[];
 }
 

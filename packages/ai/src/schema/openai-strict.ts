@@ -79,13 +79,13 @@ function convert(schema: unknown, position: SchemaDepth, conversion: Conversion)
   if (schema["allOf"] !== undefined) {
     // Generators write a reference with a description as `allOf` with one member.
     const [member, ...others] = asArray(schema["allOf"]);
-    const inner = keys.length > 1 || others.length > 0 ? undefined : convert(member, deeper(position), conversion);
+    const inner = keys.length > 1 || others.length > 0 ? undefined : convert(member, descend(position), conversion);
     return inner?.["$ref"] === undefined ? inner && { ...inner, ...description } : inner;
   }
   if (schema["anyOf"] !== undefined || schema["oneOf"] !== undefined) {
     if (keys.length > 1) return undefined;
     const members = asArray(schema["anyOf"] ?? schema["oneOf"]);
-    const variants = members.map((member) => convert(member, deeper(position), conversion));
+    const variants = members.map((member) => convert(member, descend(position), conversion));
     return variants.length > 0 && variants.every(isRecord) ? { ...description, anyOf: variants } : undefined;
   }
   if (schema["enum"] !== undefined || schema["const"] !== undefined) {
@@ -96,7 +96,7 @@ function convert(schema: unknown, position: SchemaDepth, conversion: Conversion)
   return typed && { ...description, ...typed };
 }
 
-const deeper = (position: SchemaDepth, levels = 0): SchemaDepth => ({
+const descend = (position: SchemaDepth, levels = 0): SchemaDepth => ({
   level: position.level + levels,
   depth: position.depth + 1,
 });
@@ -177,7 +177,7 @@ function convertObject(schema: JsonSchema, position: SchemaDepth, conversion: Co
   const properties = schema["properties"];
   const required = new Set(asArray(schema["required"]));
   if ([...required].some((name) => !Object.hasOwn(properties, String(name)))) return undefined;
-  const converted = convertAll(properties, deeper(position, 1), conversion);
+  const converted = convertAll(properties, descend(position, 1), conversion);
   if (!converted) return undefined;
   const names = Object.keys(converted);
   conversion.properties += names.length;
@@ -192,7 +192,7 @@ function convertObject(schema: JsonSchema, position: SchemaDepth, conversion: Co
 
 function convertArray(schema: JsonSchema, position: SchemaDepth, conversion: Conversion): JsonSchema | undefined {
   if (schema["prefixItems"] !== undefined) return undefined;
-  const items = convert(schema["items"], deeper(position), conversion);
+  const items = convert(schema["items"], descend(position), conversion);
   return items && { items };
 }
 
@@ -204,7 +204,7 @@ function convertAll(
 ): Record<string, unknown> | undefined {
   const entries: [string, JsonSchema][] = [];
   for (const [name, schema] of Object.entries(schemas)) {
-    const strict = convert(schema, deeper(position), conversion);
+    const strict = convert(schema, descend(position), conversion);
     if (!strict) return undefined;
     conversion.characters += name.length;
     entries.push([name, strict]);

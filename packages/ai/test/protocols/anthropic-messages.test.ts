@@ -1,33 +1,28 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { describe, expect, test } from "vitest";
-import type { Model } from "../../src/model.ts";
-import { getApiProvider } from "../../src/registry.ts";
+import type { AssistantMessage } from "../../src/message.ts";
 import { anthropicMessagesDialect as dialect } from "../../src/testing/dialects/anthropic-messages.ts";
-import { sse } from "../../src/testing/dialects/dialect.ts";
-import { providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
-import { startWireServer, type WireReply } from "../../src/testing/wire-server.ts";
-import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
-import { readRecording } from "../recording.ts";
+import {
+  assistant,
+  clockTool,
+  createModel,
+  image,
+  pixel,
+  raw,
+  readRecording,
+  result,
+  testProvider,
+  toNamedEvents,
+  type OracleCase,
+  user,
+  weatherTool,
+} from "./kit.ts";
 
-const provider = getApiProvider("anthropic-messages")!;
-
-const claude = (baseUrl: string): Model<"anthropic-messages"> => ({
-  id: "claude-test",
-  name: "Claude",
-  api: "anthropic-messages",
-  provider: "anthropic",
-  baseUrl,
-  reasoning: true,
-  input: ["text", "image"],
-  cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
-  contextWindow: 200_000,
-  maxTokens: 64_000,
-});
-
+const claude = (baseUrl: string) =>
+  createModel({ api: "anthropic-messages", provider: "anthropic", id: "claude-test", baseUrl });
 const model = claude("");
-
-for (const { name, run } of providerContract({ provider, dialect, model: claude })) test(name, run);
+const { serve, ask, send, expectSameRequest } = testProvider({ dialect, model: claude });
 
 const cached = { type: "ephemeral" } as const;
 const block = (content: string) => ({ type: "text" as const, text: content });
@@ -78,7 +73,7 @@ const cases: OracleCase<Omit<Params, "stream">>[] = [
   },
   {
     name: "an image",
-    context: { messages: [user([text("What is it?"), { type: "image", data: pixel, mimeType: "image/png" }])] },
+    context: { messages: [user([text("What is it?"), image])] },
     params: {
       ...base,
       messages: [
@@ -167,7 +162,7 @@ const cases: OracleCase<Omit<Params, "stream">>[] = [
       messages: [
         user("Look."),
         assistant(model, [call("camera", {}, "a")]),
-        result("a", "camera", [text("here"), { type: "image", data: pixel, mimeType: "image/png" }]),
+        result("a", "camera", [text("here"), image]),
       ],
     },
     params: {
@@ -195,11 +190,7 @@ const cases: OracleCase<Omit<Params, "stream">>[] = [
   {
     name: "an image in the result of a failed call, which follows it",
     context: {
-      messages: [
-        user("Look."),
-        assistant(model, [call("camera", {}, "a")]),
-        result("a", "camera", [{ type: "image", data: pixel, mimeType: "image/png" }], true),
-      ],
+      messages: [user("Look."), assistant(model, [call("camera", {}, "a")]), result("a", "camera", [image], true)],
     },
     params: {
       ...base,
@@ -282,26 +273,19 @@ const cases: OracleCase<Omit<Params, "stream">>[] = [
   },
 ];
 
+const createSdk = (baseURL: string) => new Anthropic({ apiKey: "key", baseURL, maxRetries: 0 });
+
 describe("what we send is what the vendor's SDK sends", () => {
-  test.each(cases)("$name", async ({ context, options, model: changes, params }) => {
-    const answer: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
-    const server = await startWireServer(dialect, [answer, answer]);
-    try {
-      const asked = { ...claude(server.url), ...changes } as Model<"anthropic-messages">;
-      const message = await provider.streamSimple(asked, context, { apiKey: "key", ...options }).result();
-      expect(message.errorMessage).toBeUndefined();
-      const sdk = new Anthropic({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
-      const said = await sdk.messages.stream(params).finalMessage();
-      expect(said.content).toMatchObject([{ type: "text", text: "ok" }]);
-      const [ours, theirs] = server.requests;
-      expect(ours?.body).toEqual(theirs?.body);
-      expect(ours?.path.split("?")[0]).toBe(theirs?.path.split("?")[0]);
-      for (const header of ["x-api-key", "anthropic-version", "content-type"]) {
-        expect(ours?.headers[header]).toBe(theirs?.headers[header]);
-      }
-    } finally {
-      await server.close();
-    }
+  test.each(cases)("$name", async ({ params, ...conversation }) => {
+    await expectSameRequest({
+      ours: (url) => send(url, conversation),
+      theirs: async (url) => {
+        const { content } = await createSdk(url).messages.stream(params).finalMessage();
+        expect(content).toMatchObject([{ type: "text", text: "ok" }]);
+      },
+      headers: ["x-api-key", "anthropic-version", "content-type"],
+      ignoresQuery: true,
+    });
   });
 });
 
@@ -314,47 +298,33 @@ describe("recordings mean to us what they mean to the vendor's SDK", () => {
     "anthropic-refusal",
   ];
   test.each(names)("%s", async (name) => {
-    const chunks = readRecording("anthropic-messages", name).map((line) => sse(line, JSON.parse(line).type));
-    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
-    const server = await startWireServer(dialect, [reply, reply]);
-    try {
-      const sdk = new Anthropic({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
-      const expected = await sdk.messages
-        .stream({ ...base, messages: [{ role: "user", content: "x" }] })
-        .finalMessage();
-      const ours = await provider.stream(claude(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
-      expect(ours.content.map(asVendor)).toEqual(expected.content);
-      expect(ours.responseId).toBe(expected.id);
-      expect(ours.responseModel).toBe(expected.model);
-      expect(ours.rawStopReason).toBe(expected.stop_reason);
-      expect(ours.usage.input).toBe(expected.usage.input_tokens);
-      expect(ours.usage.output).toBe(expected.usage.output_tokens);
-      expect(ours.stopReason).toBe(
-        { end_turn: "stop", tool_use: "toolUse", refusal: "error" }[expected.stop_reason as string],
-      );
-    } finally {
-      await server.close();
-    }
+    const reply = raw(toNamedEvents(readRecording("anthropic-messages", name)));
+    const server = await serve(reply, reply);
+    const expected = await createSdk(server.url)
+      .messages.stream({ ...base, messages: [{ role: "user", content: "x" }] })
+      .finalMessage();
+    const ours = await ask(server);
+    expect(ours.content.map(asVendor)).toEqual(expected.content);
+    expect(ours.responseId).toBe(expected.id);
+    expect(ours.responseModel).toBe(expected.model);
+    expect(ours.rawStopReason).toBe(expected.stop_reason);
+    expect(ours.usage.input).toBe(expected.usage.input_tokens);
+    expect(ours.usage.output).toBe(expected.usage.output_tokens);
+    expect(ours.stopReason).toBe(
+      { end_turn: "stop", tool_use: "toolUse", refusal: "error" }[expected.stop_reason as string],
+    );
   });
 
   test("a message that starts twice is one message", async () => {
-    const lines = readRecording("anthropic-messages", "duplicate-message-start");
-    const chunks = lines.map((line) => sse(line, JSON.parse(line).type));
-    const server = await startWireServer(dialect, [{ kind: "raw", chunks, ending: "end" }]);
-    try {
-      const ours = await provider.stream(claude(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
-      expect(ours.content).toEqual([text("Hello, World!")]);
-      expect(ours.usage).toMatchObject({ input: 17, output: 227 });
-      expect(ours.stopReason).toBe("stop");
-    } finally {
-      await server.close();
-    }
+    const server = await serve(raw(toNamedEvents(readRecording("anthropic-messages", "duplicate-message-start"))));
+    const ours = await ask(server);
+    expect(ours.content).toEqual([text("Hello, World!")]);
+    expect(ours.usage).toMatchObject({ input: 17, output: 227 });
+    expect(ours.stopReason).toBe("stop");
   });
 });
 
-function asVendor(
-  content: Awaited<ReturnType<ReturnType<typeof provider.stream>["result"]>>["content"][number],
-): unknown {
+function asVendor(content: AssistantMessage["content"][number]): unknown {
   switch (content.type) {
     case "text":
       return block(content.text);

@@ -2,38 +2,28 @@ import { AzureOpenAI } from "openai";
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
-import type { Model } from "../../src/model.ts";
 import { azureOpenAIResponses } from "../../src/protocols/azure-openai-responses/index.ts";
 import type { AzureOptions } from "../../src/protocols/azure-openai-responses/endpoint.ts";
-import { MissingCredentials, type Protocol } from "../../src/protocols/protocol.ts";
-import { getProvider } from "../../src/registry.ts";
+import { MissingCredentials } from "../../src/protocols/protocol.ts";
 import { openaiResponsesDialect } from "../../src/testing/dialects/openai-responses.ts";
-import { providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text } from "../../src/testing/script.ts";
-import { startWireServer, type WireReply } from "../../src/testing/wire-server.ts";
-import { assistant, type OracleCase, result, user, weatherTool } from "../contexts.ts";
+import {
+  answerOk,
+  assistant,
+  createModel,
+  question,
+  result,
+  testProvider,
+  type OracleCase,
+  user,
+  weatherTool,
+} from "./kit.ts";
 
 const dialect = openaiResponsesDialect("azure-openai-responses");
-const provider = getProvider("azure-openai-responses", () =>
-  Promise.resolve(azureOpenAIResponses as unknown as Protocol),
-);
-
-const gpt = (baseUrl: string): Model<"azure-openai-responses"> => ({
-  id: "gpt-test",
-  name: "GPT",
-  api: "azure-openai-responses",
-  provider: "azure-openai-responses",
-  baseUrl,
-  reasoning: true,
-  input: ["text", "image"],
-  cost: { input: 2, output: 8, cacheRead: 0.5, cacheWrite: 2.5 },
-  contextWindow: 200_000,
-  maxTokens: 64_000,
-});
-
+const gpt = (baseUrl: string) =>
+  createModel({ api: "azure-openai-responses", provider: "azure-openai-responses", id: "gpt-test", baseUrl });
 const model = gpt("");
-
-for (const { name, run } of providerContract({ provider, dialect, model: gpt })) test(name, run);
+const { provider, serve, expectSameRequest } = testProvider({ dialect, model: gpt });
 
 type Params = Parameters<OpenAI["responses"]["stream"]>[0];
 
@@ -102,24 +92,18 @@ const cases: OracleCase<Params>[] = [
 
 describe("what we send is what the vendor's SDK sends", () => {
   test.each(cases)("$name", async ({ context, options, params }) => {
-    const answer: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
-    const server = await startWireServer(dialect, [answer, answer]);
-    try {
-      const env = { ...options?.env, AZURE_OPENAI_BASE_URL: `${server.url}/openai/v1` };
-      const message = await provider.streamSimple(model, context, { apiKey: "key", ...options, env }).result();
-      expect(message.errorMessage).toBeUndefined();
-      const baseURL = `${server.url}/openai/v1`;
-      const sdk = new AzureOpenAI({ apiKey: "key", apiVersion: "v1", baseURL, maxRetries: 0 });
-      expect((await sdk.responses.stream(params).finalResponse()).output_text).toBe("ok");
-      const [ours, theirs] = server.requests;
-      expect(ours?.body).toEqual(theirs?.body);
-      expect(ours?.path).toBe(theirs?.path);
-      for (const header of ["api-key", "authorization", "content-type"]) {
-        expect(ours?.headers[header]).toBe(theirs?.headers[header]);
-      }
-    } finally {
-      await server.close();
-    }
+    await expectSameRequest({
+      ours: (url) => {
+        const env = { ...options?.env, AZURE_OPENAI_BASE_URL: `${url}/openai/v1` };
+        return provider.streamSimple(model, context, { apiKey: "key", ...options, env });
+      },
+      theirs: async (url) => {
+        const baseURL = `${url}/openai/v1`;
+        const sdk = new AzureOpenAI({ apiKey: "key", apiVersion: "v1", baseURL, maxRetries: 0 });
+        expect((await sdk.responses.stream(params).finalResponse()).output_text).toBe("ok");
+      },
+      headers: ["api-key", "authorization", "content-type"],
+    });
   });
 });
 
@@ -230,9 +214,7 @@ describe("the address comes from the options, then the environment, then the mod
   test("a missing address is a failure of the stream that says what to set", async () => {
     // An empty value counts as unset, whatever the machine's own environment holds.
     const env = { AZURE_OPENAI_BASE_URL: "", AZURE_OPENAI_RESOURCE_NAME: "" };
-    const message = await provider
-      .streamSimple(model, { messages: [user("x")] }, { apiKey: "key", env, maxRetries: 0 })
-      .result();
+    const message = await provider.streamSimple(model, question, { apiKey: "key", env, maxRetries: 0 }).result();
     expect(message.failure?.kind).toBe("auth");
     expect(message.errorMessage).toMatch(/Set AZURE_OPENAI_BASE_URL/);
   });
@@ -251,15 +233,10 @@ describe("the deployment comes from the options, then the environment, then the 
   });
 
   test("a hook that asks for another model has the last word", async () => {
-    const answer: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
-    const server = await startWireServer(dialect, [answer]);
-    try {
-      const onPayload = (payload: unknown) => ({ ...(payload as object), model: "hooked" });
-      const options = { apiKey: "key", azureDeploymentName: "chosen", azureBaseUrl: server.url, onPayload };
-      await provider.stream(model, { messages: [user("x")] }, options).result();
-      expect(server.requests[0]?.body).toMatchObject({ model: "hooked" });
-    } finally {
-      await server.close();
-    }
+    const server = await serve(answerOk);
+    const onPayload = (payload: unknown) => ({ ...(payload as object), model: "hooked" });
+    const options = { apiKey: "key", azureDeploymentName: "chosen", azureBaseUrl: server.url, onPayload };
+    await provider.stream(model, question, options).result();
+    expect(server.requests[0]?.body).toMatchObject({ model: "hooked" });
   });
 });

@@ -18,45 +18,47 @@ import type { AssistantMessage, Message } from "../../src/message.ts";
 import type { Model } from "../../src/model.ts";
 import { bedrockConverseStream } from "../../src/protocols/bedrock-converse-stream/index.ts";
 import type { BedrockOptions } from "../../src/protocols/bedrock-converse-stream/options.ts";
-import { Draft } from "../../src/protocols/draft.ts";
-import type { AuthContext, Frame, Protocol } from "../../src/protocols/protocol.ts";
-import { getProvider } from "../../src/registry.ts";
+import type { AuthContext, Frame } from "../../src/protocols/protocol.ts";
 import {
   awsEvent,
   awsMessage,
   bedrockConverseStreamDialect as dialect,
 } from "../../src/testing/dialects/bedrock-converse-stream.ts";
 import { createFakeClock } from "../../src/testing/fake-clock.ts";
-import { providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
-import { startWireServer, type WireReply } from "../../src/testing/wire-server.ts";
 import { AwsEventStreamFramer } from "../../src/transport/aws-event-stream.ts";
 import type { HttpRequest } from "../../src/transport/http.ts";
-import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
-import { readRecording } from "../recording.ts";
-
-const provider = getProvider("bedrock-converse-stream", () =>
-  Promise.resolve(bedrockConverseStream as unknown as Protocol),
-);
+import {
+  answerOk,
+  assistant,
+  clockTool,
+  collect,
+  createModel,
+  image,
+  pixel,
+  question,
+  raw,
+  readFrames,
+  readRecording,
+  result,
+  testProvider,
+  type OracleCase,
+  user,
+  weatherTool,
+} from "./kit.ts";
 
 const modelId = "anthropic.claude-sonnet-4-5-20250929-v1:0";
 
-const claude = (baseUrl: string): Model<"bedrock-converse-stream"> => ({
-  id: modelId,
-  name: "Claude Sonnet 4.5",
-  api: "bedrock-converse-stream",
-  provider: "amazon-bedrock",
-  baseUrl,
-  reasoning: true,
-  input: ["text", "image"],
-  cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
-  contextWindow: 200_000,
-  maxTokens: 64_000,
-});
-
+const claude = (baseUrl: string) =>
+  createModel({
+    api: "bedrock-converse-stream",
+    provider: "amazon-bedrock",
+    id: modelId,
+    name: "Claude Sonnet 4.5",
+    baseUrl,
+  });
 const model = claude("");
-
-for (const { name, run } of providerContract({ provider, dialect, model: claude })) test(name, run);
+const { provider, serve, ask, send, expectSameRequest } = testProvider({ dialect, model: claude });
 
 const sdkFor = (endpoint: string) =>
   new BedrockRuntimeClient({
@@ -70,15 +72,13 @@ const sdkFor = (endpoint: string) =>
 
 async function askSdk(endpoint: string, input: ConverseStreamCommandInput): Promise<ConverseStreamOutput[]> {
   const { stream } = await sdkFor(endpoint).send(new ConverseStreamCommand(input));
-  const events: ConverseStreamOutput[] = [];
-  for await (const event of stream ?? []) events.push(event);
-  return events;
+  return await collect(stream!);
 }
 
 const point = { cachePoint: { type: "default" as const } };
 const hour = { cachePoint: { type: "default" as const, ttl: "1h" as const } };
 const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, "base64"));
-const image = { image: { format: "png" as const, source: { bytes: bytes(pixel) } } };
+const sdkImage = { image: { format: "png" as const, source: { bytes: bytes(pixel) } } };
 const said = (...content: ContentBlock[]) => ({ role: "user" as const, content });
 const answered = (...content: ContentBlock[]) => ({ role: "assistant" as const, content });
 const sdkTool = (tool: Tool): SdkTool => ({
@@ -152,8 +152,8 @@ const cases: BedrockCase[] = [
   },
   {
     name: "an image",
-    context: { messages: [user([text("What is it?"), { type: "image", data: pixel, mimeType: "image/png" }])] },
-    params: { ...base, messages: [said({ text: "What is it?" }, image, point)] },
+    context: { messages: [user([text("What is it?"), image])] },
+    params: { ...base, messages: [said({ text: "What is it?" }, sdkImage, point)] },
   },
   {
     name: "tools",
@@ -268,8 +268,8 @@ const cases: BedrockCase[] = [
       messages: [
         user("Look."),
         assistant(model, [call("camera", {}, "a"), call("camera", {}, "b")]),
-        result("a", "camera", [text("broke"), { type: "image", data: pixel, mimeType: "image/png" }], true),
-        result("b", "camera", [text("here"), { type: "image", data: pixel, mimeType: "image/png" }]),
+        result("a", "camera", [text("broke"), image], true),
+        result("b", "camera", [text("here"), image]),
       ],
       tools: [weatherTool],
     },
@@ -284,9 +284,9 @@ const cases: BedrockCase[] = [
         ),
         said(
           { toolResult: { toolUseId: "a", content: [{ text: "broke" }], status: "error" } },
-          { toolResult: { toolUseId: "b", content: [{ text: "here" }, image] } },
+          { toolResult: { toolUseId: "b", content: [{ text: "here" }, sdkImage] } },
           { text: "Images of the failed call of camera:" },
-          image,
+          sdkImage,
           point,
         ),
       ],
@@ -404,7 +404,7 @@ const cases: BedrockCase[] = [
       messages: [
         user("Weather?"),
         assistant({ ...model, ...nova }, [thinking("[REDACTED]", "sig"), weatherCall]),
-        result("a", "weather", [text("broken"), { type: "image", data: pixel, mimeType: "image/png" }], true),
+        result("a", "weather", [text("broken"), image], true),
       ],
       tools: [weatherTool],
     },
@@ -419,7 +419,7 @@ const cases: BedrockCase[] = [
       messages: [
         said({ text: "Weather?" }, point),
         answered({ reasoningContent: { reasoningText: { text: "[REDACTED]" } } }, weatherUse),
-        said({ toolResult: { toolUseId: "a", content: [{ text: "broken" }, image], status: "error" } }),
+        said({ toolResult: { toolUseId: "a", content: [{ text: "broken" }, sdkImage], status: "error" } }),
       ],
     },
   },
@@ -512,24 +512,12 @@ const cases: BedrockCase[] = [
 ];
 
 describe("what we send is what the vendor's SDK sends", () => {
-  test.each(cases)("$name", async ({ context, options, model: changes, params, extra }) => {
-    const answer: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
-    const server = await startWireServer(dialect, [answer, answer]);
-    try {
-      const asked = { ...claude(server.url), ...changes } as Model;
-      const message = await provider.streamSimple(asked, context, { apiKey: "key", ...options, ...extra }).result();
-      expect(message.errorMessage).toBeUndefined();
-      const events = await askSdk(server.url, params);
-      expect(sdkMeaning(events).content).toEqual([{ text: "ok" }]);
-      const [ours, theirs] = server.requests;
-      expect(ours?.body).toEqual(theirs?.body);
-      expect(ours?.path).toBe(theirs?.path);
-      for (const header of ["authorization", "content-type"]) {
-        expect(ours?.headers[header]).toBe(theirs?.headers[header]);
-      }
-    } finally {
-      await server.close();
-    }
+  test.each(cases)("$name", async ({ params, extra, options, ...conversation }) => {
+    await expectSameRequest({
+      ours: (url) => send(url, { ...conversation, options: { ...options, ...extra } }),
+      theirs: async (url) => expect(sdkMeaning(await askSdk(url, params)).content).toEqual([{ text: "ok" }]),
+      headers: ["authorization", "content-type"],
+    });
   });
 });
 
@@ -594,19 +582,15 @@ const recordings = ["amazon-bedrock-reasoning", "amazon-bedrock-text", "amazon-b
 describe("recordings mean to us what they mean to the vendor's SDK", () => {
   test.each(recordings)("%s", async (name) => {
     const chunks = readRecording("bedrock-converse-stream", name).map(framed);
-    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
-    const server = await startWireServer(dialect, [reply, reply]);
-    try {
-      const expected = sdkMeaning(await askSdk(server.url, { ...base, messages: [said({ text: "x" })] }));
-      const ours = await provider.stream(claude(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
-      expect(ours.content.map(asVendor)).toEqual(expected.content);
-      expect(ours.rawStopReason).toBe(expected.stopReason);
-      expect(ours.usage.input).toBe(expected.usage?.inputTokens);
-      expect(ours.usage.output).toBe(expected.usage?.outputTokens);
-      expect(ours.stopReason).toBe({ end_turn: "stop", tool_use: "toolUse" }[expected.stopReason!]);
-    } finally {
-      await server.close();
-    }
+    const reply = raw(chunks);
+    const server = await serve(reply, reply);
+    const expected = sdkMeaning(await askSdk(server.url, { ...base, messages: [said({ text: "x" })] }));
+    const ours = await ask(server);
+    expect(ours.content.map(asVendor)).toEqual(expected.content);
+    expect(ours.rawStopReason).toBe(expected.stopReason);
+    expect(ours.usage.input).toBe(expected.usage?.inputTokens);
+    expect(ours.usage.output).toBe(expected.usage?.outputTokens);
+    expect(ours.stopReason).toBe({ end_turn: "stop", tool_use: "toolUse" }[expected.stopReason!]);
   });
 
   test.each(recordings)("%s means the same as JSON, without the framing", (name) => {
@@ -635,11 +619,9 @@ describe("recordings mean to us what they mean to the vendor's SDK", () => {
 
 /** What frames say, without a server. */
 function readAll(frames: readonly Frame[]) {
-  const draft = new Draft(model, 0);
-  const state = bedrockConverseStream.start(draft);
-  const events = frames.flatMap((frame) => bedrockConverseStream.step(state, frame).map(({ type }) => type));
+  const { draft, events } = readFrames(bedrockConverseStream, model, frames);
   const { content, usage, rawStopReason } = draft.message;
-  return { content, usage, rawStopReason, events, state: draft.state };
+  return { content, usage, rawStopReason, events: events.map(({ type }) => type), state: draft.state };
 }
 
 const event = (type: string, data: unknown): Frame => ({ event: type, data });
@@ -703,33 +685,24 @@ describe("what a stream says", () => {
 
   test("an exception of the vendor's framing is understood by the SDK and by us", async () => {
     const chunks = [awsEvent("messageStart", { role: "assistant" }), dialect.streamError("rate_limited", "too fast")];
-    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
-    const server = await startWireServer(dialect, [reply, reply]);
-    try {
-      const asking = askSdk(server.url, { ...base, messages: [said({ text: "x" })] });
-      await expect(asking).rejects.toMatchObject({ name: "ThrottlingException", message: "too fast" });
-      const options = { apiKey: "key", maxRetries: 0 };
-      const ours = await provider.stream(claude(server.url), { messages: [user("x")] }, options).result();
-      expect(ours.failure).toMatchObject({ kind: "rate_limited", message: "too fast" });
-    } finally {
-      await server.close();
-    }
+    const reply = raw(chunks);
+    const server = await serve(reply, reply);
+    const asking = askSdk(server.url, { ...base, messages: [said({ text: "x" })] });
+    await expect(asking).rejects.toMatchObject({ name: "ThrottlingException", message: "too fast" });
+    const ours = await ask(server, { maxRetries: 0 });
+    expect(ours.failure).toMatchObject({ kind: "rate_limited", message: "too fast" });
   });
 
   test("a ping means nothing to the SDK and to us", async () => {
     const frames = dialect.answer({ id: "a", model: "m", content: [text("Hello"), call("clock", {}, "b")] });
     const chunks = frames.flatMap((frame) => [dialect.ping, frame]);
-    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
-    const server = await startWireServer(dialect, [reply, reply]);
-    try {
-      const theirs = sdkMeaning(await askSdk(server.url, { ...base, messages: [said({ text: "x" })] }));
-      expect(theirs.content).toEqual([{ text: "Hello" }, { id: "b", name: "clock", input: "" }]);
-      const ours = await provider.stream(claude(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
-      expect(ours.content).toEqual([text("Hello"), call("clock", {}, "b")]);
-      expect(ours.stopReason).toBe("toolUse");
-    } finally {
-      await server.close();
-    }
+    const reply = raw(chunks);
+    const server = await serve(reply, reply);
+    const theirs = sdkMeaning(await askSdk(server.url, { ...base, messages: [said({ text: "x" })] }));
+    expect(theirs.content).toEqual([{ text: "Hello" }, { id: "b", name: "clock", input: "" }]);
+    const ours = await ask(server);
+    expect(ours.content).toEqual([text("Hello"), call("clock", {}, "b")]);
+    expect(ours.stopReason).toBe("toolUse");
   });
 
   test("encrypted thinking is joined from pieces that were encoded one by one", () => {
@@ -794,7 +767,7 @@ describe("any history becomes turns that Bedrock accepts", () => {
 
   const words = fc.constantFrom("", "  ", "Hello", "a\ud800b");
   const ids = fc.constantFrom("a", "b", "call|with/odd:letters", "x".repeat(100), "");
-  const pictures = fc.constant({ type: "image" as const, data: pixel, mimeType: "image/png" });
+  const pictures = fc.constant(image);
   const content = fc.array(fc.oneof(words.map(text), pictures), { maxLength: 3 });
   const block = fc.oneof(
     words.map(text),
@@ -1018,7 +991,7 @@ describe("where a request goes and who signs it", () => {
 
   test("a directory in place of a credentials file is a failure that names it", async () => {
     const env = { AWS_SHARED_CREDENTIALS_FILE: folder, AWS_CONFIG_FILE: folder };
-    const message = await provider.stream(claude(catalogUrl), { messages: [user("x")] }, { env }).result();
+    const message = await provider.stream(claude(catalogUrl), question, { env }).result();
     expect(message.failure).toEqual({
       kind: "auth",
       message: `AWS credentials could not be read from ${folder}: it is a directory, not a file.`,
@@ -1026,42 +999,33 @@ describe("where a request goes and who signs it", () => {
   });
 
   test("a signed request on the wire is the one that AWS's own signer would sign", async () => {
-    const server = await startWireServer(dialect, [{ kind: "answer", answer: { content: [text("ok")] } }]);
-    try {
-      const clock = createFakeClock();
-      const credentials = { accessKeyId: "AK", secretAccessKey: "SK", sessionToken: "TOKEN" };
-      const options = { credentials, region: "eu-west-1", clock, headers: { "x-extra": "added later" } };
-      const message = await provider.stream(claude(server.url), { messages: [user("Grüße")] }, options).result();
-      expect(message.errorMessage).toBeUndefined();
-      const { path, headers, body } = server.requests[0]!;
-      expect(headers["x-amz-security-token"]).toBe("TOKEN");
-      expect(headers["accept"]).toBe("application/vnd.amazon.eventstream");
-      const client = new BedrockRuntimeClient({ region: "eu-west-1", credentials });
-      const scheme = { name: "sigv4" as const, signingName: "bedrock", signingRegion: "eu-west-1", properties: {} };
-      const signer = await client.config.signer(scheme);
-      const unsigned = { method: "POST", protocol: "http:", hostname: "127.0.0.1", path, query: {} };
-      const signed = await signer.sign(
-        { ...unsigned, headers: { host: headers["host"] }, body: JSON.stringify(body) } as Parameters<
-          typeof signer.sign
-        >[0],
-        { signingDate: new Date(clock.now()), unsignableHeaders: new Set(["x-amz-content-sha256"]) } as object,
-      );
-      expect(headers["authorization"]).toBe(signed.headers["authorization"]);
-    } finally {
-      await server.close();
-    }
+    const server = await serve(answerOk);
+    const clock = createFakeClock();
+    const credentials = { accessKeyId: "AK", secretAccessKey: "SK", sessionToken: "TOKEN" };
+    const options = { credentials, region: "eu-west-1", clock, headers: { "x-extra": "added later" } };
+    const message = await provider.stream(claude(server.url), { messages: [user("Grüße")] }, options).result();
+    expect(message.errorMessage).toBeUndefined();
+    const { path, headers, body } = server.requests[0]!;
+    expect(headers["x-amz-security-token"]).toBe("TOKEN");
+    expect(headers["accept"]).toBe("application/vnd.amazon.eventstream");
+    const client = new BedrockRuntimeClient({ region: "eu-west-1", credentials });
+    const scheme = { name: "sigv4" as const, signingName: "bedrock", signingRegion: "eu-west-1", properties: {} };
+    const signer = await client.config.signer(scheme);
+    const unsigned = { method: "POST", protocol: "http:", hostname: "127.0.0.1", path, query: {} };
+    const signed = await signer.sign(
+      { ...unsigned, headers: { host: headers["host"] }, body: JSON.stringify(body) } as Parameters<
+        typeof signer.sign
+      >[0],
+      { signingDate: new Date(clock.now()), unsignableHeaders: new Set(["x-amz-content-sha256"]) } as object,
+    );
+    expect(headers["authorization"]).toBe(signed.headers["authorization"]);
   });
 });
 
 test("a payload that is not JSON is an error of the stream", async () => {
   const good = awsEvent("messageStart", { role: "assistant" });
   const chunks = [good, awsMessage({ ":event-type": "contentBlockDelta" }, "{not json")];
-  const server = await startWireServer(dialect, [{ kind: "raw", chunks, ending: "end" }]);
-  try {
-    const options = { apiKey: "key", maxRetries: 0 };
-    const ours = await provider.stream(claude(server.url), { messages: [user("x")] }, options).result();
-    expect(ours.failure).toMatchObject({ kind: "network", message: expect.stringMatching(/damaged/) });
-  } finally {
-    await server.close();
-  }
+  const server = await serve(raw(chunks));
+  const ours = await ask(server, { maxRetries: 0 });
+  expect(ours.failure).toMatchObject({ kind: "network", message: expect.stringMatching(/damaged/) });
 });

@@ -11,38 +11,44 @@ import type { AssistantMessage, ToolCall } from "../../src/message.ts";
 import type { Model } from "../../src/model.ts";
 import type { SimpleStreamOptions } from "../../src/options.ts";
 import { googleGenerativeAi } from "../../src/protocols/google-generative-ai/index.ts";
-import type { Protocol } from "../../src/protocols/protocol.ts";
-import { getProvider } from "../../src/registry.ts";
 import { sse } from "../../src/testing/dialects/dialect.ts";
 import { googleGenerativeAiDialect as dialect } from "../../src/testing/dialects/google.ts";
-import { assertGrammar, providerContract } from "../../src/testing/provider-contract.ts";
+import { assertGrammar } from "../../src/testing/provider-contract.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
-import { startWireServer, type WireReply } from "../../src/testing/wire-server.ts";
-import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
-import { readRecording } from "../recording.ts";
+import {
+  answerOk,
+  assistant,
+  clockTool,
+  collect,
+  createModel,
+  image,
+  pixel,
+  question,
+  raw,
+  readRecording,
+  result,
+  testProvider,
+  type OracleCase,
+  user,
+  weatherTool,
+} from "./kit.ts";
 
-const provider = getProvider("google-generative-ai", () => Promise.resolve(googleGenerativeAi as unknown as Protocol));
-
-const gemini = (serverUrl: string): Model<"google-generative-ai"> => ({
-  id: "gemini-2.5-flash",
-  name: "Gemini",
-  api: "google-generative-ai",
-  provider: "google",
-  baseUrl: `${serverUrl}/v1beta`,
-  reasoning: true,
-  input: ["text", "image"],
-  cost: { input: 0.3, output: 2.5, cacheRead: 0.075, cacheWrite: 0 },
-  contextWindow: 1_048_576,
-  maxTokens: 65_536,
-});
+const gemini = (serverUrl: string) =>
+  createModel({
+    api: "google-generative-ai",
+    provider: "google",
+    id: "gemini-2.5-flash",
+    baseUrl: `${serverUrl}/v1beta`,
+    maxTokens: 65_536,
+  });
 
 const levels = { off: null, minimal: null, low: "low", medium: "medium", high: "high", xhigh: null, max: null };
 const third: Partial<Model> = { id: "gemini-3-pro-preview", thinkingLevelMap: levels };
 const model = gemini("");
 const thirdModel = { ...model, ...third } as Model;
 
-const contract = { provider, dialect, model: gemini, cannot: { cacheWrites: true, redactedThinking: true } };
-for (const { name, run } of providerContract(contract)) test(name, run);
+const cannot = { cacheWrites: true, redactedThinking: true };
+const { provider, serve, send, expectSameRequest } = testProvider({ dialect, model: gemini, cannot });
 
 const off = { thinkingConfig: { thinkingBudget: 0 } };
 const low = { thinkingConfig: { thinkingLevel: ThinkingLevel.LOW } };
@@ -56,8 +62,7 @@ const declared = (...tools: (typeof weatherTool | typeof clockTool)[]) => [
   },
 ];
 const said = (content: string) => ({ role: "user", parts: [{ text: content }] });
-const image = { inlineData: { mimeType: "image/png", data: pixel } };
-const imageBlock = { type: "image", data: pixel, mimeType: "image/png" } as const;
+const sdkImage = { inlineData: { mimeType: "image/png", data: pixel } };
 
 const cases: OracleCase<GenerateContentParameters>[] = [
   {
@@ -82,10 +87,10 @@ const cases: OracleCase<GenerateContentParameters>[] = [
   },
   {
     name: "an image",
-    context: { messages: [user([text("What is it?"), imageBlock])] },
+    context: { messages: [user([text("What is it?"), image])] },
     params: {
       model: model.id,
-      contents: [{ role: "user", parts: [{ text: "What is it?" }, image] }],
+      contents: [{ role: "user", parts: [{ text: "What is it?" }, sdkImage] }],
       config: off,
     },
   },
@@ -266,7 +271,7 @@ const cases: OracleCase<GenerateContentParameters>[] = [
       messages: [
         user("Look."),
         assistant(thirdModel, [{ ...call("camera", {}, "a"), thoughtSignature: "c2ln" }]),
-        result("a", "camera", [text("here"), imageBlock]),
+        result("a", "camera", [text("here"), image]),
       ],
     },
     model: third,
@@ -277,7 +282,7 @@ const cases: OracleCase<GenerateContentParameters>[] = [
         { role: "model", parts: [{ functionCall: { id: "a", name: "camera", args: {} }, thoughtSignature: "c2ln" }] },
         {
           role: "user",
-          parts: [{ functionResponse: { id: "a", name: "camera", response: { output: "here" }, parts: [image] } }],
+          parts: [{ functionResponse: { id: "a", name: "camera", response: { output: "here" }, parts: [sdkImage] } }],
         },
       ],
       config: low,
@@ -289,7 +294,7 @@ const cases: OracleCase<GenerateContentParameters>[] = [
       messages: [
         user("Look."),
         assistant(model, [call("camera", {}, "a"), call("clock", {}, "b")]),
-        result("a", "camera", [imageBlock]),
+        result("a", "camera", [image]),
         result("b", "clock", [text("noon")]),
       ],
     },
@@ -307,7 +312,7 @@ const cases: OracleCase<GenerateContentParameters>[] = [
             { functionResponse: { name: "camera", response: { output: "(The result is an image.)" } } },
             { functionResponse: { name: "clock", response: { output: "noon" } } },
             { text: "Images from camera:" },
-            image,
+            sdkImage,
           ],
         },
       ],
@@ -402,36 +407,21 @@ const cases: OracleCase<GenerateContentParameters>[] = [
   },
 ];
 
-const answerOk: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
-
-async function collect(stream: AsyncIterable<GenerateContentResponse>): Promise<GenerateContentResponse[]> {
-  const chunks: GenerateContentResponse[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return chunks;
-}
-
 const getParts = (chunks: GenerateContentResponse[]): Part[] =>
   chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
 
+const createSdk = (baseUrl: string) => new GoogleGenAI({ apiKey: "key", httpOptions: { baseUrl } });
+
 describe("what we send is what the vendor's SDK sends", () => {
-  test.each(cases)("$name", async ({ context, options, model: changes, params }) => {
-    const server = await startWireServer(dialect, [answerOk, answerOk]);
-    try {
-      const asked = { ...gemini(server.url), ...changes } as Model;
-      const message = await provider.streamSimple(asked, context, { apiKey: "key", ...options }).result();
-      expect(message.errorMessage).toBeUndefined();
-      const sdk = new GoogleGenAI({ apiKey: "key", httpOptions: { baseUrl: server.url } });
-      const chunks = await collect(await sdk.models.generateContentStream(params));
-      expect(chunks.map((chunk) => chunk.text ?? "").join("")).toBe("ok");
-      const [ours, theirs] = server.requests;
-      expect(ours?.body).toEqual(theirs?.body);
-      expect(ours?.path).toBe(theirs?.path);
-      for (const header of ["x-goog-api-key", "content-type"]) {
-        expect(ours?.headers[header]).toBe(theirs?.headers[header]);
-      }
-    } finally {
-      await server.close();
-    }
+  test.each(cases)("$name", async ({ params, ...conversation }) => {
+    await expectSameRequest({
+      ours: (url) => send(url, conversation),
+      theirs: async (url) => {
+        const chunks = await collect(await createSdk(url).models.generateContentStream(params));
+        expect(chunks.map((chunk) => chunk.text ?? "").join("")).toBe("ok");
+      },
+      headers: ["x-goog-api-key", "content-type"],
+    });
   });
 });
 
@@ -442,56 +432,45 @@ test("the vendor's SDK understands the dialect", async () => {
     { ...call("weather", { place: "Rome" }, "call-1"), thoughtSignature: "Y2FsbA==" },
   ];
   const usage = { input: 100, output: 50, cacheRead: 30, reasoning: 20 };
-  const server = await startWireServer(dialect, [
+  const server = await serve(
     { kind: "answer", answer: { content, usage } },
     { kind: "raw", chunks: [dialect.streamError("overloaded", "too busy")], ending: "end" },
     { kind: "status", status: 429 },
+  );
+  const sdk = createSdk(server.url);
+  const ask = async () =>
+    collect(await sdk.models.generateContentStream({ model: "gemini-2.5-flash", contents: "Hello" }));
+  const chunks = await ask();
+  const parts = getParts(chunks);
+  expect(
+    parts
+      .filter((part) => part.thought)
+      .map((part) => part.text)
+      .join(""),
+  ).toBe("Let me think about it.");
+  expect(chunks.map((chunk) => chunk.text ?? "").join("")).toBe("Looking it up.");
+  expect(chunks.flatMap((chunk) => chunk.functionCalls ?? [])).toEqual([
+    { id: "call-1", name: "weather", args: { place: "Rome" } },
   ]);
-  try {
-    const sdk = new GoogleGenAI({ apiKey: "key", httpOptions: { baseUrl: server.url } });
-    const ask = async () =>
-      collect(await sdk.models.generateContentStream({ model: "gemini-2.5-flash", contents: "Hello" }));
-    const chunks = await ask();
-    const parts = getParts(chunks);
-    expect(
-      parts
-        .filter((part) => part.thought)
-        .map((part) => part.text)
-        .join(""),
-    ).toBe("Let me think about it.");
-    expect(chunks.map((chunk) => chunk.text ?? "").join("")).toBe("Looking it up.");
-    expect(chunks.flatMap((chunk) => chunk.functionCalls ?? [])).toEqual([
-      { id: "call-1", name: "weather", args: { place: "Rome" } },
-    ]);
-    expect(parts.flatMap((part) => part.thoughtSignature ?? [])).toEqual(["c2ln", "Y2FsbA=="]);
-    expect(chunks.at(-1)?.usageMetadata).toEqual({
-      promptTokenCount: 130,
-      cachedContentTokenCount: 30,
-      candidatesTokenCount: 30,
-      thoughtsTokenCount: 20,
-      totalTokenCount: 180,
-    });
-    expect(chunks.at(-1)?.candidates?.[0]?.finishReason).toBe("STOP");
-    await expect(ask()).rejects.toThrow(/too busy/);
-    await expect(ask()).rejects.toThrow(/RESOURCE_EXHAUSTED/);
-  } finally {
-    await server.close();
-  }
+  expect(parts.flatMap((part) => part.thoughtSignature ?? [])).toEqual(["c2ln", "Y2FsbA=="]);
+  expect(chunks.at(-1)?.usageMetadata).toEqual({
+    promptTokenCount: 130,
+    cachedContentTokenCount: 30,
+    candidatesTokenCount: 30,
+    thoughtsTokenCount: 20,
+    totalTokenCount: 180,
+  });
+  expect(chunks.at(-1)?.candidates?.[0]?.finishReason).toBe("STOP");
+  await expect(ask()).rejects.toThrow(/too busy/);
+  await expect(ask()).rejects.toThrow(/RESOURCE_EXHAUSTED/);
 });
 
 async function answerTo(frames: (object | string)[], changes: Partial<Model> = {}): Promise<AssistantMessage> {
-  const chunks = frames.map((frame) => sse(frame));
-  const server = await startWireServer(dialect, [{ kind: "raw", chunks, ending: "end" }]);
-  try {
-    const asked = { ...gemini(server.url), ...changes } as Model;
-    const stream = provider.stream(asked, { messages: [user("x")] }, { apiKey: "key", maxRetries: 0 });
-    const events = [];
-    for await (const event of stream) events.push(event);
-    assertGrammar(events);
-    return await stream.result();
-  } finally {
-    await server.close();
-  }
+  const server = await serve(raw(frames.map((frame) => sse(frame))));
+  const asked = { ...gemini(server.url), ...changes } as Model;
+  const stream = provider.stream(asked, question, { apiKey: "key", maxRetries: 0 });
+  assertGrammar(await collect(stream));
+  return await stream.result();
 }
 
 const parts = (...list: object[]) => ({ candidates: [{ content: { role: "model", parts: list }, index: 0 }] });
@@ -504,10 +483,8 @@ describe("recordings mean to us what they mean to the vendor's SDK", () => {
   const names = ["google-reasoning", "google-text", "google-tool-call"];
   test.each(names)("%s", async (name) => {
     const lines = readRecording("google-generative-ai", name);
-    const server = await startWireServer(dialect, [
-      { kind: "raw", chunks: lines.map((line) => sse(line)), ending: "end" },
-    ]);
-    const sdk = new GoogleGenAI({ apiKey: "key", httpOptions: { baseUrl: server.url } });
+    const server = await serve({ kind: "raw", chunks: lines.map((line) => sse(line)), ending: "end" });
+    const sdk = createSdk(server.url);
     const chunks = await collect(
       await sdk.models.generateContentStream({ model: "gemini-2.5-flash", contents: "x" }),
     ).finally(() => server.close());
@@ -746,63 +723,51 @@ describe("how an answer is read", () => {
 
 describe("tools that Gemini cannot take", () => {
   test("are left out one by one", async () => {
-    const server = await startWireServer(dialect, [answerOk]);
-    try {
-      const tools = [
-        { name: "list", description: "", parameters: { type: "array" } },
-        { name: "lost", description: "", parameters: { type: "object", properties: { a: { $ref: "#/$defs/gone" } } } },
-        { name: "no spaces", description: "", parameters: { type: "object" } },
-        weatherTool,
-      ];
-      const context = { messages: [user("Weather?")], tools };
-      const message = await provider.streamSimple(gemini(server.url), context, { apiKey: "key" }).result();
-      expect(message.diagnostics?.map(({ type, details }) => [type, details?.["tool"]])).toEqual([
-        ["tool_left_out", "no spaces"],
-        ["tool_left_out", "list"],
-        ["tool_left_out", "lost"],
-      ]);
-      expect((server.requests[0]!.body as { tools: unknown }).tools).toEqual(declared(weatherTool));
-    } finally {
-      await server.close();
-    }
+    const server = await serve(answerOk);
+    const tools = [
+      { name: "list", description: "", parameters: { type: "array" } },
+      { name: "lost", description: "", parameters: { type: "object", properties: { a: { $ref: "#/$defs/gone" } } } },
+      { name: "no spaces", description: "", parameters: { type: "object" } },
+      weatherTool,
+    ];
+    const context = { messages: [user("Weather?")], tools };
+    const message = await provider.streamSimple(gemini(server.url), context, { apiKey: "key" }).result();
+    expect(message.diagnostics?.map(({ type, details }) => [type, details?.["tool"]])).toEqual([
+      ["tool_left_out", "no spaces"],
+      ["tool_left_out", "list"],
+      ["tool_left_out", "lost"],
+    ]);
+    expect((server.requests[0]!.body as { tools: unknown }).tools).toEqual(declared(weatherTool));
   });
 
   test("before Gemini 2.5 go out in OpenAPI's terms, and without parameters when there are none", async () => {
-    const server = await startWireServer(dialect, [answerOk]);
-    try {
-      const asked = { ...gemini(server.url), id: "gemini-2.0-flash", reasoning: false };
-      await provider
-        .streamSimple(asked, { messages: [user("x")], tools: [weatherTool, clockTool] }, { apiKey: "k" })
-        .result();
-      expect((server.requests[0]!.body as { tools: unknown }).tools).toEqual([
-        {
-          functionDeclarations: [
-            { name: "weather", description: weatherTool.description, parameters: weatherTool.parameters },
-            { name: "clock", description: clockTool.description },
-          ],
-        },
-      ]);
-    } finally {
-      await server.close();
-    }
+    const server = await serve(answerOk);
+    const asked = { ...gemini(server.url), id: "gemini-2.0-flash", reasoning: false };
+    await provider
+      .streamSimple(asked, { messages: [user("x")], tools: [weatherTool, clockTool] }, { apiKey: "k" })
+      .result();
+    expect((server.requests[0]!.body as { tools: unknown }).tools).toEqual([
+      {
+        functionDeclarations: [
+          { name: "weather", description: weatherTool.description, parameters: weatherTool.parameters },
+          { name: "clock", description: clockTool.description },
+        ],
+      },
+    ]);
   });
 });
 
 test("options in Google's own terms are sent as they are", async () => {
-  const server = await startWireServer(dialect, [answerOk, answerOk]);
-  try {
-    const ask = (options: object) =>
-      provider.stream(gemini(server.url), { messages: [user("x")] }, { apiKey: "key", ...options }).result();
-    await ask({ thinking: { enabled: true, budgetTokens: -1 } });
-    await ask({});
-    const [dynamic, silent] = server.requests.map(
-      ({ body }) => (body as { generationConfig?: unknown }).generationConfig,
-    );
-    expect(dynamic).toEqual({ thinkingConfig: { includeThoughts: true, thinkingBudget: -1 } });
-    expect(silent).toBeUndefined();
-  } finally {
-    await server.close();
-  }
+  const server = await serve(answerOk, answerOk);
+  const ask = (options: object) =>
+    provider.stream(gemini(server.url), question, { apiKey: "key", ...options }).result();
+  await ask({ thinking: { enabled: true, budgetTokens: -1 } });
+  await ask({});
+  const [dynamic, silent] = server.requests.map(
+    ({ body }) => (body as { generationConfig?: unknown }).generationConfig,
+  );
+  expect(dynamic).toEqual({ thinkingConfig: { includeThoughts: true, thinkingBudget: -1 } });
+  expect(silent).toBeUndefined();
 });
 
 describe("how much a model thinks", () => {
@@ -837,11 +802,7 @@ describe("how much a model thinks", () => {
     ["gemini-2.0-flash", { reasoning: false }, { reasoning: "high" }, undefined],
   ])("%s %j %j", (id, changes, options, expected) => {
     const asked = { ...model, id, ...changes } as Model;
-    const { payload } = googleGenerativeAi.encode(
-      asked,
-      { messages: [user("x")] },
-      googleGenerativeAi.resolveOptions(asked, options),
-    );
+    const { payload } = googleGenerativeAi.encode(asked, question, googleGenerativeAi.resolveOptions(asked, options));
     const config = payload["generationConfig"] as { thinkingConfig?: unknown } | undefined;
     expect(config?.thinkingConfig).toEqual(expected);
   });

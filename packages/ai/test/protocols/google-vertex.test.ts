@@ -3,46 +3,44 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type GenerateContentParameters,
-  type GenerateContentResponse,
-  GoogleGenAI,
-  ThinkingLevel,
-} from "@google/genai";
+import { type GenerateContentParameters, GoogleGenAI, ThinkingLevel } from "@google/genai";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ToolCall } from "../../src/message.ts";
-import type { Model } from "../../src/model.ts";
 import type { GoogleVertexOptions } from "../../src/protocols/google-vertex/endpoint.ts";
 import { resolveVertexBaseUrl } from "../../src/protocols/google-vertex/endpoint.ts";
-import { googleVertex } from "../../src/protocols/google-vertex/index.ts";
 import type { Protocol } from "../../src/protocols/protocol.ts";
-import { getProvider } from "../../src/registry.ts";
 import { googleVertexDialect as dialect } from "../../src/testing/dialects/google.ts";
-import { providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
-import { startWireServer, type WireReply, type WireServer } from "../../src/testing/wire-server.ts";
-import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
+import type { WireServer } from "../../src/testing/wire-server.ts";
+import {
+  answer,
+  answerOk,
+  assistant,
+  clockTool,
+  collect,
+  createModel,
+  image,
+  pixel,
+  question,
+  result,
+  testProvider,
+  type OracleCase,
+  user,
+  weatherTool,
+} from "./kit.ts";
 
-const provider = getProvider("google-vertex", () => Promise.resolve(googleVertex as unknown as Protocol));
-
-const gemini = (baseUrl: string): Model<"google-vertex"> => ({
-  id: "gemini-3.1-pro-preview",
-  name: "Gemini",
-  api: "google-vertex",
-  provider: "google-vertex",
-  baseUrl,
-  reasoning: true,
-  thinkingLevelMap: { off: null, minimal: null, low: "low", medium: "medium", high: "high", xhigh: null, max: null },
-  input: ["text", "image"],
-  cost: { input: 2, output: 12, cacheRead: 0.2, cacheWrite: 0 },
-  contextWindow: 1_048_576,
-  maxTokens: 65_536,
-});
-
+const gemini = (baseUrl: string) =>
+  createModel({
+    api: "google-vertex",
+    provider: "google-vertex",
+    id: "gemini-3.1-pro-preview",
+    baseUrl,
+    thinkingLevelMap: { off: null, minimal: null, low: "low", medium: "medium", high: "high", xhigh: null, max: null },
+    maxTokens: 65_536,
+  });
 const model = gemini("");
-
-const contract = { provider, dialect, model: gemini, cannot: { cacheWrites: true, redactedThinking: true } };
-for (const { name, run } of providerContract(contract)) test(name, run);
+const cannot = { cacheWrites: true, redactedThinking: true };
+const { provider, serve, send, expectSameRequest } = testProvider({ dialect, model: gemini, cannot });
 
 /** The identity of a machine on Google Cloud, as its metadata server hands it out. */
 let metadata: Server;
@@ -72,26 +70,10 @@ afterAll(() => {
 });
 
 const env = { GOOGLE_CLOUD_PROJECT: "my-project", GOOGLE_CLOUD_LOCATION: "us-central1" };
-const answerOk: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
-
-async function withServer<T>(replies: WireReply[], use: (server: WireServer) => Promise<T>): Promise<T> {
-  const server = await startWireServer(dialect, replies);
-  try {
-    return await use(server);
-  } finally {
-    await server.close();
-  }
-}
-
-async function collect(stream: AsyncIterable<GenerateContentResponse>): Promise<GenerateContentResponse[]> {
-  const chunks: GenerateContentResponse[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return chunks;
-}
 
 const low = { thinkingConfig: { thinkingLevel: ThinkingLevel.LOW } };
 const said = (content: string) => ({ role: "user", parts: [{ text: content }] });
-const image = { inlineData: { mimeType: "image/png", data: pixel } };
+const sdkImage = { inlineData: { mimeType: "image/png", data: pixel } };
 
 const cases: OracleCase<GenerateContentParameters>[] = [
   {
@@ -119,15 +101,15 @@ const cases: OracleCase<GenerateContentParameters>[] = [
     context: {
       tools: [weatherTool, clockTool],
       messages: [
-        user([text("Look."), { type: "image", data: pixel, mimeType: "image/png" }]),
+        user([text("Look."), image]),
         assistant(model, [thinking("Hm."), { ...call("weather", { place: "Rome" }, "a"), thoughtSignature: "c2ln" }]),
-        result("a", "weather", [text("sunny"), { type: "image", data: pixel, mimeType: "image/png" }]),
+        result("a", "weather", [text("sunny"), image]),
       ],
     },
     params: {
       model: model.id,
       contents: [
-        { role: "user", parts: [{ text: "Look." }, image] },
+        { role: "user", parts: [{ text: "Look." }, sdkImage] },
         {
           role: "model",
           parts: [
@@ -137,7 +119,7 @@ const cases: OracleCase<GenerateContentParameters>[] = [
         },
         {
           role: "user",
-          parts: [{ functionResponse: { id: "a", name: "weather", response: { output: "sunny" }, parts: [image] } }],
+          parts: [{ functionResponse: { id: "a", name: "weather", response: { output: "sunny" }, parts: [sdkImage] } }],
         },
       ],
       config: {
@@ -156,73 +138,52 @@ const cases: OracleCase<GenerateContentParameters>[] = [
   },
 ];
 
+const createSdk = (baseUrl: string, credentials: object = { apiKey: "key" }) =>
+  new GoogleGenAI({ vertexai: true, ...credentials, apiVersion: "v1", httpOptions: { baseUrl } });
+
 describe("what we send is what the vendor's SDK sends", () => {
-  test.each(cases)("with a key: $name", async ({ context, options, params }) => {
-    await withServer([answerOk, answerOk], async (server) => {
-      const message = await provider.streamSimple(gemini(server.url), context, { apiKey: "key", ...options }).result();
-      expect(message.errorMessage).toBeUndefined();
-      const sdk = new GoogleGenAI({
-        vertexai: true,
-        apiKey: "key",
-        apiVersion: "v1",
-        httpOptions: { baseUrl: server.url },
-      });
-      await collect(await sdk.models.generateContentStream(params));
-      const [ours, theirs] = server.requests;
-      expect(ours?.body).toEqual(theirs?.body);
-      expect(ours?.path).toBe(theirs?.path);
-      expect(ours?.headers["x-goog-api-key"]).toBe("key");
-      expect(theirs?.headers["x-goog-api-key"]).toBe("key");
+  test.each(cases)("with a key: $name", async ({ params, ...conversation }) => {
+    const { request } = await expectSameRequest({
+      ours: (url) => send(url, conversation),
+      theirs: async (url) => collect(await createSdk(url).models.generateContentStream(params)),
+      headers: ["x-goog-api-key"],
     });
+    expect(request.headers["x-goog-api-key"]).toBe("key");
   });
 
   test.each(cases)("with the machine's credentials: $name", async ({ context, options, params }) => {
-    await withServer([answerOk, answerOk], async (server) => {
-      const message = await provider.streamSimple(gemini(server.url), context, { env, ...options }).result();
-      expect(message.errorMessage).toBeUndefined();
-      const sdk = new GoogleGenAI({
-        vertexai: true,
-        project: "my-project",
-        location: "us-central1",
-        apiVersion: "v1",
-        httpOptions: { baseUrl: server.url },
-      });
-      const chunks = await collect(await sdk.models.generateContentStream(params));
-      expect(chunks.map((chunk) => chunk.text ?? "").join("")).toBe("ok");
-      const [ours, theirs] = server.requests;
-      expect(ours?.body).toEqual(theirs?.body);
-      expect(ours?.path).toBe(theirs?.path);
-      expect(ours?.headers["authorization"]).toBe("Bearer token-of-the-machine");
-      expect(theirs?.headers["authorization"]).toBe("Bearer token-of-the-machine");
+    const { request } = await expectSameRequest({
+      ours: (url) => provider.streamSimple(gemini(url), context, { env, ...options }),
+      theirs: async (url) => {
+        const sdk = createSdk(url, { project: "my-project", location: "us-central1" });
+        const chunks = await collect(await sdk.models.generateContentStream(params));
+        expect(chunks.map((chunk) => chunk.text ?? "").join("")).toBe("ok");
+      },
+      headers: ["authorization"],
     });
+    expect(request.headers["authorization"]).toBe("Bearer token-of-the-machine");
   });
 });
 
 test("the vendor's SDK passes on the streamed calls of the dialect, and we read them as they were meant", async () => {
   const args = { place: "Zürich", days: 3, deep: { list: [1, "two", null, true] } };
-  const reply: WireReply = { kind: "answer", answer: { content: [call("weather", args, "call-1")] } };
-  await withServer([reply, reply], async (server) => {
-    const sdk = new GoogleGenAI({
-      vertexai: true,
-      apiKey: "key",
-      apiVersion: "v1",
-      httpOptions: { baseUrl: server.url },
-    });
-    const chunks = await collect(await sdk.models.generateContentStream({ model: model.id, contents: "x" }));
-    const pieces = chunks.flatMap((chunk) => chunk.functionCalls ?? []);
-    expect(pieces[0]).toEqual({ id: "call-1", name: "weather", willContinue: true });
-    expect(pieces.flatMap(({ partialArgs }) => partialArgs ?? []).map(({ jsonPath }) => jsonPath)).toContain(
-      "$.deep.list[3]",
-    );
-    expect(pieces.at(-1)).toEqual({});
-    const stream = provider.stream(gemini(server.url), { messages: [user("x")] }, { apiKey: "key" });
-    const deltas: string[] = [];
-    for await (const event of stream) if (event.type === "toolcall_delta") deltas.push(event.delta);
-    const [made] = (await stream.result()).content as ToolCall[];
-    expect(made).toMatchObject({ id: "call-1", arguments: args });
-    expect(JSON.parse(deltas.join(""))).toEqual(args);
-    expect(deltas.length).toBeGreaterThan(5);
-  });
+  const reply = answer(call("weather", args, "call-1"));
+  const server = await serve(reply, reply);
+  const chunks = await collect(
+    await createSdk(server.url).models.generateContentStream({ model: model.id, contents: "x" }),
+  );
+  const pieces = chunks.flatMap((chunk) => chunk.functionCalls ?? []);
+  expect(pieces[0]).toEqual({ id: "call-1", name: "weather", willContinue: true });
+  expect(pieces.flatMap(({ partialArgs }) => partialArgs ?? []).map(({ jsonPath }) => jsonPath)).toContain(
+    "$.deep.list[3]",
+  );
+  expect(pieces.at(-1)).toEqual({});
+  const stream = provider.stream(gemini(server.url), question, { apiKey: "key" });
+  const deltas = (await collect(stream)).flatMap((event) => (event.type === "toolcall_delta" ? event.delta : []));
+  const [made] = (await stream.result()).content as ToolCall[];
+  expect(made).toMatchObject({ id: "call-1", arguments: args });
+  expect(JSON.parse(deltas.join(""))).toEqual(args);
+  expect(deltas.length).toBeGreaterThan(5);
 });
 
 describe("where a request goes", () => {
@@ -252,12 +213,11 @@ describe("where a request goes", () => {
   });
 
   test("the place in the catalogue's address is filled in", async () => {
-    await withServer([answerOk], async (server) => {
-      const asked = gemini(server.url.replace("127.0.0.1", "{location}"));
-      const options: GoogleVertexOptions = { project: "p", location: "127.0.0.1" };
-      await provider.stream(asked, { messages: [user("x")] }, { ...options }).result();
-      expect(server.requests[0]?.path).toContain("/v1/projects/p/locations/127.0.0.1/publishers/google/models/");
-    });
+    const server = await serve(answerOk);
+    const asked = gemini(server.url.replace("127.0.0.1", "{location}"));
+    const options: GoogleVertexOptions = { project: "p", location: "127.0.0.1" };
+    await provider.stream(asked, question, { ...options }).result();
+    expect(server.requests[0]?.path).toContain("/v1/projects/p/locations/127.0.0.1/publishers/google/models/");
   });
 
   test("nowhere without a location, and the message says what to set", () => {
@@ -269,47 +229,43 @@ describe("where a request goes", () => {
     ["/gateway/v1beta1", "/gateway/v1beta1/projects/my-project/locations/us-central1/publishers/google/models/"],
     ["/v1/projects/p/locations/l", "/v1/projects/p/locations/l/publishers/google/models/"],
   ])("a base URL that ends in %j says only what is missing", async (suffix, path) => {
-    await withServer([answerOk], async (server) => {
-      await provider.stream(gemini(server.url + suffix), { messages: [user("x")] }, { env }).result();
-      expect(server.requests[0]?.path).toBe(`${path}${model.id}:streamGenerateContent?alt=sse`);
-    });
+    const server = await serve(answerOk);
+    await provider.stream(gemini(server.url + suffix), question, { env }).result();
+    expect(server.requests[0]?.path).toBe(`${path}${model.id}:streamGenerateContent?alt=sse`);
   });
 
   test("project and location may be given as options", async () => {
-    await withServer([answerOk], async (server) => {
-      const options: GoogleVertexOptions = { project: "p 1", location: "global" };
-      await provider.stream(gemini(server.url), { messages: [user("x")] }, options).result();
-      expect(server.requests[0]?.path).toContain("/projects/p%201/locations/global/publishers/");
-    });
+    const server = await serve(answerOk);
+    const options: GoogleVertexOptions = { project: "p 1", location: "global" };
+    await provider.stream(gemini(server.url), question, options).result();
+    expect(server.requests[0]?.path).toContain("/projects/p%201/locations/global/publishers/");
   });
 });
 
 describe("what is missing is named", () => {
   const ask = (server: WireServer, settings: Record<string, string>) =>
-    provider.stream(gemini(server.url), { messages: [user("x")] }, { env: settings, maxRetries: 0 }).result();
+    provider.stream(gemini(server.url), question, { env: settings, maxRetries: 0 }).result();
 
   test.each([
     ["a project", { GOOGLE_CLOUD_LOCATION: "global" }, /GOOGLE_CLOUD_PROJECT/],
     ["a location", { GCLOUD_PROJECT: "p" }, /GOOGLE_CLOUD_LOCATION/],
   ])("%s", async (_what, settings, message) => {
-    await withServer([], async (server) => {
-      const { failure } = await ask(server, settings);
-      expect(failure?.kind).toBe("auth");
-      expect(failure?.message).toMatch(message);
-      expect(server.requests).toEqual([]);
-    });
+    const server = await serve();
+    const { failure } = await ask(server, settings);
+    expect(failure?.kind).toBe("auth");
+    expect(failure?.message).toMatch(message);
+    expect(server.requests).toEqual([]);
   });
 
   test("a credentials file that is not there, or is none", async () => {
     const broken = join(nothing, "broken.json");
     writeFileSync(broken, "{}");
-    await withServer([], async (server) => {
-      for (const path of [join(nothing, "absent.json"), broken]) {
-        const { failure } = await ask(server, { ...env, GOOGLE_APPLICATION_CREDENTIALS: path });
-        expect(failure?.kind).toBe("auth");
-        expect(failure?.message).toMatch(/GOOGLE_APPLICATION_CREDENTIALS/);
-      }
-    });
+    const server = await serve();
+    for (const path of [join(nothing, "absent.json"), broken]) {
+      const { failure } = await ask(server, { ...env, GOOGLE_APPLICATION_CREDENTIALS: path });
+      expect(failure?.kind).toBe("auth");
+      expect(failure?.message).toMatch(/GOOGLE_APPLICATION_CREDENTIALS/);
+    }
   });
 
   test("any credentials at all", async () => {
@@ -321,12 +277,11 @@ describe("what is missing is named", () => {
       const fresh = await import("../../src/protocols/google-vertex/index.ts");
       const { getProvider: freshProviderOf } = await import("../../src/registry.ts");
       const asked = freshProviderOf("google-vertex", () => Promise.resolve(fresh.googleVertex as unknown as Protocol));
-      await withServer([], async (server) => {
-        const { failure } = await asked.stream(gemini(server.url), { messages: [user("x")] }, { env }).result();
-        expect(failure?.kind).toBe("auth");
-        expect(failure?.message).toMatch(/gcloud auth application-default login/);
-        expect(server.requests).toEqual([]);
-      });
+      const server = await serve();
+      const { failure } = await asked.stream(gemini(server.url), question, { env }).result();
+      expect(failure?.kind).toBe("auth");
+      expect(failure?.message).toMatch(/gcloud auth application-default login/);
+      expect(server.requests).toEqual([]);
     } finally {
       hasIdentity = true;
       vi.stubEnv("METADATA_SERVER_DETECTION", undefined);

@@ -3,40 +3,33 @@ import type { ChatCompletionStreamRequest, CompletionEvent } from "@mistralai/mi
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage } from "../../src/message.ts";
 import type { Model, ThinkingLevel, ThinkingLevelMap } from "../../src/model.ts";
-import { Draft } from "../../src/protocols/draft.ts";
 import { mistralConversations } from "../../src/protocols/mistral-conversations/index.ts";
-import type { Protocol } from "../../src/protocols/protocol.ts";
-import { getProvider } from "../../src/registry.ts";
 import { sse } from "../../src/testing/dialects/dialect.ts";
 import { mistralConversationsDialect as dialect } from "../../src/testing/dialects/mistral-conversations.ts";
-import { assertGrammar, providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
-import { startWireServer, type WireReply } from "../../src/testing/wire-server.ts";
-import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
-import { readRecording } from "../recording.ts";
+import {
+  answer,
+  assistant,
+  clockTool,
+  createModel,
+  image,
+  pixel,
+  raw,
+  readRecording,
+  readStream,
+  result,
+  testProvider,
+  type OracleCase,
+  user,
+  weatherTool,
+} from "./kit.ts";
 
-const provider = getProvider("mistral-conversations", () =>
-  Promise.resolve(mistralConversations as unknown as Protocol),
-);
-
-const mistral = (baseUrl: string): Model<"mistral-conversations"> => ({
-  id: "magistral-test",
-  name: "Magistral",
-  api: "mistral-conversations",
-  provider: "mistral",
-  baseUrl,
-  reasoning: true,
-  input: ["text", "image"],
-  cost: { input: 2, output: 5, cacheRead: 0.2, cacheWrite: 0 },
-  contextWindow: 128_000,
-  maxTokens: 40_000,
-});
-
+const mistral = (baseUrl: string) =>
+  createModel({ api: "mistral-conversations", provider: "mistral", id: "magistral-test", baseUrl, maxTokens: 40_000 });
 const model = mistral("");
-
 // Mistral does not say what was written to its cache.
 const cannot = { cacheWrites: true };
-for (const { name, run } of providerContract({ provider, dialect, model: mistral, cannot })) test(name, run);
+const { serve, ask, send, expectSameRequest } = testProvider({ dialect, model: mistral, cannot });
 
 type Params = ChatCompletionStreamRequest;
 
@@ -47,7 +40,6 @@ const sdkTool = (tool: typeof weatherTool | typeof clockTool, rest: object = {})
   type: "function" as const,
   function: { name: tool.name, description: tool.description, parameters: tool.parameters, ...rest },
 });
-const image = { type: "image" as const, data: pixel, mimeType: "image/png" };
 const imageChunk = { type: "image_url" as const, imageUrl: `data:image/png;base64,${pixel}` };
 const textChunk = (content: string) => ({ type: "text" as const, text: content });
 const thought = (content: string, rest: object = {}) => ({
@@ -286,52 +278,37 @@ const cases: OracleCase<Params>[] = [
 ];
 
 describe("what we send is what the vendor's SDK sends", () => {
-  test.each(cases)("$name", async ({ context, options, model: changes, params }) => {
-    const answer: WireReply = { kind: "answer", answer: { content: [thinking("Hm."), text("ok")] } };
-    const server = await startWireServer(dialect, [answer, answer]);
-    try {
-      const asked = { ...mistral(server.url), ...changes } as Model;
-      const message = await provider.streamSimple(asked, context, { apiKey: "key", ...options }).result();
-      expect(message.errorMessage).toBeUndefined();
-      const said = await askSdk(server.url, params);
-      expect(said).toMatchObject({ text: "ok", thinking: "Hm.", finishReason: "stop" });
-      const [ours, theirs] = server.requests;
-      expect(ours?.body).toEqual(theirs?.body);
-      expect(ours?.path).toBe(theirs?.path);
-      for (const header of ["authorization", "content-type", "accept"]) {
-        expect(ours?.headers[header]).toBe(theirs?.headers[header]);
-      }
-    } finally {
-      await server.close();
-    }
+  test.each(cases)("$name", async ({ params, ...conversation }) => {
+    await expectSameRequest({
+      ours: (url) => send(url, conversation),
+      theirs: async (url) =>
+        expect(await askSdk(url, params)).toMatchObject({ text: "ok", thinking: "Hm.", finishReason: "stop" }),
+      headers: ["authorization", "content-type", "accept"],
+      reply: answer(thinking("Hm."), text("ok")),
+    });
   });
 });
 
 describe("recordings mean to us what they mean to the vendor's SDK", () => {
   test.each(["mistral-text", "mistral-tool-call", "mistral-reasoning"])("%s", async (name) => {
-    const chunks = [...readRecording("mistral-conversations", name), "[DONE]"].map((line) => sse(line));
-    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
-    const server = await startWireServer(dialect, [reply, reply]);
-    try {
-      const expected = await askSdk(server.url, { ...base, messages: hello });
-      const ours = await provider.stream(mistral(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
-      expect(ours.content).toEqual([
-        ...(expected.thinking ? [thinking(expected.thinking)] : []),
-        ...(expected.text ? [text(expected.text)] : []),
-        ...expected.calls.map(({ id, function: made }) => call(made.name, JSON.parse(String(made.arguments)), id)),
-      ]);
-      expect(ours.responseId).toBe(expected.id);
-      expect(ours.responseModel).toBe(expected.model);
-      expect(ours.rawStopReason).toBe(expected.finishReason);
-      expect(ours.stopReason).toBe(expected.finishReason === "tool_calls" ? "toolUse" : "stop");
-      expect(ours.usage).toMatchObject({
-        input: expected.usage?.promptTokens,
-        output: expected.usage?.completionTokens,
-        totalTokens: expected.usage?.totalTokens,
-      });
-    } finally {
-      await server.close();
-    }
+    const reply = raw([...readRecording("mistral-conversations", name), "[DONE]"].map((line) => sse(line)));
+    const server = await serve(reply, reply);
+    const expected = await askSdk(server.url, { ...base, messages: hello });
+    const ours = await ask(server);
+    expect(ours.content).toEqual([
+      ...(expected.thinking ? [thinking(expected.thinking)] : []),
+      ...(expected.text ? [text(expected.text)] : []),
+      ...expected.calls.map(({ id, function: made }) => call(made.name, JSON.parse(String(made.arguments)), id)),
+    ]);
+    expect(ours.responseId).toBe(expected.id);
+    expect(ours.responseModel).toBe(expected.model);
+    expect(ours.rawStopReason).toBe(expected.finishReason);
+    expect(ours.stopReason).toBe(expected.finishReason === "tool_calls" ? "toolUse" : "stop");
+    expect(ours.usage).toMatchObject({
+      input: expected.usage?.promptTokens,
+      output: expected.usage?.completionTokens,
+      totalTokens: expected.usage?.totalTokens,
+    });
   });
 });
 
@@ -369,16 +346,7 @@ async function askSdk(serverURL: string, params: Params): Promise<Said> {
   return said;
 }
 
-/** What a stream of chunks becomes, and that its events are in order. */
-function read(...chunks: unknown[]): AssistantMessage {
-  const draft = new Draft(model, 1);
-  const state = mistralConversations.start(draft);
-  const events = chunks.flatMap((data) => mistralConversations.step(state, { data }));
-  draft.closeAll();
-  events.push(...draft.take(), { type: "done", reason: "stop", message: draft.message });
-  assertGrammar(draft.message.content.length > 0 ? events : events.slice(-1));
-  return draft.message;
-}
+const read = (...chunks: unknown[]): AssistantMessage => readStream(mistralConversations, model, chunks).message;
 
 const chunk = (delta: object, finish_reason: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason }],
@@ -466,16 +434,15 @@ describe("what comes back", () => {
     ["something_new", "stopped", "stop"],
     ["error", "failed", "overloaded"],
     ["content_filter", "refused", "refused"],
-  ])("the reason %s is kept beside ours", (raw, kind, reason) => {
-    const draft = new Draft(model, 1);
-    mistralConversations.step(mistralConversations.start(draft), { data: chunk({ content: "x" }, raw) });
+  ])("the reason %s is kept beside ours", (theirs, kind, reason) => {
+    const draft = readStream(mistralConversations, model, [chunk({ content: "x" }, theirs)]);
     const states: Record<string, object> = {
       stopped: { kind, reason },
       failed: { kind, failure: { kind: reason } },
       refused: { kind: "stopped", refusal: { kind: reason } },
     };
     expect(draft.state).toMatchObject(states[kind]!);
-    expect(draft.message.rawStopReason).toBe(raw);
+    expect(draft.message.rawStopReason).toBe(theirs);
   });
 
   test("whatever is not a chunk means nothing", () => {

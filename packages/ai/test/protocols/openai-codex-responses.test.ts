@@ -1,20 +1,11 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import type { Model } from "../../src/model.ts";
 import { openaiCodexResponses } from "../../src/protocols/openai-codex-responses/index.ts";
-import type { Protocol } from "../../src/protocols/protocol.ts";
-import { getProvider } from "../../src/registry.ts";
 import { openaiResponsesDialect } from "../../src/testing/dialects/openai-responses.ts";
-import { providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
-import { startWireServer, type WireReply } from "../../src/testing/wire-server.ts";
-import { assistant, type OracleCase, result, user, weatherTool } from "../contexts.ts";
+import { assistant, createModel, question, result, testProvider, type OracleCase, user, weatherTool } from "./kit.ts";
 
 const dialect = openaiResponsesDialect("openai-codex-responses");
-const provider = getProvider("openai-codex-responses", () =>
-  Promise.resolve(openaiCodexResponses as unknown as Protocol),
-);
-
 /** A token as OpenAI issues them; the name makes its payload need base64url's own characters. */
 const tokenFor = (claims: object) =>
   ["header", JSON.stringify(claims), "signature"].map((part) => Buffer.from(part).toString("base64url")).join(".");
@@ -23,24 +14,10 @@ const token = tokenFor({
   "https://api.openai.com/auth": { chatgpt_account_id: "account-1" },
 });
 
-const gpt = (baseUrl: string): Model<"openai-codex-responses"> => ({
-  id: "gpt-test",
-  name: "GPT",
-  api: "openai-codex-responses",
-  provider: "openai-codex",
-  baseUrl,
-  reasoning: true,
-  input: ["text", "image"],
-  cost: { input: 2, output: 8, cacheRead: 0.5, cacheWrite: 2.5 },
-  contextWindow: 200_000,
-  maxTokens: 64_000,
-});
-
+const gpt = (baseUrl: string) =>
+  createModel({ api: "openai-codex-responses", provider: "openai-codex", id: "gpt-test", baseUrl });
 const model = gpt("");
-
-for (const { name, run } of providerContract({ provider, dialect, model: gpt, options: { apiKey: token } })) {
-  test(name, run);
-}
+const { provider, serve, send, expectSameRequest } = testProvider({ dialect, model: gpt, apiKey: token });
 
 type Params = Parameters<OpenAI["responses"]["stream"]>[0];
 
@@ -123,53 +100,40 @@ const cases: (OracleCase<Params> & { session?: string })[] = [
 ];
 
 describe("what we send is what the vendor's SDK sends", () => {
-  test.each(cases)("$name", async ({ context, options, model: changes, session, params }) => {
-    const answer: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
-    const server = await startWireServer(dialect, [answer, answer]);
-    try {
-      const target = { ...gpt(server.url), ...changes } as Model<"openai-codex-responses">;
-      const message = await provider.streamSimple(target, context, { apiKey: token, ...options }).result();
-      expect(message.errorMessage).toBeUndefined();
-      const sdk = new OpenAI({ apiKey: token, baseURL: `${server.url}/codex`, maxRetries: 0 });
-      expect((await sdk.responses.stream(params).finalResponse()).output_text).toBe("ok");
-      const [ours, theirs] = server.requests;
-      expect(ours?.body).toEqual(theirs?.body);
-      expect(ours?.path).toBe(theirs?.path);
-      for (const header of ["authorization", "content-type"]) {
-        expect(ours?.headers[header]).toBe(theirs?.headers[header]);
-      }
-      expect(ours?.headers).toMatchObject({
-        "chatgpt-account-id": "account-1",
-        "openai-beta": "responses=experimental",
-        originator: "tau",
-      });
-      expect(ours?.headers["session-id"]).toBe(session);
-      expect(ours?.headers["x-client-request-id"]).toBe(session);
-    } finally {
-      await server.close();
-    }
+  test.each(cases)("$name", async ({ session, params, ...conversation }) => {
+    const { request } = await expectSameRequest({
+      ours: (url) => send(url, conversation),
+      theirs: async (url) => {
+        const sdk = new OpenAI({ apiKey: token, baseURL: `${url}/codex`, maxRetries: 0 });
+        expect((await sdk.responses.stream(params).finalResponse()).output_text).toBe("ok");
+      },
+      headers: ["authorization", "content-type"],
+    });
+    expect(request.headers).toMatchObject({
+      "chatgpt-account-id": "account-1",
+      "openai-beta": "responses=experimental",
+      originator: "tau",
+    });
+    expect(request.headers["session-id"]).toBe(session);
+    expect(request.headers["x-client-request-id"]).toBe(session);
   });
 });
 
 test("without a system prompt there are still instructions, which Codex demands", () => {
-  const { payload } = openaiCodexResponses.encode(model, { messages: [user("x")] }, {});
+  const { payload } = openaiCodexResponses.encode(model, question, {});
   expect(payload["instructions"]).toMatch(/\w/);
 });
 
 test.each([
   ["an API key", "sk-123"],
-  ["a token of nobody", tokenFor({ sub: "x" })],
+  ["a token without an account", tokenFor({ sub: "x" })],
   ["a token whose claims are not JSON", `a.${Buffer.from("no").toString("base64url")}.c`],
   ["a token that is not base64", "a.!!!.c"],
   ["a token that was cut", token.slice(0, token.lastIndexOf("."))],
-])("%s is not a ChatGPT account, and nobody is asked", async (_name, apiKey) => {
-  const server = await startWireServer(dialect, []);
-  try {
-    const message = await provider.streamSimple(gpt(server.url), { messages: [user("x")] }, { apiKey }).result();
-    expect(message.failure?.kind).toBe("auth");
-    expect(message.errorMessage).toMatch(/not a token of a ChatGPT account/);
-    expect(server.requests).toHaveLength(0);
-  } finally {
-    await server.close();
-  }
+])("%s is not a ChatGPT account, and no request is sent", async (_name, apiKey) => {
+  const server = await serve();
+  const message = await provider.streamSimple(gpt(server.url), question, { apiKey }).result();
+  expect(message.failure?.kind).toBe("auth");
+  expect(message.errorMessage).toMatch(/not a token of a ChatGPT account/);
+  expect(server.requests).toHaveLength(0);
 });

@@ -4,19 +4,25 @@ import { describe, expect, test } from "vitest";
 import type { AssistantMessage } from "../../src/message.ts";
 import type { Model, OpenAICompletionsCompat, ThinkingFormat } from "../../src/model.ts";
 import type { SimpleStreamOptions } from "../../src/options.ts";
-import { Draft } from "../../src/protocols/draft.ts";
 import { openaiCompletions } from "../../src/protocols/openai-completions/index.ts";
-import type { Protocol } from "../../src/protocols/protocol.ts";
-import { getProvider } from "../../src/registry.ts";
 import { sse } from "../../src/testing/dialects/dialect.ts";
 import { openaiCompletionsDialect as dialect } from "../../src/testing/dialects/openai-completions.ts";
-import { assertGrammar, providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
-import { startWireServer, type WireReply } from "../../src/testing/wire-server.ts";
-import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
-import { readRecording } from "../recording.ts";
-
-const provider = getProvider("openai-completions", () => Promise.resolve(openaiCompletions as unknown as Protocol));
+import {
+  assistant,
+  clockTool,
+  createModel,
+  image,
+  pixel,
+  raw,
+  readRecording,
+  readStream,
+  result,
+  testProvider,
+  type OracleCase,
+  user,
+  weatherTool,
+} from "./kit.ts";
 
 /** OpenAI's own flags; on loopback the host's defaults would be those of a local server. */
 const openai: OpenAICompletionsCompat = {
@@ -28,23 +34,10 @@ const openai: OpenAICompletionsCompat = {
   toolCallIdFormat: "openai",
 };
 
-const gpt = (baseUrl: string): Model<"openai-completions"> => ({
-  id: "gpt-test",
-  name: "GPT",
-  api: "openai-completions",
-  provider: "openai",
-  baseUrl,
-  reasoning: true,
-  input: ["text", "image"],
-  cost: { input: 1, output: 8, cacheRead: 0.1, cacheWrite: 1.25 },
-  contextWindow: 200_000,
-  maxTokens: 64_000,
-  compat: openai,
-});
-
+const gpt = (baseUrl: string) =>
+  createModel({ api: "openai-completions", provider: "openai", id: "gpt-test", baseUrl, compat: openai });
 const model = gpt("https://models.example/v1");
-
-for (const { name, run } of providerContract({ provider, dialect, model: gpt })) test(name, run);
+const { serve, ask, send, expectSameRequest } = testProvider({ dialect, model: gpt });
 
 type Params = OpenAI.ChatCompletionCreateParamsStreaming;
 /** Fields that only compatible servers know; the SDK passes them on. */
@@ -56,7 +49,6 @@ const sdkTool = (tool: typeof weatherTool | typeof clockTool) => ({
   type: "function" as const,
   function: { name: tool.name, description: tool.description, parameters: tool.parameters },
 });
-const image = { type: "image" as const, data: pixel, mimeType: "image/png" };
 const imagePart = { type: "image_url" as const, image_url: { url: `data:image/png;base64,${pixel}` } };
 const sdkCall = (id: string, name: string, args: string) => ({
   id,
@@ -451,28 +443,18 @@ function thinkingCases(): OracleCase<AnyParams>[] {
 }
 
 describe("what we send is what the vendor's SDK sends", () => {
-  test.each(cases)("$name", async ({ context, options, model: changes, params }) => {
-    const answer: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
-    const server = await startWireServer(dialect, [answer, answer]);
-    try {
-      const compat = { ...openai, ...changes?.compat };
-      const asked = { ...gpt(server.url), ...changes, compat } as Model<"openai-completions">;
-      const message = await provider.streamSimple(asked, context, { apiKey: "key", ...options }).result();
-      expect(message.errorMessage).toBeUndefined();
-      expect(message.diagnostics).toBeUndefined();
-      const said = await createSdk(server.url)
-        .chat.completions.stream(params as unknown as Params)
-        .finalChatCompletion();
-      expect(said.choices[0]?.message.content).toBe("ok");
-      const [ours, theirs] = server.requests;
-      expect(ours?.body).toEqual(theirs?.body);
-      expect(ours?.path).toBe(theirs?.path);
-      for (const header of ["authorization", "content-type"]) {
-        expect(ours?.headers[header]).toBe(theirs?.headers[header]);
-      }
-    } finally {
-      await server.close();
-    }
+  test.each(cases)("$name", async ({ params, model: changes, ...conversation }) => {
+    const compat = { ...openai, ...changes?.compat };
+    const { message } = await expectSameRequest({
+      ours: (url) => send(url, { ...conversation, model: { ...changes, compat } as Partial<Model> }),
+      theirs: async (url) => {
+        const completions = createSdk(url).chat.completions;
+        const { choices } = await completions.stream(params as unknown as Params).finalChatCompletion();
+        expect(choices[0]?.message.content).toBe("ok");
+      },
+      headers: ["authorization", "content-type"],
+    });
+    expect(message.diagnostics).toBeUndefined();
   });
 });
 
@@ -481,86 +463,71 @@ const createSdk = (baseURL: string) => new OpenAI({ apiKey: "key", baseURL, maxR
 test("the vendor's SDK understands our server: text, calls, usage and reason", async () => {
   const content = [text("Let me see."), call("weather", { place: "Zürich" }, "a"), call("now", {}, "b")];
   const usage = { input: 100, output: 50, cacheRead: 30, reasoning: 20 };
-  const server = await startWireServer(dialect, [{ kind: "answer", answer: { content, usage } }]);
-  try {
-    const sdk = createSdk(server.url);
-    const params = { ...base, messages: hello } as Params;
-    const { choices, usage: counted, id } = await sdk.chat.completions.stream(params).finalChatCompletion();
-    expect(id).toBe("answer-1");
-    expect(choices[0]?.finish_reason).toBe("tool_calls");
-    expect(choices[0]?.message.content).toBe("Let me see.");
-    expect(choices[0]?.message.tool_calls).toMatchObject([
-      sdkCall("a", "weather", '{"place":"Zürich"}'),
-      sdkCall("b", "now", "{}"),
-    ]);
-    expect(counted).toMatchObject({
-      prompt_tokens: 130,
-      completion_tokens: 50,
-      total_tokens: 180,
-      prompt_tokens_details: { cached_tokens: 30 },
-      completion_tokens_details: { reasoning_tokens: 20 },
-    });
-  } finally {
-    await server.close();
-  }
+  const server = await serve({ kind: "answer", answer: { content, usage } });
+  const sdk = createSdk(server.url);
+  const params = { ...base, messages: hello } as Params;
+  const { choices, usage: counted, id } = await sdk.chat.completions.stream(params).finalChatCompletion();
+  expect(id).toBe("answer-1");
+  expect(choices[0]?.finish_reason).toBe("tool_calls");
+  expect(choices[0]?.message.content).toBe("Let me see.");
+  expect(choices[0]?.message.tool_calls).toMatchObject([
+    sdkCall("a", "weather", '{"place":"Zürich"}'),
+    sdkCall("b", "now", "{}"),
+  ]);
+  expect(counted).toMatchObject({
+    prompt_tokens: 130,
+    completion_tokens: 50,
+    total_tokens: 180,
+    prompt_tokens_details: { cached_tokens: 30 },
+    completion_tokens_details: { reasoning_tokens: 20 },
+  });
 });
 
 describe("recordings mean to us what they mean to the vendor's SDK", () => {
   const names = ["alibaba-tool-call", "deepseek-tool-call", "groq-tool-call", "openai-text", "xai-tool-call"];
   test.each(names)("%s", async (name) => {
-    const chunks = [...readRecording("openai-completions", name).map((line) => sse(line)), sse("[DONE]")];
-    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
-    const server = await startWireServer(dialect, [reply, reply]);
-    try {
-      const sdk = createSdk(server.url).chat.completions.stream({ ...base, messages: hello } as Params);
-      let thoughts = "";
-      sdk.on("chunk", ({ choices }) => {
-        thoughts += (choices[0]?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? "";
-      });
-      const expected = await sdk.finalChatCompletion();
-      const ours = await provider.stream(gpt(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
-      const said = expected.choices[0]!;
-      expect(ours.content.flatMap((block) => (block.type === "text" ? block.text : [])).join("")).toBe(
-        said.message.content ?? "",
-      );
-      expect(ours.content.flatMap((block) => (block.type === "thinking" ? block.thinking : [])).join("")).toBe(
-        thoughts,
-      );
-      expect(ours.content.flatMap((block) => (block.type === "toolCall" ? [asVendor(block)] : []))).toEqual(
-        (said.message.tool_calls ?? []).map((made) =>
-          made.type === "function"
-            ? { id: made.id, name: made.function.name, args: JSON.parse(made.function.arguments) }
-            : made,
-        ),
-      );
-      expect(ours.responseId).toBe(expected.id);
-      expect(ours.responseModel).toBe(expected.model);
-      expect(ours.rawStopReason).toBe(said.finish_reason);
-      expect(ours.stopReason).toBe({ stop: "stop", tool_calls: "toolUse" }[said.finish_reason as string]);
-      const { usage } = expected;
-      expect(ours.usage.input + ours.usage.cacheRead).toBe(usage!.prompt_tokens);
-      expect(ours.usage.cacheRead).toBe(usage!.prompt_tokens_details?.cached_tokens ?? 0);
-      expect(ours.usage.totalTokens).toBe(usage!.total_tokens);
-    } finally {
-      await server.close();
-    }
+    const reply = raw([...readRecording("openai-completions", name), "[DONE]"].map((line) => sse(line)));
+    const server = await serve(reply, reply);
+    const sdk = createSdk(server.url).chat.completions.stream({ ...base, messages: hello } as Params);
+    let thoughts = "";
+    sdk.on("chunk", ({ choices }) => {
+      thoughts += (choices[0]?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? "";
+    });
+    const expected = await sdk.finalChatCompletion();
+    const ours = await ask(server);
+    const said = expected.choices[0]!;
+    expect(ours.content.flatMap((block) => (block.type === "text" ? block.text : [])).join("")).toBe(
+      said.message.content ?? "",
+    );
+    expect(ours.content.flatMap((block) => (block.type === "thinking" ? block.thinking : [])).join("")).toBe(thoughts);
+    expect(ours.content.flatMap((block) => (block.type === "toolCall" ? [asVendor(block)] : []))).toEqual(
+      (said.message.tool_calls ?? []).map((made) =>
+        made.type === "function"
+          ? { id: made.id, name: made.function.name, args: JSON.parse(made.function.arguments) }
+          : made,
+      ),
+    );
+    expect(ours.responseId).toBe(expected.id);
+    expect(ours.responseModel).toBe(expected.model);
+    expect(ours.rawStopReason).toBe(said.finish_reason);
+    expect(ours.stopReason).toBe({ stop: "stop", tool_calls: "toolUse" }[said.finish_reason as string]);
+    const { usage } = expected;
+    expect(ours.usage.input + ours.usage.cacheRead).toBe(usage!.prompt_tokens);
+    expect(ours.usage.cacheRead).toBe(usage!.prompt_tokens_details?.cached_tokens ?? 0);
+    expect(ours.usage.totalTokens).toBe(usage!.total_tokens);
   });
 
   test("a server that closes after its reason, without saying that this was all, has answered", async () => {
     const chunks = readRecording("openai-completions", "xai-tool-call").map((line) => sse(line));
-    const server = await startWireServer(dialect, [{ kind: "raw", chunks, ending: "end" }]);
-    try {
-      const ours = await provider.stream(gpt(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
-      expect(ours.stopReason).toBe("toolUse");
-      expect(ours.content).toEqual([
-        { type: "thinking", thinking: "First, the user is", thinkingSignature: "reasoning_content" },
-        { type: "toolCall", id: "call_55117580", name: "weather", arguments: { location: "San Francisco" } },
-      ]);
-      // Thinking is not part of xAI's completion tokens: 26 and 196.
-      expect(ours.usage).toMatchObject({ input: 1, cacheRead: 290, output: 222, reasoning: 196, totalTokens: 513 });
-    } finally {
-      await server.close();
-    }
+    const server = await serve(raw(chunks));
+    const ours = await ask(server);
+    expect(ours.stopReason).toBe("toolUse");
+    expect(ours.content).toEqual([
+      { type: "thinking", thinking: "First, the user is", thinkingSignature: "reasoning_content" },
+      { type: "toolCall", id: "call_55117580", name: "weather", arguments: { location: "San Francisco" } },
+    ]);
+    // Thinking is not part of xAI's completion tokens: 26 and 196.
+    expect(ours.usage).toMatchObject({ input: 1, cacheRead: 290, output: 222, reasoning: 196, totalTokens: 513 });
   });
 });
 
@@ -570,17 +537,10 @@ const asVendor = ({ id, name, arguments: args }: AssistantMessage["content"][num
   args,
 });
 
-/** Reads chunks as they come from a server, without a server, and checks that the events are in order. */
-function read(chunks: unknown[], asked: Model = model) {
-  const draft = new Draft(asked, 0);
-  const state = openaiCompletions.start(draft);
-  const events = chunks.flatMap((data) => openaiCompletions.step(state, { data }));
-  draft.closeAll();
-  events.push(...draft.take(), { type: "done", reason: "stop", message: draft.message });
-  // A request that fails before the model spoke has no start.
-  if (draft.message.content.length > 0) assertGrammar(events);
-  return { message: draft.message, state: draft.state };
-}
+const read = (chunks: unknown[], asked: Model = model) => {
+  const { message, state } = readStream(openaiCompletions, asked, chunks);
+  return { message, state };
+};
 
 const delta = (fields: object, finish_reason: string | null = null) => ({
   id: "r",
@@ -931,17 +891,13 @@ describe("how an answer ends", () => {
     expect(read([...said, "[DONE]"]).state).toMatchObject({ kind: "ended", refusal });
   });
 
-  test("whoever asks is told of a refusal and of what it cost", async () => {
+  test("the caller is told of a refusal and of what it cost", async () => {
     const said = [delta({ content: "Well" }), delta({}, "content_filter"), { choices: [], usage: counts }];
     const chunks = [...said.map((chunk) => sse(JSON.stringify(chunk))), sse("[DONE]")];
-    const server = await startWireServer(dialect, [{ kind: "raw", chunks, ending: "end" }]);
-    try {
-      const ours = await provider.stream(gpt(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
-      expect(ours).toMatchObject({ stopReason: "error", failure: { kind: "refused" }, content: [text("Well")] });
-      expect(ours.usage).toMatchObject({ input: 100, output: 20 });
-    } finally {
-      await server.close();
-    }
+    const server = await serve(raw(chunks));
+    const ours = await ask(server);
+    expect(ours).toMatchObject({ stopReason: "error", failure: { kind: "refused" }, content: [text("Well")] });
+    expect(ours.usage).toMatchObject({ input: 100, output: 20 });
   });
 
   test("a stream that says it is over without a reason has answered, if it said anything", () => {

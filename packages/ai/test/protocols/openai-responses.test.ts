@@ -4,39 +4,34 @@ import { describe, expect, test } from "vitest";
 import type { AssistantMessage } from "../../src/message.ts";
 import type { Model } from "../../src/model.ts";
 import type { ProviderStreamOptions } from "../../src/options.ts";
-import { Draft } from "../../src/protocols/draft.ts";
 import { openaiCodexResponses } from "../../src/protocols/openai-codex-responses/index.ts";
 import { openaiResponses } from "../../src/protocols/openai-responses/index.ts";
 import type { OpenAIResponsesOptions } from "../../src/protocols/openai-responses/options.ts";
-import type { Protocol } from "../../src/protocols/protocol.ts";
-import { getProvider } from "../../src/registry.ts";
 import { openaiResponsesDialect } from "../../src/testing/dialects/openai-responses.ts";
-import { sse } from "../../src/testing/dialects/dialect.ts";
-import { providerContract } from "../../src/testing/provider-contract.ts";
 import { call, text, thinking } from "../../src/testing/script.ts";
-import { startWireServer, type WireReply } from "../../src/testing/wire-server.ts";
-import { assistant, clockTool, type OracleCase, pixel, result, user, weatherTool } from "../contexts.ts";
-import { readRecording } from "../recording.ts";
+import {
+  assistant,
+  clockTool,
+  createModel,
+  image,
+  pixel,
+  question,
+  raw,
+  readRecording,
+  readStream,
+  result,
+  testProvider,
+  toNamedEvents,
+  type OracleCase,
+  user,
+  weatherTool,
+} from "./kit.ts";
 
 const dialect = openaiResponsesDialect("openai-responses");
-const provider = getProvider("openai-responses", () => Promise.resolve(openaiResponses as unknown as Protocol));
-
-const gpt = (baseUrl: string): Model<"openai-responses"> => ({
-  id: "gpt-test",
-  name: "GPT",
-  api: "openai-responses",
-  provider: "openai",
-  baseUrl,
-  reasoning: true,
-  input: ["text", "image"],
-  cost: { input: 2, output: 8, cacheRead: 0.5, cacheWrite: 2.5 },
-  contextWindow: 200_000,
-  maxTokens: 64_000,
-});
-
+const gpt = (baseUrl: string) => createModel({ api: "openai-responses", provider: "openai", id: "gpt-test", baseUrl });
 const model = gpt("");
-
-for (const { name, run } of providerContract({ provider, dialect, model: gpt })) test(name, run);
+const { provider, serve, ask, send, expectSameRequest } = testProvider({ dialect, model: gpt });
+const createSdk = (baseURL: string) => new OpenAI({ apiKey: "key", baseURL, maxRetries: 0 });
 
 type Params = Parameters<OpenAI["responses"]["stream"]>[0];
 type InputItem = OpenAI.Responses.ResponseInputItem;
@@ -55,7 +50,6 @@ const sdkTool = (tool: typeof weatherTool | typeof clockTool): OpenAI.Responses.
   parameters: tool.parameters,
   strict: false,
 });
-const image = { type: "image" as const, data: pixel, mimeType: "image/png" };
 const sdkImage = {
   type: "input_image" as const,
   detail: "auto" as const,
@@ -500,27 +494,17 @@ const cases: (OracleCase<Params> & { ownOptions?: ProviderStreamOptions })[] = [
 ];
 
 describe("what we send is what the vendor's SDK sends", () => {
-  test.each(cases)("$name", async ({ context, options, ownOptions, model: changes, params }) => {
-    const answer: WireReply = { kind: "answer", answer: { content: [text("ok")] } };
-    const server = await startWireServer(dialect, [answer, answer]);
-    try {
-      const target = { ...gpt(server.url), ...changes } as Model<"openai-responses">;
-      const stream = ownOptions
-        ? provider.stream(target, context, { apiKey: "key", ...ownOptions })
-        : provider.streamSimple(target, context, { apiKey: "key", ...options });
-      expect((await stream.result()).errorMessage).toBeUndefined();
-      const sdk = new OpenAI({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
-      const said = await sdk.responses.stream(params).finalResponse();
-      expect(said.output_text).toBe("ok");
-      const [ours, theirs] = server.requests;
-      expect(ours?.body).toEqual(theirs?.body);
-      expect(ours?.path).toBe(theirs?.path);
-      for (const header of ["authorization", "content-type"]) {
-        expect(ours?.headers[header]).toBe(theirs?.headers[header]);
-      }
-    } finally {
-      await server.close();
-    }
+  test.each(cases)("$name", async ({ ownOptions, params, ...conversation }) => {
+    const { context, model: changes } = conversation;
+    await expectSameRequest({
+      ours: (url) =>
+        ownOptions
+          ? provider.stream({ ...gpt(url), ...changes } as Model, context, { apiKey: "key", ...ownOptions })
+          : send(url, conversation),
+      theirs: async (url) =>
+        expect((await createSdk(url).responses.stream(params).finalResponse()).output_text).toBe("ok"),
+      headers: ["authorization", "content-type"],
+    });
   });
 });
 
@@ -531,11 +515,11 @@ describe("a session is named to the server in the headers it understands", () =>
     ["openrouter", { "x-session-id": "s-1" }],
   ] as const)("%s", (sessionAffinityFormat, headers) => {
     const target = { ...model, compat: sessionAffinityFormat ? { sessionAffinityFormat } : {} };
-    const encoded = openaiResponses.encode(target, { messages: [user("x")] }, { sessionId: "s-1" });
+    const encoded = openaiResponses.encode(target, question, { sessionId: "s-1" });
     expect(encoded.headers).toMatchObject(headers);
     expect("session_id" in encoded.headers).toBe("session_id" in headers);
     const uncached = { sessionId: "s-1", cacheRetention: "none" as const };
-    expect(openaiResponses.encode(target, { messages: [user("x")] }, uncached).headers).toEqual({});
+    expect(openaiResponses.encode(target, question, uncached).headers).toEqual({});
   });
 });
 
@@ -555,7 +539,7 @@ test("a tool that cannot be strict goes out as it is, and only a required one is
 test("options that cannot be sent are named in the answer's diagnostics", () => {
   const ignored = (changes: Partial<Model>, options: OpenAIResponsesOptions) =>
     openaiResponses
-      .encode({ ...model, ...changes } as Model, { messages: [user("x")] }, options)
+      .encode({ ...model, ...changes } as Model, question, options)
       .notes.map(({ type, details }) => [type, details?.["option"]]);
   const mute = { compat: { supportsReasoningEffort: false } };
   expect(ignored({}, { metadata: { user_id: "u" } })).toEqual([["option_ignored", "metadata"]]);
@@ -566,7 +550,7 @@ test("options that cannot be sent are named in the answer's diagnostics", () => 
 });
 
 test("a server that takes no limit gets none, and the answer says so", () => {
-  const { payload, notes } = openaiCodexResponses.encode(model, { messages: [user("x")] }, { maxTokens: 99 });
+  const { payload, notes } = openaiCodexResponses.encode(model, question, { maxTokens: 99 });
   expect(payload).not.toHaveProperty("max_output_tokens");
   expect(notes).toMatchObject([{ type: "option_ignored", details: { option: "maxTokens" } }]);
 });
@@ -575,12 +559,10 @@ test("a blank system prompt is none", () => {
   const context = { systemPrompt: " \n", messages: [user("x")] };
   expect(openaiResponses.encode(model, context, {}).payload["input"]).toEqual([asked("x")]);
   const { payload } = openaiCodexResponses.encode(model, context, {});
-  expect(payload["instructions"]).toBe(
-    openaiCodexResponses.encode(model, { messages: [user("x")] }, {}).payload["instructions"],
-  );
+  expect(payload["instructions"]).toBe(openaiCodexResponses.encode(model, question, {}).payload["instructions"]);
 });
 
-test("thinking that is off and thinking that nobody asked for are the same", () => {
+test("thinking that is off and thinking that was not asked for are the same", () => {
   for (const off of ["none", null]) {
     const target = { ...model, thinkingLevelMap: { off } };
     expect(openaiResponses.resolveOptions(target, { reasoning: "off" })).toEqual(
@@ -638,7 +620,7 @@ test("whatever a history holds, calls and outputs pair up under legal ids and re
 });
 
 test("the vendor's SDK understands all that the wire server says", async () => {
-  const answer: WireReply = {
+  const server = await serve({
     kind: "answer",
     answer: {
       content: [
@@ -649,36 +631,29 @@ test("the vendor's SDK understands all that the wire server says", async () => {
       ],
       usage: { input: 10, cacheRead: 3, cacheWrite: 2, output: 7, reasoning: 4 },
     },
-  };
-  const server = await startWireServer(dialect, [answer]);
-  try {
-    const sdk = new OpenAI({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
-    const said = await sdk.responses.stream({ ...base, input: "x" }).finalResponse();
-    expect(said.output).toMatchObject([
-      { type: "reasoning", summary: [{ text: "Let me see." }], encrypted_content: "opaque" },
-      { type: "message", content: [{ type: "output_text", text: "Wörds." }] },
-      { type: "function_call", call_id: "a", name: "weather", arguments: '{"place":"Rome"}' },
-      { type: "function_call", name: "now", arguments: "{}" },
-    ]);
-    expect(said.status).toBe("completed");
-    expect(said.usage).toMatchObject({ input_tokens: 15, output_tokens: 7, total_tokens: 22 });
-  } finally {
-    await server.close();
-  }
+  });
+  const said = await createSdk(server.url)
+    .responses.stream({ ...base, input: "x" })
+    .finalResponse();
+  expect(said.output).toMatchObject([
+    { type: "reasoning", summary: [{ text: "Let me see." }], encrypted_content: "opaque" },
+    { type: "message", content: [{ type: "output_text", text: "Wörds." }] },
+    { type: "function_call", call_id: "a", name: "weather", arguments: '{"place":"Rome"}' },
+    { type: "function_call", name: "now", arguments: "{}" },
+  ]);
+  expect(said.status).toBe("completed");
+  expect(said.usage).toMatchObject({ input_tokens: 15, output_tokens: 7, total_tokens: 22 });
 });
 
 test.each([
   ["length", "max_output_tokens"],
   ["refused", "content_filter"],
 ] as const)("the vendor's SDK understands why the wire server stopped: %s", async (stopReason, reason) => {
-  const server = await startWireServer(dialect, [{ kind: "answer", answer: { content: [text("To be")], stopReason } }]);
-  try {
-    const sdk = new OpenAI({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
-    const said = await sdk.responses.stream({ ...base, input: "x" }).finalResponse();
-    expect(said.incomplete_details).toEqual({ reason });
-  } finally {
-    await server.close();
-  }
+  const server = await serve({ kind: "answer", answer: { content: [text("To be")], stopReason } });
+  const said = await createSdk(server.url)
+    .responses.stream({ ...base, input: "x" })
+    .finalResponse();
+  expect(said.incomplete_details).toEqual({ reason });
 });
 
 /** A recording may hold several responses, one after the other. */
@@ -696,50 +671,40 @@ describe("recordings mean to us what they mean to the vendor's SDK", () => {
     (name) => getResponses(name).map((lines, at) => ({ name: `${name}, response ${at + 1}`, lines })),
   );
   test.each(recorded)("$name", async ({ lines }) => {
-    const chunks = lines.map((line) => sse(line, JSON.parse(line).type));
-    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
-    const server = await startWireServer(dialect, [reply, reply]);
-    try {
-      const sdk = new OpenAI({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
-      // Reasoning is encrypted anew in every event; what counts is the one that ends its item.
-      const items: OpenAI.Responses.ResponseOutputItem[] = [];
-      const events = sdk.responses.stream({ ...base, input: "x" });
-      const expected = await events.on("response.output_item.done", ({ item }) => items.push(item)).finalResponse();
-      const ours = await provider.stream(gpt(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
-      expect(items.map(({ type }) => type)).toEqual(expected.output.map(({ type }) => type));
-      expect(ours.content).toEqual(items.map(asOurs));
-      expect(ours.responseId).toBe(expected.id);
-      expect(ours.responseModel).toBe(expected.model);
-      expect(ours.rawStopReason).toBe(expected.status);
-      expect(ours.usage.input).toBe(expected.usage!.input_tokens - expected.usage!.input_tokens_details.cached_tokens);
-      expect(ours.usage.cacheRead).toBe(expected.usage!.input_tokens_details.cached_tokens);
-      expect(ours.usage.output).toBe(expected.usage!.output_tokens);
-      expect(ours.usage.reasoning).toBe(expected.usage!.output_tokens_details.reasoning_tokens);
-      expect(ours.usage.totalTokens).toBe(expected.usage!.total_tokens);
-      expect(ours.stopReason).toBe(expected.output.some(({ type }) => type.endsWith("call")) ? "toolUse" : "stop");
-    } finally {
-      await server.close();
-    }
+    const reply = raw(toNamedEvents(lines));
+    const server = await serve(reply, reply);
+    const sdk = createSdk(server.url);
+    // Reasoning is encrypted anew in every event; what counts is the one that ends its item.
+    const items: OpenAI.Responses.ResponseOutputItem[] = [];
+    const events = sdk.responses.stream({ ...base, input: "x" });
+    const expected = await events.on("response.output_item.done", ({ item }) => items.push(item)).finalResponse();
+    const ours = await ask(server);
+    expect(items.map(({ type }) => type)).toEqual(expected.output.map(({ type }) => type));
+    expect(ours.content).toEqual(items.map(asOurs));
+    expect(ours.responseId).toBe(expected.id);
+    expect(ours.responseModel).toBe(expected.model);
+    expect(ours.rawStopReason).toBe(expected.status);
+    expect(ours.usage.input).toBe(expected.usage!.input_tokens - expected.usage!.input_tokens_details.cached_tokens);
+    expect(ours.usage.cacheRead).toBe(expected.usage!.input_tokens_details.cached_tokens);
+    expect(ours.usage.output).toBe(expected.usage!.output_tokens);
+    expect(ours.usage.reasoning).toBe(expected.usage!.output_tokens_details.reasoning_tokens);
+    expect(ours.usage.totalTokens).toBe(expected.usage!.total_tokens);
+    expect(ours.stopReason).toBe(expected.output.some(({ type }) => type.endsWith("call")) ? "toolUse" : "stop");
   });
 
   test("openai-error.1", async () => {
-    const chunks = readRecording("openai-responses", "openai-error.1").map((line) => sse(line, JSON.parse(line).type));
-    const reply: WireReply = { kind: "raw", chunks, ending: "end" };
-    const server = await startWireServer(dialect, [reply, reply]);
-    try {
-      const sdk = new OpenAI({ apiKey: "key", baseURL: server.url, maxRetries: 0 });
-      const expected: unknown = await sdk.responses
-        .stream({ ...base, input: "x" })
-        .finalResponse()
-        .catch((error: unknown) => error);
-      expect(expected).toBeInstanceOf(OpenAI.APIError);
-      const ours = await provider.stream(gpt(server.url), { messages: [user("x")] }, { apiKey: "key" }).result();
-      expect(ours.failure?.kind).toBe("billing");
-      expect(ours.errorMessage).toMatch(/exceeded your current quota/);
-      expect(server.requests).toHaveLength(2);
-    } finally {
-      await server.close();
-    }
+    const reply = raw(toNamedEvents(readRecording("openai-responses", "openai-error.1")));
+    const server = await serve(reply, reply);
+    const sdk = createSdk(server.url);
+    const expected: unknown = await sdk.responses
+      .stream({ ...base, input: "x" })
+      .finalResponse()
+      .catch((error: unknown) => error);
+    expect(expected).toBeInstanceOf(OpenAI.APIError);
+    const ours = await ask(server);
+    expect(ours.failure?.kind).toBe("billing");
+    expect(ours.errorMessage).toMatch(/exceeded your current quota/);
+    expect(server.requests).toHaveLength(2);
   });
 });
 
@@ -1016,13 +981,7 @@ describe("events that are missing, doubled or out of order do not change what is
   });
 });
 
-function play(events: object[]): { draft: Draft } {
-  const draft = new Draft(model, 0);
-  const state = openaiResponses.start(draft);
-  for (const data of events) openaiResponses.step(state, { data });
-  draft.closeAll();
-  return { draft };
-}
+const play = (events: object[]) => ({ draft: readStream(openaiResponses, model, events) });
 
 describe("how a response ended", () => {
   const ended = (type: string, response: object) => ({ type: `response.${type}`, response });
@@ -1052,7 +1011,7 @@ describe("how a response ended", () => {
       state: { kind: "stopped", reason: "length" },
     },
     {
-      name: "cut for a reason nobody knows",
+      name: "cut for an unknown reason",
       event: ended("incomplete", { status: "incomplete", incomplete_details: { reason: "boredom" } }),
       raw: "incomplete.boredom",
       state: { kind: "stopped", reason: "stop" },

@@ -219,7 +219,7 @@ async function lookAtDisk({ context: { agentDir } }: Patient): Promise<Finding> 
   const says = `${free} MB free for sessions`;
   if (free < 20) return fail(says, "Make room: sessions cannot be kept on a full disk.");
   return free < 500
-    ? warn(says, "Make room before it is full: tau sessions list --all, tau sessions delete")
+    ? warn(says, "Make room before it is full: tau sessions list --all, tau sessions delete --for-good")
     : ok(says);
 }
 

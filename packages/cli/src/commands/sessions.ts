@@ -13,6 +13,7 @@ export const sessions: Run = async (args, io) =>
       branch: async (given) => (await import("./sessions-change.ts")).branchFrom(given, io),
       rename: async (given) => (await import("./sessions-change.ts")).rename(given, io),
       delete: async (given) => (await import("./sessions-delete.ts")).deleteSessions(given, io),
+      restore: async (given) => (await import("./sessions-delete.ts")).restoreSessions(given, io),
       export: async (given) => (await import("./sessions-export.ts")).exportSession(given, io),
       import: async (given) => (await import("./sessions-import.ts")).importFile(given, io),
       repair: async (given) => (await import("./sessions-repair.ts")).repair(given, io),

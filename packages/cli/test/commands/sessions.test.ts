@@ -152,7 +152,8 @@ test("what another process writes can be read and switched to, but not renamed, 
   for (const args of [
     ["rename", id, "Ours"],
     ["repair", id],
-    ["delete", id, "--yes"],
+    ["delete", id],
+    ["delete", id, "--for-good", "--yes"],
   ]) {
     const { code, err, out } = await run(place, ["sessions", ...args]);
     expect([code, out]).toEqual([exitCodes.failed, ""]);
@@ -198,7 +199,7 @@ test("an export is its owner's alone, goes through links to where they lead, and
   expect((await stat(at("real.md"))).mode & 0o777).toBe(0o600);
   await symlink("nowhere", at("dangling"));
   for (const [name, what] of [
-    ["dangling", "is a link to a file that is not there"],
+    ["dangling", "is a link to a file that does not exist"],
     [".", "is a directory"],
   ] as const) {
     const { code, err } = await exportTo(name, "--yes");
@@ -268,23 +269,68 @@ test("import reads pi's old versions and damaged files, and says what it could n
   expect(await listed(place)).toHaveLength(1);
 });
 
-test("delete asks first, needs --yes where nobody can be asked, and leaves nothing of the session", async () => {
+test("delete moves a session to the trash without a question, and restore brings it back as it was", async () => {
+  const place = await spot();
+  const deleted = await leaveSession(place, ["Away with me"], 5);
+  const kept = await leaveSession(place, ["Not me"], 10);
+  const before = await readFile(deleted.path, "utf8");
+  expect(await run(place, ["sessions", "delete", deleted.id], { input: "" })).toEqual({
+    code: exitCodes.done,
+    out: `Moved ${deleted.id} (1 entry) to the trash. To get it back: tau sessions restore ${deleted.id}\n`,
+    err: "",
+  });
+  expect(await getIds(place)).toEqual([kept.id]);
+  expect(await getIds(place, "--all")).toEqual([kept.id]);
+  expect(await run(place, ["sessions", "restore", deleted.id])).toEqual({
+    code: exitCodes.done,
+    out: `Restored ${deleted.id}: ${deleted.path}\n`,
+    err: "",
+  });
+  expect(await readFile(deleted.path, "utf8")).toBe(before);
+  expect(await getIds(place)).toEqual([deleted.id, kept.id]);
+  expect(await run(place, ["sessions", "restore", deleted.id])).toMatchObject({
+    code: exitCodes.usage,
+    err: `tau sessions: There is no deleted session "${deleted.id}".\n`,
+  });
+});
+
+test("a session that was deleted by its path is restored by the path that delete prints", async () => {
+  const place = await spot();
+  const { id } = await leaveSession(place, ["One"]);
+  await run(place, ["sessions", "export", id, "-o", "copy.jsonl"]);
+  const { out } = await run(place, ["sessions", "delete", "copy.jsonl"]);
+  const trashed = join(place.directory, "trash", "copy.jsonl");
+  expect(out).toContain(`To get it back: tau sessions restore ${trashed}\n`);
+  expect(await run(place, ["sessions", "restore", trashed])).toMatchObject({ code: exitCodes.done });
+  expect(await readFile(join(place.directory, "copy.jsonl"), "utf8")).toContain("One");
+});
+
+test("delete with a reference that fits no session deletes none of the others", async () => {
+  const place = await spot();
+  const { id } = await leaveSession(place, ["One"]);
+  expect((await run(place, ["sessions", "delete", id, "nowhere"])).code).toBe(exitCodes.usage);
+  expect(await getIds(place)).toEqual([id]);
+});
+
+test("delete --for-good asks first, needs --yes without a terminal, and leaves nothing of the session", async () => {
   const place = await spot();
   const doomed = await leaveSession(place, ["Away with me"]);
   const kept = await leaveSession(place, ["Not me"]);
   await copyFile(doomed.path, `${doomed.path}.torn-1`);
-  const silent = await run(place, ["sessions", "delete", doomed.id], { input: "" });
+  const args = ["sessions", "delete", "--for-good", doomed.id];
+  const silent = await run(place, args, { input: "" });
   expect(silent).toMatchObject({ code: exitCodes.usage, err: expect.stringContaining("needs --yes") });
   const person = { terminal: { input: true, err: true } };
-  const no = await run(place, ["sessions", "delete", doomed.id], { ...person, input: "n\n" });
+  const no = await run(place, args, { ...person, input: "n\n" });
   expect(no).toMatchObject({ code: exitCodes.failed, out: "" });
   expect(no.err).toContain(`Delete ${doomed.id} (1 entry) for good? [y/N] `);
   await stat(doomed.path);
-  expect((await run(place, ["sessions", "delete", doomed.id], { ...person, input: "y\n" })).code).toBe(0);
+  expect((await run(place, args, { ...person, input: "y\n" })).code).toBe(0);
   const left = await readdir(dirname(doomed.path));
   expect(left.filter((name) => name.startsWith(basename(doomed.path)))).toEqual([]);
+  expect((await run(place, ["sessions", "restore", doomed.id])).code).toBe(exitCodes.usage);
   expect(await getIds(place)).toEqual([kept.id]);
-  expect((await run(place, ["sessions", "delete", kept.id, "--yes"])).code).toBe(0);
+  expect((await run(place, ["sessions", "delete", kept.id, "--for-good", "--yes"])).code).toBe(0);
   expect(await getIds(place)).toEqual([]);
 });
 
@@ -298,7 +344,7 @@ test("delete leaves another session whose id begins with the name of the file", 
     await writeFile(`${session.getSessionFile()!}.torn-1`, "torn");
   }
   for (const [at, id] of ids.entries()) {
-    expect(await run(place, ["sessions", "delete", id, "--yes"])).toMatchObject({ code: exitCodes.done });
+    expect(await run(place, ["sessions", "delete", id, "--for-good", "--yes"])).toMatchObject({ code: 0 });
     expect((await getIds(place)).sort()).toEqual(ids.slice(at + 1));
   }
   const [directory] = await readdir(join(place.agentDir, "sessions"));
@@ -311,9 +357,12 @@ test("delete removes no file that is no session", async () => {
   const place = await spot();
   const notes = join(place.directory, "notes.txt");
   await writeFile(notes, "These are notes.\n");
-  const ran = await run(place, ["sessions", "delete", notes, "--yes"]);
-  expect(ran.code).toBe(exitCodes.usage);
-  expect(ran.err).toContain(`${notes} is no session`);
+  for (const flags of [[], ["--for-good", "--yes"]]) {
+    expect(await run(place, ["sessions", "delete", notes, ...flags])).toMatchObject({
+      code: exitCodes.usage,
+      err: `tau sessions: ${notes} is not a session file (no header, no entries).\n`,
+    });
+  }
   expect((await readdir(place.directory)).filter((name) => name.endsWith(".lock"))).toEqual([]);
   expect(await readFile(notes, "utf8")).toBe("These are notes.\n");
 });
@@ -392,7 +441,8 @@ test("an empty name stands for no session, however few there are", async () => {
   const place = await spot();
   const { path } = await leaveSession(place, ["One"]);
   for (const args of [
-    ["sessions", "delete", "", "--yes"],
+    ["sessions", "delete", ""],
+    ["sessions", "restore", ""],
     ["sessions", "switch", " "],
     ["--session", "", "-p", "x"],
   ]) {
@@ -406,6 +456,6 @@ test("delete takes along what was kept of long results", async () => {
   const { id, path } = await leaveSession(place, ["One"]);
   await mkdir(`${path}.results`);
   await writeFile(join(`${path}.results`, "result-1.txt"), "long");
-  expect(await run(place, ["sessions", "delete", id, "--yes"])).toMatchObject({ code: 0 });
+  expect(await run(place, ["sessions", "delete", id, "--for-good", "--yes"])).toMatchObject({ code: 0 });
   expect((await readdir(join(path, ".."))).filter((name) => name.includes(id))).toEqual([]);
 });

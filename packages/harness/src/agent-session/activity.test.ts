@@ -309,13 +309,13 @@ const endings: { [Kind in RunEnd["kind"]]: Record<string, Ending> } = {
       end: { kind: "stopped", by: "terminated" },
       sentInRun: 2,
     },
-    "the model, which asks for the end,": {
-      turns: [[call("agent_interrupt", { reason: "nothing to do" })], heard],
-      end: { kind: "stopped", by: "terminated" },
-      sentInRun: 2,
-    },
   },
   aborted: {
+    "the model, which asks for the end,": {
+      turns: [[call("agent_interrupt", { reason: "nothing to do" })], heard],
+      end: { kind: "aborted", by: "agent", reason: "nothing to do" },
+      sentInRun: 2,
+    },
     "the model, which asks for the end beside another call,": {
       turns: [[call("agent_interrupt", { reason: "nothing to do" }), call("wait")], heard],
       end: { kind: "aborted", by: "agent", reason: "nothing to do" },

@@ -1,4 +1,4 @@
-/** Which files were read and changed, carried along from one summary to the next. Pure. */
+/** Lists the files that were read and changed, and carries the lists from one summary to the next. Pure. */
 import type { AgentMessage } from "@tau/agent";
 import type { ToolCall } from "@tau/ai";
 import type { FileTouches } from "@tau/tools";
@@ -13,7 +13,7 @@ export interface FileOperations {
 /** Which files a call touched; undefined for a call of an unknown tool. Must not throw, whatever a log holds. */
 export type GetTouches = (call: ToolCall) => FileTouches | undefined;
 
-/** How many files of each kind are remembered, so that details stay small however long a session lives. */
+/** How many files of each kind are remembered, so that details stay small however long a session is. */
 const maxFiles = 200;
 const maxPathLength = 400;
 
@@ -59,22 +59,22 @@ export const getToolCalls = (message: AgentMessage): ToolCall[] =>
 const heading = "## Files so far";
 
 /** The lists as the end of a summary, the latest files first. Empty when there are none. */
-export function filesText({ readFiles, modifiedFiles }: FileOperations, most: number): string {
+export function filesText({ readFiles, modifiedFiles }: FileOperations, maxLength: number): string {
   const lists = [
-    ...listed("Changed", modifiedFiles, Math.floor(most * 0.6)),
-    ...listed("Read", readFiles, Math.floor(most * 0.4)),
+    ...formatList("Changed", modifiedFiles, Math.floor(maxLength * 0.6)),
+    ...formatList("Read", readFiles, Math.floor(maxLength * 0.4)),
   ];
   return lists.length === 0 ? "" : [heading, ...lists].join("\n");
 }
 
-function listed(what: string, paths: readonly string[], most: number): string[] {
-  const lines = [`${what}:`];
-  let room = most;
-  for (const [at, path] of paths.toReversed().entries()) {
+function formatList(title: string, paths: readonly string[], maxLength: number): string[] {
+  const lines = [`${title}:`];
+  let left = maxLength;
+  for (const [index, path] of paths.toReversed().entries()) {
     const name = /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
-    room -= name.length + 1;
-    if (room < 0) {
-      lines.push(`(${paths.length - at} more)`);
+    left -= name.length + 1;
+    if (left < 0) {
+      lines.push(`(${paths.length - index} more)`);
       break;
     }
     lines.push(name);
@@ -83,11 +83,11 @@ function listed(what: string, paths: readonly string[], most: number): string[] 
 }
 
 /**
- * A summary as its model wrote it: the lists are made anew each time, and would double if the model saw them. Empty for
- * what is no text, since it comes from a log.
+ * A summary as its model wrote it: the lists are made again each time, and would double if the model saw them. Empty for a
+ * value that is not a text, since it comes from a log.
  */
 export function withoutFilesText(summary: unknown): string {
   const text = toText(summary);
-  const at = text.lastIndexOf(`\n${heading}\n`);
-  return at < 0 ? text : text.slice(0, at).trimEnd();
+  const index = text.lastIndexOf(`\n${heading}\n`);
+  return index < 0 ? text : text.slice(0, index).trimEnd();
 }

@@ -3,6 +3,7 @@ import { dirname, relative } from "node:path";
 import { type Model, withoutUserinfo } from "@tau/ai";
 import type { ModelData, SessionSummaryData, SlashCommandData, StateData, StatsData, ToolData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
+import type { PipelineTool } from "../pipeline/layer.ts";
 import type { SessionEntry } from "../session/entry.ts";
 import type { SessionInfo } from "../session/session-info.ts";
 import type { HostedSession } from "./hosted-session.ts";
@@ -78,10 +79,17 @@ function getSourceInfo(path: string, cwd: string): SlashCommandData["sourceInfo"
 
 /** The tools that the model is shown, then those that a layer left out. */
 export function listTools({ tools, droppedTools }: AgentSession): ToolData[] {
-  const active = tools.map(({ name, label, description }) => ({ name, label, description, active: true }));
+  const active = tools.map(({ name, label, description, shows, readOnly = false }: PipelineTool) => ({
+    name,
+    label,
+    description,
+    ...(shows && { shows }),
+    readOnly,
+    active: true,
+  }));
   const dropped = droppedTools
     .filter(({ name }) => !active.some((tool) => tool.name === name))
-    .map(({ name, reason }) => ({ name, label: name, description: "", active: false, reason }));
+    .map(({ name, reason }) => ({ name, label: name, description: "", readOnly: false, active: false, reason }));
   return [...active, ...dropped];
 }
 

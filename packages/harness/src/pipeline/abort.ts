@@ -27,12 +27,12 @@ function refuseAfter(signal: AbortSignal, text: string): void {
 }
 
 /**
- * A signal that follows both, until `leave`. `AbortSignal.any` keeps a trace on its sources for as long as they live,
- * and a session makes many thousand calls.
+ * A signal that follows both, until `leave`. `AbortSignal.any` leaves a reference on its sources for as long as they
+ * live, and a session makes many thousand calls.
  */
-function joinSignals(one: AbortSignal, other: AbortSignal): { signal: AbortSignal; leave: () => void } {
+function joinSignals(session: AbortSignal, call: AbortSignal): { signal: AbortSignal; leave: () => void } {
   const controller = new AbortController();
-  const leaves = [follow(one, controller), follow(other, controller)];
+  const leaves = [follow(session, controller), follow(call, controller)];
   return { signal: controller.signal, leave: () => leaves.forEach((leave) => leave()) };
 }
 
@@ -41,7 +41,7 @@ interface Following {
   readonly tell: () => void;
 }
 
-/** One listener serves all calls that run at once: more than ten on a signal look like a leak to Node, and it says so. */
+/** One listener serves all calls that run at the same time: Node warns of a leak when a signal has more than ten. */
 const followed = new WeakMap<AbortSignal, Following>();
 
 function follow(source: AbortSignal, controller: AbortController): () => void {

@@ -1,4 +1,4 @@
-/** Tools as people give them, made into tools as layers see them. */
+/** Turns the tools that a session accepts into tools as layers see them. */
 import { type JsonSchema, isRecord } from "@tau/ai";
 import type { ToolDescription } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
@@ -8,41 +8,41 @@ import { toolResult } from "./tool-result.ts";
 const adapted = new WeakMap<object, PipelineTool>();
 
 /**
- * The tool itself where it is complete, else one made of it: from the `inputSchema` form, from an instance of a class,
- * from one that lacks what only people read. The same object always gives the same tool, so who changes a tool gives a
- * new object. Throws `invalid_input` for what is no tool.
+ * The tool itself where it is complete, else one made of it: of the `inputSchema` form, of an instance of a class, of a
+ * tool without label or description. The same object always gives the same tool, so a changed tool must be a new object.
+ * Throws `invalid_input` for a value that is not a tool.
  */
-export function adaptTool(given: GivenTool): PipelineTool {
-  const problem = getProblem(given);
-  if (problem !== undefined) throw new HarnessError("invalid_input", `${getName(given)} is not a tool. ${problem}`);
-  const before = adapted.get(given);
-  if (before) return before;
-  const tool = isPipelineTool(given) ? complete(given) : fromInputSchema(given);
-  adapted.set(given, tool);
+export function adaptTool(source: GivenTool): PipelineTool {
+  const problem = getProblem(source);
+  if (problem !== undefined) throw new HarnessError("invalid_input", `${getName(source)} is not a tool. ${problem}`);
+  const known = adapted.get(source);
+  if (known) return known;
+  const tool = isPipelineTool(source) ? complete(source) : fromInputSchema(source);
+  adapted.set(source, tool);
   return tool;
 }
 
-/** Why something is no tool, as a sentence; undefined for a tool. */
-export function getProblem(given: unknown): string | undefined {
-  if (!isRecord(given)) return "A tool is an object with a name and a function `execute`.";
-  if (typeof given["name"] !== "string" || given["name"] === "") return "It has no name.";
-  return typeof given["execute"] === "function" ? undefined : "It has no function `execute`.";
+/** Why a value is not a tool, as a sentence; undefined for a tool. */
+export function getProblem(value: unknown): string | undefined {
+  if (!isRecord(value)) return "A tool is an object with a name and a function `execute`.";
+  if (typeof value["name"] !== "string" || value["name"] === "") return "It has no name.";
+  return typeof value["execute"] === "function" ? undefined : "It has no function `execute`.";
 }
 
-/** What to call something that may be no tool. */
-export const getName = (given: unknown): string =>
-  isRecord(given) && typeof given["name"] === "string" && given["name"] !== "" ? given["name"] : "(no name)";
+/** The name of a value that may not be a tool, for messages. */
+export const getName = (value: unknown): string =>
+  isRecord(value) && typeof value["name"] === "string" && value["name"] !== "" ? value["name"] : "(no name)";
 
-const isPipelineTool = (given: GivenTool): given is PipelineTool =>
-  (given as Partial<PipelineTool>).parameters !== undefined;
+const isPipelineTool = (source: GivenTool): source is PipelineTool =>
+  (source as Partial<PipelineTool>).parameters !== undefined;
 
-/** Layers and encoders copy tools by their own fields, and a class keeps its methods elsewhere. */
-function complete(given: PipelineTool): PipelineTool {
-  const { name, label, description, parameters, strict, executionMode, requiredScope } = given;
-  const isPlain = Object.getPrototypeOf(given) === Object.prototype;
-  if (isPlain && typeof label === "string" && typeof description === "string") return given;
+/** Layers and encoders copy tools by their own fields, and an instance has its methods on the prototype. */
+function complete(source: PipelineTool): PipelineTool {
+  const { name, label, description, parameters, strict, executionMode, requiredScope } = source;
+  const isPlain = Object.getPrototypeOf(source) === Object.prototype;
+  if (isPlain && typeof label === "string" && typeof description === "string") return source;
   return {
-    ...given,
+    ...source,
     name,
     label: label ?? name,
     description: description ?? "",
@@ -50,23 +50,23 @@ function complete(given: PipelineTool): PipelineTool {
     ...(strict !== undefined && { strict }),
     ...(executionMode !== undefined && { executionMode }),
     ...(requiredScope !== undefined && { requiredScope }),
-    ...(given.prepareArguments && { prepareArguments: (args) => given.prepareArguments!(args) }),
-    ...copyDescription(given),
-    execute: (...call) => given.execute(...call),
+    ...(source.prepareArguments && { prepareArguments: (args) => source.prepareArguments!(args) }),
+    ...copyDescription(source),
+    execute: (...call) => source.execute(...call),
   };
 }
 
-function fromInputSchema(given: InputSchemaTool): PipelineTool {
-  const { name, label, description, requiredScope, inputSchema } = given;
+function fromInputSchema(source: InputSchemaTool): PipelineTool {
+  const { name, label, description, requiredScope, inputSchema } = source;
   return {
     name,
     label: label ?? name,
     description: description ?? "",
     parameters: inputSchema ? objectSchema(inputSchema) : { type: "object", properties: {} },
     ...(requiredScope !== undefined && { requiredScope }),
-    ...copyDescription(given),
+    ...copyDescription(source),
     async execute(toolCallId, params, signal = new AbortController().signal, _onUpdate, context) {
-      return toolResult(await given.execute(params, { ...context, signal, toolCallId }));
+      return toolResult(await source.execute(params, { ...context, signal, toolCallId }));
     },
   };
 }
@@ -85,9 +85,9 @@ function copyDescription(tool: ToolDescription): ToolDescription {
   };
 }
 
-/** What says its type in another way, or not in JSON Schema. */
+/** Keywords with which a schema tells its type in another way, or not in JSON Schema. */
 const typed = ["type", "$ref", "anyOf", "oneOf", "allOf", "~standard"];
 
-/** Arguments are an object anyway; providers refuse a schema that leaves that to be understood. */
+/** Arguments are always an object, and providers refuse a schema that does not say so. */
 const objectSchema = (schema: JsonSchema): JsonSchema =>
   typed.some((key) => key in schema) ? schema : { type: "object", ...schema };

@@ -1,11 +1,11 @@
-/** How a layer that has tools of its own adds them. */
+/** Adds tools in the layers that have tools of their own. */
 import { adaptTool, getName, getProblem } from "./adapt-tool.ts";
 import { withOptions } from "./choices.ts";
 import type { GivenTool, PipelineInput, PipelineTool } from "./layer.ts";
 
 /**
- * The tools, then those of `more` that are tools, that nobody turned off and whose names are free: nothing is replaced
- * here. What a named agent sets for a tool applies, wherever the tool comes from.
+ * The tools, then those of `more` that are valid, not turned off and whose names are free: nothing is replaced here. The
+ * options of a named agent apply to a tool of any origin.
  */
 export function addTools(
   tools: readonly PipelineTool[],
@@ -14,11 +14,11 @@ export function addTools(
 ): PipelineTool[] {
   const getChoice = new Map(choices.map((choice) => [choice.name, choice]));
   const taken = new Set(tools.map(({ name }) => name));
-  const added = more.flatMap((given): PipelineTool[] => {
-    const name = getName(given);
+  const added = more.flatMap((candidate): PipelineTool[] => {
+    const name = getName(candidate);
     const choice = getChoice.get(name);
     const reason =
-      getProblem(given) ??
+      getProblem(candidate) ??
       (choice?.enabled === false ? "The agent's tools.yaml turns it off." : undefined) ??
       (taken.has(name) ? "Another tool has the same name and came first." : undefined);
     if (reason !== undefined) {
@@ -26,7 +26,7 @@ export function addTools(
       return [];
     }
     taken.add(name);
-    const tool = adaptTool(given);
+    const tool = adaptTool(candidate);
     return [choice ? withOptions(tool, choice.options) : tool];
   });
   return [...tools, ...added];

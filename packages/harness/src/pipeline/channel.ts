@@ -1,4 +1,4 @@
-/** Layer 4: what the channel that a session serves lends to it. */
+/** Layer 4: the tools of the channel that a session serves. */
 import { addTools } from "./add-tools.ts";
 import type { Layer } from "./layer.ts";
 

@@ -1,4 +1,4 @@
-/** What a named agent sets for single tools: defaults of their arguments. Pure. */
+/** Applies the options that a named agent sets for single tools: defaults of their arguments. Pure. */
 import { didYouMean, isAiError, validateToolArguments, isRecord } from "@tau/ai";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
 import type { PipelineTool } from "./layer.ts";
@@ -15,10 +15,10 @@ export interface ChoiceProblem {
 
 type Options = ToolChoice["options"];
 
-/** What is set for these tools in vain. Those that are built will do. */
+/** The options that are set for these tools and ignored. */
 export const choiceProblems = (tools: readonly PipelineTool[], choices: readonly ToolChoice[]): ChoiceProblem[] =>
   choices.flatMap(({ name, options }) => {
-    const tool = tools.find((one) => one.name === name);
+    const tool = tools.find((candidate) => candidate.name === name);
     return tool ? judge(options, tool).problems : [];
   });
 
@@ -31,7 +31,7 @@ interface Judged {
   problems: ChoiceProblem[];
 }
 
-/** Once, because a value is checked by the engine that checks arguments, which is slow to begin. */
+/** Once, because a value is checked by the engine that validates arguments, which is slow to start. */
 const judge = oncePerPair((options: Options, tool: PipelineTool): Judged => {
   const properties = getProperties(tool);
   const judged: Judged = { defaults: [], problems: [] };
@@ -51,17 +51,17 @@ interface Setting {
 }
 
 function problemWith({ tool, option, value, properties }: Setting): string | undefined {
-  const called = JSON.stringify(option);
+  const quoted = JSON.stringify(option);
   if (!Object.hasOwn(properties, option)) {
     const hint = didYouMean(option, Object.keys(properties));
-    return `${tool} has no parameter ${called}; what is set for it is ignored.${hint}`;
+    return `${tool} has no parameter ${quoted}; its value is ignored.${hint}`;
   }
   if (takes(properties[option], value)) return undefined;
-  return `The parameter ${called} of ${tool} does not take the value that is set for it, which is ignored.`;
+  return `The parameter ${quoted} of ${tool} does not take the value that is set for it, which is ignored.`;
 }
 
 function takes(property: unknown, value: unknown): boolean {
-  // What a reference leads to stands outside of the property. Whether it fits is said when a call is made.
+  // The target of a reference is outside of the property. The validation of each call checks whether the value fits.
   if (/"\$(ref|dynamicRef)"/.test(JSON.stringify(property))) return true;
   const parameters = { type: "object", properties: { value: property }, required: ["value"] };
   const asked = { type: "toolCall" as const, id: "", name: "option", arguments: { value } };
@@ -82,16 +82,16 @@ const defaulted = oncePerPair((options: Options, tool: PipelineTool): PipelineTo
     ...tool,
     // After the tool's own preparation, which knows other names for the same argument.
     prepareArguments(args) {
-      const given: unknown = tool.prepareArguments ? tool.prepareArguments(args) : args;
-      // What is no object is for validation to refuse.
-      if (!isRecord(given)) return given as Record<string, unknown>;
+      const prepared: unknown = tool.prepareArguments ? tool.prepareArguments(args) : args;
+      // Arguments that are not an object are refused by the validation.
+      if (!isRecord(prepared)) return prepared as Record<string, unknown>;
       const isLeftOut = (option: string) =>
-        !Object.hasOwn(given, option) ||
-        given[option] === undefined ||
-        // Where every parameter has to be named, null is how a model leaves one out.
-        (given[option] === null && !takesNull.has(option));
+        !Object.hasOwn(prepared, option) ||
+        prepared[option] === undefined ||
+        // Where every parameter is required, a model leaves one out with null.
+        (prepared[option] === null && !takesNull.has(option));
       const missing = defaults.filter(([option]) => isLeftOut(option));
-      return missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing) };
+      return missing.length === 0 ? prepared : { ...prepared, ...Object.fromEntries(missing) };
     },
   };
 });
@@ -102,5 +102,5 @@ function getProperties({ parameters }: PipelineTool): Record<string, unknown> {
   return isRecord(properties) ? properties : {};
 }
 
-/** Rather too often than too rarely: null is then left for the tool to judge. */
+/** May be true too often: null is then left to the tool. */
 const mentionsNull = (property: unknown): boolean => /null/.test(JSON.stringify(property));

@@ -1,4 +1,4 @@
-/** Layer 3: what a model may do to its own session. */
+/** Layer 3: the tools with which a model changes its own session. */
 import { addTools } from "./add-tools.ts";
 import type { HarnessActions, Layer, PipelineTool } from "./layer.ts";
 import { textResult } from "./tool-result.ts";

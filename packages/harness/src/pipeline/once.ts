@@ -1,6 +1,6 @@
 /**
- * Makes one thing of each pair, and the same one again for as long as both live. What layers wrap stays identical from
- * one build to the next in this way, and with it everything that is kept by a tool's identity.
+ * Calls `make` once for each pair, and returns the same result for as long as both live. So the tools that layers wrap stay
+ * identical from one build to the next, and with them everything that is cached by a tool's identity.
  */
 export function oncePerPair<A extends object, B extends object, R extends object>(
   make: (a: A, b: B) => R,

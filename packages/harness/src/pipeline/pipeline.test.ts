@@ -87,7 +87,7 @@ describe("layer 1", () => {
     });
     expect(given(names)).toEqual(["read", "bash", "ls", "deploy"]);
     expect(await getText(tools, "bash")).toBe("my bash");
-    expect(lines).toEqual(["1 bash: A custom tool of the same name takes its place."]);
+    expect(lines).toEqual(["1 bash: A custom tool of the same name replaces it."]);
   });
 
   test("keeps the first of two tools with one name", async () => {
@@ -184,9 +184,9 @@ describe("what an agent sets for a tool", () => {
     expect(reports).toEqual([]);
     expect(tools[0]!.prepareArguments).toBeUndefined();
     expect(choiceProblems(tools, choices).map(({ tool, option, message }) => [tool, option, message])).toEqual([
-      ["read", "limitt", 'read has no parameter "limitt"; what is set for it is ignored. Did you mean "limit"?'],
-      ["read", "__proto__", 'read has no parameter "__proto__"; what is set for it is ignored.'],
-      ["read", "toString", 'read has no parameter "toString"; what is set for it is ignored.'],
+      ["read", "limitt", 'read has no parameter "limitt"; its value is ignored. Did you mean "limit"?'],
+      ["read", "__proto__", 'read has no parameter "__proto__"; its value is ignored.'],
+      ["read", "toString", 'read has no parameter "toString"; its value is ignored.'],
     ]);
   });
 });

@@ -1,4 +1,4 @@
-/** The seven layers, from the tools that are given to the tools that a model is shown. */
+/** The seven layers, from the tools of a session to the tools that a model is shown. */
 import type { AgentTool } from "@tau/agent";
 import { abortableTools } from "./abort.ts";
 import { baseTools } from "./base.ts";
@@ -9,7 +9,7 @@ import { policyFilter } from "./policy-filter.ts";
 import { sandboxedTools } from "./sandbox.ts";
 import { expressibleTools } from "./schema.ts";
 
-/** The order: the place in this list is the number of the layer, from 1. */
+/** In order: the position in this list, from 1, is the number of the layer. */
 export const layers: readonly Layer[] = [
   baseTools,
   sandboxedTools,
@@ -21,8 +21,8 @@ export const layers: readonly Layer[] = [
 ];
 
 /**
- * The tools of a session. Whatever is not among them was reported, once. The same input gives the same tools, down to
- * their identity; nothing of it is changed.
+ * The tools of a session. Every tool that is left out was reported, once. The same input gives identical tools; the input
+ * is not changed.
  */
 export const buildPipeline = (input: PipelineInput): AgentTool[] =>
   layers.reduce<PipelineTool[]>((tools, layer) => layer(tools, input), []);

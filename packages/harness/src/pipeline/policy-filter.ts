@@ -1,10 +1,10 @@
-/** Layer 5: hides tools that a session is not to have. It judges no calls; that is done where they are made. */
+/** Layer 5: hides tools that a session must not have. It judges no calls: the judge does. */
 import type { Layer, PipelineInput, PipelineTool } from "./layer.ts";
 
 export const policyFilter: Layer = (tools, input) => {
-  const hide = hiding(input);
+  const getReason = createFilter(input);
   return tools.filter((tool) => {
-    const reason = hide(tool);
+    const reason = getReason(tool);
     if (reason !== undefined) input.report({ name: tool.name, layer: 5, reason });
     return reason === undefined;
   });
@@ -12,8 +12,8 @@ export const policyFilter: Layer = (tools, input) => {
 
 type Rules = Pick<PipelineInput, "allowed" | "excluded" | "scopes">;
 
-/** Why a tool is hidden; undefined where it is not. Who says nothing of tools or scopes hides nothing. */
-function hiding({ allowed, excluded, scopes }: Rules): (tool: PipelineTool) => string | undefined {
+/** A function that says why a tool is hidden; undefined where it is not. Without lists or scopes, no tool is hidden. */
+function createFilter({ allowed, excluded, scopes }: Rules): (tool: PipelineTool) => string | undefined {
   const isAllowed = allowed && new Set(allowed);
   const isExcluded = new Set(excluded);
   return ({ name, requiredScope }) => {

@@ -1,5 +1,5 @@
-/** Layer 2: tools that work inside the sandbox instead of those that do not. */
+/** Layer 2: replaces tools by those that work inside the sandbox. */
 import type { Layer } from "./layer.ts";
 
-/** Changes nothing: there is no sandbox yet, and its place in the order is kept for it. */
+/** Changes nothing: there is no sandbox yet, and its position in the order is reserved. */
 export const sandboxedTools: Layer = (tools) => [...tools];

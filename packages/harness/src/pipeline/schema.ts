@@ -1,6 +1,6 @@
 /**
- * Layer 6: takes out tools that the model's API cannot express, each alone, since one of them would make every request
- * invalid. A tool's own `parameters` stay as they are: arguments are checked against them, and requests put them right.
+ * Layer 6: removes the tools that the model's API cannot express, since one of them would make every request invalid. A
+ * tool's own `parameters` stay as they are: arguments are validated against them, and requests normalise them.
  */
 import { type JsonSchema, type KnownApi, type Model, isRecord } from "@tau/ai";
 import type { Layer, PipelineTool } from "./layer.ts";
@@ -14,25 +14,25 @@ export const expressibleTools: Layer = (tools, { model, report }) =>
   });
 
 interface Dialect {
-  /** What a tool may be called. */
+  /** The names that a tool may have. */
   names: RegExp;
-  /** What the names are made of, for people. */
-  called: string;
-  /** It also takes parameters whose type is only to be understood from the rest. */
+  /** Describes the names, for people. */
+  nameRule: string;
+  /** It also accepts parameters that do not tell their type. */
   guessesType?: true;
 }
 
 const plain: Dialect = {
   names: /^[a-zA-Z0-9_-]{1,64}$/,
-  called: "at most 64 letters, digits, underscores and hyphens",
+  nameRule: "at most 64 letters, digits, underscores and hyphens",
 };
 const anthropic: Dialect = {
   names: /^[a-zA-Z0-9_-]{1,128}$/,
-  called: "at most 128 letters, digits, underscores and hyphens",
+  nameRule: "at most 128 letters, digits, underscores and hyphens",
 };
 const google: Dialect = {
   names: /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/,
-  called: "a letter or an underscore, then at most 127 letters, digits, underscores, hyphens, dots and colons",
+  nameRule: "a letter or an underscore, then at most 127 letters, digits, underscores, hyphens, dots and colons",
   guessesType: true,
 };
 
@@ -48,16 +48,16 @@ const dialects: Readonly<Record<KnownApi, Dialect>> = {
   "bedrock-converse-stream": plain,
 };
 
-/** Somebody else's API: what it refuses, only it knows. */
-const unknown: Dialect = { names: /^/, called: "anything", guessesType: true };
+/** Any other API: what it refuses is not known. */
+const unknown: Dialect = { names: /^/, nameRule: "anything", guessesType: true };
 
 /** Why a model cannot be told of a tool, as a sentence; undefined where it can. */
 function inexpressible({ name, parameters }: PipelineTool, model: Pick<Model, "api" | "id" | "compat">) {
   if (model.compat?.supportsTools === false) return `${model.id} does not take tools.`;
   const dialect = Object.hasOwn(dialects, model.api) ? dialects[model.api as KnownApi] : unknown;
-  if (!dialect.names.test(name)) return `Its name is not accepted by ${model.api}, which takes ${dialect.called}.`;
+  if (!dialect.names.test(name)) return `Its name is not accepted by ${model.api}, which takes ${dialect.nameRule}.`;
   const wire = wireSchema(parameters);
-  if (wire.kind === "unsayable") return wire.reason;
+  if (wire.kind === "inexpressible") return wire.reason;
   return isObjectSchema(wire.schema, dialect)
     ? tooDeep(wire.schema)
     : `Its parameters do not describe an object; give them "type": "object".`;
@@ -68,13 +68,13 @@ function isObjectSchema({ type }: JsonSchema, { guessesType }: Dialect): boolean
   return guessesType === true && (type === undefined || (Array.isArray(type) && type.includes("object")));
 }
 
-/** A level of a schema is up to two of JSON, and 64 levels of a schema are more than any model reads. */
-const deepest = 128;
+/** A level of a schema is up to two of JSON, and no model needs 64 levels of a schema. */
+const maxDepth = 128;
 
 function tooDeep(root: JsonSchema): string | undefined {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepest) return `Its parameters are nested deeper than ${deepest} levels.`;
+    if (depth > maxDepth) return `Its parameters are nested deeper than ${maxDepth} levels.`;
     level = level.flatMap((part) =>
       Object.values(part as object).filter((inner) => isRecord(inner) || Array.isArray(inner)),
     );

@@ -1,20 +1,20 @@
-/** What keeps the beginning of a request the same, so that a provider finds it in its cache. Pure. */
+/** Keeps the beginning of requests the same, so that a provider finds it in its cache. Pure. */
 import type { AgentTool } from "@tau/agent";
 import { wireSchema } from "./wire-schema.ts";
 
 /** The tools of `after`: those that were there before, by name, in the order they had, then the others in their own. */
 export function keepOrder(before: readonly AgentTool[], after: readonly AgentTool[]): AgentTool[] {
-  const places = new Map(before.map(({ name }, at) => [name, at]));
-  const getPlace = ({ name }: AgentTool) => places.get(name) ?? before.length;
-  return after.toSorted((a, b) => getPlace(a) - getPlace(b));
+  const indices = new Map(before.map(({ name }, index) => [name, index]));
+  const getIndex = ({ name }: AgentTool) => indices.get(name) ?? before.length;
+  return after.toSorted((a, b) => getIndex(a) - getIndex(b));
 }
 
-/** What a model is shown of the tools, in order. Equal texts mean that this part of a request has not changed. */
+/** The tools as a model is shown them, in order. Equal texts mean that this part of a request has not changed. */
 export const toolsPrefix = (tools: readonly AgentTool[]): string => `[${tools.map(toolPrefix).join(",")}]`;
 
 const prefixes = new WeakMap<AgentTool, string>();
 
-/** What a model is shown of one tool, as JSON. Kept by identity: who changes a tool makes a new object. */
+/** One tool as a model is shown it, as JSON. Cached by identity: a changed tool must be a new object. */
 export function toolPrefix(tool: AgentTool): string {
   const known = prefixes.get(tool);
   if (known !== undefined) return known;

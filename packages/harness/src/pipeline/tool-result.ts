@@ -1,14 +1,14 @@
-/** What a tool in the `inputSchema` form returns, as the model reads it. Pure. */
+/** Turns the result of a tool in the `inputSchema` form into one that a model reads. Pure. */
 import type { AgentToolResult } from "@tau/agent";
 import { getErrorMessage, isRecord } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 
-/** Some providers refuse an empty result, and a model takes one for a failure. */
+/** Some providers refuse an empty result, and a model mistakes one for a failure. */
 const doneText = "Done.";
 
 /**
- * A text as it is, a result with `content` as it is, nothing as a confirmation, all else as JSON. Throws for what JSON
- * cannot hold at all; the text says that the tool has done its work.
+ * A text and a result with `content` stay as they are, undefined becomes a confirmation, all else becomes JSON. Throws for a
+ * value that JSON cannot represent; the message says that the tool has done its work.
  */
 export function toolResult(value: unknown): AgentToolResult {
   if (isResult(value)) return value;
@@ -18,7 +18,7 @@ export function toolResult(value: unknown): AgentToolResult {
 
 export const textResult = (text: string): AgentToolResult => ({ content: [{ type: "text", text }] });
 
-/** Data may have a field `content` too: only one that a model can be shown makes it a result. */
+/** Data may have a field `content` too: it is a result only if all of that can be shown to a model. */
 const isResult = (value: unknown): value is AgentToolResult =>
   isRecord(value) && Array.isArray(value["content"]) && value["content"].every(isBlock);
 
@@ -37,13 +37,13 @@ function json(value: unknown): string {
   }
 }
 
-/** Only what is its own ancestor is cut; the same thing twice side by side is written twice. */
+/** Replaces only a value that contains itself; a value that occurs twice is written twice. */
 function withoutCycles(): (this: unknown, key: string, value: unknown) => unknown {
   const ancestors: { value: object; plain: object }[] = [];
   return function (_key, value) {
     if (typeof value === "bigint") return value.toString();
     if (typeof value !== "object" || value === null) return value;
-    // `this` holds the value: whatever was entered after it has been left.
+    // `this` contains the value: all ancestors after it are finished.
     while (ancestors.length > 0 && ancestors.at(-1)!.plain !== this) ancestors.pop();
     if (ancestors.some((ancestor) => ancestor.value === value)) return "[circular]";
     const plain = toPlain(value);
@@ -52,7 +52,7 @@ function withoutCycles(): (this: unknown, key: string, value: unknown) => unknow
   };
 }
 
-/** JSON makes `{}` of these, which would lose everything they hold. */
+/** JSON makes `{}` of these, which would lose their content. */
 function toPlain(value: object): object {
   if (value instanceof Error) return { ...value, name: value.name, message: value.message };
   if (value instanceof Map || value instanceof Set) return [...value];

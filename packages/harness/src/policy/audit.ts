@@ -1,4 +1,4 @@
-/** Decisions in the session's log. */
+/** Writes decisions to the session's log. */
 import type { Audit, Decision, PolicyRequest } from "./policy.ts";
 
 /** The type of the custom entries. Their data is a `Decision`. */
@@ -7,18 +7,18 @@ export const decisionType = "tau.decision";
 const maxCharacters = 2_000;
 
 /**
- * Writes down what was denied, and what was allowed by somebody who was asked. What the policy allows by itself is not
- * written: the call itself is in the log. Rejects when `append` does. Long texts are cut at 2,000 characters.
+ * Writes denials, and permissions that a person gave. What the policy allows by itself is not written: the call itself is
+ * in the log. Rejects when `append` does. Long texts are cut at 2,000 characters.
  */
 export function createAudit(append: (customType: string, data: unknown) => Promise<unknown>): Audit {
   return async (decision) => {
-    if (isWorthWriting(decision)) await append(decisionType, written(decision));
+    if (isWorthWriting(decision)) await append(decisionType, toEntry(decision));
   };
 }
 
 const isWorthWriting = ({ outcome, by }: Decision) => outcome === "denied" || by !== undefined;
 
-function written(decision: Decision): Decision {
+function toEntry(decision: Decision): Decision {
   const { request, reason } = decision;
   return {
     ...decision,

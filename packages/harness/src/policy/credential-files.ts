@@ -1,6 +1,6 @@
-/** Which files hold credentials. Pure: real paths in, a yes or no out. */
+/** Recognises credential files by their real paths. Pure. */
 import { foldName } from "@tau/tools/platform";
-import { homePlaces, type CredentialPaths, systemPlaces } from "./credential-paths.ts";
+import { getHomePaths, type CredentialPaths, getSystemPaths } from "./credential-paths.ts";
 
 export interface CredentialHomes {
   /** The person's home directory, and the agent's: real paths. */
@@ -9,18 +9,18 @@ export interface CredentialHomes {
 }
 
 /**
- * Whether a file is, or lies in, a place where credentials are kept: of the system, of the person or of anybody else with
- * a home on this machine. Says yes for all spellings that some file system takes for the same name. `.env` files are
- * none: people need them for their work.
+ * Whether a file is, or lies below, a known credential path: of the system, of the user or of any other user of this
+ * machine. True for all spellings that some file system treats as the same name. `.env` files are not included: people need
+ * them for their work.
  */
 export function isCredentialFile(realPath: string, { home, agentDir }: CredentialHomes): boolean {
   const names = getNames(realPath);
-  if (isAt(systemPlaces(), names)) return true;
+  if (isListed(getSystemPaths(), names)) return true;
   const belowAgent = below(getNames(agentDir), names);
   if (belowAgent && isAgentSecret(belowAgent)) return true;
-  // Both, since a home may lie above others: that of a container is often the root.
+  // Both, since one home may contain others: that of a container is often the root.
   const atHomes = [below(getNames(home), names), belowOtherHome(names)];
-  return atHomes.some((atHome) => atHome && (isAt(homePlaces(), atHome) || isSshSecret(atHome, realPath)));
+  return atHomes.some((atHome) => atHome && (isListed(getHomePaths(), atHome) || isSshSecret(atHome, realPath)));
 }
 
 /** Our own keys, with the drafts and locks beside them; also those of named agents. */
@@ -33,7 +33,7 @@ function isAgentSecret(names: readonly string[]): boolean {
 /** `models.json` may hold keys too, as they are. */
 const isKeyFile = (name: string) => /^(?:auth|models)\.json/.test(name) || /\.(?:key|pem|p12|pfx)$/.test(name);
 
-/** Compared letter by letter, unlike what is forbidden: an exception must not grow because two names look alike. */
+/** Compared exactly, unlike the forbidden paths: an exception must not grow because two names look alike. */
 const openInSsh: ReadonlySet<string> = new Set(["config", "known_hosts", "known_hosts.old", "authorized_keys"]);
 
 function isSshSecret(atHome: readonly string[], realPath: string): boolean {
@@ -46,28 +46,28 @@ function isSshSecret(atHome: readonly string[], realPath: string): boolean {
   return atHome.length > 2 || !openInSsh.has(name);
 }
 
-/** Homes of others: `/root`, `/home/NAME`, `/Users/NAME`, also below `/var` and `/usr`, or of a Windows that is mounted. */
+/** Homes of other users: `/root`, `/home/NAME`, `/Users/NAME`, also below `/var` and `/usr`, or on a mounted Windows disk. */
 function belowOtherHome(names: readonly string[]): string[] | undefined {
   const from = names[0] === "mnt" ? 2 : names[0] === "var" || names[0] === "usr" ? 1 : 0;
   if (names[from] === "root") return names.slice(from + 1);
   return names[from] === "home" || names[from] === "users" ? names.slice(from + 2) : undefined;
 }
 
-/** The names below a directory; undefined for what is not below it. */
+/** The names below a directory; undefined for a path that is not below it. */
 function below(directory: readonly string[], names: readonly string[]): string[] | undefined {
-  return directory.every((name, at) => names[at] === name) ? names.slice(directory.length) : undefined;
+  return directory.every((name, index) => names[index] === name) ? names.slice(directory.length) : undefined;
 }
 
-/** Whether a path is one of the places, or below one. */
-function isAt(places: CredentialPaths, names: readonly string[]): boolean {
-  const candidates = names[0] === undefined ? undefined : places.get(names[0]);
-  return candidates?.some((place) => place.every((part, at) => matches(part, names[at + 1]))) ?? false;
+/** Whether a path is one of the credential paths, or below one. */
+function isListed(paths: CredentialPaths, names: readonly string[]): boolean {
+  const candidates = names[0] === undefined ? undefined : paths.get(names[0]);
+  return candidates?.some((path) => path.every((part, index) => matches(part, names[index + 1]))) ?? false;
 }
 
 const matches = (part: string | RegExp, name: string | undefined) =>
   name !== undefined && (typeof part === "string" ? part === name : part.test(name));
 
-/** Folded; without the drive of Windows, and without what macOS puts before `/etc` and `/var`. */
+/** Folded; without a Windows drive, and without the `/private` that macOS puts before `/etc` and `/var`. */
 function getNames(path: string): string[] {
   const names = path
     .replace(/^[a-z]:/i, "")

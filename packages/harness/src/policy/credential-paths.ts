@@ -1,10 +1,10 @@
 /**
- * Where credentials are kept, as data. A place is a file, or a directory with all that is below it. A `*` stands for any
- * part of one name, but not of the first one. Nobody can allow what is named here, so files that people also write by
- * hand for other reasons are left out: outside the workspace they are asked for anyway.
+ * The paths of credentials, as data. A path is a file, or a directory with everything below it. A `*` stands for any part
+ * of one name, but not of the first one. No policy and no person can allow these paths, so files that people also write
+ * by hand for other reasons are left out: outside the workspace a person is asked for them anyway.
  */
 
-/** The names behind the first one. */
+/** The names after the first one. */
 export type CredentialPath = readonly (string | RegExp)[];
 
 /** Below a home directory. `.ssh` is not among them: it has exceptions. */
@@ -64,24 +64,24 @@ Windows/System32/config Windows/NTDS ProgramData/Microsoft/Crypto
 /** By the first name. All names are in lower case. */
 export type CredentialPaths = ReadonlyMap<string, readonly CredentialPath[]>;
 
-/** Read when the first path is judged: most runs that only talk judge none. */
-let read: { home: CredentialPaths; system: CredentialPaths } | undefined;
+/** Parsed when the first path is judged: many runs never open a file. */
+let parsed: { home: CredentialPaths; system: CredentialPaths } | undefined;
 
-export const homePlaces = (): CredentialPaths => places().home;
-export const systemPlaces = (): CredentialPaths => places().system;
+export const getHomePaths = (): CredentialPaths => getPaths().home;
+export const getSystemPaths = (): CredentialPaths => getPaths().system;
 
-const places = () => (read ??= { home: parsePlaces(atHome), system: parsePlaces(ofSystem) });
+const getPaths = () => (parsed ??= { home: parsePaths(atHome), system: parsePaths(ofSystem) });
 
-function parsePlaces(text: string): CredentialPaths {
-  const places = new Map<string, CredentialPath[]>();
-  for (const place of text.trim().split(/\s+/)) {
-    const [first = "", ...rest] = place.toLowerCase().split("/");
-    places.set(first, [...(places.get(first) ?? []), rest.map(parseName)]);
+function parsePaths(text: string): CredentialPaths {
+  const paths = new Map<string, CredentialPath[]>();
+  for (const path of text.trim().split(/\s+/)) {
+    const [first = "", ...rest] = path.toLowerCase().split("/");
+    paths.set(first, [...(paths.get(first) ?? []), rest.map(parseName)]);
   }
-  return places;
+  return paths;
 }
 
-/** A `?` is a blank, since blanks stand between places. */
+/** A `?` stands for a blank, since blanks separate the paths. */
 function parseName(name: string): string | RegExp {
   const plain = name.replaceAll("?", " ");
   if (!plain.includes("*")) return plain;

@@ -1,10 +1,10 @@
-/** The plain default: the workspace is free, credentials are closed, and for what lies outside a person is asked. Pure. */
+/** The default policy: the workspace is allowed, credentials are denied, and for all other paths a person is asked. Pure. */
 import { type PathRules, resolvePathRules, ruledStanding } from "./paths.ts";
 import type { Decide, Verdict } from "./policy.ts";
 
 const why = {
   outside: "it is outside the workspace",
-  "agent-directory": "it is where tau keeps what it is set up with",
+  "agent-directory": "it holds tau's own configuration",
 } as const;
 
 const verbs = { read: "Reading", write: "Writing" } as const;
@@ -17,7 +17,7 @@ export function createDefaultPolicy(options: PathRules): Decide {
   const rules = resolvePathRules(options);
   return ({ capability, target }) => {
     if (target.kind !== "path") return { kind: "allow", rule: "default" };
-    // What is neither reading nor writing may do both.
+    // Any capability but reading may write too.
     const access = capability === "read" ? "read" : "write";
     return verdictOn(target.path, access, rules);
   };

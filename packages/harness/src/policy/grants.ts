@@ -14,8 +14,8 @@ export interface FileGrants {
 
 /**
  * Grants by capability and target. A path is a real one. A path that is granted for reading covers what is below it, and
- * one that is granted for writing may also be read, since a change begins with what is there. `allows` knows the grants
- * of the session alone: a call has its own through `forCall`.
+ * one that is granted for writing may also be read, since a change begins with reading. `allows` knows the grants of the
+ * session alone: those of a call count through `forCall`.
  */
 export class Grants implements FileGrants {
   readonly #session = new Map<string, Grant>();

@@ -122,7 +122,7 @@ test("unattended, nothing outside is read, written or searched", async () => {
     await call("read", { path: "../work-2/c.txt" }),
     await call("write", { path: "../new/deep.txt", content: "x" }),
   ];
-  for (const result of results) expect(result).toMatch(/^blocked: .* Nobody is there to ask/);
+  for (const result of results) expect(result).toMatch(/^blocked: .* No person is there to ask/);
   expect(readFileSync(b, "utf8")).toBe("OUTSIDE");
 });
 

@@ -125,7 +125,7 @@ test("where nobody is there to ask, it is denied in words that say so and what a
   expect(await call("read", { path: "/etc/hosts" })).toEqual({
     block: true,
     reason:
-      "Reading /etc/hosts needs a person's consent: it is outside the workspace. Nobody is there to ask, so it was not done. To allow it, the user can add its directory to the session, or run it interactively.",
+      "Reading /etc/hosts needs a person's consent: it is outside the workspace. No person is there to ask, so it was not done. To allow it, the user can add its directory to the session, or run it interactively.",
   });
   expect(outcomes()).toEqual(["denied outside /etc/hosts"]);
 });
@@ -149,7 +149,7 @@ test("an answer that is neither yes nor no is no", async () => {
 
 test("a question that cannot be asked is answered with no", async () => {
   const { call, decisions } = createTestJudge({ answers: [new Error("the line is dead")] });
-  expect((await call("read", { path: "/etc/hosts" }))?.reason).toMatch(/Nobody could be asked: the line is dead$/);
+  expect((await call("read", { path: "/etc/hosts" }))?.reason).toMatch(/No person could be asked: the line is dead$/);
   expect(decisions[0]).toMatchObject({ outcome: "denied" });
   expect(decisions[0]).not.toHaveProperty("by");
 });
@@ -240,7 +240,7 @@ test("an abort while a person is asked denies at once, and leaves no listener", 
   await expect.poll(() => asked).toBe(abort.signal);
   expect(getEventListeners(abort.signal, "abort")).toHaveLength(1);
   abort.abort();
-  expect(await judged).toEqual({ block: true, reason: "Aborted before anybody had answered." });
+  expect(await judged).toEqual({ block: true, reason: "Aborted before a person answered." });
   expect(getEventListeners(abort.signal, "abort")).toEqual([]);
   expect(decisions).toMatchObject([{ outcome: "denied" }]);
 });

@@ -1,4 +1,4 @@
-/** The one place where a call is judged: what it wants, where that really is, decide, ask, audit. */
+/** Judges calls, and nothing else does: what a call wants, which real paths that means, decide, ask, audit. */
 import { isAbsolute, resolve } from "node:path";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import { type Ids, getErrorMessage } from "@tau/ai";
@@ -10,9 +10,9 @@ import { formatRule, type RememberedRules } from "./remembered-rules.ts";
 import type { Answer, Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
 export interface JudgeParts {
-  /** Called from here and from nowhere else. One that throws denies. */
+  /** Must not be called anywhere else. A call is denied when it throws. */
   decide: Decide;
-  /** Undefined when there is no person to ask: what asks is then denied. */
+  /** Undefined when there is no person to ask: a verdict that asks then denies. */
   ask: Ask | undefined;
   /** Told of every decision before it takes effect. */
   audit: Audit;
@@ -43,7 +43,7 @@ export function createJudge(parts: JudgeParts): Judge {
     for (const access of denied.length > 0 ? denied : judged) {
       const reason = await settle(parts, call, access, signal);
       if (reason === undefined) continue;
-      // What was granted on the way must not outlive a call that is never made.
+      // Grants that were made so far must not outlive a call that is never made.
       parts.grants.endCall(id);
       return { block: true, reason };
     }
@@ -55,17 +55,17 @@ interface Call extends CalledTool {
   id: string;
 }
 
-interface Judged {
+interface Judgement {
   request: PolicyRequest;
   verdict: Verdict;
 }
 
 /** One for each target, however often and in however many spellings the call names it. */
-async function judgeAll(parts: JudgeParts, call: Call): Promise<Judged[]> {
+async function judgeAll(parts: JudgeParts, call: Call): Promise<Judgement[]> {
   const byName: AccessRequest = { capability: "tool", target: { kind: "name", name: call.name } };
   try {
     const wanted = call.tool?.access?.(call.args as Record<string, unknown>, parts.cwd) ?? [];
-    const judged: Judged[] = [];
+    const judged: Judgement[] = [];
     for (const access of wanted.length > 0 ? wanted : [byName]) judged.push(...(await judgeAccess(parts, access)));
     return uniqueTargets(judged);
   } catch (error) {
@@ -75,8 +75,10 @@ async function judgeAll(parts: JudgeParts, call: Call): Promise<Judged[]> {
   }
 }
 
-const uniqueTargets = (judged: readonly Judged[]): Judged[] => [
-  ...new Map(judged.map((one) => [JSON.stringify([one.request.capability, one.request.target]), one])).values(),
+const uniqueTargets = (judged: readonly Judgement[]): Judgement[] => [
+  ...new Map(
+    judged.map((judgement) => [JSON.stringify([judgement.request.capability, judgement.request.target]), judgement]),
+  ).values(),
 ];
 
 /**
@@ -86,16 +88,16 @@ const uniqueTargets = (judged: readonly Judged[]): Judged[] => [
 async function judgeAccess(parts: JudgeParts, { capability, target, alternatives = [] }: AccessRequest) {
   const { subject, ask, files } = parts;
   const paths = alternatives.map((path) => ({ kind: "path", path }) as const);
-  const all: Judged[] = [];
+  const all: Judgement[] = [];
   for (const each of [target, ...paths]) all.push(await judgeTarget(parts, { subject, capability, target: each }));
   const judged = uniqueTargets(all);
   const asking = judged.filter(({ verdict }) => verdict.kind === "ask");
   // Without a person to ask, the answer must not tell which of them exists.
   if (asking.length < 2 || !ask) return judged;
-  const existing: Judged[] = [];
-  for (const one of asking) if (await exists(files, one.request.target)) existing.push(one);
+  const existing: Judgement[] = [];
+  for (const judgement of asking) if (await exists(files, judgement.request.target)) existing.push(judgement);
   const kept = existing.length > 0 ? existing : asking.slice(0, 1);
-  return judged.filter((one) => one.verdict.kind !== "ask" || kept.includes(one));
+  return judged.filter((judgement) => judgement.verdict.kind !== "ask" || kept.includes(judgement));
 }
 
 /** A path that cannot be looked at may exist. */
@@ -107,7 +109,7 @@ async function exists(files: JudgeParts["files"], target: PolicyRequest["target"
   );
 }
 
-async function judgeTarget({ decide, files, cwd }: JudgeParts, typed: PolicyRequest): Promise<Judged> {
+async function judgeTarget({ decide, files, cwd }: JudgeParts, typed: PolicyRequest): Promise<Judgement> {
   let request = typed;
   try {
     const { target } = typed;
@@ -132,7 +134,12 @@ type Outcome = Pick<Decision, "rule" | "by"> &
   ({ outcome: "allowed"; grant?: "call" | "session" } | { outcome: "denied"; reason: string });
 
 /** Why the call may not go on; undefined when it may. */
-async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: AbortSignal): Promise<string | undefined> {
+async function settle(
+  parts: JudgeParts,
+  call: Call,
+  judged: Judgement,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { request } = judged;
   const result = await getOutcome(parts, call, judged, signal);
   const { rule, by, outcome } = result;
@@ -162,13 +169,13 @@ async function settle(parts: JudgeParts, call: Call, judged: Judged, signal: Abo
   return reason;
 }
 
-/** No path is longer, also with every character written out: its end is what a person has to see. */
+/** No path is longer, even with every character escaped: a person has to see its end. */
 const maxReasonLength = 50_000;
 
 async function getOutcome(
   { ask, grants, remembered, onMessage, ids }: JudgeParts,
   call: Call,
-  { request, verdict }: Judged,
+  { request, verdict }: Judgement,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { rule } = verdict;
@@ -194,7 +201,7 @@ async function getOutcome(
       request,
     };
     const answer = await askUnlessAborted(ask, question, signal);
-    if (answer === "aborted") return { outcome: "denied", rule, reason: "Aborted before anybody had answered." };
+    if (answer === "aborted") return { outcome: "denied", rule, reason: "Aborted before a person answered." };
     const by = answer.by ?? "person";
     if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: refusal(by, answer.message) };
     if (answer.message) onMessage?.(call.id, answer.message);
@@ -202,7 +209,7 @@ async function getOutcome(
     if (choice === "project" || choice === "always") await remembered.add(choice, capability, target);
     return { outcome: "allowed", rule, by, grant: choice === "once" ? "call" : "session" };
   } catch (error) {
-    return { outcome: "denied", rule, reason: `${verdict.reason} Nobody could be asked: ${getErrorMessage(error)}` };
+    return { outcome: "denied", rule, reason: `${verdict.reason} No person could be asked: ${getErrorMessage(error)}` };
   }
 }
 
@@ -228,7 +235,7 @@ function listChoices({ capability, target }: PolicyRequest): Question["choices"]
 function unattended({ target }: PolicyRequest): string {
   const advice =
     target.kind === "path" ? "add its directory to the session, or run it interactively" : "run it interactively";
-  return `Nobody is there to ask, so it was not done. To allow it, the user can ${advice}.`;
+  return `No person is there to ask, so it was not done. To allow it, the user can ${advice}.`;
 }
 
 function refusal(by: string, reason: string | undefined): string {

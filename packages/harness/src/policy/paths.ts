@@ -1,31 +1,31 @@
-/** How a path stands: what both the policy and the guard of opened files go by. Pure. */
+/** Which paths are allowed, denied or need a question: the rules of the policy and of the guard of opened files. Pure. */
 import { isAbsolute, resolve } from "node:path";
 import { isWithin } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { isCredentialFile } from "./credential-files.ts";
 
-/** All are real paths: where a root is a link, what it leads to. */
+/** All are real paths: for a link, the path that it leads to. */
 export interface PathRules {
-  /** Where everything but credentials may be read and written: the workspace, added directories, temporary files. */
+  /** Directories in which everything but credentials may be read and written: workspace, added directories, temporary files. */
   roots: readonly string[];
-  /** Where reading needs no question besides: skills and other resources. Default: nowhere. */
+  /** Directories that may also be read without a question: skills and other resources. Default: none. */
   readable?: readonly string[];
   home: string;
   agentDir: string;
 }
 
-/** `asks`: a person has to say yes. */
+/** `asks`: a person has to allow it. */
 export type Standing = "allowed" | "asks" | "denied";
 
-/** How a path stands, and the rule that says so. */
+/** The standing of a path, and the rule that decided it. */
 export type RuledStanding =
   | { standing: "denied"; rule: "credential-file" }
   | { standing: "allowed"; rule: "root" | "readable" }
   | { standing: "asks"; rule: "outside" | "agent-directory" };
 
 /**
- * How a real path stands. Credentials come first, so that no root makes up for them. A path that is not written out (with
- * `..`, say) tells nothing certain about where it leads, and is never allowed.
+ * The standing of a real path. Credentials come first, so that no root allows them. A path that is not normalised (with
+ * `..`, for example) does not tell for certain where it leads, and is never allowed.
  */
 export function pathStanding(realPath: string, access: "read" | "write", rules: PathRules): Standing {
   return ruledStanding(realPath, access, rules).standing;
@@ -35,19 +35,19 @@ export function ruledStanding(realPath: string, access: "read" | "write", rules:
   const path = resolve(realPath);
   if (isCredentialFile(path, rules)) return { standing: "denied", rule: "credential-file" };
   if (path !== realPath) return { standing: "asks", rule: "outside" };
-  // What a model writes there could execute something in its next session.
+  // Files that a model writes there could execute something in its next session.
   if (access === "write" && isWithin(rules.agentDir, path)) return { standing: "asks", rule: "agent-directory" };
   if (rules.roots.some((root) => isWithin(root, path))) return { standing: "allowed", rule: "root" };
   const isReadable = access === "read" && rules.readable?.some((root) => isWithin(root, path));
   return isReadable ? { standing: "allowed", rule: "readable" } : { standing: "asks", rule: "outside" };
 }
 
-/** Rules that are written out already: the guard and the policy of a session go by the same ones. */
-const writtenOut = new WeakSet<PathRules>();
+/** Rules that are normalised already: the guard and the policy of a session use the same ones. */
+const resolved = new WeakSet<PathRules>();
 
-/** Written out once. An empty or relative root would let everything in, so it is refused. */
+/** Normalises the rules once. An empty or relative root would allow everything, so it is refused. */
 export function resolvePathRules(rules: PathRules): Required<PathRules> {
-  if (writtenOut.has(rules)) return rules as Required<PathRules>;
+  if (resolved.has(rules)) return rules as Required<PathRules>;
   const { roots, readable = [], home, agentDir } = rules;
   for (const path of [...roots, ...readable, home, agentDir]) {
     if (isAbsolute(path) && !path.includes("\0")) continue;
@@ -67,13 +67,13 @@ export function resolvePathRules(rules: PathRules): Required<PathRules> {
 function remember(rules: Required<PathRules>): Required<PathRules> {
   Object.freeze(rules.roots);
   Object.freeze(rules.readable);
-  writtenOut.add(Object.freeze(rules));
+  resolved.add(Object.freeze(rules));
   return rules;
 }
 
 /**
- * The same directories by the paths that they really have: people work below links, and on macOS the temporary directory
- * is one. What cannot be followed stays as it was given: nothing that is opened has a path below it.
+ * The same directories by their real paths: people work below links, and on macOS the temporary directory is one. A path
+ * that cannot be followed stays as it is: no opened file has a real path below it.
  */
 export async function realPathRules(
   rules: PathRules,

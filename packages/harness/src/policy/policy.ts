@@ -1,4 +1,4 @@
-/** What is judged, who judges, who is asked, and what is written down. */
+/** The types of the policy: requests, verdicts, questions, answers and the decisions of the audit. */
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import type { Capability, Target } from "@tau/tools";
 import { capabilities } from "@tau/tools/platform";
@@ -6,28 +6,28 @@ import { capabilities } from "@tau/tools/platform";
 export { capabilities };
 export type { Capability, Target };
 
-/** Who wants something. */
+/** The party that makes a request. */
 export type Subject =
   | { kind: "model"; sessionId: string }
   | { kind: "extension"; name: string }
   | { kind: "client"; name: string }
   | { kind: "child"; sessionId: string; parentSessionId: string };
 
-/** What is judged. The target is a path that a file really has, not one that leads to it through links. */
+/** What is judged. A target that is a path is the real path of a file, without links. */
 export interface PolicyRequest {
   subject: Subject;
   capability: Capability;
   target: Target;
 }
 
-/** `rule` names what decided, for the audit; `reason` says it to people and models in whole sentences. */
+/** `rule` names the rule that decided, for the audit; `reason` explains it to people and models in whole sentences. */
 export type Verdict = { rule: string } & (
   | { kind: "allow" }
   | { kind: "ask"; reason: string }
   | { kind: "deny"; reason: string }
 );
 
-/** The one function that says who may do what. Pure. */
+/** Decides whether a request is allowed. Pure. */
 export type Decide = (request: PolicyRequest) => Verdict;
 
 /** A question for a person, with the request that it is about. */
@@ -40,20 +40,20 @@ export interface Answer extends ApprovalAnswer {
   by?: string;
 }
 
-/** Asks a person. Should give up when `signal` aborts; one that rejects has not allowed anything. */
+/** Asks a person. Should give up when `signal` aborts; a rejection allows nothing. */
 export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>;
 
-/** What is written down about a call that was judged. */
+/** The audit record of a call that was judged. */
 export interface Decision {
   toolCallId: string;
   toolName: string;
   request: PolicyRequest;
   rule: string;
   outcome: "allowed" | "denied";
-  /** Who was asked, where somebody was. */
+  /** The name of the one who answered, if a question was asked. */
   by?: string;
   reason?: string;
 }
 
-/** Keeps decisions. One that fails denies the call: what cannot be written down is not done. */
+/** Stores decisions. A call whose decision cannot be stored is denied. */
 export type Audit = (decision: Decision) => void | Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * What a model is told before anything else. It is made of sections: those that never change come first, and what
- * changes from day to day comes last, so that a provider's cache of the beginning holds. Pure.
+ * Builds the system prompt. It is made of sections: those that never change come first, and those that change from day to
+ * day come last, so that a provider's cache of the beginning stays valid. Pure.
  */
 import type { TextFile } from "../resources/context-files.ts";
 import type { Skill } from "../resources/skills.ts";
@@ -8,16 +8,16 @@ import { enclose, escaped } from "./enclose.ts";
 import { findReader, formatToolLine, listGuidelines, type PromptTool } from "./tool-lines.ts";
 
 export interface SystemPromptInput {
-  /** Those the model has, in the order in which it is told of them. */
+  /** The tools that the model has, in the order in which it is told of them. */
   tools: readonly PromptTool[];
   cwd: string;
-  /** As it is to be shown; see `formatDate`. */
+  /** In the form that is shown; see `formatDate`. */
   date: string;
   contextFiles?: readonly TextFile[];
   skills?: readonly Skill[];
-  /** Takes the place of the default text, the list of tools included: a `SYSTEM.md` or an agent's own prompt. */
+  /** Replaces the default text, including the list of tools: a `SYSTEM.md` or an agent's own prompt. */
   custom?: string;
-  /** Comes after the default text or what takes its place: `APPEND_SYSTEM.md` and its like. */
+  /** Comes after the default or custom text: `APPEND_SYSTEM.md` and texts like it. */
   append?: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface PromptSection {
 
 export interface SystemPrompt {
   sections: readonly PromptSection[];
-  /** What is sent. */
+  /** The text that is sent. */
   text: string;
 }
 
@@ -37,7 +37,7 @@ export function buildSystemPrompt(input: SystemPromptInput): SystemPrompt {
   const { tools, custom, append = [], skills = [], contextFiles = [], cwd, date } = input;
   const sections = [
     ...(custom === undefined ? defaultSections(tools) : [{ name: "custom", text: custom }]),
-    ...append.map((text, at) => ({ name: at === 0 ? "append" : `append ${at + 1}`, text })),
+    ...append.map((text, index) => ({ name: index === 0 ? "append" : `append ${index + 1}`, text })),
     { name: "skills", text: skillsText(skills, tools) },
     ...contextSections(contextFiles),
     { name: "environment", text: `Working directory: ${escaped(cwd)}\nDate: ${date}` },
@@ -45,17 +45,17 @@ export function buildSystemPrompt(input: SystemPromptInput): SystemPrompt {
   return { sections, text: sections.map(({ text }) => text.trim()).join("\n\n") };
 }
 
-/** The name of the first section that is not the same: what breaks a provider's cache. Undefined when none does. */
+/** The name of the first section that differs, which invalidates a provider's cache. Undefined when none does. */
 export function firstDifference(before: SystemPrompt, after: SystemPrompt): string | undefined {
   const length = Math.max(before.sections.length, after.sections.length);
-  for (let at = 0; at < length; at++) {
-    const [one, other] = [before.sections[at], after.sections[at]];
-    if (one?.name !== other?.name || one?.text !== other?.text) return (other ?? one)!.name;
+  for (let index = 0; index < length; index++) {
+    const [a, b] = [before.sections[index], after.sections[index]];
+    if (a?.name !== b?.name || a?.text !== b?.text) return (b ?? a)!.name;
   }
   return undefined;
 }
 
-/** `2026-03-01`, where we are. Without the time of day, which would break the cache with every request. */
+/** `2026-03-01`, in the local time zone. Without the time of day, which would invalidate the cache with every request. */
 export function formatDate(now: number): string {
   const date = new Date(now);
   const digits = (value: number) => String(value).padStart(2, "0");
@@ -80,7 +80,7 @@ function defaultSections(tools: SystemPromptInput["tools"]): PromptSection[] {
   ];
 }
 
-/** Only what helps to choose one. Without a tool that reads files there is nothing to choose. */
+/** Only the facts that help to choose a skill. Empty without a tool that reads files. */
 function skillsText(skills: readonly Skill[], tools: SystemPromptInput["tools"]): string {
   const reader = findReader(tools);
   const shown = skills.filter(({ disableModelInvocation }) => !disableModelInvocation);
@@ -98,12 +98,12 @@ function skillsText(skills: readonly Skill[], tools: SystemPromptInput["tools"])
   return `${intro}\n<available_skills>\n${lines.join("\n")}\n</available_skills>`;
 }
 
-/** One section a file, so that a change is named by the file it was made in. */
+/** One section for each file, so that a change is reported with the name of its file. */
 function contextSections(files: readonly TextFile[]): PromptSection[] {
   const intro =
     "People have written these instructions for work in this place. Follow them; where two disagree, the later one counts.";
-  return files.map(({ path, content }, at) => {
+  return files.map(({ path, content }, index) => {
     const text = enclose("instructions", { path }, content.trim());
-    return { name: `context ${path}`, text: at === 0 ? `${intro}\n\n${text}` : text };
+    return { name: `context ${path}`, text: index === 0 ? `${intro}\n\n${text}` : text };
   });
 }

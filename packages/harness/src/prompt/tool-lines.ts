@@ -1,4 +1,4 @@
-/** What the default prompt says of the tools, as they say it themselves. Pure. */
+/** Formats what the tools say about themselves for the default prompt. Pure. */
 import type { PromptGuideline, ToolDescription } from "@tau/tools";
 
 export interface PromptTool extends Pick<ToolDescription, "promptSnippet" | "promptGuidelines" | "shows"> {

@@ -4,32 +4,40 @@ import { resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { SessionManager } from "./session-manager.ts";
 
+/** Where references are looked up. */
+export interface SessionLookup {
+  /** Relative paths are relative to it. */
+  cwd: string;
+  agentDir: string;
+  /** Where the sessions of `cwd` are. Undefined for the default directory. */
+  directory: string | undefined;
+}
+
 /** `reference` is a path, an id, or the unique beginning of an id. Sessions of this directory come first. */
-export async function findSession(
-  reference: string,
-  { cwd, agentDir, directory }: { cwd: string; agentDir: string; directory: string | undefined },
-): Promise<string> {
+export async function findSession(reference: string, { cwd, agentDir, directory }: SessionLookup): Promise<string> {
+  const path = resolve(cwd, reference);
+  if (await isFile(path)) return await mustBeSession(path);
+  const match =
+    pickSession(reference, await SessionManager.list(cwd, directory, { agentDir })) ??
+    pickSession(reference, await SessionManager.listAll({ agentDir }));
+  if (match) return match.path;
+  const message = `There is no session ${JSON.stringify(reference)}. \`tau sessions list\` shows those of this directory.`;
+  throw new HarnessError("session_not_found", message);
+}
+
+/** The session with this id, or the only one whose id begins with `reference`. Pure. */
+export function pickSession<T extends { id: string }>(reference: string, sessions: readonly T[]): T | undefined {
   // An unset variable in a script must not mean any session.
   if (reference.trim() === "")
     throw new HarnessError("invalid_input", "No session was named. `tau sessions list` shows them.");
-  const path = resolve(cwd, reference);
-  if (await isFile(path)) return await mustBeSession(path);
-  const here = await SessionManager.list(cwd, directory, { agentDir });
-  for (const sessions of [here, await SessionManager.listAll({ agentDir })]) {
-    const exact = sessions.find(({ id }) => id === reference);
-    if (exact) return exact.path;
-    const matches = sessions.filter(({ id }) => id.startsWith(reference));
-    if (matches.length === 1) return matches[0]!.path;
-    if (matches.length > 1) {
-      const ids = matches.slice(0, 5).map(({ id }) => id);
-      throw new HarnessError(
-        "invalid_input",
-        `${JSON.stringify(reference)} could be ${ids.join(", ")}. Give more of the id.`,
-      );
-    }
-  }
-  const message = `There is no session ${JSON.stringify(reference)}. \`tau sessions list\` shows those of this directory.`;
-  throw new HarnessError("session_not_found", message);
+  const exact = sessions.find(({ id }) => id === reference);
+  const matches = sessions.filter(({ id }) => id.startsWith(reference));
+  if (exact || matches.length <= 1) return exact ?? matches[0];
+  const ids = matches.slice(0, 5).map(({ id }) => id);
+  throw new HarnessError(
+    "invalid_input",
+    `${JSON.stringify(reference)} could be ${ids.join(", ")}. Give more of the id.`,
+  );
 }
 
 /** Checks a file before it is opened as a session, since opening puts a lock file beside it. */

@@ -50,7 +50,7 @@ export type {
   UsageEntry,
 } from "./entry.ts";
 export { createFileStore, type FileStoreOptions } from "./file-store.ts";
-export { findSession, mustBeSession } from "./find-session.ts";
+export { findSession, mustBeSession, type SessionLookup } from "./find-session.ts";
 export type { ReadOnly } from "./log.ts";
 export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-store.ts";
 export { convertToLlm } from "./message.ts";
@@ -61,5 +61,5 @@ export type { SessionInfo } from "./session-info.ts";
 export { type NewSession, SessionManager, type SessionManagerOptions } from "./session-manager.ts";
 export { type BranchPage, type BranchPageOptions, Session, type SummaryExtras } from "./session.ts";
 export type { AppendOutcome, LogStore } from "./store.ts";
-export { findSideFiles, restoreSession, trashSession } from "./trash.ts";
+export { type MovedSession, removeSession, restoreSession, trashSession } from "./trash.ts";
 export type { UnfinishedCall } from "./unfinished-calls.ts";

@@ -221,7 +221,7 @@ test("with nobody there to ask, a credential and a file outside are both denied,
   await desk.session.prompt("Read them.");
   for (const { isError, content } of getResults(desk)) {
     expect(isError).toBe(true);
-    expect(getTexts(content)).toContain("Nobody is there to ask");
+    expect(getTexts(content)).toContain("No person is there to ask");
   }
 });
 

@@ -142,7 +142,7 @@ test("a tool that asks for the end, and the model itself, end it with a detail",
   expect(getEnd(first.events)).toEqual({ reason: "no_tool_calls", detail: "terminated" });
   const second = await openDesk([[call("agent_interrupt", { reason: "nothing to do" })]]);
   await second.session.prompt("Go.");
-  expect(getEnd(second.events)).toMatchObject({ reason: "no_tool_calls" });
+  expect(getEnd(second.events)).toEqual({ reason: "abort_signal", detail: "nothing to do" });
 });
 
 test("a reply that was cut off ends the run, and the person is told", async () => {

@@ -1,18 +1,18 @@
-/** Giving up: a call that was aborted says so in the same words everywhere. */
+/** What aborted calls do: they fail with the same message everywhere. */
 import { ToolsError } from "../errors.ts";
 
-/** What an aborted call rejects with; its cause is the reason that was given. */
+/** The error of an aborted call; its cause is the reason of the abort. */
 export const abortedBy = (signal: AbortSignal, words = "The call was aborted."): ToolsError =>
   new ToolsError("aborted", words, { cause: signal.reason });
 
-/** Throws when the call was given up. */
+/** Throws when the call was aborted. */
 export function refuseAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortedBy(signal);
 }
 
 /**
- * Settles as `work` does, or rejects as soon as the call is given up: also while a port works that does not answer.
- * Whoever does the work has to end it too. `words` are asked for when it is given up.
+ * Settles as `work` does, or rejects as soon as the call is aborted, also while a port does not answer. It does not stop
+ * the work. `words` returns the message of the error; it is called when the call is aborted.
  */
 export async function unlessAborted<T>(
   work: Promise<T>,

@@ -1,10 +1,10 @@
-/** What changed, as a unified diff. Pure. The changes are known, so that only the lines around them are compared. */
+/** Makes unified diffs. Pure. The changes are known, so only the lines around them are compared. */
 import { formatPatch, FILE_HEADERS_ONLY, structuredPatch, type StructuredPatchHunk } from "diff";
 import { countBreaks, countLines, keepHead, defaultMaxBytes } from "../truncate.ts";
 import type { Change } from "./match.ts";
 
 export interface ChangeSummary {
-  /** A unified diff with three lines of context. What is too long of it is left out, and it says so. */
+  /** A unified diff with three lines of context. It is cut where it is too long, and says so. */
   diff: string;
   /** 1-based, in the new text. */
   firstChangedLine: number;
@@ -12,8 +12,8 @@ export interface ChangeSummary {
 
 const contextLines = 3;
 /**
- * What comparing may cost, in squares of differences: this many take some ten milliseconds. A place that would take
- * more is shown as all old lines, then all new ones.
+ * The limit of comparing, in squares of differences: this many take some ten milliseconds. A change that would take more
+ * is shown as all old lines, then all new ones.
  */
 const maxCost = 400 ** 2;
 
@@ -26,7 +26,7 @@ export interface ChangedBlock {
 
 /** Of blocks in the order of the text, at least one of which differs. */
 export function unifiedDiff(name: string, blocks: readonly ChangedBlock[], maxBytes = defaultMaxBytes): ChangeSummary {
-  // Where less is shown, less needs to be compared.
+  // If less is shown, less needs to be compared.
   let left = maxCost * Math.min(1, maxBytes / defaultMaxBytes);
   const hunks = blocks.flatMap(({ before, after, linesAbove }) => {
     const compared = compare(before, after, Math.floor(Math.sqrt(left)));
@@ -106,26 +106,26 @@ function linesOn(source: string, position: number, count: number): number {
   return end;
 }
 
-/** Undefined when there are more differences than `most`. */
-function compare(before: string, after: string, most: number): StructuredPatchHunk[] | undefined {
-  const options = { context: contextLines, maxEditLength: most };
+/** Undefined when there are more than `maxDifferences`. */
+function compare(before: string, after: string, maxDifferences: number): StructuredPatchHunk[] | undefined {
+  const options = { context: contextLines, maxEditLength: maxDifferences };
   return structuredPatch("", "", before, after, undefined, undefined, options)?.hunks;
 }
 
 const differences = (hunks: readonly StructuredPatchHunk[]): number =>
   hunks.reduce((sum, { lines }) => sum + lines.filter((line) => /^[-+]/.test(line)).length, 0);
 
-/** All old lines, then all new ones, between those that both begin and end with. */
+/** All old lines, then all new ones, between the lines that both begin with and those that both end with. */
 function toReplacement(before: string, after: string): StructuredPatchHunk {
   const [old, fresh] = [before, after].map((text) => text.split(/(?<=\n)/).filter((line) => line !== "")) as [
     string[],
     string[],
   ];
-  const most = Math.min(old.length, fresh.length);
+  const minLength = Math.min(old.length, fresh.length);
   let head = 0;
-  while (head < most && old[head] === fresh[head]) head++;
+  while (head < minLength && old[head] === fresh[head]) head++;
   let tail = 0;
-  while (tail < most - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
+  while (tail < minLength - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
   const lines = [
     ...old.slice(0, head).flatMap((line) => getRow(" ", line)),
     ...old.slice(head, old.length - tail).flatMap((line) => getRow("-", line)),

@@ -1,4 +1,4 @@
-/** What models send in place of a list of edits. Pure. */
+/** Normalises the arguments of edits. Pure. */
 import { isRecord } from "@tau/ai";
 import { parseJson } from "./json-argument.ts";
 
@@ -13,7 +13,7 @@ export function prepareEdits(args: unknown): Edits {
   const { oldText, newText, ...rest } = args;
   const edits = toList(rest["edits"]);
   const single = oldText === undefined && newText === undefined ? [] : [{ oldText, newText }];
-  // What is still wrong is left for the validation to name.
+  // Anything else that is wrong is left to the validation.
   const prepared = Array.isArray(edits) ? [...(edits as unknown[]), ...single] : edits;
   return { ...rest, edits: prepared } as Edits;
 }

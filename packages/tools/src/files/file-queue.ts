@@ -1,4 +1,4 @@
-/** Work on one file waits for earlier work on it, so that calls of one parallel batch never interleave. */
+/** Runs work on one file one after the other, so that calls of a parallel batch never interleave. */
 import { ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
@@ -13,7 +13,7 @@ export interface FileQueue {
   readonly busyFiles: number;
 }
 
-/** One for all tools of a set that change files. */
+/** Share one between all tools that change files. */
 export function createFileQueue(): FileQueue {
   const tails = new Map<string, Promise<void>>();
   return {
@@ -32,21 +32,21 @@ export function createFileQueue(): FileQueue {
   };
 }
 
-/** For all tools of this process: two sessions may work on one file. */
+/** The queue of all sessions in this process: two of them may work on one file. */
 export const processQueue = createFileQueue();
 
-/** What tools that change files share. */
+/** What tools that change files work with. */
 export interface EditorPorts {
   files: Files;
   queue: FileQueue;
 }
 
-/** Asked for right before the first write. Throws when the call was given up: nothing may begin then. */
+/** Call it right before the first write. Throws when the call was aborted: nothing may be written then. */
 export type BeginWriting = () => void;
 
 /**
- * Runs `work`, and gives up waiting for it as soon as `signal` is aborted. A change that comes after its call was given
- * up would surprise everybody, so none begins then; one that has begun goes on, and whoever waited is told of it.
+ * Runs `work`, and stops waiting for it as soon as `signal` is aborted. No change begins after that; one that has begun
+ * goes on, and the error says so.
  */
 export async function untilWriting<T>(
   signal: AbortSignal | undefined,
@@ -62,7 +62,7 @@ export async function untilWriting<T>(
   );
 }
 
-/** Runs `work` alone on the file that `path` leads to. It keeps others waiting until it has ended, also when aborted. */
+/** Runs `work` alone on the file that `path` leads to. Other work on it waits until this has ended, also when aborted. */
 export async function aloneWith<T>(
   { files, queue }: EditorPorts,
   path: string,
@@ -80,7 +80,7 @@ export async function aloneWith<T>(
 
 const maxAttempts = 3;
 
-/** Does the work again when somebody outside changed the file between its reading and its writing. */
+/** Does the work again when another process changed the file between its reading and its writing. */
 export async function unlessOvertaken<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

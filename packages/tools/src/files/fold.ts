@@ -1,6 +1,6 @@
-/** Texts with differences removed that a model cannot see or does not repeat, and the way back to the original. Pure. */
+/** Removes differences that a model cannot see or does not repeat, and maps positions back to the original. Pure. */
 
-/** `text` is made of units; each stands for one place of the source. */
+/** `text` is made of units; each stands for one position of the source. */
 export interface Folded {
   readonly source: string;
   readonly text: string;
@@ -25,13 +25,13 @@ export function foldLoosely(source: string, { keepsEnd }: { keepsEnd: boolean })
 
 export const getStart = ({ starts }: Folded, unit: number): number => (starts ? starts[unit]! : unit);
 
-/** Where a unit ends in the source. Only CRLF is longer than one place. */
+/** Where a unit ends in the source. Only CRLF is longer than one character. */
 export function getEnd(folded: Folded, unit: number): number {
   const start = getStart(folded, unit);
   return folded.starts && folded.source.startsWith("\r\n", start) ? start + 2 : start + 1;
 }
 
-/** How many units begin before a place of the source. */
+/** How many units begin before a position of the source. */
 export function unitsBefore({ starts }: Folded, position: number): number {
   if (!starts) return position;
   let [low, high] = [0, starts.length];
@@ -79,7 +79,7 @@ function plain(code: number, before: number): number {
   if ((code >= 0x2010 && code <= 0x2015) || code === 0x2212) return 0x2d;
   if ((code >= 0x2018 && code <= 0x201b) || code === 0x2032) return 0x27;
   if ((code >= 0x201c && code <= 0x201f) || code === 0x2033) return 0x22;
-  // A byte that is no UTF-8 is shown to the model as U+FFFD.
+  // A byte that is not UTF-8 is shown to the model as U+FFFD.
   if (code >= 0xdc80 && code <= 0xdcff && (before < 0xd800 || before > 0xdbff)) return 0xfffd;
   return code;
 }

@@ -1,4 +1,4 @@
-/** Width and height of an image, from its header alone: a picture of a few bytes may claim to be enormous. Pure. */
+/** Reads width and height of an image from its header: a file of a few bytes may claim to be enormous. Pure. */
 import type { ImageType } from "./sniff.ts";
 
 export interface ImageSize {
@@ -13,7 +13,7 @@ export function readImageSize(bytes: Uint8Array, type: ImageType): ImageSize | u
     const size = readers[type](view);
     return size && size.width > 0 && size.height > 0 ? size : undefined;
   } catch (error) {
-    // The header ends before it has said everything.
+    // The header is incomplete.
     if (error instanceof RangeError) return undefined;
     throw error;
   }

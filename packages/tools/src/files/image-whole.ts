@@ -1,11 +1,11 @@
 /**
- * Whether an image is all there, by its structure: one that is goes out as it is, without being decoded. Providers refuse
- * a conversation that holds a broken one. Pure.
+ * Whether an image is complete, by its structure: a complete one is sent as it is, without being decoded. Providers
+ * refuse a conversation that holds a broken one. Pure.
  */
 import { jpegSegments } from "./image-size.ts";
 import type { ImageType } from "./sniff.ts";
 
-/** False also for what is merely odd: the decoder judges that. */
+/** False also for an image that is only unusual: the decoder decides about that. */
 export function isWholeImage(bytes: Uint8Array, type: ImageType): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
@@ -22,7 +22,7 @@ const walks: Record<ImageType, (view: DataView) => boolean> = {
   "image/jpeg": walkJpeg,
   "image/gif": walkGif,
   "image/webp": walkWebp,
-  // Models are not shown this one as it is.
+  // This type is never sent as it is.
   "image/bmp": () => false,
 };
 
@@ -42,7 +42,7 @@ function walkPng(view: DataView): boolean {
   }
 }
 
-/** From segment to segment up to the picture's data, which only the end's marker can follow. */
+/** From segment to segment up to the image data, which must be followed by the end marker. */
 function walkJpeg(view: DataView): boolean {
   let last = 0;
   for (const { index } of jpegSegments(view)) last = index;

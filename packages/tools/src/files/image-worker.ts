@@ -1,6 +1,6 @@
 /**
- * Making images smaller, on a thread of its own: it takes seconds, and hundreds of megabytes that a decoder in
- * WebAssembly gives back only when its thread ends.
+ * Makes images smaller, on a thread of its own: that takes seconds, and hundreds of megabytes which a decoder in
+ * WebAssembly frees only when its thread ends.
  */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
@@ -29,7 +29,7 @@ export interface SmallImage {
 export interface ShrinkLimits {
   clock: Clock;
   signal: AbortSignal | undefined;
-  /** What messages call the image. */
+  /** Names the image in messages. */
   path: string;
 }
 
@@ -38,10 +38,10 @@ type Answer = SmallImage | "too large";
 const timeLimitMs = 20_000;
 /** The thread's own heap; pixels lie outside of it. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
-/** A gigabyte for the decoder: twice of what an image needs whose header is true. Headers can lie. */
+/** A gigabyte for the decoder: twice what an image needs whose header is true. Headers can lie. */
 const maxPages = 16_384;
 
-/** One at a time, whoever asks: two would take twice the memory. */
+/** One image at a time in the whole process: two would take twice the memory. */
 const decoders = createFileQueue();
 
 /** Undefined when it does not fit, however small it is made. */
@@ -90,14 +90,14 @@ interface WorkerData extends ShrinkRequest {
   maxPages: number;
 }
 
-/** What Node has and its types do not tell of. */
+/** A global of Node that its types do not have. */
 interface WithWebAssembly {
   WebAssembly: { Module: new (bytes: Uint8Array) => object };
 }
 
 /**
- * Smaller and smaller, first without loss, then with, until it fits. The thread gets this function as text, so it uses
- * nothing from outside of it: sources are not files that a thread could load, and a bundle has no file for it.
+ * Tries smaller and smaller sizes, as PNG and as JPEG, until one fits. The thread gets this function as text, so it must
+ * not use anything from outside of it: neither sources nor a bundle have a file that a thread could load.
  */
 function work(load: (name: string) => unknown, limit: typeof limitMemory): void {
   const { parentPort, workerData } = load("node:worker_threads") as typeof Threads;

@@ -11,17 +11,17 @@ import type { ImageType } from "./sniff.ts";
 const maxImagePixels = 25_000_000;
 export const maxImageFileBytes = 50 * 1024 * 1024;
 const maxSidePixels = 2_000;
-/** What providers take of one image, counted in base64. */
+/** The size of an image that providers accept, counted in base64. */
 const maxEncodedBytes = 4.5 * 1024 * 1024;
 const maxBytes = Math.floor(maxEncodedBytes / 4) * 3;
 
 export interface PreparedImage {
   image: ImageContent;
-  /** What was done to it, for the model; undefined when nothing was. */
+  /** How it was changed, for the model; undefined when it was not. */
   note: string | undefined;
 }
 
-/** Refuses what would be too large to decode, by its header; makes the rest fit, unless images are to stay as they are. */
+/** Refuses images that are too large to decode, by their header; makes others fit, unless `resizes` is false. */
 export async function prepareImage(
   bytes: Uint8Array,
   type: ImageType,
@@ -46,7 +46,7 @@ export async function prepareImage(
       `${path} cannot be shown as it is: models take ${limit} of a whole image, and ${why}.`,
     );
   }
-  // Most images are small enough, and most sessions see none.
+  // Loaded late: most images are small enough, and most sessions have none.
   const { shrinkImage } = await import("./image-worker.ts");
   const small = await shrinkImage({ bytes, maxSidePixels, maxBytes }, limits);
   if (!small) {

@@ -1,6 +1,6 @@
 /** Arguments that models send as JSON in a string where a list or an object was asked for. Pure. */
 
-/** What the JSON says; undefined when it is none. */
+/** The value; undefined when the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Reading lines of a file that may be larger than memory: it costs what is shown. */
+/** Reads lines of a file that may be larger than memory: it keeps only the lines that are shown. */
 import type { ReadableFile } from "../platform/files.ts";
 import { refuseAborted } from "./abort.ts";
 
@@ -10,7 +10,7 @@ export interface LineWindow {
   hasMore: boolean;
   /** How many lines there are in all, where that is known: when the end was reached. */
   totalLines: number | undefined;
-  /** The next line was too long to be shown at all: its number and its size in bytes, or how much of it was seen. */
+  /** The next line was too long to be shown at all: its number and its size in bytes, or how many bytes were read. */
   tooLong: { line: number; bytes: number } | undefined;
 }
 
@@ -27,8 +27,8 @@ export interface LineRange {
 }
 
 /**
- * At most `maxLines` whole lines from line `offset` on, and `maxBytes` bytes of them as they are shown: a byte that is no
- * UTF-8 shows as three.
+ * At most `maxLines` whole lines from line `offset` on, and `maxBytes` bytes of them as they are shown: a byte that is
+ * not UTF-8 shows as three.
  */
 export async function readLines(
   file: ReadableFile,
@@ -40,9 +40,9 @@ export async function readLines(
   let currentBytes = 0;
   let shownBytes = 0;
   let line = 1;
-  /** Whether the last line has anything in it: one that has not is only the end of the line before. */
+  /** Whether the last line has any content: an empty one is only the end of the line before. */
   let isBegun = false;
-  /** Shows the current line, or says that it does not fit. */
+  /** Adds the current line. False when it does not fit. */
   const take = (): boolean => {
     const text = getText(current);
     currentBytes = Buffer.byteLength(text);
@@ -72,7 +72,7 @@ export async function readLines(
         // Only a CR at the end of a line is not shown: with two bytes too many it cannot fit.
         if (shownBytes + currentBytes > maxBytes + 1) return full();
         const part = chunk.subarray(from, until);
-        // What goes on in the next chunk has to be kept apart from the buffer that the next chunk is read into.
+        // Copied where the line goes on, because the next chunk is read into the same buffer.
         current.push(end < 0 ? Buffer.from(part) : part);
       }
       if (end < 0) break;
@@ -92,7 +92,7 @@ function getText(parts: readonly Buffer[]): string {
   return text.endsWith("\r") ? text.slice(0, -1) : text;
 }
 
-/** As many lines as were asked for. Only whether anything follows is still to be found out. */
+/** The window when all lines were found: only whether anything follows has to be read. */
 async function getWindow(
   file: ReadableFile,
   lines: string[],

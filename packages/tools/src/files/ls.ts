@@ -75,18 +75,18 @@ async function describe(files: Files, directory: string, entry: Entry): Promise<
     if (!target) return `${name} -> ${shown} (missing)`;
     return target.isDirectory() ? `${name}/ -> ${shown}/` : `${name} -> ${shown}`;
   } catch (error) {
-    // One link that leads in a circle or where nobody may look must not hide the rest of the directory.
+    // A link that leads in a circle or may not be followed must not hide the rest of the directory.
     const cause = error instanceof ToolsError ? error.cause : error;
     return `${name} -> (cannot be followed: ${systemCode(cause) ?? (error as Error).message})`;
   }
 }
 
-/** Whether a name that seems to hold U+FFFD really holds bytes that are no UTF-8: then it leads nowhere. */
+/** Whether a name that seems to hold U+FFFD really holds bytes that are not UTF-8: then it cannot be opened by it. */
 async function isMisread(files: Files, path: string): Promise<boolean> {
   if (!path.includes("\ufffd")) return false;
   return await files.stat(path).then(
     (stats) => stats === undefined,
-    // What may not be looked at is there.
+    // A file that may not be looked at exists.
     () => false,
   );
 }

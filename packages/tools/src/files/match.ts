@@ -1,4 +1,4 @@
-/** Where edits apply in a text, and what they change there. Pure. */
+/** Finds where edits apply in a text, and what they change there. Pure. */
 import { ToolsError } from "../errors.ts";
 import { getEnd, foldBreaks, type Folded, foldLoosely, getStart, unfolded, unitsBefore } from "./fold.ts";
 import { describeNearest } from "./nearest.ts";
@@ -41,7 +41,7 @@ const maxNamedLines = 100;
 
 /**
  * Places every edit on the original text. Throws if one is not found, not unique, changes nothing, or overlaps another.
- * In the order of the text. `name` is what messages call the file.
+ * In the order of the text. `name` is the file's name in messages.
  */
 export function planEdits(source: string, edits: readonly TextEdit[], name: string): PlannedEdit[] {
   const views = createViews(source);
@@ -72,17 +72,17 @@ export function applyChanges(source: string, changes: readonly Change[]): string
   return [...parts, source.slice(done)].join("");
 }
 
-/** The 1-based numbers of the lines that places are on. Places must ascend. */
-export function lineNumbers(source: string, places: readonly number[]): number[] {
+/** The 1-based line numbers of positions, which must ascend. */
+export function lineNumbers(source: string, positions: readonly number[]): number[] {
   let line = 1;
   let next = source.indexOf("\n");
-  return places.map((position) => {
+  return positions.map((position) => {
     for (; next >= 0 && next < position; next = source.indexOf("\n", next + 1)) line++;
     return line;
   });
 }
 
-/** The text as it is searched, each made once and only if it is needed. */
+/** The text in the forms that are searched, each made once and only if it is needed. */
 interface Views {
   source: string;
   breaks(): Folded;
@@ -137,7 +137,7 @@ function planEdit(views: Views, edit: TextEdit, label: string, name: string): Pl
 function findSpots(views: Views, oldText: string): Spot[] {
   const wanted = foldBreaks(oldText).text;
   const exact = search(views.breaks(), unfolded(wanted), { isLoose: false, isWhole: oldText.includes("\r") });
-  // Who writes carriage returns means them, where that leads anywhere.
+  // Carriage returns that the model writes are meant literally, if that matches anything.
   const literal = oldText.includes("\r")
     ? exact.filter(({ start, end }) => views.source.slice(start, end) === oldText)
     : [];
@@ -174,7 +174,7 @@ function toLineEnd(spot: Spot): Spot[] {
   return folded.text[after] === "\n" ? [{ ...spot, end: getStart(folded, after) }] : [];
 }
 
-/** What changes: only where old and new text differ, so that the rest of the match keeps its bytes too. */
+/** Only the part in which old and new text differ changes, so that the rest of the match keeps its bytes too. */
 function changeAt(source: string, spot: Spot, { oldText, newText }: TextEdit): Change {
   const isLiteral = source.slice(spot.start, spot.end) === oldText;
   if (isLiteral && newText.includes("\r")) return { from: spot.start, to: spot.end, text: newText };
@@ -185,14 +185,14 @@ function changeAt(source: string, spot: Spot, { oldText, newText }: TextEdit): C
   while (head < minLength && before[head] === after[head]) head++;
   let tail = 0;
   while (tail < minLength - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
-  const from = placeIn(spot, unitsBefore(spot.needle, head));
+  const from = getPosition(spot, unitsBefore(spot.needle, head));
   const isEmpty = unitsBefore(spot.needle, head) === unitsBefore(spot.needle, before.length - tail);
-  const to = isEmpty ? from : placeIn(spot, unitsBefore(spot.needle, before.length - tail));
+  const to = isEmpty ? from : getPosition(spot, unitsBefore(spot.needle, before.length - tail));
   return { from, to, text: withBreaks(after.slice(head, after.length - tail), source, from, to) };
 }
 
-/** The place in the source after so many units of the needle. */
-function placeIn({ start, end, folded, unit, needle }: Spot, units: number): number {
+/** The position in the source after a number of units of the needle. */
+function getPosition({ start, end, folded, unit, needle }: Spot, units: number): number {
   if (units === 0) return start;
   return units === needle.text.length ? end : getEnd(folded, unit + units - 1);
 }
@@ -220,8 +220,8 @@ function nearestBreak(source: string, from: number, to: number): string {
 }
 
 /**
- * A CR and an LF that come to stand side by side would be one line break in place of two. Undefined when nothing of the
- * match is left that could keep them apart.
+ * Keeps a CR and an LF apart that would come to stand side by side and become one line break. Undefined when nothing of
+ * the match is left that could separate them.
  */
 function keepApart(source: string, change: Change, { start, end }: Spot): Change | undefined {
   const { from, to, text } = change;

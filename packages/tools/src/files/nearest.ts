@@ -1,4 +1,4 @@
-/** What a text that was not found may have meant. Pure, and bounded however large the file is. */
+/** Finds what a text that was not found may have meant. Pure, and bounded however large the file is. */
 import { foldLoosely } from "./fold.ts";
 
 const maxCandidates = 3;
@@ -18,7 +18,7 @@ interface Candidate {
   remark: string;
 }
 
-/** The places most like `oldText`, with line numbers; empty when none is. */
+/** The lines that are most like `oldText`, with line numbers; empty when there are none. */
 export function describeNearest(source: string, oldText: string): string {
   const lines = source.split("\n", maxLines);
   const wanted = oldText
@@ -41,8 +41,8 @@ function excerpt(lines: readonly string[], first: number, height: number): strin
   return rows.join("\n");
 }
 
-/** What two lines must share to be the same but for white space. */
-function key(line: string): string {
+/** Equal for two lines that differ only in white space. */
+function toKey(line: string): string {
   const text = line.slice(0, maxKeyLength).trim();
   return isAscii(text) ? text : foldLoosely(text, { keepsEnd: false }).text.trim();
 }
@@ -51,20 +51,21 @@ const isAscii = (text: string) => !/[\u0080-\uffff]/.test(text);
 
 /** Every line that occurs in both votes for where the text would begin. Indentation does not matter. */
 function bySameLines(lines: readonly string[], wanted: readonly string[]): Candidate[] {
-  const places = new Map<string, number[]>();
-  const keys = wanted.map(key);
+  const positions = new Map<string, number[]>();
+  const keys = wanted.map(toKey);
   for (const [index, text] of keys.entries()) {
     if (!/\w{2}|[^\s\x21-\x7e]/.test(text)) continue;
-    const known = places.get(text);
-    if (!known) places.set(text, [index]);
-    // A line that is repeated over and over says little about the place.
+    const known = positions.get(text);
+    if (!known) positions.set(text, [index]);
+    // A line that is repeated over and over says little about the position.
     else if (known.length < 5) known.push(index);
   }
   const votes = new Map<number, number>();
   for (const [index, line] of lines.entries()) {
-    for (const place of places.get(key(line)) ?? []) votes.set(index - place, (votes.get(index - place) ?? 0) + 1);
+    for (const position of positions.get(toKey(line)) ?? [])
+      votes.set(index - position, (votes.get(index - position) ?? 0) + 1);
   }
-  const minVotes = minLikeness * [...places.values()].flat().length;
+  const minVotes = minLikeness * [...positions.values()].flat().length;
   return [...votes]
     .filter(([first, count]) => first >= 0 && count >= minVotes)
     .sort(([a, oneVotes], [b, otherVotes]) => otherVotes - oneVotes || a - b)
@@ -79,7 +80,7 @@ function compareAt(
   first: number,
 ): string {
   const differing = keys.flatMap((text, index) =>
-    key(lines[first + index] ?? "") === text ? [] : [first + index + 1],
+    toKey(lines[first + index] ?? "") === text ? [] : [first + index + 1],
   );
   const range = formatRange(first, wanted.length, lines.length);
   const differ = range.startsWith("Lines") ? `${range} differ` : `${range} differs`;
@@ -87,7 +88,7 @@ function compareAt(
     if (wanted.length === 1) return differ;
     return `${differ} at ${differing.slice(0, 10).join(", ")}${differing.length > 10 ? " and further on" : ""}`;
   }
-  // Of long lines only the beginnings are known to be the same.
+  // Only the beginnings of long lines were compared.
   const long = wanted.findIndex(
     (line, index) => line.length > maxKeyLength && line.trim() !== lines[first + index]!.trim(),
   );

@@ -36,7 +36,7 @@ export function createReadTool({
   files: Files;
   /** Limits the time that an image may take. Default: the system's. */
   clock?: Clock;
-  /** Remembers what was shown with anchors; share it with the hashline tools. */
+  /** Remembers the lines that were shown with anchors; share it with the hashline tools. */
   snapshots?: Snapshots;
   /** Whether images that are larger than models like are made smaller. Default true. */
   resizesImages?: boolean;
@@ -54,7 +54,7 @@ export function createReadTool({
       if (hashline) return await showAnchors({ files, snapshots }, { path, typed }, { offset, limit });
       const maxLines = Math.min(limit, defaultMaxLines);
       const window = await readLines(file, { offset, maxLines, maxBytes: defaultMaxBytes, signal });
-      // A file may begin as a text does and go on otherwise.
+      // A file may begin as a text and be binary further on.
       for (const line of window.lines) refuseZeros(line, typed, file.size);
       return present(window, path, offset);
     } finally {
@@ -68,7 +68,7 @@ export function createReadTool({
   };
 }
 
-/** Which image it is, if it is one. Throws for what cannot be shown at all. */
+/** The type of an image; undefined for a text. Throws for a file that cannot be shown at all. */
 async function sniff(file: ReadableFile, path: string): Promise<ImageType | undefined> {
   const head = Buffer.allocUnsafe(headBytes);
   const start = head.subarray(0, await file.read(head, 0));
@@ -100,7 +100,7 @@ async function showImage(
   };
 }
 
-/** The tag is of the whole file, so here the whole file is read. */
+/** Reads the whole file, because its tag is of all of it. */
 async function showAnchors(
   { files, snapshots }: { files: Files; snapshots: Snapshots },
   { path, typed }: { path: string; typed: string },

@@ -1,8 +1,8 @@
-/** Names as results show them: one line of plain text that stands for one name only. Pure. */
+/** Formats names for results: one line of plain text that stands for one name only. Pure. */
 
 /**
- * What cannot be seen, breaks a line or turns the direction of reading; blanks at the ends; what would look like a quoted
- * name, or like a link and where it leads.
+ * Characters that cannot be seen, break a line or change the direction of reading; blanks at the ends; what would look
+ * like a quoted name, or like a link and its target.
  */
 const odd = /^["\s]|\s$| -> |[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;

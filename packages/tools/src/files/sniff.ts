@@ -1,4 +1,4 @@
-/** What a file holds, by its first bytes. Pure. */
+/** Detects what a file holds, by its first bytes. Pure. */
 import { ToolsError } from "../errors.ts";
 import { formatBytes } from "../truncate.ts";
 
@@ -16,7 +16,7 @@ const signatures: readonly [ImageType, (bytes: Uint8Array) => boolean][] = [
     "image/webp",
     (bytes) => startsWith(bytes, [0x52, 0x49, 0x46, 0x46]) && startsWith(bytes.subarray(8), [0x57, 0x45, 0x42, 0x50]),
   ],
-  // "BM" alone begins many a text, so the reserved bytes must be zero too.
+  // Texts may begin with "BM" too, so the reserved bytes must be zero.
   [
     "image/bmp",
     (bytes) => startsWith(bytes, [0x42, 0x4d]) && bytes.length > 10 && startsWith(bytes.subarray(6), [0, 0, 0, 0]),
@@ -35,7 +35,7 @@ export const headBytes = 8_192;
 /** UTF-16 has a zero in every other byte of ordinary text; a byte order mark gives it away. */
 const isUtf16 = (head: Uint8Array): boolean => startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff]);
 
-/** Throws for bytes that are no text; `name` is what messages call the file. */
+/** Throws for bytes that are not text; `name` is the file's name in messages. */
 export function refuseBinary(bytes: Uint8Array, name: string, size = bytes.length): void {
   if (isUtf16(bytes)) {
     throw new ToolsError("binary", `${name} is UTF-16 text. Convert it first: iconv -f UTF-16 -t UTF-8.`);

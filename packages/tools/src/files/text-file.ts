@@ -1,11 +1,11 @@
-/** Files as texts that can be changed in places: every byte that is not changed stays what it was. */
+/** Reads files for editing: every byte that is not changed stays as it was. */
 import { isUtf8 } from "node:buffer";
 import { ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import { formatBytes } from "../truncate.ts";
 import { refuseBinary } from "./sniff.ts";
 
-/** The largest file that is edited, since it is held in memory whole. */
+/** The largest file that is edited, since it is kept in memory whole. */
 export const maxEditableBytes = 10 * 1024 * 1024;
 
 /** Reads a text for editing. `name` is what messages call it. A byte order mark is part of the text. */
@@ -31,7 +31,7 @@ async function readBytes(files: Files, path: string, name: string): Promise<{ by
   }
 }
 
-/** A byte that is no UTF-8 becomes a lone surrogate, U+DC80 to U+DCFF, which no well-formed text holds. */
+/** A byte that is not UTF-8 becomes a lone surrogate, U+DC80 to U+DCFF, which no well-formed text holds. */
 const escapeBase = 0xdc00;
 
 /** Text of any bytes; `encodeText` gives exactly these bytes back. Pure. */
@@ -68,5 +68,5 @@ export function encodeText(text: string): Buffer {
   );
 }
 
-/** Whether any byte of it is no UTF-8. */
+/** Whether it holds bytes that are not UTF-8. */
 export const hasRawBytes = (text: string): boolean => /[\udc80-\udcff]/u.test(text);

@@ -1,11 +1,11 @@
-/** Bounds what a WebAssembly module may take. The runtime has no option for that; the module itself can say it. Pure. */
+/** Limits the memory of a WebAssembly module. The runtime has no option for that, but the module can declare it. Pure. */
 
 /**
- * The same module with at most `maxPages` pages of memory, 64 KB each. It is handed to threads as text, so it uses
- * nothing from outside of it. Throws for a module whose memory is not declared in the plain way.
+ * The same module with at most `maxPages` pages of memory, 64 KB each. This function is passed to threads as text, so it
+ * must not use anything from outside of it. Throws for a module that declares its memory in another way.
  */
 export function limitMemory(module: Uint8Array, maxPages: number): Uint8Array {
-  /** Numbers are written seven bits a byte, the lowest first. */
+  /** Numbers are stored with seven bits in each byte, the lowest first. */
   const read = (from: number): { value: number; next: number } => {
     let value = 0;
     for (let index = from, shift = 0; ; index++, shift += 7) {
@@ -14,12 +14,12 @@ export function limitMemory(module: Uint8Array, maxPages: number): Uint8Array {
     }
   };
   const write = (value: number): number[] => (value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...write(value >>> 7)]);
-  // Behind a head of 8 bytes come sections: a kind, a length, and so many bytes.
+  // After a header of 8 bytes come sections: a kind, a length, and that many bytes.
   for (let index = 8; index < module.length;) {
     const { value: length, next: start } = read(index + 1);
     const end = start + length;
     if (module[index] === 5) {
-      // One memory, of which only the least size is told.
+      // One memory, of which only the minimum is declared.
       if (module[start] !== 1 || module[start + 1] !== 0) break;
       const limits = [1, 1, ...write(read(start + 2).value), ...write(maxPages)];
       const section = [5, limits.length, ...limits];
@@ -31,5 +31,5 @@ export function limitMemory(module: Uint8Array, maxPages: number): Uint8Array {
     }
     index = end;
   }
-  throw new Error("The module does not say in the expected way how much memory it takes.");
+  throw new Error("The module does not declare its memory in the expected way.");
 }

@@ -45,7 +45,7 @@ export function createWriteTool({
   };
 }
 
-/** Where it was written is said where that is not what was given: behind a link, or under another spelling. */
+/** Also says where the file was written, if that is not the typed path: behind a link, or under another spelling. */
 const getName = (typed: string, { cwd, realPath }: { cwd: string; realPath: string }): string =>
   resolve(cwd, typed) === realPath ? typed : `${typed} (${showName(realPath)})`;
 

@@ -25,7 +25,7 @@ export interface FindOptions extends SearchOptions {
   files: Files;
 }
 
-/** No more fit into what is shown: each has a character and a line break. */
+/** More names never fit into the result: each has at least a character and a line break. */
 const maxNames = defaultMaxBytes / 2;
 
 /** Finds files by name. */

@@ -49,7 +49,7 @@ const invalid = (pattern: string, why: string) =>
     `${JSON.stringify(pattern)} is not a valid glob: ${why}. Put \\ before a character that means itself.`,
   );
 
-/** Takes braces apart: `a{b,c}` is `ab` or `ac`. */
+/** Expands braces: `a{b,c}` is `ab` or `ac`. */
 function getAlternatives(pattern: string): string[] {
   const braces = firstBraces(pattern);
   if (!braces) return [pattern];
@@ -155,7 +155,7 @@ function pathTest(parts: readonly Part[]): Test {
     );
 }
 
-/** The shapes that nearly all names in globs have are worth a way of their own: a tree may have a million files. */
+/** Nearly all names in globs have one of these shapes, which can be tested faster: a tree may have a million files. */
 function nameTest(tokens: readonly Token[]): Test {
   const shape = tokens.map(({ kind }) => (kind === "many" ? "*" : kind === "literal" ? "x" : "?")).join("");
   const text = tokens.map((token) => (token.kind === "literal" ? token.char : "")).join("");
@@ -174,7 +174,7 @@ function fitsChar(token: Token, char: string): boolean {
   return isIn !== token.isNegated;
 }
 
-/** After a miss only the last wildcard needs to take more: what earlier ones took early leaves the most to the rest. */
+/** After a mismatch only the last wildcard needs to match more: earlier ones that match little leave the most to the rest. */
 function fits<P, I>(
   pattern: readonly P[],
   input: readonly I[],
@@ -199,13 +199,13 @@ function fits<P, I>(
   return index === pattern.length;
 }
 
-/** Only what ripgrep surely understands the same way: its `?` is a byte, and its type globs may hold no colon. */
+/** Only what ripgrep certainly reads in the same way: its `?` is a byte, and its type globs may hold no colon. */
 function toCoarse(part: Part): string {
   if (part === "**") return "*";
   const glob = part.map((token) => (token.kind === "literal" && !/[\\:*?[\]{}!,]/.test(token.char) ? token.char : "*"));
   return glob.join("").replace(/\*+/g, "*");
 }
 
-/** Lets ripgrep leave out most of what does not match, after it has heeded the ignore files. */
+/** Lets ripgrep exclude most files that do not match, after it has applied the ignore files. */
 export const typeArgs = ({ baseNames }: Glob): string[] =>
   baseNames ? [...baseNames.map((glob) => `--type-add=wanted:${glob}`), "--type=wanted"] : [];

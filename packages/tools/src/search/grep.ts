@@ -26,7 +26,7 @@ export interface GrepOptions extends SearchOptions {
   files: Files;
 }
 
-/** A longer pattern is no pattern, and the system would not take it as an argument. */
+/** The system would not accept a longer argument. */
 const maxPatternLength = 32_768;
 
 /** Searches the content of files. */
@@ -43,10 +43,10 @@ export function createGrepTool({
       const files = callContext?.files ?? ownFiles;
       refusePattern(query);
       const root = await unlessAborted(openRoot({ files, cwd }, path), signal);
-      const chosen = choose(globText, root);
+      const chosen = chooseFiles(globText, root);
       const matches = createMatches({ limit, context });
       const parser = createRecordParser();
-      const mayShow = createAsking(files, root);
+      const mayShow = createReadCheck(files, root);
       const search: Search = {
         args: [...toArgs(query, context, limit), ...chosen.args, "--", root.target],
         cwd: root.cwd,
@@ -68,10 +68,11 @@ export function createGrepTool({
 }
 
 /**
- * ripgrep opens the files, and nobody guards that: so whoever guards ours is asked before a match counts for anything. What
- * may not be read is as if it were not there, also for the limit: else a model could learn what is in it by asking often.
+ * ripgrep opens files without a guard, so each file with a match is opened through `files` before the match counts. A file
+ * that may not be read is treated as missing, also for the limit: otherwise a model could learn its content by searching
+ * again and again.
  */
-function createAsking(files: Files, root: SearchRoot): (path: string) => Promise<boolean> | boolean {
+function createReadCheck(files: Files, root: SearchRoot): (path: string) => Promise<boolean> | boolean {
   // The matches of a file come one after the other.
   let last = { path: "", mayShow: false };
   return (path) => {
@@ -83,14 +84,14 @@ function createAsking(files: Files, root: SearchRoot): (path: string) => Promise
   };
 }
 
-/** What cannot be asked about is not shown. */
+/** False for a file that cannot be checked. */
 async function mayRead(files: Files, path: string): Promise<boolean> {
   try {
     await (await files.openRead(path)).close();
     return true;
   } catch (error) {
     if (!(error instanceof ToolsError) && systemCode(error) === undefined) throw error;
-    // A name that is no text cannot be opened by what it is called here, but the guard can be asked about it.
+    // A name that is not UTF-8 cannot be opened by its text, but the guard can be asked about it.
     const isOddName = error instanceof ToolsError && error.code === "not_found" && path.includes("\uFFFD");
     return (
       isOddName &&
@@ -135,8 +136,11 @@ const toArgs = ({ pattern, ignoreCase, literal }: Query, context: number, limit:
   `--regexp=${pattern}`,
 ];
 
-/** Which files count. A file that was named itself always does. */
-function choose(text: string | undefined, root: SearchRoot): { args: string[]; accepts: (path: string) => boolean } {
+/** Which files are searched. A file that `path` names itself always is. */
+function chooseFiles(
+  text: string | undefined,
+  root: SearchRoot,
+): { args: string[]; accepts: (path: string) => boolean } {
   const all = { args: [], accepts: () => true };
   if (text === undefined || text === "" || !root.isDirectory) return all;
   if (text.includes("\0")) throw new ToolsError("invalid_input", `${JSON.stringify(text)} is not a valid glob.`);
@@ -153,7 +157,7 @@ function choose(text: string | undefined, root: SearchRoot): { args: string[]; a
   };
 }
 
-/** What a glob excludes needs no care: ripgrep's own can only exclude more. */
+/** ripgrep's own globs can be used to exclude: they can only exclude more. */
 function excluding(text: string): string {
   if (/^!\s*$/.test(text)) {
     throw new ToolsError("invalid_input", `The glob ${JSON.stringify(text)} names nothing to exclude. Use e.g. !*.ts.`);
@@ -164,7 +168,7 @@ function excluding(text: string): string {
 
 function refusal(reason: string, literal = false): ToolsError {
   if (reason.startsWith('the literal "\\n" is not allowed')) return fail(oneByOne);
-  // What follows the first paragraph advises options that the tool does not have.
+  // The other paragraphs recommend options that the tool does not have.
   const [what = reason] = reason.split("\n\n");
   return new ToolsError(
     "invalid_input",
@@ -178,7 +182,7 @@ function adviceOn(reason: string, literal: boolean): string[] {
   return isSyntax ? ["Set literal: true to search for the pattern as plain text."] : [];
 }
 
-/** Why there may be more than was found. */
+/** Why there may be more matches. */
 const endings = { done: undefined, enough: undefined, timeout: "time", memory: "memory" } as const;
 
 function present(

@@ -1,4 +1,4 @@
-/** What a search has found so far: no more of it than can be shown. */
+/** Collects the matches of a search, no more than can be shown. */
 import { defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { createSafeText } from "../shell/safe-text.ts";
 import type { SearchRecord } from "./records.ts";
@@ -56,7 +56,7 @@ export function createMatches({ limit, context }: { limit: number; context: numb
         dropContext(sections, record.path, context);
         return "enough";
       }
-      const whole = safe(record.text);
+      const whole = toSafeText(record.text);
       const text = cut(whole);
       hasCutLines ||= text !== whole;
       if (sections.at(-1)?.path !== record.path) sections.push({ path: record.path, lines: [] });
@@ -83,7 +83,7 @@ export function createMatches({ limit, context }: { limit: number; context: numb
   };
 }
 
-/** The lines before a match that is not shown belong to nothing that is. */
+/** Removes the context before a match that is not shown. */
 function dropContext(sections: Section[], path: string, context: number): void {
   const section = sections.at(-1);
   if (section?.path !== path) return;
@@ -108,15 +108,15 @@ function shownLines(sections: readonly Section[], show: (path: string) => string
   return shown;
 }
 
-/** What a terminal would obey is shown or left out, as it is of a command's output. A line stays one line. */
-const safe = (line: string): string =>
+/** Control sequences are replaced as in the output of commands. A line stays one line. */
+const toSafeText = (line: string): string =>
   createSafeText()
     .push(Buffer.from(line.replaceAll("\r", "\u240d")))
     .toString();
 
 function cut(text: string): string {
   if (text.length <= maxColumns) return text;
-  // Half of a pair of surrogates is no character.
+  // Never between the halves of a surrogate pair.
   const end = /[\ud800-\udbff]/.test(text[maxColumns - 1]!) ? maxColumns - 1 : maxColumns;
   return `${text.slice(0, end)}… [cut]`;
 }

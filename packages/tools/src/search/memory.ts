@@ -1,9 +1,9 @@
-/** Watching what a search takes: ripgrep holds a whole line, and nothing says how long a line may be. */
+/** Watches the memory of a search: ripgrep keeps a whole line in memory, however long it is. */
 import { readFile } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
 import { systemCode } from "../errors.ts";
 
-/** How often it is looked at. A fast disk brings a few hundred megabytes meanwhile. */
+/** How often it is checked. A fast disk reads a few hundred megabytes meanwhile. */
 const intervalMs = 100;
 
 export interface MemoryWatch {
@@ -13,18 +13,18 @@ export interface MemoryWatch {
   onTooMuch: () => void;
 }
 
-/** Looks again and again until it is cancelled, or has called `onTooMuch`. Does nothing where there is no /proc. */
+/** Checks until it is cancelled, or has called `onTooMuch`. Does nothing where there is no /proc. */
 export function watchMemory({ pid, maxBytes, clock, onTooMuch }: MemoryWatch): () => void {
   let isOver = pid === undefined;
   let cancelTimer = () => {};
-  const look = async () => {
+  const check = async () => {
     const bytes = await getOwnMemory(pid!);
     if (isOver || bytes === undefined) return;
     if (bytes > maxBytes) onTooMuch();
     else wait();
   };
   const wait = () => {
-    cancelTimer = clock.setTimer(intervalMs, () => void look());
+    cancelTimer = clock.setTimer(intervalMs, () => void check());
   };
   if (!isOver) wait();
   return () => {
@@ -33,7 +33,7 @@ export function watchMemory({ pid, maxBytes, clock, onTooMuch }: MemoryWatch): (
   };
 }
 
-/** Without what it shares with files, which the system takes back when it needs to. Undefined for what has ended. */
+/** Without memory that is shared with files, which the system can take back. Undefined for a process that has ended. */
 async function getOwnMemory(pid: number): Promise<number | undefined> {
   try {
     const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];

@@ -1,8 +1,8 @@
-/** The names that ripgrep lists. There may be millions, so no more is made of each than is needed. */
+/** Collects the names that ripgrep lists. There may be millions, so each costs as little as possible. */
 import type { Glob } from "./glob.ts";
 
 export interface FirstNames {
-  /** Takes names apart that end with a zero byte each. */
+  /** Names that end with a zero byte each. */
   push(chunk: Buffer): void;
   /** How many match. */
   readonly total: number;
@@ -24,16 +24,16 @@ export function createFirstNames(glob: Glob, limit: number): FirstNames {
   const take = (data: Buffer, text: string, from: number, end: number) => {
     if (!glob.matchesAll && !glob.matches(decoded(text.slice(from, end)))) return;
     total++;
-    // Most names of a long list need not even be cut out of it.
+    // Most names of a long list need not even be extracted.
     if (last !== undefined && isAfter(text, from, end, last)) return;
-    // Not a part of the text, which would keep the whole of it in memory.
+    // Not a slice of the text, which would keep all of it in memory.
     kept.push(data.toString("latin1", from, end));
     if (kept.length >= 2 * limit + 500) settle();
   };
   return {
     push(chunk) {
       const data = pending.length > 0 ? Buffer.concat([pending, chunk]) : chunk;
-      // As Latin-1, one character for each byte, they are compared as their bytes are.
+      // As Latin-1, with one character for each byte, names compare as their bytes do.
       const text = data.toString("latin1");
       let from = 0;
       for (let end = text.indexOf("\0"); end >= 0; end = text.indexOf("\0", from)) {
@@ -52,7 +52,7 @@ export function createFirstNames(glob: Glob, limit: number): FirstNames {
   };
 }
 
-/** The name that these bytes are. */
+/** The name, from its bytes as Latin-1. */
 const decoded = (bytes: string): string =>
   /[\x80-\xff]/.test(bytes) ? Buffer.from(bytes, "latin1").toString("utf8") : bytes;
 

@@ -1,11 +1,11 @@
-/** ripgrep's output, taken apart as it comes. A name may hold anything but a zero byte, and a line may never end. */
+/** Parses ripgrep's output as it comes. A name may hold anything but a zero byte, and a line may never end. */
 
 export type SearchRecord =
   | { kind: "match" | "context"; path: string; line: number; text: string }
   /** The file is binary, and something in it matches. */
   | { kind: "binary"; path: string };
 
-/** No path is longer, and no more of a line is ever shown; what goes beyond is thrown away. */
+/** No path is longer, and no more of a line is ever shown; the rest is dropped. */
 const maxPathBytes = 64 * 1024;
 const maxTextBytes = 4 * 1024;
 
@@ -49,7 +49,7 @@ export function createRecordParser(): RecordParser {
         from = stop + 1;
         if (isInLongLine) break;
       }
-      // A copy: a part of it would keep the whole of it in memory.
+      // A copy: a view of it would keep all of it in memory.
       pending = Buffer.from(data.subarray(from).subarray(0, maxPathBytes + maxTextBytes));
       return records;
     },
@@ -57,7 +57,7 @@ export function createRecordParser(): RecordParser {
 }
 
 function noticeIn(data: Buffer): { path: string; bytes: number } | undefined {
-  // Without a line break, which hardly any path has, there is no need to look closer.
+  // Hardly any path has a line break, and without one it cannot be a notice.
   if (!data.includes(lineFeed)) return undefined;
   const [all, path] = binaryNotice.exec(data.subarray(0, maxPathBytes).toString("latin1")) ?? [];
   return all === undefined ? undefined : { path: Buffer.from(path!, "latin1").toString("utf8"), bytes: all.length };

@@ -1,4 +1,4 @@
-/** Running ripgrep: found when it is first needed, ended as soon as nobody wants to know more. */
+/** Runs ripgrep: found when it is first needed, ended as soon as enough output was seen. */
 import { type Clock, systemClock } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
 import { abortedBy, refuseAborted, unlessAborted } from "../files/abort.ts";
@@ -7,7 +7,7 @@ import type { ExitStatus, RunningProcess, Spawn } from "../platform/spawn.ts";
 import { watchMemory } from "./memory.ts";
 import { type Complaints, createComplaints, type Unread } from "./unread.ts";
 
-/** Says where ripgrep's binary is. Rejects when there is none. */
+/** Returns the path of ripgrep's binary. Rejects when there is none. */
 export type LocateRipgrep = () => Promise<string>;
 
 /** The binary that comes from npm, in a package of its own for each platform. */
@@ -37,33 +37,33 @@ export interface Search {
   args: readonly string[];
   cwd: string;
   /**
-   * Whether `cwd` belongs to a repository. There, what is above the repository's root counts for nothing; elsewhere,
-   * `.gitignore` counts all the same.
+   * Whether `cwd` belongs to a repository. There, ignore files above the repository's root do not apply; elsewhere,
+   * `.gitignore` applies too.
    */
   isInRepository: boolean;
   signal: AbortSignal | undefined;
-  /** Gets the output as it comes, and no more of it before it has answered. True ends the search: enough has been seen. */
+  /** Gets the output as it comes, one chunk at a time. True ends the search: enough has been seen. */
   onOutput: (chunk: Buffer) => boolean | Promise<boolean>;
 }
 
 export type SearchEnd =
-  /** It went through, or as far as it was wanted or allowed to. */
+  /** It ran to its end, or as far as it was needed or allowed to. */
   | { kind: "done" | "enough" | "timeout" | "memory"; unread: Unread }
-  /** It did not begin: ripgrep refused what it was asked, for this reason. */
+  /** It did not begin: ripgrep refused the arguments, for this reason. */
   | { kind: "refused"; reason: string };
 
-/** Nothing that a user or an environment has set changes what is found. */
+/** The user's configuration and environment must not change the results. */
 const always = [
   "--no-config",
   "--no-ignore-messages",
   "--no-ignore-global",
-  // Of all ignore files the model is told of one kind.
+  // The description tells the model of `.gitignore` only.
   "--no-ignore-dot",
   "--hidden",
   "--glob=!.git",
   "--color=never",
   "--null",
-  // What ends in CR and LF ends there, as it does when it is shown.
+  // Lines may end in CR and LF, as they do when they are shown.
   "--crlf",
 ];
 
@@ -86,7 +86,7 @@ export function createSearcher({
 async function run(options: Required<SearchOptions>, search: Search): Promise<SearchEnd> {
   const { signal } = search;
   refuseAborted(signal);
-  const program = await unlessAborted(whereabouts(options.locate), signal);
+  const program = await unlessAborted(findProgram(options.locate), signal);
   const args = [...always, ...(search.isInRepository ? [] : ["--no-require-git"]), ...search.args];
   const child = await startUnlessAborted(options.spawn({ argv: [program, ...args], cwd: search.cwd, env: {} }), signal);
   let stopped: "enough" | "timeout" | "memory" | "aborted" | undefined;
@@ -119,7 +119,7 @@ async function run(options: Required<SearchOptions>, search: Search): Promise<Se
     }
     child.stdout.resume();
   };
-  // One after the other: when the process ends, Node resumes its pipes, whoever has paused them.
+  // One after the other: when the process ends, Node resumes its pipes although they were paused.
   let taken = Promise.resolve();
   child.stdout.on("data", (chunk: Buffer) => {
     child.stdout.pause();
@@ -129,14 +129,14 @@ async function run(options: Required<SearchOptions>, search: Search): Promise<Se
   cancelTimer();
   cancelWatch();
   signal?.removeEventListener("abort", onAbort);
-  // What it was stopped in the middle of, unless nobody wants to know.
+  // The last chunk may still be handled, unless the call was aborted.
   await unlessAborted(taken, signal);
   if (failure) throw failure.error;
   if (stopped === "aborted") throw abortedBy(signal!);
   return stopped ? { kind: stopped, unread: complaints.unread } : getEnd(status, complaints);
 }
 
-/** What is started too late is ended as soon as it is there. */
+/** A process that was started after the abort is ended as soon as it is there. */
 async function startUnlessAborted(
   starting: Promise<RunningProcess>,
   signal: AbortSignal | undefined,
@@ -155,7 +155,7 @@ function end(child: RunningProcess): void {
   child.stderr.destroy();
 }
 
-async function whereabouts(locate: LocateRipgrep): Promise<string> {
+async function findProgram(locate: LocateRipgrep): Promise<string> {
   try {
     return await locate();
   } catch (error) {
@@ -174,7 +174,7 @@ function getEnd(status: ExitStatus, { unread, reason }: Complaints): SearchEnd {
   if (status.kind === "signalled") {
     throw new ToolsError("unavailable", `ripgrep was ended by ${status.signal}. Narrow the search and try again.`);
   }
-  // Once it has begun, all it complains of are single files.
+  // Once the search has begun, ripgrep only reports problems with single files.
   if (status.code > 1 && unread.count === 0) {
     return { kind: "refused", reason: reason || `it ended with code ${status.code}` };
   }

@@ -1,4 +1,4 @@
-/** Where a search begins, and how what it finds is called. */
+/** The root of a search, and how results are named. */
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { ToolsError } from "../errors.ts";
 import { showName } from "../files/show-name.ts";
@@ -13,11 +13,11 @@ export interface SearchRoot {
   target: string;
   /** Whether there is a `.git` in `cwd` or above it. */
   isInRepository: boolean;
-  /** What a path that ripgrep reported is called in results. */
+  /** The name in results of a path that ripgrep reported. */
   show(reported: string): string;
 }
 
-/** Opens the root once, so that whoever guards the files is asked. */
+/** Opens the root once, so that the guard of the files is asked. */
 export async function openRoot({ files, cwd }: { files: Files; cwd: string }, typed: string): Promise<SearchRoot> {
   const path = await resolveExisting(files, cwd, typed);
   const stats = await files.stat(path);
@@ -39,12 +39,12 @@ export async function openRoot({ files, cwd }: { files: Files; cwd: string }, ty
 
 async function isInRepository(files: Files, directory: string): Promise<boolean> {
   try {
-    for (let at = await files.realPath(directory); ; at = dirname(at)) {
-      if (await files.stat(join(at, ".git"))) return true;
-      if (at === dirname(at)) return false;
+    for (let path = await files.realPath(directory); ; path = dirname(path)) {
+      if (await files.stat(join(path, ".git"))) return true;
+      if (path === dirname(path)) return false;
     }
   } catch (error) {
-    // Where nobody may look, there is nothing to go by.
+    // A directory that may not be read counts as having none.
     if (error instanceof ToolsError && error.code === "denied") return false;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** What a search could not look into, from ripgrep's complaints. */
+/** Lists the files that a search could not read, from ripgrep's error messages. */
 
 export interface Unread {
   /** The first few, as ripgrep calls them, each with the system's reason. */
@@ -9,7 +9,7 @@ export interface Unread {
 export interface Complaints {
   push(chunk: Buffer): void;
   readonly unread: Unread;
-  /** What is about no single file: why ripgrep did not begin. Bounded. */
+  /** Messages that are not about a single file: why ripgrep did not begin. Bounded. */
   readonly reason: string;
 }
 
@@ -18,7 +18,7 @@ const maxReasonLength = 4_096;
 /** No path is longer. */
 const maxLineLength = 8_192;
 
-/** Takes them apart as they come, however many there are. */
+/** Parses messages as they come, however many there are. */
 export function createComplaints(): Complaints {
   const first: Unread["first"][number][] = [];
   let count = 0;

@@ -20,18 +20,18 @@ import { createUpdates } from "./updates.ts";
 import { useWatchdog } from "./watchdog.ts";
 
 export interface BashDetails {
-  /** Whether everything the command starts is held for certain. */
+  /** How the processes of the command are contained. */
   containment: Containment;
   /** Undefined for a job that is still running. */
   exitCode?: number;
-  /** What ended it, as far as the exit tells. */
+  /** The signal that ended it, as far as the exit code tells. */
   signal?: string;
   shownLines: number;
   totalLines: number;
-  /** The file with the whole output, when it was too long to show, or of a job; none when it could not be kept. */
+  /** The file with the whole output, if it was too long to show, or of a job. Absent when it could not be kept. */
   outputFile?: string;
   jobId?: string;
-  /** What `onUpdate` threw. It was not called again. */
+  /** The error of `onUpdate`, which was not called again. */
   updateFailure?: string;
 }
 
@@ -41,11 +41,11 @@ export interface BashOptions {
   jobs: Jobs;
   clock?: Clock;
   ids?: Ids;
-  /** What is cleaned and given to commands. Default: our own environment. */
+  /** The environment that commands get, without secrets. Default: our own. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Variables that are given to commands as they are: whoever names them wants them there. */
+  /** Variables that are given to commands as they are, also those that look like secrets. */
   addedEnv?: Readonly<Record<string, string>>;
-  /** The program that runs commands, as `-c` asks for. Default: bash, else sh. */
+  /** The program that runs commands, with `-c`. Default: bash, else sh. */
   shell?: string;
   /** Comes before every command, on a line of its own. */
   commandPrefix?: string;
@@ -54,23 +54,23 @@ export interface BashOptions {
   /** Bytes of output that are kept in a file. Default 64 MB. */
   maxOutputBytes?: number;
   fileSystem?: FileSystem;
-  /** What holds the processes of a command. Default: the first kind that works here, found once. */
+  /** What contains the processes of a command. Default: the first kind that works here, found once. */
   namespace?: () => Promise<PidNamespace | undefined>;
-  /** How much of the machine a command with all it starts may take. What takes more is ended. */
+  /** How much of the machine a command and its processes may use. One that uses more is ended. */
   limits?: Partial<Limits>;
 }
 
-/** An abort has to be over at once; a timeout leaves programs the time to tidy up. */
+/** An abort has to be quick; a timeout leaves programs the time to clean up. */
 const abortGraceMs = 60;
 const timeoutGraceMs = 500;
 /** How long a start that was aborted may take before it is left to end by itself. */
 const lateMs = 500;
-/** How long a job is watched before the call returns, so that a job that fails at once says so. */
+/** How long the call waits for a job, so that one that fails at once is reported. */
 const firstLookMs = 200;
 
 /**
- * Runs a command in a shell. Its stdout and stderr are two pipes, and the output has what came through both in the order
- * of arrival: two lines that are written to different pipes at nearly the same time may change places.
+ * Runs a command in a shell. Its stdout and stderr are two pipes, and the output holds both in the order of arrival: two
+ * lines that are written to different pipes at nearly the same time may be swapped.
  */
 export function createBashTool(options: BashOptions): DescribedTool<ParametersOf<"bash">, BashDetails> {
   const { cwd, spawn, jobs, clock = systemClock, ids = systemIds, fileSystem: fs = nodeFileSystem } = options;
@@ -157,8 +157,8 @@ interface Start {
 }
 
 /**
- * Waits only a little for a start that was aborted, because who wraps commands may take any time. Whatever comes of it is
- * ended.
+ * Waits only a little for a start that was aborted, because wrapping a command may take any time. If the command starts
+ * nevertheless, it is ended.
  */
 async function start({ jobs, clock, kind, signal }: Start, work: StartWork): Promise<RunningCommand> {
   const admitted = () => {
@@ -181,7 +181,7 @@ async function start({ jobs, clock, kind, signal }: Start, work: StartWork): Pro
   if (first !== "aborted") return first;
   const isOver = new AbortController();
   const ended = starting.then((late) => late.end(abortGraceMs));
-  // Why a start failed that nobody wants any more is of no use to anybody.
+  // The call was aborted: why its start failed does not matter any more.
   await Promise.race([ended.catch(() => undefined), sleep(clock, lateMs, isOver.signal)]);
   isOver.abort();
   throw new ToolsError("aborted", "Command aborted while it was being started");

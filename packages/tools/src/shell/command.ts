@@ -1,4 +1,4 @@
-/** One command of the model's, from start to end, with its output. */
+/** Runs one command, from start to end, with its output. */
 import { constants } from "node:os";
 import { type Clock, sleep } from "@tau/ai";
 import { systemCode } from "../errors.ts";
@@ -32,7 +32,7 @@ export interface CommandRequest {
   command: string;
   /** Names the file with its output. */
   name: string;
-  /** Throws when nothing may be started any more. Asked last: looking around takes time. */
+  /** Throws when nothing may be started any more. Called last, since finding a shell and a namespace takes time. */
   admit: () => void;
   onText?: OutputOptions["onText"];
 }
@@ -40,20 +40,20 @@ export interface CommandRequest {
 export interface RunningCommand {
   readonly process: Contained;
   readonly output: Output;
-  /** Settles when the command is over, what it left behind is ended, and its output is read. Never rejects. */
+  /** Settles when the command and the processes it left are ended, and its output is read. Never rejects. */
   readonly done: Promise<ExitStatus>;
-  /** Ends it with everything it started, and waits for that; not for ever, if the system cannot do it. */
+  /** Ends it with everything it started, and waits for that for a limited time. */
   end(graceMs: number): Promise<void>;
 }
 
 /**
- * How long the output may stay silent after the exit before it is taken for held by somebody else, and at most. Nobody
- * outlives a namespace, so there it only waits for what is on its way.
+ * How long the output may be silent after the exit, and how long it is read at most: a process that outlives the command
+ * may keep the pipe open. None outlives a namespace, so there the rest of the output only has to arrive.
  */
 const idleMs = { "best effort": 100, "pid namespace": 2_000 };
 const drainMs = 10_000;
 const settleMs = 200;
-const heldNotice = "[Something that outlives the command holds its output, which is cut here.]";
+const openPipeNotice = "[A process that outlives the command keeps its output open, which is cut here.]";
 
 export async function startCommand(ports: CommandPorts, request: CommandRequest): Promise<RunningCommand> {
   const { logs, clock } = ports;
@@ -107,7 +107,7 @@ async function drain(process: Contained, output: Output, reading: Promise<unknow
     const isDone = await Promise.race([isRead, idle]);
     wait.abort();
     if (isDone) return;
-    // Timers come before what has arrived: after a stall, that is not silence yet.
+    // Timers run before I/O: after a stall, output may have arrived that was not read yet.
     for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve));
     const isSilent = output.arrivals === seen && !output.isBusy;
     if (isSilent || clock.monotonic() > deadline) break;
@@ -116,14 +116,14 @@ async function drain(process: Contained, output: Output, reading: Promise<unknow
   process.stdout.destroy();
   process.stderr.destroy();
   await reading;
-  await output.addNotice(heldNotice);
+  await output.addNotice(openPipeNotice);
 }
 
-/** What has to be said along with an end that was not a good one, where nothing holds the processes for certain. Pure. */
+/** A remark for a command that was ended, where its processes are not contained for certain. Pure. */
 export const doubt = (containment: Containment): string =>
   containment === "best effort" ? " (best effort: something it started may still run)" : "";
 
-/** How it ended, in words; undefined when all is well. Shells report a signal as 128 and its number. Pure. */
+/** How it ended; undefined for success. Shells report a signal as 128 plus its number. Pure. */
 export function describeStatus(status: ExitStatus, cwd: string): string | undefined {
   switch (status.kind) {
     case "exited": {

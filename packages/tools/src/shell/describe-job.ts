@@ -1,8 +1,8 @@
-/** Jobs in words. Pure. */
+/** Describes jobs. Pure. */
 import { doubt, describeStatus } from "./command.ts";
 import type { Job } from "./jobs.ts";
 
-/** How a job stands, in one line. */
+/** The state of a job, in one line. */
 export function describeJob({ id, ended, containment }: Job): string {
   if (!ended) return `Job ${id} is running.`;
   if (ended.why === "killed") return `Job ${id} was killed${doubt(containment)}.`;

@@ -1,4 +1,4 @@
-/** What a command gets to see of the environment: no secrets, and nothing that makes programs ask or paint. Pure. */
+/** The environment of commands: without secrets, and without variables that cause prompts or colours. Pure. */
 
 const secretNames = [
   /(^|_)(API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION|MASTER|AUTH|SSH|DEPLOY|SERVICE|ACCOUNT)_?KEYS?(_|$)/,
@@ -19,8 +19,8 @@ const hasUserInfo = /[a-z][a-z0-9+.-]*:\/\/[^\s@/]+@/i;
 /** Startup files and injected code: they would run before the command. */
 const hooks = /^(BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|PS4|SHELLOPTS|BASHOPTS|CDPATH|GLOBIGNORE)$/;
 
-/** They make programs believe that a robot of a build system is watching, or that somebody can see colours. */
-const moods = /^(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER|FORCE_COLOR|CLICOLOR_FORCE|COLORTERM|COLUMNS|LINES)$/;
+/** They make programs behave as in a build system, or print colours. */
+const presentation = /^(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER|FORCE_COLOR|CLICOLOR_FORCE|COLORTERM|COLUMNS|LINES)$/;
 
 const settings: Readonly<Record<string, string>> = {
   TERM: "dumb",
@@ -41,7 +41,7 @@ export function isSecretName(name: string): boolean {
 export function cleanEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const kept: [string, string][] = [];
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || isSecretName(name) || hooks.test(name) || moods.test(name)) continue;
+    if (value === undefined || isSecretName(name) || hooks.test(name) || presentation.test(name)) continue;
     if (hasUserInfo.test(value)) continue;
     kept.push([name, value]);
   }

@@ -1,4 +1,4 @@
-/** Which shell runs the commands, and how it is given one. */
+/** Finds the shell that runs commands, and builds its arguments. */
 import { ToolsError } from "../errors.ts";
 import { type ExitStatus, type Spawn, trySpawn } from "../platform/spawn.ts";
 import { formatBytes } from "../truncate.ts";
@@ -23,7 +23,7 @@ export function findShell(spawn: Spawn, env: Readonly<Record<string, string>>): 
 
 async function tryBash(spawn: Spawn, env: Readonly<Record<string, string>>) {
   const tried = await trySpawn(spawn, { argv: [...bash, "-c", "exit 0"], cwd: "/", env });
-  // Whether there is a bash may not be asked; the command itself may perhaps be run.
+  // A wrapper refused the test; it may allow the command itself.
   if ("refusal" in tried) return { shell: bash, isCertain: !tried.isPassing };
   const { child } = tried;
   child.stdout.resume();
@@ -32,8 +32,8 @@ async function tryBash(spawn: Spawn, env: Readonly<Record<string, string>>) {
 }
 
 /**
- * What an attempt to run bash tells. A system short of processes or descriptors says nothing about bash; a program that
- * wraps commands may fail for reasons of its own. Pure.
+ * The shell to use after an attempt to run bash. A lack of processes or descriptors says nothing about bash; a wrapper may
+ * fail for reasons of its own. Pure.
  */
 export function decideShell(status: ExitStatus): { shell: Shell; isCertain: boolean } {
   switch (status.kind) {
@@ -56,7 +56,7 @@ const argumentBytes = 120_000;
 /** The same in code points, which have four bytes at most. */
 const parts = /[^]{1,30000}/gu;
 
-/** Puts a command together again. The command sees nothing of it, not even in its line numbers. */
+/** Joins the parts of a command again. The command cannot notice it, not even by its line numbers. */
 const join = 's=$IFS; IFS=; eval "IFS=\\$s; unset s; set --; $*"';
 
 /** The arguments that make `shell` run `command`: in parts when it is long, refused when it is too long. Pure. */

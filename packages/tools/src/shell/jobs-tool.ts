@@ -10,7 +10,7 @@ export interface JobsDetails {
   jobs: readonly Job[];
 }
 
-/** Lists, reads and kills what `bash` started in the background. */
+/** Lists, reads and kills the jobs that `bash` started. */
 export function createJobsTool({ jobs }: { jobs: Jobs }): DescribedTool<ParametersOf<"jobs">, JobsDetails> {
   return {
     ...definitions.jobs,
@@ -25,7 +25,7 @@ export function createJobsTool({ jobs }: { jobs: Jobs }): DescribedTool<Paramete
   };
 }
 
-/** The last jobs first to stay, where there are more than can be shown. */
+/** Where there are more than can be shown, the latest jobs are kept. */
 function toList(jobs: readonly Job[]): string {
   const lines = jobs.map((job) => `${describeJob(job)} ${firstLine(job.command)} (${whereIsLog(job.log)})`);
   const { text, shownLines } = keepTail(lines.join("\n"));

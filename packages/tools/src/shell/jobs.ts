@@ -22,12 +22,12 @@ export interface Job {
   readonly ended: { status: ExitStatus; atMs: number; why: "itself" | "killed" | "timeout" | "session" } | undefined;
 }
 
-/** Owns everything that runs, and ends it with the session. */
+/** Owns all commands that run, and ends them with the session. */
 export interface Jobs extends RunningCommands {
   list(): readonly Job[];
   /** Makes a job of a command that was started as one. */
   add(command: string, running: RunningCommand, options?: { timeoutMs?: number }): Promise<Job>;
-  /** What a job has said: its end, or with `offset` the lines from there on. */
+  /** The output of a job: its end, or with `offset` the lines from there on. */
   read(id: string, offset?: number): Promise<string>;
   kill(id: string): Promise<Job>;
 }
@@ -48,12 +48,12 @@ interface Entry {
 }
 
 const maxEndedJobs = 32;
-/** A job lives long, and of its command only the first line is ever shown. */
+/** Jobs are kept long, and only the first line of a command is ever shown. */
 const rememberedChars = 1_000;
 
 export function createJobs(options: JobsOptions = {}): Jobs {
   const { clock = systemClock, files = createFiles(), maxRunning = 32 } = options;
-  const held = createRunningCommands({ clock, maxJobs: maxRunning });
+  const commands = createRunningCommands({ clock, maxJobs: maxRunning });
   const entries = new Map<string, Entry>();
   let count = 0;
 
@@ -72,7 +72,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
   };
 
   return {
-    ...held,
+    ...commands,
     list: () => [...entries.values()].map(({ job }) => job),
     async add(command, running, { timeoutMs } = {}) {
       await running.output.openLog();
@@ -85,7 +85,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
           containment: running.process.containment,
           startedMs: clock.now(),
           ended: undefined,
-          // It may fail later, when the disk is full.
+          // Read each time: writing it may fail later, when the disk is full.
           get log() {
             return running.output.kept!;
           },
@@ -99,7 +99,7 @@ export function createJobs(options: JobsOptions = {}): Jobs {
       const stopTimer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, onTimeout);
       const settle = (status: ExitStatus) => {
         stopTimer?.();
-        const why = entry.why === "itself" && held.isOver() ? "session" : entry.why;
+        const why = entry.why === "itself" && commands.isOver() ? "session" : entry.why;
         entry.job.ended = { status, atMs: clock.now(), why };
         forgetOldest();
       };

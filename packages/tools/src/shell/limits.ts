@@ -1,4 +1,4 @@
-/** How much of the machine one command may take, so that what runs away takes neither us nor the machine along. */
+/** How much of the machine one command may use, so that a runaway command brings down neither us nor the machine. */
 import { availableParallelism, totalmem } from "node:os";
 import { formatBytes } from "../truncate.ts";
 
@@ -11,7 +11,7 @@ export interface Limits {
   readonly openFiles: number;
 }
 
-/** What the processes of a command take together. */
+/** What the processes of a command use together. */
 export interface Usage {
   processes: number;
   memoryBytes: number;
@@ -25,7 +25,7 @@ export interface Load {
   lastPid: number;
 }
 
-/** What is undefined is not given, also for those whose compiler allows to say so. */
+/** Fields that are undefined get their defaults, like fields that are missing. */
 export function resolveLimits(limits: { [Name in keyof Limits]?: Limits[Name] | undefined } = {}): Limits {
   const processes = Math.max(1_024, 64 * availableParallelism());
   // A container may have less than the machine; without one, the figure is zero or beyond any machine.
@@ -37,7 +37,7 @@ export function resolveLimits(limits: { [Name in keyof Limits]?: Limits[Name] | 
   };
 }
 
-/** What the model reads when a command was ended for taking too much; undefined while it takes no more than it may. Pure. */
+/** The text for the model about a command that exceeds its limits; undefined for one that does not. Pure. */
 export function describeExcess(usage: Usage, limits: Limits): string | undefined {
   const count = limits.processes.toLocaleString("en-US");
   if (usage.processes > limits.processes)
@@ -47,14 +47,14 @@ export function describeExcess(usage: Usage, limits: Limits): string | undefined
   return undefined;
 }
 
-/** Steps of a shell that set limits which the system holds itself. Those that we have ourselves are never raised. Pure. */
+/** Shell commands that set limits which the system enforces. Our own limits are never raised. Pure. */
 export function toRlimits(
   { processes, openFiles }: Limits,
   { maxFiles, load }: { maxFiles: number | undefined; load: Load | undefined },
 ): string[] {
   return [
     ...(maxFiles !== undefined && openFiles < maxFiles ? [`ulimit -n ${openFiles}`] : []),
-    // It counts all that a user runs, threads too, and root may run any number: a wall behind what is watched.
+    // The system counts all processes and threads of the user, and does not limit root: a second line of defence.
     ...(load ? [`ulimit -p ${load.tasks + 4 * processes} || ulimit -u ${load.tasks + 4 * processes}`] : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** Where the whole output of a command goes: a private file with a limit. */
+/** Keeps the whole output of a command: a private file with a limit. */
 import { constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,13 +17,13 @@ export interface LogFile {
   readonly isFull: boolean;
   /** Why nothing is kept, if writing failed: the file is removed then. */
   readonly failure: string | undefined;
-  /** Takes UTF-8 that stays as it is until it is written. Never rejects: a full disk is no reason to stop a command. */
+  /** The caller must not change `text` until it is written. Never rejects: a full disk is no reason to stop a command. */
   write(text: Buffer): Promise<void>;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** Opens log files that only their owner can look into. */
+/** Opens log files that only their owner can read. */
 export interface Logs {
   open(name: string): Promise<LogFile>;
   /** For the end of the session: removes the files, unless they are in a directory that was given. Never rejects. */
@@ -48,7 +48,7 @@ export function createLogs({ fs, ids, clock, directory, maxBytes = maxLogBytes }
     return join(directory, `${name}-${ids()}.log`);
   };
   const amongTemporary = (name: string) => {
-    // Nobody waits for it: what others left behind is no business of this command.
+    // Not awaited: this command does not depend on it.
     sweeping ??= Promise.allSettled([removeAbandoned({ fs, clock, directory: tmpdir() })]);
     const path = join(tmpdir(), temporaryName(name, ids()));
     temporary.push(path);

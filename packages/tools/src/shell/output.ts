@@ -1,4 +1,4 @@
-/** What a command says, at any volume: the end of it in memory, all of it in a file once it is long. */
+/** Collects the output of a command, of any size: the end in memory, all of it in a file once it is long. */
 import type { Readable } from "node:stream";
 import { systemCode } from "../errors.ts";
 import { createReleaser } from "../platform/release.ts";
@@ -26,11 +26,11 @@ export interface OutputOptions {
   logs: Logs;
   /** Names the file. */
   name: string;
-  /** Hears every piece, made safe, in the order of arrival. The bytes are valid during the call. Must not throw. */
+  /** Gets every chunk, made safe, in the order of arrival. The bytes are valid during the call. Must not throw. */
   onText?: (stream: StreamName, text: Buffer) => void;
 }
 
-/** Enough that whatever is cut off at the front, half a code point included, could not have been shown anyway. */
+/** Enough that the part that is cut off at the front, half a code point included, could not have been shown anyway. */
 const keptBytes = defaultMaxBytes + 4;
 const lineFeed = 0x0a;
 
@@ -44,14 +44,14 @@ export class Output {
   #adding = 0;
   #log: Promise<LogFile> | undefined;
   #opened: LogFile | undefined;
-  /** Counts pieces, so that a waiter can tell whether more has come. */
+  /** Counts chunks, so that a caller can tell whether more has come. */
   arrivals = 0;
 
   constructor(options: OutputOptions) {
     this.#options = options;
   }
 
-  /** Reads a stream to its end. A reader that is slow slows the program down, so nothing piles up. */
+  /** Reads a stream to its end. A slow reader slows the program down, so that nothing piles up in memory. */
   async read(stream: Readable, name: StreamName): Promise<void> {
     const safe = createSafeText();
     const release = createReleaser(stream);
@@ -62,7 +62,7 @@ export class Output {
         await this.#add(text, name);
       }
     } catch (error) {
-      // A stream that we closed ourselves, because somebody else holds the other end, ends like this too.
+      // A stream that we closed ourselves, because another process keeps the other end open, ends like this too.
       if (systemCode(error) !== "ERR_STREAM_PREMATURE_CLOSE") {
         await this.addNotice(`[The ${name} of the command could not be read: ${String(error)}]`);
       }
@@ -70,17 +70,17 @@ export class Output {
     await this.#add(safe.end(), name);
   }
 
-  /** Something that came is still being written. */
+  /** A chunk is still being written. */
   get isBusy(): boolean {
     return this.#adding > 0;
   }
 
-  /** A remark of ours, on a line of its own. */
+  /** Adds a remark of ours, on a line of its own. */
   async addNotice(notice: string): Promise<void> {
     await this.#add(Buffer.from(`${this.isOpen ? "\n" : ""}${notice}\n`), "stderr");
   }
 
-  /** `text` stays as it is until it is written. */
+  /** The caller must not change `text` until it is written. */
   async #add(text: Buffer, stream: StreamName): Promise<void> {
     if (text.length === 0) return;
     this.#adding++;
@@ -113,7 +113,7 @@ export class Output {
     await (this.#log ?? this.#open());
   }
 
-  /** Until then everything is in memory. */
+  /** Called while everything is still in memory. */
   #open(): Promise<LogFile> {
     const soFar = Buffer.from(this.#tail.bytes);
     this.#log = this.#options.logs.open(this.#options.name).then(async (log) => {

@@ -1,6 +1,6 @@
 /**
- * A pid namespace is the only thing that holds every process a command starts: when its first process ends, the kernel
- * ends all the others, whatever sessions they made and whatever they did to their environment.
+ * A pid namespace is the only thing that contains every process a command starts: when its first process ends, the kernel
+ * ends all the others, whatever sessions they created and whatever they did to their environment.
  */
 import { type ExitStatus, type Spawn, type SpawnRequest, trySpawn } from "../platform/spawn.ts";
 
@@ -16,10 +16,10 @@ export const leftoverNotice =
   "[Processes that were still running when the command ended were ended too. Start what should go on with background.]";
 
 /**
- * The first process inside. It stays apart from the command, because the first process of a namespace is deaf to most
- * signals, and because it has to collect the dead. What a shell says about a child that was killed is not output. What
- * the command leaves behind gets a moment to finish (a `tee` at the end of `> >(tee log)` is still writing then), unless
- * all of it was asked to end. Where something else was put in the place of `/proc`, nothing is read that could wait.
+ * The first process inside. It is separate from the command, because the first process of a namespace ignores most
+ * signals, and because it has to collect zombies. What a shell prints about a child that was killed is not output. Processes
+ * that the command leaves get a moment to finish (a `tee` at the end of `> >(tee log)` is still writing then), unless all
+ * were asked to end. Where something else was mounted over `/proc`, nothing is read that could block.
  */
 const init = [
   "left() { for p in /proc/[0-9]*; do [ -f $p/stat ] && read -r l <$p/stat || continue;",
@@ -31,16 +31,16 @@ const init = [
 
 const firstProcess = ["sh", "-c", init, "sh"] as const;
 const unshare = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] as const;
-/** So that the namespace ends with us, even if we are killed. */
+/** Ends the namespace with our process, even if that is killed. */
 const tied = ["setpriv", "--pdeathsig", "KILL", "--"] as const;
 const asUser = ["--user", "--map-current-user"] as const;
-/** Root keeps its rights but the one to mount: it could uncover the `/proc` beneath, or put anything in its place. */
+/** Root loses the right to mount: it could uncover the `/proc` beneath, or mount anything over it. */
 const withoutMounts = ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", "--"] as const;
 
 const bubblewrap = ["bwrap", "--unshare-pid", "--die-with-parent", "--dev-bind", "/", "/", "--proc", "/proc"] as const;
 const bubblewrapWithoutMounts = ["--cap-drop", "CAP_SYS_ADMIN"] as const;
 
-/** Ordinary users have no rights to lose, and none to lay down. */
+/** In the order in which they are tried. Ordinary users have no rights that they could give up. */
 const candidates: readonly PidNamespace[] = [
   { name: "unshare", prefix: [...tied, ...unshare, "--", ...withoutMounts, ...firstProcess] },
   {
@@ -53,7 +53,7 @@ const candidates: readonly PidNamespace[] = [
 
 const answers = new WeakMap<Spawn, Promise<Answer>>();
 
-/** What trying has shown. An answer that is not definite came of a passing want, of descriptors perhaps. */
+/** The result of trying. One that is not definite has a temporary reason, such as a lack of descriptors. */
 interface Answer {
   namespace: PidNamespace | undefined;
   isDefinite: boolean;
@@ -96,7 +96,7 @@ async function probe(spawn: Spawn): Promise<Answer> {
 
 async function attempt(spawn: Spawn, request: SpawnRequest): Promise<"works" | "never" | "not now"> {
   const tried = await trySpawn(spawn, request);
-  // Who wraps commands may want none of ours: that is no reason to run none of the model's.
+  // A wrapper may refuse this program: that is no reason not to run the model's commands.
   if ("refusal" in tried) return tried.isPassing ? "not now" : "never";
   const { child } = tried;
   child.stdout.resume();
@@ -105,11 +105,11 @@ async function attempt(spawn: Spawn, request: SpawnRequest): Promise<"works" | "
   return isPassing(status, complaint) ? "not now" : "never";
 }
 
-/** Whether it may work at another time: nothing was said about this system, only about this moment. Pure. */
+/** Whether the reason is temporary, so that it may work at another time. Pure. */
 export function isPassing(status: ExitStatus, complaint: string): boolean {
   if (status.kind === "failed") return !["ENOENT", "EACCES", "EPERM", "ENOEXEC"].includes(status.code ?? "");
   if (status.kind === "signalled") return status.signal !== "SIGSYS";
-  // Asked in silence, the shell answers with 1 or the expected code; with another it could not do its work.
+  // Without an error message, the shell exits with 1 or the expected code; any other means that it could not run.
   if (complaint === "") return status.code !== 1;
   return /temporarily unavailable|too many open files|cannot allocate memory|cannot fork/i.test(complaint);
 }

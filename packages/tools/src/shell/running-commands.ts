@@ -1,48 +1,48 @@
-/** Everything that is being started or runs, so that none of it outlives the session. */
+/** Keeps track of the commands that are starting or running, so that none outlives the session. */
 import { type Clock, sleep } from "@tau/ai";
 import { ToolsError } from "../errors.ts";
 import type { RunningCommand } from "./command.ts";
 
-/** A job outlives the call that started it; how many there are is limited. */
+/** A job outlives the call that started it; the number of jobs is limited. */
 export type CommandKind = "command" | "job";
 
-/** Starts a command, and calls `admit` as the last thing before: it throws when the session has ended meanwhile. */
+/** Starts a command. Must call `admit` right before: it throws when the session has ended meanwhile. */
 export type StartWork = (admit: () => void) => Promise<RunningCommand>;
 
 export interface RunningCommands {
   /**
-   * Makes room for a command, and holds what `work` has started until it is over. Throws when the session is over, or
-   * when a job more would be too many, those that are only being started included.
+   * Starts a command with `work`, and keeps track of it until it ends. Throws when the session is over, or when there are
+   * too many jobs, including those that are only starting.
    */
   start(kind: CommandKind, work: StartWork): Promise<RunningCommand>;
-  /** Has `work` done when the session is over and nothing runs any more. */
+  /** Calls `work` when the session is over and nothing runs any more. */
   atEnd(work: () => Promise<void>): void;
-  /** Whether the session is over. What has not ended by then was made to. */
+  /** Whether the session is over. */
   isOver(): boolean;
-  /** Ends all, also what is being started, within two seconds. Nothing can be started afterwards. */
+  /** Ends all commands, also those that are starting, within two seconds. Nothing can be started afterwards. */
   dispose(): Promise<void>;
 }
 
-/** The room of one command. */
-interface HoldOptions {
+/** One command, from before it is started until it has ended. */
+interface CommandSlot {
   readonly kind: CommandKind;
-  /** Waits for a start to come to nothing, or ends what was started. */
+  /** Ends the command, or waits for its start to fail. */
   end: () => Promise<unknown>;
 }
 
 export const graceMs = 500;
-/** How long a start is waited for: it may hang, on a host that does not answer. */
+/** How long `dispose` waits for a start: it may hang, on a host that does not answer. */
 const startMs = 1_900;
 
 export function createRunningCommands({ clock, maxJobs }: { clock: Clock; maxJobs: number }): RunningCommands {
-  const slots = new Set<HoldOptions>();
-  const last: (() => Promise<void>)[] = [];
+  const slots = new Set<CommandSlot>();
+  const cleanUps: (() => Promise<void>)[] = [];
   let disposal: Promise<void> | undefined;
 
   const admit = () => {
     if (disposal) throw new ToolsError("unavailable", "The session is over: nothing can be started any more.");
   };
-  const fill = async (slot: HoldOptions, work: StartWork) => {
+  const run = async (slot: CommandSlot, work: StartWork) => {
     try {
       const running = await work(admit);
       if (disposal) await running.end(0);
@@ -57,7 +57,7 @@ export function createRunningCommands({ clock, maxJobs }: { clock: Clock; maxJob
   };
   const endAll = async () => {
     await Promise.allSettled([...slots].map((slot) => slot.end()));
-    await Promise.allSettled(last.map((work) => work()));
+    await Promise.allSettled(cleanUps.map((work) => work()));
   };
 
   return {
@@ -67,12 +67,12 @@ export function createRunningCommands({ clock, maxJobs }: { clock: Clock; maxJob
       if (kind === "job" && jobs >= maxJobs) {
         throw new ToolsError("busy", `${jobs} jobs are running, which is the limit. Kill one first, with jobs.`);
       }
-      const slot: HoldOptions = { kind, end: () => atMost(clock, startMs, filled) };
+      const slot: CommandSlot = { kind, end: () => atMost(clock, startMs, started) };
       slots.add(slot);
-      const filled = fill(slot, work);
-      return await filled;
+      const started = run(slot, work);
+      return await started;
     },
-    atEnd: (work) => void last.push(work),
+    atEnd: (work) => void cleanUps.push(work),
     isOver: () => disposal !== undefined,
     dispose: () => (disposal ??= endAll()),
   };

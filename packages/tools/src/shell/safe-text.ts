@@ -1,7 +1,7 @@
 /**
- * Bytes of a program made into text that is safe to show: valid UTF-8, no escape sequences, no control characters but tab
- * and line feed, nothing that turns the direction of reading. Streaming, and the same however the bytes are cut. From
- * bytes to bytes, because a string for every piece is what makes a talkative program cost memory.
+ * Turns the output of a program into text that is safe to show: valid UTF-8, no escape sequences, no control characters
+ * but tab and line feed, nothing that changes the direction of reading. Streaming, and the same however the bytes are
+ * split. From bytes to bytes, because a string for every chunk would cost much memory.
  */
 
 import { canBegin, createDecoder, encode } from "./utf8.ts";
@@ -15,7 +15,7 @@ export interface SafeText {
 
 export function createSafeText(): SafeText {
   let state: State = "text";
-  let room = Buffer.alloc(0);
+  let output = Buffer.alloc(0);
   let length = 0;
   const take = (code: number) => {
     if (state !== "text") {
@@ -24,24 +24,24 @@ export function createSafeText(): SafeText {
       if (following !== "again") return;
     }
     if (isPlain(code)) {
-      length = encode(code, room, length);
+      length = encode(code, output, length);
       return;
     }
     state = getStart(code);
-    if (state === "return") length = encode(lineFeed, room, length);
-    else if (state === "text") length = writeStandIn(code, room, length);
+    if (state === "return") length = encode(lineFeed, output, length);
+    else if (state === "text") length = writeReplacement(code, output, length);
   };
   const decoder = createDecoder(take);
-  /** The short way for nearly everything: bytes that begin nothing. Says where they end. */
+  /** The fast path for nearly everything: bytes that begin no sequence. Returns where they end. */
   const copyPlain = (bytes: Uint8Array, from: number) => {
-    const into = room;
+    const into = output;
     let to = length;
     let index = from;
     for (; index < bytes.length; index++) {
       const byte = bytes[index]!;
       const kind = kinds[byte];
       if (kind === plain) into[to++] = byte;
-      else if (kind === pictured) to = writeStandIn(byte, into, to);
+      else if (kind === pictured) to = writeReplacement(byte, into, to);
       else if (kind === stray) to = encode(0xfffd, into, to);
       else break;
     }
@@ -50,27 +50,27 @@ export function createSafeText(): SafeText {
   };
   return {
     push(bytes) {
-      const needed = bytes.length * maxGrowth + spare;
-      if (room.length < needed) room = Buffer.allocUnsafeSlow(needed);
+      const needed = bytes.length * maxGrowth + reserveBytes;
+      if (output.length < needed) output = Buffer.allocUnsafeSlow(needed);
       length = 0;
       for (let index = 0; index < bytes.length; index++) {
         if (state === "text" && decoder.isBetween) index = copyPlain(bytes, index);
         if (index < bytes.length) decoder.push(bytes[index]!);
       }
-      return room.subarray(0, length);
+      return output.subarray(0, length);
     },
     end() {
-      room = Buffer.allocUnsafeSlow(spare);
+      output = Buffer.allocUnsafeSlow(reserveBytes);
       length = 0;
       decoder.end();
-      return room.subarray(0, length);
+      return output.subarray(0, length);
     },
   };
 }
 
-/** Two bytes can become `<U+061C>`, which has eight; what waited for the next byte needs a little more. */
+/** Two bytes can become `<U+061C>`, which has eight; the rest of an earlier chunk needs a little more. */
 const maxGrowth = 4;
-const spare = 16;
+const reserveBytes = 16;
 
 type State =
   | "text"
@@ -84,7 +84,7 @@ type State =
   | "string"
   | "string-escape";
 
-/** Where a character leads inside a sequence; `again` when it is no part of it and has to be looked at as text. */
+/** The next state inside a sequence; `again` when the character is not part of it and has to be handled as text. */
 function next(state: Exclude<State, "text">, code: number): State | "again" {
   switch (state) {
     case "return":
@@ -114,7 +114,7 @@ function afterEscape(code: number): State | "again" {
   return code >= 0x30 && code <= 0x7e ? "text" : "again";
 }
 
-/** What a character that is not plain begins, where text is expected; `text` when it begins nothing. */
+/** The state that a character begins that is not plain; `text` when it begins no sequence. */
 function getStart(code: number): State {
   if (code === 0x0d) return "return";
   if (code === 0x1b) return "escape";
@@ -131,11 +131,11 @@ const isStringStart = (code: number) =>
 function isPlain(code: number): boolean {
   if (code < 0x7f) return code >= 0x20 || code === lineFeed || code === 0x09;
   if (code < 0xa0) return false;
-  return !isTurning(code) && !isTag(code);
+  return !changesDirection(code) && !isTag(code);
 }
 
 /** Characters that change the direction of reading. */
-const isTurning = (code: number) =>
+const changesDirection = (code: number) =>
   code === 0x061c ||
   code === 0x200e ||
   code === 0x200f ||
@@ -145,15 +145,15 @@ const isTurning = (code: number) =>
 /** Invisible text. */
 const isTag = (code: number) => code >= 0xe0000 && code <= 0xe007f;
 
-/** What is known of a byte without looking further. */
+/** What a single byte tells. */
 const [unknown, plain, pictured, stray] = [0, 1, 2, 3];
 const kinds = Uint8Array.from({ length: 256 }, (_unused, byte) => {
   if (byte >= 0x80) return canBegin(byte) ? unknown : stray;
   return isPlain(byte) ? plain : getStart(byte) === "text" ? pictured : unknown;
 });
 
-/** Writes what is shown instead of a character that must not be, and says where the next one goes. */
-function writeStandIn(code: number, into: Uint8Array, index: number): number {
+/** Writes the replacement of a character that must not be shown, and returns where the next one goes. */
+function writeReplacement(code: number, into: Uint8Array, index: number): number {
   if (code < 0x20) return encode(0x2400 + code, into, index);
   if (code === 0x7f) return encode(0x2421, into, index);
   if (code < 0xa0) return encode(0xfffd, into, index);

@@ -1,4 +1,4 @@
-/** Files of a session among the system's temporary ones, and what sessions that were killed have left there. */
+/** Names the log files of a session among the system's temporary files, and removes those of killed sessions. */
 import type { Stats } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "@tau/ai";
@@ -9,10 +9,10 @@ export const temporaryName = (name: string, id: string): string => `tau-${proces
 
 const ourNames = /^tau-(\d+)-[a-z]+-[\w-]+\.log$/;
 
-/** Long enough that whoever wrote it is over with what it was for, also in another container. */
+/** Long enough that the process that wrote it is done, also in another container. */
 const abandonedMs = 3 * 24 * 3_600 * 1_000;
 
-/** Whether a file is a private one of ours that nobody has written to for days. Pure. */
+/** Whether a file is a private one of ours that was not written to for days. Pure. */
 export function isOld(stats: Pick<Stats, "isFile" | "uid" | "mode" | "mtimeMs">, uid: number, nowMs: number): boolean {
   const isPrivate = stats.isFile() && stats.uid === uid && (stats.mode & 0o777) === 0o600;
   return isPrivate && nowMs - stats.mtimeMs > abandonedMs;
@@ -24,7 +24,7 @@ export interface AbandonedLogs {
   directory: string;
 }
 
-/** Removes old files of processes that are gone. Where users are not told apart, it removes nothing. */
+/** Removes old files of processes that are gone. Does nothing where the system has no user ids. */
 export async function removeAbandoned({ fs, clock, directory }: AbandonedLogs): Promise<void> {
   const uid = process.getuid?.();
   if (uid === undefined) return;
@@ -35,7 +35,7 @@ export async function removeAbandoned({ fs, clock, directory }: AbandonedLogs): 
     try {
       if (isOld(await fs.lstat(path), uid, clock.now())) await fs.unlink(path);
     } catch (error) {
-      // Somebody else was faster, or the system keeps it.
+      // Another process was faster, or the system refuses it.
       if (systemCode(error) === undefined) throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** Live output, a few times a second however fast it comes. */
+/** Passes on live output, a few times a second however fast it comes. */
 import type { Clock } from "@tau/ai";
 import type { StreamName } from "./output.ts";
 import { Tail } from "./tail.ts";
@@ -7,17 +7,17 @@ import { nextBoundary } from "./utf8.ts";
 export interface Updates {
   /** Takes whole code points in UTF-8, and keeps a copy. */
   push(stream: StreamName, text: Uint8Array): void;
-  /** Gives out what is waiting; nothing comes afterwards. */
+  /** Emits the rest; nothing is emitted afterwards. */
   finish(): void;
-  /** What the listener threw: it was left alone since. */
+  /** The error of the listener, which was not called again. */
   readonly failure: string | undefined;
 }
 
 export interface UpdatesOptions {
   clock: Clock;
   /**
-   * Gets pieces of the output in order; what came faster than it can be shown is left out at the front. Whatever it
-   * throws, at once or later, is not the command's concern: the command goes on without it.
+   * Gets chunks of the output in order; if it comes faster than it can be shown, the beginning is left out. An error of
+   * this function, thrown or rejected, does not affect the command.
    */
   emit: (stream: StreamName, text: string) => unknown;
   /** Default 100. */

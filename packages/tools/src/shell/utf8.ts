@@ -1,7 +1,7 @@
-/** UTF-8, code point by code point, without a string in between. What is invalid becomes U+FFFD as browsers do it. */
+/** Decodes and encodes UTF-8 by code points, without strings. Invalid bytes become U+FFFD, as in browsers. */
 
 export interface Utf8Decoder {
-  /** Whether no code point has been begun. */
+  /** Whether it is between two code points. */
   readonly isBetween: boolean;
   push(byte: number): void;
   /** Ends a code point that never became whole. */
@@ -60,7 +60,7 @@ export function createDecoder(take: (code: number) => void): Utf8Decoder {
   };
 }
 
-/** Writes a code point at `at`, and says where the next one goes. */
+/** Writes a code point at `index`, and returns where the next one goes. */
 export function encode(code: number, into: Uint8Array, index: number): number {
   if (code < 0x80) {
     into[index++] = code;
@@ -80,13 +80,13 @@ export function encode(code: number, into: Uint8Array, index: number): number {
   return index;
 }
 
-/** The first place from `from` on where a code point begins. */
+/** The first index from `from` on where a code point begins. */
 export function nextBoundary(bytes: Uint8Array, from: number): number {
   while (from < bytes.length && (bytes[from]! & 0xc0) === 0x80) from++;
   return from;
 }
 
-/** The last place up to `to` where a code point begins, or the end. */
+/** The last index up to `to` where a code point begins, or the end. */
 export function lastBoundary(bytes: Uint8Array, to: number): number {
   if (to >= bytes.length) return bytes.length;
   while (to > 0 && (bytes[to]! & 0xc0) === 0x80) to--;

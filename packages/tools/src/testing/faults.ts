@@ -16,8 +16,8 @@ export interface FaultyFileSystem extends FileSystem {
 }
 
 /**
- * A file system whose Nth call fails. Run the same work with N = 1, 2, 3, … until no call fails any more, and every
- * place where a disk may fail has been tried.
+ * A file system whose Nth call fails. Run the same work with N = 1, 2, 3, … until no call fails any more: then every call
+ * that a disk may fail has been tried.
  */
 export function faultyFileSystem(real: FileSystem, fault?: Fault): FaultyFileSystem {
   const calls: string[] = [];

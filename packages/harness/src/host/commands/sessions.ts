@@ -5,7 +5,7 @@ import { HarnessError } from "../../errors.ts";
 import { exportHtml } from "../../export/html.ts";
 import { writeFileTarget } from "../../export/write-target.ts";
 import { flag, nonEmptyText, nullable, optional, text, wholeNumber } from "../../fields/kinds.ts";
-import { findSession } from "../../session/find-session.ts";
+import { findSession, type SessionLookup } from "../../session/find-session.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
@@ -104,10 +104,11 @@ export const sessionCommands: CommandDefinitions<
     if (path === context.session.sessionFile) {
       throw new HarnessError("busy", "The session is open here. Switch to another one before you delete it.");
     }
-    return { id: await trashSession(path) };
+    const { id } = await trashSession(path);
+    return { id };
   }),
-  restore_session: command({ session: nonEmptyText }, ({ host }, { session }) =>
-    restoreSession(session, { agentDir: host.agentDir }),
+  restore_session: command({ session: nonEmptyText }, (context, { session }) =>
+    restoreSession(session, getLookup(context)),
   ),
 };
 
@@ -141,12 +142,14 @@ async function listSessions(
   return { sessions: page, ...(last && start + page.length < matching.length && { cursor: last.id }) };
 }
 
-const findPath = ({ host, session }: CommandContext, reference: string): Promise<string> =>
-  findSession(reference, {
-    cwd: session.cwd,
-    agentDir: host.agentDir,
-    directory: session.sessionManager.getSessionDir(),
-  });
+const findPath = (context: CommandContext, reference: string): Promise<string> =>
+  findSession(reference, getLookup(context));
+
+const getLookup = ({ host, session }: CommandContext): SessionLookup => ({
+  cwd: session.cwd,
+  agentDir: host.agentDir,
+  directory: session.sessionManager.getSessionDir(),
+});
 
 /** A new session with the branch up to an entry; before the first entry it is empty. */
 async function openBefore(context: CommandContext, parentId: string | null): Promise<string> {

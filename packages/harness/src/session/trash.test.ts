@@ -1,0 +1,104 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { SessionManager } from "./session-manager.ts";
+import { removeSession, restoreSession, trashSession } from "./trash.ts";
+
+async function createWorkspace() {
+  const root = await mkdtemp(join(tmpdir(), "tau-trash-"));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const lookup = { cwd: root, agentDir: join(root, "agent"), directory: undefined };
+  const createSession = async (content: string, { id, directory }: { id?: string; directory?: string } = {}) => {
+    const session = await SessionManager.create(root, directory, {
+      agentDir: lookup.agentDir,
+      durability: "none",
+      ...(id !== undefined && { id }),
+    });
+    await session.appendMessage({ role: "user", content, timestamp: 1 });
+    await session.close();
+    return { id: session.id, path: session.getSessionFile()! };
+  };
+  return { root, lookup, createSession };
+}
+
+const listFiles = async (path: string) =>
+  (await readdir(dirname(path))).filter((name) => name.startsWith(basename(path))).toSorted();
+
+const readFirstMessage = async (path: string) => {
+  const session = await SessionManager.open(path, { access: "read" });
+  const [entry] = await session.getEntries();
+  await session.close();
+  return entry?.type === "message" && entry.message.role === "user" ? entry.message.content : undefined;
+};
+
+test("all files of a session move to the trash and back, except its lock", async () => {
+  const { lookup, createSession } = await createWorkspace();
+  const { id, path } = await createSession("One");
+  await mkdir(`${path}.results`);
+  await writeFile(join(`${path}.results`, "result-1.txt"), "long");
+  const files = [basename(path), `${basename(path)}.results`];
+  const trashed = await trashSession(path);
+  expect(trashed).toEqual({ id, path: join(dirname(path), "trash", basename(path)) });
+  expect([await listFiles(path), await listFiles(trashed.path)]).toEqual([[], files]);
+  expect(await restoreSession(id, lookup)).toEqual({ id, path });
+  expect([await listFiles(path), await listFiles(trashed.path)]).toEqual([files, []]);
+  expect(await readFirstMessage(path)).toBe("One");
+});
+
+test("a deleted session is found by its path, by its id and by the unique beginning of its id", async () => {
+  const { root, lookup, createSession } = await createWorkspace();
+  const directory = join(root, "elsewhere");
+  const { path } = await createSession("One", { id: "same-1", directory });
+  await createSession("Two", { id: "same-2", directory });
+  const trashed = await trashSession(path);
+  await expect(restoreSession("same-1", lookup)).rejects.toMatchObject({ code: "session_not_found" });
+  for (const reference of [trashed.path, "elsewhere/trash/same-1.jsonl", "same-1", "same"]) {
+    expect(await restoreSession(reference, { ...lookup, directory })).toEqual({ id: "same-1", path });
+    await trashSession(path);
+  }
+  await trashSession(join(directory, "same-2.jsonl"));
+  for (const reference of ["same", ""]) {
+    await expect(restoreSession(reference, { ...lookup, directory })).rejects.toMatchObject({ code: "invalid_input" });
+  }
+});
+
+test("restoring replaces no session, and deleting replaces an earlier deleted one as a whole", async () => {
+  const { lookup, createSession } = await createWorkspace();
+  const { path } = await createSession("First", { id: "job" });
+  await mkdir(`${path}.results`);
+  await writeFile(join(`${path}.results`, "result-1.txt"), "long");
+  const { path: trashed } = await trashSession(path);
+  await createSession("Second", { id: "job" });
+  await expect(restoreSession("job", lookup)).rejects.toThrow(`tau sessions import ${trashed}`);
+  expect(await readFirstMessage(path)).toBe("Second");
+  await trashSession(path);
+  expect(await listFiles(trashed)).toEqual(["job.jsonl"]);
+  await restoreSession("job", lookup);
+  expect(await readFirstMessage(path)).toBe("Second");
+});
+
+test("removing leaves nothing of a session, and removes no other file", async () => {
+  const { root, createSession } = await createWorkspace();
+  const { path } = await createSession("One");
+  await writeFile(`${path}.torn-1`, "torn");
+  await removeSession(path);
+  expect(await listFiles(path)).toEqual([]);
+  const file = join(root, "package.json");
+  await writeFile(file, '{\n  "name": "x"\n}\n');
+  for (const remove of [removeSession, trashSession]) {
+    await expect(remove(file)).rejects.toThrow(`${file} is not a session file.`);
+  }
+  expect(await listFiles(file)).toEqual(["package.json"]);
+});
+
+test("a session that is being written is neither moved nor removed", async () => {
+  const { lookup, createSession } = await createWorkspace();
+  const { path } = await createSession("One");
+  const writer = await SessionManager.open(path, { agentDir: lookup.agentDir });
+  onTestFinished(() => writer.close());
+  for (const remove of [removeSession, trashSession]) {
+    await expect(remove(path)).rejects.toMatchObject({ code: "read_only" });
+  }
+  await writer.appendMessage({ role: "user", content: "Two", timestamp: 1 });
+});
