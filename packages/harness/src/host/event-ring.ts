@@ -2,6 +2,7 @@
 import type { EventPosition, SessionEvent } from "@tau/protocol";
 
 export interface NumberedEvent {
+  kind: "event";
   event: SessionEvent;
   position: EventPosition;
 }
@@ -12,12 +13,13 @@ export interface RingLimits {
   maxCharacters: number;
 }
 
-export const defaultRingLimits: RingLimits = { maxEvents: 4_096, maxCharacters: 8 * 1024 * 1024 };
+export const defaultRingLimits: RingLimits = { maxEvents: 1_024, maxCharacters: 8 * 1024 * 1024 };
 
 export class EventRing {
   readonly #limits: RingLimits;
-  #events: { event: NumberedEvent; size: number }[] = [];
-  /** Events before this index were dropped; the list is cut when half of it is dropped. */
+  #events: NumberedEvent[] = [];
+  #sizes: number[] = [];
+  /** Events before this index were dropped; the lists are cut when half of them is dropped. */
   #start = 0;
   #characters = 0;
 
@@ -27,14 +29,16 @@ export class EventRing {
 
   push(event: NumberedEvent): void {
     const size = countCharacters(event.event);
-    this.#events.push({ event, size });
+    this.#events.push(event);
+    this.#sizes.push(size);
     this.#characters += size;
     const { maxEvents, maxCharacters } = this.#limits;
     while (this.#events.length - this.#start > maxEvents || this.#characters > maxCharacters) {
-      this.#characters -= this.#events[this.#start++]!.size;
+      this.#characters -= this.#sizes[this.#start++]!;
     }
     if (this.#start > this.#events.length / 2) {
       this.#events = this.#events.slice(this.#start);
+      this.#sizes = this.#sizes.slice(this.#start);
       this.#start = 0;
     }
   }
@@ -43,15 +47,15 @@ export class EventRing {
   after(seq: number, lastSeq: number): NumberedEvent[] | undefined {
     const count = lastSeq - seq;
     if (count > this.#events.length - this.#start) return undefined;
-    return this.#events.slice(this.#events.length - count).map(({ event }) => event);
+    return this.#events.slice(this.#events.length - count);
   }
 }
 
-/** How much memory an event takes, about. Nothing is copied, so that it costs little for large images too. */
+/** How much memory a value takes, about. Nothing is copied, so that it costs little for large images and for deltas. */
 export function countCharacters(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
   let sum = 0;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) sum += countCharacters(member);
+  for (const key in value) sum += countCharacters((value as Record<string, unknown>)[key]);
   return sum;
 }

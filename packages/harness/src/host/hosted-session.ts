@@ -14,7 +14,7 @@ export interface Cursor {
 }
 
 /** What a subscriber gets: first a snapshot, unless the events it missed are still there; then every event. */
-export type HostEvent = { kind: "snapshot"; view: View; position: EventPosition } | ({ kind: "event" } & NumberedEvent);
+export type HostEvent = { kind: "snapshot"; view: View; position: EventPosition } | NumberedEvent;
 
 export type HostListener = (event: HostEvent) => void;
 
@@ -63,8 +63,7 @@ export class HostedSession {
     if (from.seq > this.#seq) {
       throw new HarnessError("invalid_input", `The event ${from.seq} does not exist: the last one is ${this.#seq}.`);
     }
-    const missed = this.#ring.after(from.seq, this.#seq);
-    return missed ? missed.map((event) => ({ kind: "event", ...event })) : [snapshot];
+    return this.#ring.after(from.seq, this.#seq) ?? [snapshot];
   }
 
   /** Submits messages in the order of the calls. Resolves when the message is in the log; throws when it could not be written. */
@@ -110,9 +109,9 @@ export class HostedSession {
   #take(event: SessionEvent): void {
     this.#view = reduce(this.#view, event);
     this.#seq++;
-    const numbered: NumberedEvent = { event, position: this.position };
+    const numbered: NumberedEvent = { kind: "event", event, position: this.position };
     this.#ring.push(numbered);
-    for (const listener of this.#listeners) this.#tell(listener, { kind: "event", ...numbered });
+    for (const listener of this.#listeners) this.#tell(listener, numbered);
   }
 
   /** A listener that throws does not keep the others from hearing. */
