@@ -1,6 +1,6 @@
 import { type AgentSession, type AgentSessionParams, createAgentSession } from "@tau/harness";
 
-/** A session that works for another: it ends with its parent's run, and spends from it. */
+/** Runs a task in a child session, which ends with the parent's run and spends from the parent's budget. */
 export async function delegate(parent: AgentSession, task: string, params: AgentSessionParams) {
   const child = await createAgentSession({
     ...params,
@@ -9,8 +9,7 @@ export async function delegate(parent: AgentSession, task: string, params: Agent
   });
   try {
     const outcome = await child.prompt(task);
-    // A spent budget is `no_tool_calls` with the detail `budget_turns`, `budget_tokens`, `budget_cost` or `budget_time`.
-    return outcome.kind === "ran" ? outcome.detail : undefined;
+    return outcome.kind === "ran" ? outcome.end : undefined; // { kind: "budget", limit: "turns" } after 20 turns
   } finally {
     await child.dispose();
   }

@@ -1,17 +1,18 @@
 import { type AgentSession, type AgentSessionParams, createAgentSession, SessionManager } from "@tau/harness";
 
-/** The session of a directory that was used last, or a new one. */
-export async function goOn(
+/** Opens the session of a directory that was used last, or a new one. */
+export async function continueLast(
   cwd: string,
   params: AgentSessionParams,
   print: (text: string) => void,
 ): Promise<AgentSession> {
   const sessionManager = await SessionManager.continueRecent(cwd);
   const session = await createAgentSession({ ...params, cwd, sessionManager });
-  if (session.readOnly) print("Another process writes this session; it can only be looked at.");
+  if (session.readOnly) print("Another process writes this session, so it can only be read.");
   for (const { message } of session.notices) print(message);
   return session;
 }
 
-/** By its id, as `SessionManager.list(cwd)` gives it. */
-export const goOnWith = (sessionId: string, params: AgentSessionParams) => createAgentSession({ ...params, sessionId });
+/** Opens a session by its id, as in the answer of `SessionManager.list(cwd)`. */
+export const continueById = (sessionId: string, params: AgentSessionParams) =>
+  createAgentSession({ ...params, sessionId });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { AI, Model } from "@tau/ai";
 import { complete, completeSimple, stream, streamSimple } from "@tau/ai";
 import { AgentSession, type AgentSessionParams, type HarnessErrorCode } from "@tau/harness";
+import { createHost } from "@tau/harness/host";
 import {
   call,
   createTestSession,
@@ -17,15 +18,19 @@ import {
   text,
   transcript,
 } from "@tau/harness/testing";
-import { type SessionEvent, type View } from "@tau/protocol";
+import { type RunEnd, type SessionEvent, toTermination, type View } from "@tau/protocol";
+import type { ToolDescription } from "@tau/tools";
 import { expect, onTestFinished, test } from "vitest";
 import { delegate } from "./budget.example.ts";
 import { talkWhileBusy } from "./busy.example.ts";
 import { tryTwoWays } from "./conversation.example.ts";
 import { promptWithLog } from "./debug.example.ts";
+import { createCountLines } from "./described-tool.example.ts";
+import { formatEnd } from "./end.example.ts";
+import { askTwice, createClient } from "./host.example.ts";
 import { openWithParts } from "./parts.example.ts";
 import { askWith, decide } from "./policy.example.ts";
-import { goOn, goOnWith } from "./resume.example.ts";
+import { continueById, continueLast } from "./resume.example.ts";
 import { answer } from "./session.example.ts";
 import "./testing.example.ts";
 import { countFiles } from "./three-lines.example.ts";
@@ -44,7 +49,7 @@ test("every TypeScript block of the page is one of the examples here, and each o
 
 /** The first cell of each row of the table under a heading. */
 const rowsUnder = (heading: string): string[] => {
-  const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  const section = page.split(`\n## ${heading}\n`)[1]?.split(/\n##+ /)[0] ?? "";
   return [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);
 };
 
@@ -112,12 +117,12 @@ test("the table of errors has a row for each code, and no other", () => {
   expect(rowsUnder("Errors").toSorted()).toEqual(Object.keys(codes).toSorted());
 });
 
-test("every method of a session that the page names is there, and the page names every one that people call", () => {
+test("every method of a session that the page names is there, and the page names every one that programs call", () => {
   const members = Object.getOwnPropertyNames(AgentSession.prototype);
   const named = new Set([...page.matchAll(/`session\.(\w+)/g)].map(([, name]) => name));
   expect([...named].filter((name) => !members.includes(name!))).toEqual([]);
-  const plumbing = ["constructor", "open", "session", "budget"];
-  const unnamed = members.filter((name) => !plumbing.includes(name) && !new RegExp(`\\b${name}\\b`).test(page));
+  const internal = ["constructor", "open", "session", "budget"];
+  const unnamed = members.filter((name) => !internal.includes(name) && !new RegExp(`\\b${name}\\b`).test(page));
   expect(unnamed).toEqual([]);
 });
 
@@ -127,7 +132,7 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-/** A model, and a home for tau that is not the machine's. */
+/** A scripted model, a working directory, and an agent directory that is not the user's. */
 function scripted(turns: readonly ScriptedTurn[], options: ScriptedModelOptions = {}) {
   const model = scriptedModel(turns, options);
   const before = process.env["TAU_DIR"];
@@ -141,9 +146,9 @@ function scripted(turns: readonly ScriptedTurn[], options: ScriptedModelOptions 
 }
 
 async function tested(turns: readonly TestTurn[], params: TestSessionParams = {}) {
-  const desk = await createTestSession(turns, params);
-  onTestFinished(() => desk.dispose());
-  return desk;
+  const agent = await createTestSession(turns, params);
+  onTestFinished(() => agent.dispose());
+  return agent;
 }
 
 const createFakeAI = (model: Model): AI => ({
@@ -152,6 +157,51 @@ const createFakeAI = (model: Model): AI => ({
   complete: (context, options) => complete(model, context, options),
   streamSimple: (context, options) => streamSimple(model, context, options),
   completeSimple: (context, options) => completeSimple(model, context, options),
+});
+
+const ends: Record<RunEnd["kind"], RunEnd> = {
+  done: { kind: "done" },
+  length: { kind: "length" },
+  budget: { kind: "budget", limit: "turns" },
+  stopped: { kind: "stopped", by: "terminated" },
+  timeout: { kind: "timeout" },
+  idle: { kind: "idle", failure: { kind: "idle_timeout", message: "Nothing came." } },
+  aborted: { kind: "aborted", by: "person" },
+  disconnected: { kind: "disconnected" },
+  failed: { kind: "failed", cause: "model", failure: { kind: "auth", message: "No key." } },
+};
+
+test("the table of ends has a row for each, with its reason on the wire", () => {
+  const section = page.split("\n## How a run ended\n")[1]!.split("\n## ")[0]!;
+  const rows = [...section.matchAll(/^\| `(\w+)`.*\| `(\w+)` +\|[^|]*\|$/gm)].map(([, kind, reason]) => [kind, reason]);
+  const expected = Object.values(ends).map((end) => [end.kind, toTermination(end).terminationReason]);
+  expect(rows.toSorted()).toEqual(expected.toSorted());
+});
+
+const toolFields: Record<keyof ToolDescription, true> = {
+  access: true,
+  summarise: true,
+  touches: true,
+  shows: true,
+  readOnly: true,
+  promptSnippet: true,
+  promptGuidelines: true,
+};
+
+test("the table of a tool's description has a row for each field, and no other", () => {
+  const section = page.split("\n### Tools that describe themselves\n")[1]!.split(/\n##+ /)[0]!;
+  const rows = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);
+  expect(rows.toSorted()).toEqual(Object.keys(toolFields).toSorted());
+});
+
+test("the table of entry points has a row for each that the package exports", () => {
+  const packageJson = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8");
+  const { exports } = JSON.parse(packageJson) as { exports: Record<string, unknown> };
+  const expected = Object.keys(exports).flatMap((path) =>
+    path === "./package.json" ? [] : [`@tau/harness${path.slice(1)}`],
+  );
+  const rows = [...page.matchAll(/^\| `(@tau\/harness[\w/]*)`/gm)].map(([, path]) => path!);
+  expect(rows.toSorted()).toEqual(expected.toSorted());
 });
 
 test("three lines: it runs to the end and gives the answer", async () => {
@@ -163,11 +213,17 @@ test("three lines: it runs to the end and gives the answer", async () => {
 test("a session: what it says and does is printed while it comes", async () => {
   const { model, cwd } = scripted([[text("Hm. "), call("ls")], [text("Done.")]]);
   let printed = "";
-  expect(await answer("Look.", { model, cwd }, (piece) => (printed += piece))).toBe("no_tool_calls");
+  expect(await answer("Look.", { model, cwd }, (piece) => (printed += piece))).toBe("done");
   expect(printed).toBe("Hm. [ls]Done.");
   model.add({ failure: { kind: "auth", message: "No key." } });
-  expect(await answer("Look.", { model, cwd }, (piece) => (printed += piece))).toBe("error");
+  expect(await answer("Look.", { model, cwd }, (piece) => (printed += piece))).toBe("failed");
   expect(printed).toContain("(auth: No key.)");
+});
+
+test("an end: every kind has a sentence", () => {
+  const sentences = Object.values(ends).map(formatEnd);
+  expect(new Set(sentences).size).toBe(sentences.length);
+  expect(sentences).toContain("The run failed: No key.");
 });
 
 test("a view: drawn after every event, and it begins with what was said before", async () => {
@@ -253,6 +309,48 @@ test("tools: by name, in both forms, and lent by a channel; scopes hide", async 
   ]);
 });
 
+test("a tool that describes itself: it reads with the permissions of its call, and asks with its own summary", async () => {
+  const asked: string[] = [];
+  const ask = askWith(async (question) => asked.push(question) === 0);
+  const outside = "/etc/hostname";
+  const turns: TestTurn[] = [
+    [call("count_lines", { path: "list.txt" }), call("count_lines", { path: outside })],
+    [text("ok")],
+  ];
+  const cwd = temporaryDirectory();
+  const customTools = [createCountLines(cwd)];
+  const agent = await tested(turns, { cwd, customTools, ask, files: { "list.txt": "milk\nbread\n" } });
+  expect(agent.session.systemPrompt).toContain("- count_lines: count the lines of a file");
+  expect(agent.session.systemPrompt).toContain("Use count_lines, not read");
+  await agent.prompt("Count.");
+  expect(agent.transcript()).toContain("result count_lines: 2 lines");
+  expect(asked).toEqual([expect.stringContaining(`Count the lines of ${outside}\n`)]);
+  expect(agent.events).toContainEqual(expect.objectContaining({ type: "tool_denied", toolName: "count_lines" }));
+});
+
+test("a host: a client that was away continues with what it missed, and a fork continues from an answer", async () => {
+  const { model, cwd } = scripted([[text("Ada.")], [text("Bob.")], [text("Cyd.")], [text("Dan.")]]);
+  const agentDir = temporaryDirectory();
+  const options = { params: { model, cwd, agentDir }, agentDir };
+  const drawn: View[] = [];
+  expect(await askTwice(options, (view) => drawn.push(view))).toBe("Bob.");
+  expect(drawn.map(({ log }) => log.entries.length > 0)).toEqual([true]);
+  expect(JSON.stringify(model.asked.at(-1))).toContain("Ada.");
+
+  const host = createHost(options);
+  onTestFinished(() => host.dispose());
+  const sessionId = await host.create();
+  const client = createClient(host, sessionId);
+  client.connect();
+  await host.execute(sessionId, { type: "execute", prompt: "A name?" });
+  client.disconnect();
+  const before = client.getView();
+  await host.execute(sessionId, { type: "execute", prompt: "Another?" });
+  expect(client.getView()).toBe(before);
+  client.connect();
+  expect(client.getView()).toEqual(host.get(sessionId).view);
+});
+
 test("a policy: denied, asked about, remembered", async () => {
   const asked: string[] = [];
   const ask = askWith(async (question) => asked.push(question) > 0);
@@ -265,7 +363,7 @@ test("a policy: denied, asked about, remembered", async () => {
     { decide, ask, files: { "a.txt": "milk" } },
   );
   await prompt("Go.");
-  expect(asked).toHaveLength(1);
+  expect(asked).toEqual([expect.stringMatching(/^Read a\.txt\nThe call would read .*a\.txt\.$/)]);
   expect(lines()).toEqual(
     expect.arrayContaining([
       "allowed by person",
@@ -278,7 +376,7 @@ test("a policy: denied, asked about, remembered", async () => {
 test("a budget: a child ends when it is spent, and its parent is charged", async () => {
   const parent = await tested([]);
   const { model, cwd } = scripted(Array.from({ length: 30 }, () => [call("ls")]));
-  expect(await delegate(parent.session, "Look for ever.", { model, cwd })).toBe("budget_turns");
+  expect(await delegate(parent.session, "Look for ever.", { model, cwd })).toEqual({ kind: "budget", limit: "turns" });
   expect(model.asked).toHaveLength(20);
   expect(parent.session.budget.spent.turns).toBe(20);
 });
@@ -286,17 +384,17 @@ test("a budget: a child ends when it is spent, and its parent is charged", async
 test("resuming: the last session of a directory, and one by its id", async () => {
   const { model, cwd } = scripted([[text("One.")], [text("Two.")], [text("Three.")]]);
   const printed: string[] = [];
-  const first = await goOn(cwd, { model }, (line) => printed.push(line));
+  const first = await continueLast(cwd, { model }, (line) => printed.push(line));
   await first.prompt("A.");
   await first.dispose();
-  const second = await goOn(cwd, { model }, (line) => printed.push(line));
+  const second = await continueLast(cwd, { model }, (line) => printed.push(line));
   expect(second.sessionId).toBe(first.sessionId);
   await second.prompt("B.");
-  const third = await goOn(cwd, { model }, (line) => printed.push(line));
+  const third = await continueLast(cwd, { model }, (line) => printed.push(line));
   onTestFinished(() => third.dispose());
   expect(printed).toEqual([expect.stringContaining("Another process writes this session")]);
   await second.dispose();
-  const fourth = await goOnWith(first.sessionId, { model, cwd });
+  const fourth = await continueById(first.sessionId, { model, cwd });
   onTestFinished(() => fourth.dispose());
   await fourth.prompt("C.");
   expect(transcript(fourth)).toEqual([

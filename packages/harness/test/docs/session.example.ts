@@ -1,6 +1,6 @@
 import { type AgentSessionParams, createAgentSession } from "@tau/harness";
 
-/** Such as `answer("Why does the build fail?", { cwd: "/project", model: "anthropic/claude-opus-4-5:high" })`. */
+/** For example `answer("Why does the build fail?", { cwd: "/project", model: "anthropic/claude-opus-4-5:high" }, print)`. */
 export async function answer(question: string, params: AgentSessionParams, print: (text: string) => void) {
   const session = await createAgentSession(params);
   try {
@@ -10,7 +10,7 @@ export async function answer(question: string, params: AgentSessionParams, print
       if (event.type === "error") print(`(${event.code}: ${event.message})`);
     });
     const outcome = await session.prompt(question);
-    return outcome.kind === "ran" ? outcome.terminationReason : outcome.kind;
+    return outcome.kind === "ran" ? outcome.end.kind : outcome.kind;
   } finally {
     await session.dispose();
   }

@@ -2,7 +2,7 @@ import { call, createTestSession, text, transcript } from "@tau/harness/testing"
 import { expect, onTestFinished, test } from "vitest";
 
 test("the agent reads the list before it answers", async () => {
-  const desk = await createTestSession(
+  const agent = await createTestSession(
     [
       [text("Let me see."), call("read", { path: "list.txt" })],
       { failure: { kind: "overloaded", message: "Busy." } },
@@ -10,9 +10,9 @@ test("the agent reads the list before it answers", async () => {
     ],
     { files: { "list.txt": "milk" } },
   );
-  onTestFinished(() => desk.dispose());
-  await desk.prompt("What do we need?");
-  expect(desk.transcript().join("\n")).toMatchInlineSnapshot(`
+  onTestFinished(() => agent.dispose());
+  await agent.prompt("What do we need?");
+  expect(agent.transcript().join("\n")).toMatchInlineSnapshot(`
     "user: What do we need?
     assistant: Let me see.
     call read {"path":"list.txt"}
@@ -22,6 +22,6 @@ test("the agent reads the list before it answers", async () => {
     assistant: Milk.
     end: no_tool_calls"
   `);
-  expect(transcript(desk.session).at(-1)).toBe("assistant: Milk.");
-  expect(desk.model.left).toBe(0);
+  expect(transcript(agent.session).at(-1)).toBe("assistant: Milk.");
+  expect(agent.model.left).toBe(0);
 });

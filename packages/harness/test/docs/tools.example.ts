@@ -2,7 +2,7 @@ import type { AgentTool } from "@tau/agent";
 import { type AgentSession, createAgentSession, type InputSchemaTool } from "@tau/harness";
 import type { Model } from "@tau/ai";
 
-/** The whole form: progress, details for surfaces, an end of the run. `parameters` is JSON Schema, or from TypeBox. */
+/** The full form, with progress and with details for surfaces. `parameters` is JSON Schema or a TypeBox schema. */
 const weather: AgentTool = {
   name: "weather",
   label: "Weather",
@@ -10,12 +10,12 @@ const weather: AgentTool = {
   parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] },
   async execute(_callId, { place }, signal, onUpdate) {
     onUpdate?.({ content: [{ type: "text", text: `Asking about ${place}…` }], updateType: "progress" });
-    signal?.throwIfAborted(); // pass the signal on to whatever takes time
+    signal?.throwIfAborted(); // pass the signal on to everything that takes time
     return { content: [{ type: "text", text: `21 °C in ${place}` }], details: { celsius: 21 } };
   },
 };
 
-/** The short form: what it returns is what the model reads. */
+/** The short form: the model reads what `execute` returns. */
 const reply: InputSchemaTool = {
   name: "chat_reply",
   description: "Answers in the chat.",
