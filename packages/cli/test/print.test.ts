@@ -99,7 +99,7 @@ test("--session-id of another directory is refused, although both have the same 
   expect(await run({ ...workspace, directory: first }, args)).toMatchObject({ code: 0 });
   expect(await run({ ...workspace, directory: second }, args)).toMatchObject({
     code: exitCodes.usage,
-    err: `tau: The session "job" is one of ${first}. Choose another id.\n`,
+    err: `tau: The session "job" belongs to ${first}. Choose another id.\n`,
   });
   expect(workspace.server.requests).toHaveLength(1);
 });

@@ -36,7 +36,7 @@ export function pickSession<T extends { id: string }>(reference: string, session
   const ids = matches.slice(0, 5).map(({ id }) => id);
   throw new HarnessError(
     "invalid_input",
-    `${JSON.stringify(reference)} could be ${ids.join(", ")}. Give more of the id.`,
+    `${JSON.stringify(reference)} matches several sessions: ${ids.join(", ")}. Give more of the id.`,
   );
 }
 

@@ -64,7 +64,9 @@ export class SessionLog {
     try {
       const refusal = access === "write" ? await acquire(store) : ({ reason: "asked" } as const);
       const loaded = await load(store);
-      const readOnly = refusal ?? (await refuseForeignFile(store, loaded)) ?? (await cutTornTail(store, loaded));
+      // Checked also for readers: it adds to the problems of the log.
+      const foreign = await refuseForeignFile(store, loaded);
+      const readOnly = refusal ?? foreign ?? (await cutTornTail(store, loaded));
       const log = new SessionLog(options, loaded, readOnly);
       await log.#writeIndex();
       return log;
