@@ -124,8 +124,8 @@ function readCache(file: string): Cache | undefined {
   try {
     const content = readFileSync(file);
     if (content.readUInt32LE(0) !== crc32(content.subarray(4))) return undefined;
-    const start = 8 + content.readUInt32LE(4);
-    return { rooms: new Set(content.toString("latin1", 8, start).split(",")), data: content.subarray(start) };
+    const end = 8 + content.readUInt32LE(4);
+    return { rooms: new Set(content.toString("latin1", end).split(",")), data: content.subarray(8, end) };
   } catch {
     // Without it the program starts a little later.
     return undefined;
@@ -140,8 +140,9 @@ function keep({ script, cacheFile, known }: Loaded, rooms: Rooms): void {
   const temporary = `${cacheFile}.${process.pid}`;
   try {
     const head = Buffer.alloc(8);
-    const content = Buffer.concat([head, names, script.createCachedData()]);
-    content.writeUInt32LE(names.length, 4);
+    const data = script.createCachedData();
+    const content = Buffer.concat([head, data, names]);
+    content.writeUInt32LE(data.length, 4);
     content.writeUInt32LE(crc32(content.subarray(4)), 0);
     writeFileSync(temporary, content, { flag: "wx", mode: 0o600 });
     renameSync(temporary, cacheFile);
