@@ -1,4 +1,5 @@
-import { type ImageContent, getErrorMessage, type Model } from "@tau/ai";
+import { type ImageContent, type Model } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { isThenable } from "./event-order.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, toLoopConfig } from "./agent-settings.ts";

@@ -2,11 +2,11 @@ import {
   type AssistantMessage,
   type Clock,
   emptyUsage,
-  getErrorMessage,
   type Model,
   type SimpleStreamOptions,
   systemClock,
 } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { Abort } from "./abort.ts";
 import { isLlmMessage } from "./convert.ts";
 import { EventOrder } from "./event-order.ts";

@@ -2,11 +2,11 @@
 import {
   type AssistantMessage,
   type ImageContent,
-  getErrorMessage,
   type TextContent,
   type ToolResultMessage,
   validateToolArguments,
 } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { type CallOrder, getCallOrder, toStages } from "./call-order.ts";
 import { addMessage, describeFailure, pollSteering, type Run } from "./run.ts";
 import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";

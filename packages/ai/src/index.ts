@@ -11,7 +11,7 @@ export {
   registerModels,
   unregisterModels,
 } from "./catalog/catalog.ts";
-export { type Clock, type Ids, type Random, sleep, systemClock, systemIds, systemRandom } from "./clock.ts";
+export { type Clock, type Ids, type Random, systemClock, systemIds, systemRandom } from "./clock.ts";
 export type { Context, JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.ts";
 export { type AI, createAI, type CreateAIOptions } from "./create-ai.ts";
 export type {
@@ -26,7 +26,7 @@ export type {
   StreamChunk,
 } from "./custom-definition.ts";
 export { createProvider, type RegisteredProvider, registerProvider } from "./custom-provider.ts";
-export { AiError, type AiErrorCode, assertNever, isAiError, getErrorMessage } from "./errors.ts";
+export { AiError, type AiErrorCode, isAiError } from "./errors.ts";
 export type { AssistantMessageEvent } from "./event.ts";
 export { AssistantMessageEventStream, createAssistantMessageEventStream, EventStream } from "./event-stream.ts";
 export { type Failure, type FailureKind, isRetryable } from "./failure.ts";
@@ -58,8 +58,6 @@ export {
   type ThinkingLevel,
   type ThinkingLevelMap,
 } from "./model.ts";
-export { isRecord } from "./is-record.ts";
-export { didYouMean, nearestNames } from "./nearest.ts";
 export type {
   CacheRetention,
   ProviderResponse,
@@ -105,6 +103,5 @@ export { optionalStringEnum, StringEnum } from "./schema/string-enum.ts";
 export { complete, completeSimple, stream, streamSimple } from "./stream.ts";
 export { clampThinkingLevel, getSupportedThinkingLevels, parseThinkingLevel } from "./thinking.ts";
 export { calculateCost, emptyUsage } from "./usage.ts";
-export { withoutUserinfo } from "./userinfo.ts";
 export { validateToolArguments, validateToolCall } from "./validate.ts";
 export type { Static, TSchema } from "typebox";

@@ -72,7 +72,7 @@ async function checkMisspelledCommand([word = "", subcommand, ...rest]: readonly
   );
   if (candidates.length === 0 || !/^[a-z]+$/.test(word)) return;
   const names = candidates.map(({ name }) => name);
-  const { nearestNames } = await import("@tau/ai");
+  const { nearestNames } = await import("@tau/ai/internal");
   const [nearest] = nearestNames(word, names, subcommand === undefined ? 1 : undefined);
   if (nearest === undefined) return;
   const prompt = [word, subcommand, ...rest].filter((part) => part !== undefined).join(" ");
@@ -82,7 +82,7 @@ async function checkMisspelledCommand([word = "", subcommand, ...rest]: readonly
 
 async function suggestFlag(unknown: string | undefined): Promise<string> {
   if (unknown === undefined) return "";
-  const { didYouMean } = await import("@tau/ai");
+  const { didYouMean } = await import("@tau/ai/internal");
   const { flags } = await import("./flags.ts");
   return didYouMean(
     unknown,

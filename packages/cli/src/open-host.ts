@@ -1,7 +1,7 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { didYouMean } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
 import {
   type AgentSession,
   type AskChoice,

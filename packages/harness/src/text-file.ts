@@ -1,5 +1,5 @@
 /** Reads whole files that people write, such as settings. */
-import { getErrorMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { type FileSystem, lookAt } from "@tau/tools/platform";
 import { readWhole } from "./durable-file.ts";
 

@@ -1,4 +1,5 @@
-import { type Clock, sleep } from "@tau/ai";
+import { type Clock } from "@tau/ai";
+import { sleep } from "@tau/ai/internal";
 import { acquireLease, type LeaseOptions, type LeaseOutcome } from "@tau/tools/platform";
 
 export interface WaitForLeaseOptions extends LeaseOptions {

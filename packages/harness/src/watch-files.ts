@@ -5,7 +5,8 @@
  */
 import { type FSWatcher, readlinkSync, type Stats, statSync, watch } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
-import { type Clock, getErrorMessage } from "@tau/ai";
+import { type Clock } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
 
 export interface FileWatch {

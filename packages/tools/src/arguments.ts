@@ -1,5 +1,5 @@
 /** Reading single arguments of a call that may not have been validated. Pure. */
-import { isRecord } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 
 /** An argument that is a text; undefined otherwise. */
 export function getText(args: unknown, name: string): string | undefined {

@@ -1,5 +1,10 @@
 /** What the packages of tau share and users do not need. It may change in any version. */
+export { sleep } from "../clock.ts";
+export { assertNever, getErrorMessage } from "../errors.ts";
+export { isRecord } from "../is-record.ts";
+export { didYouMean, nearestNames } from "../nearest.ts";
 export { thinkingLevels } from "../thinking.ts";
+export { withoutUserinfo } from "../userinfo.ts";
 export { deepFreeze } from "./freeze.ts";
 export { Listeners } from "./listeners.ts";
 export { oncePer, oncePerPair } from "./once.ts";

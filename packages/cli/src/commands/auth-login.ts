@@ -1,4 +1,5 @@
-import { didYouMean, getProviders } from "@tau/ai";
+import { getProviders } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
 import { type LoginInteraction, type LoginMethod, loginMethods, literalKey } from "@tau/harness/auth";
 import { type AuthStorage, HarnessError } from "@tau/harness";
 import { ask, choose, type ChoiceItem, confirm, isInteractive } from "../ask.ts";

@@ -1,5 +1,5 @@
 /** Settings by their dotted names. Pure. */
-import { didYouMean, isRecord } from "@tau/ai";
+import { didYouMean, isRecord } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { settingsSchema } from "@tau/harness/settings";
 

@@ -1,5 +1,5 @@
 /** One line about an entry. Accepts any entry, because a log is not validated. Pure. */
-import { isRecord } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import type { SessionEntry } from "@tau/harness/session";
 
 export interface EntryDescription {

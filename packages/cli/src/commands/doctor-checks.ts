@@ -2,7 +2,7 @@
 import { access, constants, mkdtemp, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { getErrorMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { getMessageText } from "@tau/harness/host";
 import { type FileProblem, formatFileProblem } from "@tau/harness/settings";
 import type { Tools } from "@tau/tools";

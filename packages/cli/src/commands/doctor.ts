@@ -1,4 +1,4 @@
-import { getErrorMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { jsonLine } from "../json-line.ts";

@@ -1,5 +1,6 @@
 /** `tau help TOPIC`. Commands, flags, settings, providers and exit codes come from their tables. */
-import { didYouMean, findEnvKeys, getProviders } from "@tau/ai";
+import { findEnvKeys, getProviders } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { settingsSchema } from "@tau/harness/settings";
 import type { Io } from "../command.ts";

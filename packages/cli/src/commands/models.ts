@@ -1,4 +1,5 @@
-import { didYouMean, type Model } from "@tau/ai";
+import { type Model } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";

@@ -51,7 +51,7 @@ export async function runCommand(name: string, args: readonly string[], io: Io):
     case "help":
       return io.out(commandHelp(command));
     case "mistake": {
-      const { didYouMean } = await import("@tau/ai");
+      const { didYouMean } = await import("@tau/ai/internal");
       const { message, wanted, known = [] } = parsed;
       throw new UsageError(`${message}.${wanted === undefined ? "" : didYouMean(wanted, known)}`);
     }

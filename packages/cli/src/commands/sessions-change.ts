@@ -1,6 +1,7 @@
 import { stat, utimes } from "node:fs/promises";
 import { resolve } from "node:path";
-import { didYouMean, systemClock } from "@tau/ai";
+import { systemClock } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
 import { HarnessError, SessionManager } from "@tau/harness";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { getErrorMessage, systemClock, systemIds } from "@tau/ai";
+import { systemClock, systemIds } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { exportJsonl, importSession, type ImportedSession, writeTextFile } from "@tau/harness/export";
 import { HarnessError, SessionManager } from "@tau/harness";
 import { type SessionHeader, sessionDirectory, isSessionId, sessionFileName } from "@tau/harness/session";

@@ -1,4 +1,4 @@
-import { getErrorMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { Host, HostedSession } from "@tau/harness/host";
 import { questionRecord } from "./framing.ts";
 import { PiEvents, type PiRecord } from "./pi-events.ts";

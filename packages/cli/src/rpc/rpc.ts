@@ -1,6 +1,6 @@
 /** RPC mode: commands are lines on standard input; responses and events are lines on standard output. */
 import { Readable } from "node:stream";
-import { getErrorMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { type CommandOptions, type Host, isLongCommand } from "@tau/harness/host";
 import { type Command, isCommandName } from "@tau/protocol";

@@ -2,15 +2,8 @@
  * What a session is doing. Runs, and everything else that must not happen during one, go through one lane. From the moment
  * a prompt is taken until its run is over the session is busy, and further prompts are queued.
  */
-import {
-  type Clock,
-  emptyUsage,
-  getErrorMessage,
-  type ImageContent,
-  type TextContent,
-  type Usage,
-  type UserMessage,
-} from "@tau/ai";
+import { type Clock, emptyUsage, type ImageContent, type TextContent, type Usage, type UserMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
 import { addUsage } from "../budget/usage.ts";
 import { HarnessError } from "../errors.ts";

@@ -3,7 +3,8 @@
  * next request is `choices.ts`, and `create-agent-session.ts` puts it together.
  */
 import type { AgentMessage, AgentTool, StreamFn, ThinkingLevel } from "@tau/agent";
-import { type Clock, getErrorMessage, type Ids, type ImageContent, type Model } from "@tau/ai";
+import { type Clock, type Ids, type ImageContent, type Model } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { ApprovalAnswer, BashExecutionMessage, LifecycleEvent, QueuedMessage, SessionEvent } from "@tau/protocol";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { Budget } from "../budget/budget.ts";

@@ -1,5 +1,6 @@
 /** Questions that wait for a person. Every surface is told, and the first answer counts. */
-import { type Clock, getErrorMessage } from "@tau/ai";
+import { type Clock } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { ApprovalAnswer } from "@tau/protocol";
 import type { Answer, Ask, Question } from "../policy/policy.ts";
 import type { Publisher } from "./publisher.ts";

@@ -1,6 +1,6 @@
 /** Who is told what happens. A listener that fails disturbs neither the run nor the other listeners. */
 import type { AgentEvent } from "@tau/agent";
-import { getErrorMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { LifecycleEvent, SessionEvent, SessionFact } from "@tau/protocol";
 
 /** What `AgentSession.subscribe` gives: the engine's own events, and what happens to the session besides. */

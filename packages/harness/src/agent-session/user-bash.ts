@@ -1,6 +1,7 @@
 /** Commands that the user runs (`!cmd`), with the user's own authority: the policy does not judge them. */
 import type { AgentTool } from "@tau/agent";
-import { type Clock, getErrorMessage } from "@tau/ai";
+import { type Clock } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { BashExecutionMessage } from "@tau/protocol";
 import type { BashDetails } from "@tau/tools";
 import { HarnessError } from "../errors.ts";

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Clock, didYouMean, type Ids } from "@tau/ai";
+import { type Clock, type Ids } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
 import type { ToolCallContext, Tools } from "@tau/tools";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";

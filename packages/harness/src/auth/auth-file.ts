@@ -1,5 +1,5 @@
 /** The text of `auth.json`: one object, providers by name. Nothing here repeats what the text says. */
-import { isRecord } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import { parseJsonDocument } from "../json/document.ts";
 
 /** As written, by provider; also entries that this version does not understand. */

@@ -1,6 +1,7 @@
 /** API keys and OAuth logins: where they are stored, which one is used, and where it may be sent. */
 import { join, resolve } from "node:path";
-import { type Clock, findEnvKeys, systemClock, systemIds, isRecord } from "@tau/ai";
+import { type Clock, findEnvKeys, systemClock, systemIds } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";

@@ -1,5 +1,6 @@
 /** The hosts to which a provider's key may be sent. */
-import { getModels, withoutUserinfo } from "@tau/ai";
+import { getModels } from "@tau/ai";
+import { withoutUserinfo } from "@tau/ai/internal";
 
 const thisMachine = ["localhost:*", "127.0.0.1:*", "[::1]:*"];
 

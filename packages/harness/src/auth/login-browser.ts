@@ -1,5 +1,6 @@
 /** Login in a browser: authorization code with PKCE. The browser is redirected here, or the user pastes the code. */
-import { sleep, systemClock } from "@tau/ai";
+import { systemClock } from "@tau/ai";
+import { sleep } from "@tau/ai/internal";
 import { type CallbackServer, openCallbackServer } from "./callback-server.ts";
 import { type Failed, failed } from "./failure.ts";
 import { type OAuthPorts, post } from "./oauth-post.ts";

@@ -1,5 +1,6 @@
 /** Login with a code that the user types on another device (RFC 8628). */
-import { sleep, systemClock } from "@tau/ai";
+import { systemClock } from "@tau/ai";
+import { sleep } from "@tau/ai/internal";
 import { deviceDialect, expired } from "./device-dialects.ts";
 import { failed } from "./failure.ts";
 import { exchangeCode } from "./login-browser.ts";

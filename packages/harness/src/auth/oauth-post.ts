@@ -1,7 +1,8 @@
 /** One request to an authorization server. Messages have nothing of its answer, which may repeat a secret. */
 import * as http from "node:http";
 import * as https from "node:https";
-import { type Clock, systemClock, isRecord } from "@tau/ai";
+import { type Clock, systemClock } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
 import { type Failed, failed } from "./failure.ts";
 import type { BodyFormat } from "./oauth-providers.ts";

@@ -1,5 +1,5 @@
 /** Reads the answer of an authorization server. Pure. */
-import { isRecord } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import { type Failed, failed } from "./failure.ts";
 import type { OAuthAnswer } from "./oauth-post.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";

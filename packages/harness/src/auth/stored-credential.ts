@@ -1,5 +1,5 @@
 /** Reads and writes the credential of an entry of `auth.json`, in the key chain if there is one. */
-import { isRecord } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import type { FieldProblem } from "../fields/field.ts";
 import { type AuthEntries, parseAuthFile } from "./auth-file.ts";

@@ -5,12 +5,12 @@ import {
   emptyUsage,
   type Failure,
   isContextOverflow,
-  getErrorMessage,
   type Model,
   type SimpleStreamOptions,
   systemClock,
   type Usage,
 } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { addUsage } from "../budget/usage.ts";
 import { plainText } from "./serialise.ts";
 

@@ -1,5 +1,5 @@
 /** Writes the Markdown of a message so that it can be part of a larger document without changing the rest of it. */
-import { assertNever } from "@tau/ai";
+import { assertNever } from "@tau/ai/internal";
 import type { Token, Tokens } from "marked";
 import { fenced } from "../fence.ts";
 import { lexMarkdown, type MarkdownToken, toMarkdownTokens } from "./lex-markdown.ts";

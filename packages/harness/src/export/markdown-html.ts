@@ -1,5 +1,5 @@
 /** Draws Markdown as HTML. Every tag is written here, and all text of the Markdown is escaped. */
-import { assertNever } from "@tau/ai";
+import { assertNever } from "@tau/ai/internal";
 import type { Token, Tokens } from "marked";
 import { lexMarkdown, type MarkdownToken, toMarkdownTokens } from "./lex-markdown.ts";
 import { clean, escapeHtml } from "./text.ts";

@@ -2,7 +2,8 @@
 import { constants, openSync } from "node:fs";
 import { lstat, open, realpath, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { sleep, systemClock } from "@tau/ai";
+import { systemClock } from "@tau/ai";
+import { sleep } from "@tau/ai/internal";
 import { writeTextFile } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 

@@ -1,5 +1,6 @@
 /** The kinds of fields. Pure. */
-import { type ImageContent, isRecord } from "@tau/ai";
+import { type ImageContent } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import type { Field, FieldProblem, Fields, FieldValues, JsonSchema, OptionalField, ReadContext } from "./field.ts";
 import { quoteEach } from "./problem.ts";
 

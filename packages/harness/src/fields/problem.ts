@@ -1,5 +1,5 @@
 /** Says what is wrong with a value, in words. Pure. */
-import { assertNever, didYouMean } from "@tau/ai";
+import { assertNever, didYouMean } from "@tau/ai/internal";
 import type { FieldProblem, Path } from "./field.ts";
 
 export interface ProblemWords {

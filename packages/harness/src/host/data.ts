@@ -1,6 +1,7 @@
 /** What commands answer with. Pure, but for what is read from the log. */
 import { dirname, relative } from "node:path";
-import { type Model, withoutUserinfo } from "@tau/ai";
+import { type Model } from "@tau/ai";
+import { withoutUserinfo } from "@tau/ai/internal";
 import type { ModelData, SessionSummaryData, SlashCommandData, StateData, StatsData, ToolData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { PipelineTool } from "../pipeline/layer.ts";

@@ -4,7 +4,8 @@
  * the client's affair: the host has no current one.
  */
 import { type Command, type CommandData, type CommandName, isCommandName } from "@tau/protocol";
-import { didYouMean, type Ids, systemIds } from "@tau/ai";
+import { type Ids, systemIds } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import { createAgentSession } from "../agent-session/create-agent-session.ts";
 import { LiveSessions } from "../agent-session/live-sessions.ts";

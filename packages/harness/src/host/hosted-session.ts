@@ -1,5 +1,6 @@
 /** One session in a host: its events are numbered, reduced to a view, and replayed to clients that were away. */
-import { getErrorMessage, type ImageContent } from "@tau/ai";
+import { type ImageContent } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { emptyView, type EventPosition, reduce, type SessionEvent, type View, windowSize } from "@tau/protocol";
 import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";

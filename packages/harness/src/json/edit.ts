@@ -2,7 +2,7 @@
  * Changes values in a text of JSON with comments, and leaves everything else as it is: comments, order, spaces. The
  * parser's own editing is not used: it formats the neighbours of a change, and removes their comments. Pure.
  */
-import { isRecord } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import type { Node } from "jsonc-parser";
 import { findCommaAfter, findEndOfComments, findProperty, getName, type Jsonc, loadJsonc, splitMark } from "./tree.ts";
 

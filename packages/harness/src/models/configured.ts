@@ -1,5 +1,6 @@
 /** The models of each provider, changed as `models.json` says. The same call returns the same object. */
-import { didYouMean, getApiProvider, getApiProviders, type Model } from "@tau/ai";
+import { getApiProvider, getApiProviders, type Model } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
 import type { FileProblem } from "../file-problem.ts";
 import type { ModelsFile } from "./models-file.ts";
 import { type BuiltModel, buildModel, findSimilar, overrideModel } from "./overlay.ts";

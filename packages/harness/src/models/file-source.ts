@@ -1,6 +1,6 @@
 /** Reads and watches `models.json`, and keeps its last valid content. */
-import { assertNever, type Clock, sleep } from "@tau/ai";
-import { SerialQueue } from "@tau/ai/internal";
+import { type Clock } from "@tau/ai";
+import { assertNever, SerialQueue, sleep } from "@tau/ai/internal";
 import type { FileSystem } from "@tau/tools/platform";
 import type { FileProblem } from "../file-problem.ts";
 import { readTextFile, type FileText } from "../text-file.ts";

@@ -11,11 +11,10 @@ import {
   getModels,
   getProviders,
   type LocalProvider,
-  getErrorMessage,
   type Model,
   systemClock,
 } from "@tau/ai";
-import { Listeners } from "@tau/ai/internal";
+import { getErrorMessage, Listeners } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/auth-options.ts";
 import { HarnessError } from "../errors.ts";

@@ -1,6 +1,6 @@
 /** Applies `models.json` to the existing models. Pure. */
-import { type Model, nearestNames } from "@tau/ai";
-import { deepFreeze } from "@tau/ai/internal";
+import { type Model } from "@tau/ai";
+import { deepFreeze, nearestNames } from "@tau/ai/internal";
 import type { Compat, ModelEntry, ModelOverride, ProviderConfig } from "./schema.ts";
 
 /** The defaults of pi for a model. */

@@ -1,6 +1,6 @@
 /** Finds the model that a user typed: `provider/id:thinking`, or any part of it that is unambiguous. Pure. */
-import { clampThinkingLevel, type Model, type ModelThinkingLevel, nearestNames, parseThinkingLevel } from "@tau/ai";
-import { thinkingLevels } from "@tau/ai/internal";
+import { clampThinkingLevel, type Model, type ModelThinkingLevel, parseThinkingLevel } from "@tau/ai";
+import { nearestNames, thinkingLevels } from "@tau/ai/internal";
 import { bestMatches, type Preference } from "./match.ts";
 import { hasDigit, getWords } from "./names.ts";
 

@@ -1,5 +1,6 @@
 /** Turns the tools that a session accepts into tools as layers see them. */
-import { type JsonSchema, isRecord } from "@tau/ai";
+import { type JsonSchema } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import type { ToolDescription } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool, InputSchemaTool, PipelineTool } from "./layer.ts";

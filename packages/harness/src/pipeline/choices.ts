@@ -1,5 +1,6 @@
 /** Applies the options that a named agent sets for single tools: defaults of their arguments. Pure. */
-import { didYouMean, isAiError, validateToolArguments, isRecord } from "@tau/ai";
+import { isAiError, validateToolArguments } from "@tau/ai";
+import { didYouMean, isRecord } from "@tau/ai/internal";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
 import type { PipelineTool } from "./layer.ts";
 import { oncePerPair } from "./once.ts";

@@ -2,7 +2,8 @@
  * Layer 6: removes the tools that the model's API cannot express, since one of them would make every request invalid. A
  * tool's own `parameters` stay as they are: arguments are validated against them, and requests normalise them.
  */
-import { type JsonSchema, type KnownApi, type Model, isRecord } from "@tau/ai";
+import { type JsonSchema, type KnownApi, type Model } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import type { Layer, PipelineTool } from "./layer.ts";
 import { wireSchema } from "./wire-schema.ts";
 

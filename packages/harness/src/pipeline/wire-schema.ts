@@ -1,5 +1,6 @@
 /** A tool's parameters as they go over the wire. */
-import { type JsonSchema, getErrorMessage, type ToolParameters, isRecord } from "@tau/ai";
+import { type JsonSchema, type ToolParameters } from "@tau/ai";
+import { getErrorMessage, isRecord } from "@tau/ai/internal";
 
 export type WireSchema =
   | { kind: "schema"; schema: JsonSchema; json: string }

@@ -1,7 +1,8 @@
 /** Judges calls, and nothing else does: what a call wants, which real paths that means, decide, ask, audit. */
 import { isAbsolute, resolve } from "node:path";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
-import { type Ids, getErrorMessage } from "@tau/ai";
+import { type Ids } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { approvalChoices } from "@tau/protocol";
 import type { AccessRequest, Files } from "@tau/tools";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";

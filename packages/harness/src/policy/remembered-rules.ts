@@ -3,7 +3,8 @@
  * user's directory, and read each time a question would be asked: what was removed from the file counts no more.
  */
 import { join } from "node:path";
-import { type Ids, isRecord } from "@tau/ai";
+import { type Ids } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import { capabilities, type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { readWhole, writeWhole } from "../durable-file.ts";
 import { type Grant, isCovered } from "./grants.ts";

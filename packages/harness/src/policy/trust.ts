@@ -5,7 +5,8 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { type Ids, isRecord } from "@tau/ai";
+import { type Ids } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import type { TrustData } from "@tau/protocol";
 import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
 import { ifThere, readWhole, writeWhole } from "../durable-file.ts";

@@ -2,7 +2,8 @@
  * Expands a prompt to the content of a message: `/template arguments`, `/skill:name arguments` and `@file`. Only the typed
  * text is expanded. The content of a template, a skill, a file or an argument is not, so it cannot include other files.
  */
-import { assertNever, didYouMean, type ImageContent, type TextContent } from "@tau/ai";
+import { type ImageContent, type TextContent } from "@tau/ai";
+import { assertNever, didYouMean } from "@tau/ai/internal";
 import type { PromptTemplate } from "../resources/prompt-templates.ts";
 import type { Skill } from "../resources/skills.ts";
 import { fillTemplate, splitArguments } from "../resources/template-arguments.ts";

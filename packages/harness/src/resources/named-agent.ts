@@ -1,6 +1,6 @@
 /** Named agents: `agents/NAME` in the agent directory, each with its own prompt, tools and resources. */
 import { join } from "node:path";
-import { didYouMean } from "@tau/ai";
+import { didYouMean } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import type { TextFile } from "./context-files.ts";

@@ -4,7 +4,7 @@
  *     tools: [read, grep]
  *     tools: { bash: { enabled: false }, read: {} }
  */
-import { assertNever, didYouMean } from "@tau/ai";
+import { assertNever, didYouMean } from "@tau/ai/internal";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { parseYaml, type YamlEntry, type YamlRoot } from "./yaml.ts";
 

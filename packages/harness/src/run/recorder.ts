@@ -1,6 +1,7 @@
 /** Everything that happens in a run is appended to the log first, and told to listeners afterwards. */
 import type { AgentEvent, AgentMessage } from "@tau/agent";
-import { isRetryable, getErrorMessage } from "@tau/ai";
+import { isRetryable } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { type RunEnd, toTermination } from "@tau/protocol";
 import { modelName } from "../request/prefix.ts";
 import { appendEvent } from "./record.ts";

@@ -3,7 +3,8 @@
  * and the pure `nextStep` decides whether that is the end, or what to do before the next attempt.
  */
 import type { AgentMessage } from "@tau/agent";
-import { type AssistantMessage, type Failure, getErrorMessage, isContextOverflow, sleep } from "@tau/ai";
+import { type AssistantMessage, type Failure, isContextOverflow } from "@tau/ai";
+import { getErrorMessage, sleep } from "@tau/ai/internal";
 import { type RunEnd, type TerminationReason, toTermination } from "@tau/protocol";
 import { isFailed } from "../agent-session/transcript.ts";
 import type { Budget } from "../budget/budget.ts";

@@ -1,5 +1,5 @@
 /** Appends lines to a log in batches, one batch at a time, and resolves when the lines are acknowledged. */
-import { getErrorMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import type { AppendOutcome, LogStore } from "./store.ts";
 

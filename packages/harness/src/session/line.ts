@@ -1,6 +1,6 @@
 /** One line of a log: encodes an entry with a checksum, and verifies the checksum of a line. */
 import { crc32 } from "node:zlib";
-import { getErrorMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 
 /** The length of the longest line that is written or parsed. A string cannot hold twice as many bytes. */

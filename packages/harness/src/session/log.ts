@@ -1,5 +1,5 @@
 /** An open log: its table, its entries (read on demand) and a queue that appends. The table holds acknowledged entries. */
-import { assertNever, getErrorMessage } from "@tau/ai";
+import { assertNever, getErrorMessage } from "@tau/ai/internal";
 import { type LeaseHolder, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { AppendQueue, type Durability } from "./append-queue.ts";

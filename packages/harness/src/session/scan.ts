@@ -2,7 +2,7 @@
  * Scans the bytes of a log: which entries it holds, where they are, and what is damaged. Pure. A damaged line costs only
  * its own entry; two lines that lost the line feed between them are both found.
  */
-import { getErrorMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { sessionVersion } from "./entry.ts";
 import { type EntryKind, idNumber, getKind } from "./entry-table.ts";
 import { readChecksum, maxLineBytes, readHex } from "./line.ts";

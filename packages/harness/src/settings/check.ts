@@ -1,5 +1,5 @@
 /** Separates the valid settings of a file from its mistakes. Pure. */
-import { isRecord } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import type { Field, FieldProblem, Path } from "../fields/field.ts";
 import { map, object, optional } from "../fields/kinds.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";

@@ -1,5 +1,5 @@
 /** The table of settings as a reference page and as a JSON Schema. Pure. */
-import { isRecord } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import type { JsonSchema } from "../fields/field.ts";
 import { forbiddenNames, type ProjectMaySet, type SettingNode, settingsTable } from "./schema.ts";
 

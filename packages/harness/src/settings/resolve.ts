@@ -1,5 +1,5 @@
 /** Merges settings: the project's over the user's over the defaults. Pure. */
-import { isRecord } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import { type SettingNode, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
 import type { SettingsLocation } from "./shape.ts";
 

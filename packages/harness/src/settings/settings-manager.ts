@@ -1,7 +1,7 @@
 /** The settings of the user and of a project: reads, merges, changes and watches their files. */
 import { homedir } from "node:os";
-import { type Clock, type Ids, getErrorMessage, isRecord, systemClock, systemIds } from "@tau/ai";
-import { Listeners, SerialQueue } from "@tau/ai/internal";
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { getErrorMessage, isRecord, Listeners, SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";

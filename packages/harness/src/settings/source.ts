@@ -1,6 +1,7 @@
 /** Sources of settings: texts that can be read, and rewritten as a whole. */
 import { dirname, join, relative, isAbsolute, sep } from "node:path";
-import { type Clock, type Ids, getErrorMessage } from "@tau/ai";
+import { type Clock, type Ids } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import type { FileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { ifThere, writeWhole } from "../durable-file.ts";

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { getErrorMessage } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { expect, test } from "vitest";
 import { encodeLine } from "../../src/session/line.ts";
 import { recover } from "../../src/session/recover.ts";

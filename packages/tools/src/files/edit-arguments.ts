@@ -1,5 +1,5 @@
 /** Normalises the arguments of edits. Pure. */
-import { isRecord } from "@tau/ai";
+import { isRecord } from "@tau/ai/internal";
 import { parseJson } from "./json-argument.ts";
 
 interface Edits {

@@ -1,5 +1,6 @@
 import type { AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
-import { type Clock, type Ids, sleep, systemClock, systemIds } from "@tau/ai";
+import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { sleep } from "@tau/ai/internal";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";

@@ -1,6 +1,7 @@
 /** Runs one command, from start to end, with its output. */
 import { constants } from "node:os";
-import { type Clock, sleep } from "@tau/ai";
+import { type Clock } from "@tau/ai";
+import { sleep } from "@tau/ai/internal";
 import { systemCode } from "../errors.ts";
 import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import { type Contained, type Containment, startContained } from "./contained.ts";

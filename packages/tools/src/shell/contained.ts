@@ -1,6 +1,6 @@
 /** A command together with everything it starts, so that all of it can be ended. */
-import { type Clock, sleep } from "@tau/ai";
-import { untilTimeout } from "@tau/ai/internal";
+import { type Clock } from "@tau/ai";
+import { sleep, untilTimeout } from "@tau/ai/internal";
 import type { ExitStatus, RunningProcess, Spawn, SpawnRequest } from "../platform/spawn.ts";
 import { type Limits, resolveLimits, toRlimits, type Usage } from "./limits.ts";
 import { enterNamespace, type PidNamespace } from "./pid-namespace.ts";

@@ -1,5 +1,6 @@
 /** Keeps track of the commands that are starting or running, so that none outlives the session. */
-import { type Clock, sleep } from "@tau/ai";
+import { type Clock } from "@tau/ai";
+import { sleep } from "@tau/ai/internal";
 import { ToolsError } from "../errors.ts";
 import type { RunningCommand } from "./command.ts";
 
