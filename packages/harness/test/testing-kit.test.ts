@@ -1,4 +1,4 @@
-/** The kit that others test their agents with: what it shows, that it shows the same each time, and what it refuses. */
+/** The testing kit: its lines, that they are the same in every run, and its errors. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import {
   thinking,
   transcript,
 } from "../src/testing/index.ts";
-import { difference } from "../src/testing/script.ts";
+import { formatDifference } from "../src/testing/script.ts";
 
 test("the testing kit exports these values and no others", () => {
   expect(Object.keys(kit).sort()).toEqual([
@@ -36,9 +36,9 @@ test("the testing kit exports these values and no others", () => {
   ]);
 });
 
-async function open(turns: readonly TestTurn[], params: TestSessionParams = {}) {
+async function openSession(turns: readonly TestTurn[], params: TestSessionParams = {}) {
   const opened = await createTestSession(turns, params);
-  // Whatever a test looks at has been looked at by then.
+  // A test that expects an error of `dispose` calls it itself.
   onTestFinished(() => opened.dispose().catch(() => undefined));
   return opened;
 }
@@ -53,8 +53,8 @@ const look: AgentTool = {
 
 const busy: TestTurn = { failure: { kind: "overloaded", message: "Busy." }, content: [text("half a th")] };
 
-test("a session reads as lines: what was said, called, answered, tried again, and how it ended", async () => {
-  const desk = await open(
+test("a session becomes lines: messages, calls, results, retries and the end", async () => {
+  const opened = await openSession(
     [
       [thinking("Hm."), text("Looking."), call("read", { path: "a.txt" }), call("read", { path: "b.txt" })],
       busy,
@@ -62,8 +62,8 @@ test("a session reads as lines: what was said, called, answered, tried again, an
     ],
     { files: { "a.txt": "milk\nbread\n" } },
   );
-  await desk.prompt("Look around.");
-  expect(desk.transcript()).toEqual([
+  await opened.prompt("Look around.");
+  expect(opened.transcript()).toEqual([
     "user: Look around.",
     "thinking: Hm.",
     "assistant: Looking.",
@@ -75,24 +75,24 @@ test("a session reads as lines: what was said, called, answered, tried again, an
     "failed overloaded: Busy.",
     "retry 1 of 3 after 2000 ms: Busy.",
     "assistant: And so o",
-    "cut: the answer reached its longest length",
+    "cut: the answer reached its length limit",
     "notice answer_cut: The answer reached its length limit.",
     "end: no_tool_calls (length)",
   ]);
-  expect(desk.model.left).toBe(0);
+  expect(opened.model.left).toBe(0);
 });
 
-test("what waits, is taken back, is asked, fails, is left and is compacted can be read too", async () => {
-  let goOn = () => {};
-  const told = new Promise<void>((resolve) => (goOn = resolve));
+test("queued and cancelled messages, approvals, failures, navigation and compactions become lines too", async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
   const slow: AgentTool = {
     ...look,
     execute: async () => {
-      await told;
+      await released;
       return { content: [text("a door")] };
     },
   };
-  const desk = await open(
+  const opened = await openSession(
     [
       [call("look")],
       [text("HEARTBEAT_OK")],
@@ -104,25 +104,25 @@ test("what waits, is taken back, is asked, fails, is left and is compacted can b
     ],
     { customTools: [slow], ask: async () => ({ decision: "deny", message: "not now" }) },
   );
-  const { session } = desk;
-  const done = desk.prompt("Begin.");
-  await desk.until("tool_execution_start");
-  const never = await session.followUp("Never said.");
+  const { session } = opened;
+  const done = opened.prompt("Begin.");
+  await opened.until("tool_execution_start");
+  const followUp = await session.followUp("Never sent.");
   await session.steer("Faster.");
-  if (never.kind === "queued") await session.removeQueued(never.id);
-  goOn();
+  if (followUp.kind === "queued") await session.removeQueued(followUp.id);
+  release();
   await done;
-  await desk.prompt("Read. ".repeat(4_000));
+  await opened.prompt("Read. ".repeat(4_000));
   await session.compact();
   await session.navigate(null);
   await session.sessionManager.appendSessionInfo("A name");
-  await desk.prompt("Anew.");
-  expect(desk.transcript()).toEqual([
+  await opened.prompt("Anew.");
+  expect(opened.transcript()).toEqual([
     "user: Begin.",
     "call look {}",
-    "waits to follow up: Never said.",
-    "waits to steer: Faster.",
-    "cancelled: Never said.",
+    "queued to follow up: Never sent.",
+    "queued to steer: Faster.",
+    "cancelled: Never sent.",
     "result look: a door",
     "user: Faster.",
     "assistant (silent): HEARTBEAT_OK",
@@ -135,7 +135,7 @@ test("what waits, is taken back, is asked, fails, is left and is compacted can b
     "failed auth: No key.",
     "end: error (auth)",
     expect.stringMatching(/^compacted: A summary\./) as string,
-    "went to the start",
+    "navigated to the start",
     "named: A name",
     "user: Anew.",
     "assistant: Elsewhere.",
@@ -143,13 +143,13 @@ test("what waits, is taken back, is asked, fails, is left and is compacted can b
   ]);
 });
 
-test("a session and messages read as what the model is sent", async () => {
-  const desk = await open([[call("look")], [text("Done.")]], { customTools: [look] });
-  const { sessionId } = desk.session;
-  await desk.prompt(`Where in ${desk.cwd} is ${sessionId}?`);
+test("the lines of a session or of messages are what the model is sent", async () => {
+  const opened = await openSession([[call("look")], [text("Done.")]], { customTools: [look] });
+  const { sessionId } = opened.session;
+  await opened.prompt(`Where in ${opened.cwd} is ${sessionId}?`);
   const lines = ["user: Where in <cwd> is <session>?", "call look {}", "result look: a wall", "assistant: Done."];
-  expect(transcript(desk.session)).toEqual(lines);
-  expect(transcript(desk.session.messages, { cwd: desk.cwd, names: { [sessionId]: "<session>" } })).toEqual(lines);
+  expect(transcript(opened.session)).toEqual(lines);
+  expect(transcript(opened.session.messages, { cwd: opened.cwd, names: { [sessionId]: "<session>" } })).toEqual(lines);
   expect(transcript([])).toEqual([]);
   const others: AgentMessage[] = [
     { role: "custom", customType: "note", content: [text("hi")], display: true, timestamp: 1 },
@@ -177,7 +177,7 @@ test("a session and messages read as what the model is sent", async () => {
 
 const toLines = (words: string, options = {}) => transcript([{ role: "user", content: words, timestamp: 1 }], options);
 
-test("a line stays one line, shows what is hidden, and is cut with a count", () => {
+test("a line stays one line, escapes hidden characters, and is cut with a count", () => {
   expect(toLines("a\nb\tc\u001b[31m\u202ed\\n\ud800 👩‍💻")).toEqual(["user: a\\nb\\tc\\x1b[31m\\u202ed\\\\n\\ud800 👩‍💻"]);
   expect(toLines("👋".repeat(210))).toEqual([`user: ${"👋".repeat(200)}… (10 more)`]);
   expect(toLines("12345", { maxCharacters: 3 })).toEqual(["user: 123… (2 more)"]);
@@ -198,9 +198,9 @@ test("different short texts are different lines", () => {
   );
 });
 
-test("paths that differ from run to run have names, whole paths only, and how long they are does not matter", () => {
-  const shown = (cwd: string) => toLines(`${cwd}/a, ${cwd}b, ${cwd}. ${cwd}.txt x${cwd} "${cwd}"`, { cwd });
-  expect(shown("/w/x+y (1)")[0]).toBe('user: <cwd>/a, /w/x+y (1)b, <cwd>. /w/x+y (1).txt x/w/x+y (1) "<cwd>"');
+test("paths that differ from run to run get names, only as whole paths, and their length does not matter", () => {
+  const formatWith = (cwd: string) => toLines(`${cwd}/a, ${cwd}b, ${cwd}. ${cwd}.txt x${cwd} "${cwd}"`, { cwd });
+  expect(formatWith("/w/x+y (1)")[0]).toBe('user: <cwd>/a, /w/x+y (1)b, <cwd>. /w/x+y (1).txt x/w/x+y (1) "<cwd>"');
   const long = (cwd: string) => toLines(`${cwd}/${"a".repeat(300)}`, { cwd });
   expect(long("/a")).toEqual(long(`/${"b".repeat(100)}`));
   const call: AgentMessage = {
@@ -215,9 +215,9 @@ test("paths that differ from run to run have names, whole paths only, and how lo
   };
   expect(transcript([call], { cwd: "/w\\x" })).toEqual(['call read {"path":["<cwd>/a",{"in":"<cwd>"}]}']);
   expect(toLines("/w/in/a /w/a", { cwd: "/w", names: { "/w/in": "<in>" } })).toEqual(["user: <in>/a <cwd>/a"]);
-  const kept = join(tmpdir(), "tau-results-Ab12Cd", "result-77.txt");
-  expect(toLines(`[${kept}] ${join(tmpdir(), "tau-4711-bash-0b.log")}`)).toEqual([
-    "user: [<kept result>] <kept result>",
+  const saved = join(tmpdir(), "tau-results-Ab12Cd", "result-77.txt");
+  expect(toLines(`[${saved}] ${join(tmpdir(), "tau-4711-bash-0b.log")}`)).toEqual([
+    "user: [<saved result>] <saved result>",
   ]);
   expect(toLines("at /opt/tool", { names: { "/opt/tool": "<tool>" } })).toEqual(["user: at <tool>"]);
 });
@@ -234,19 +234,19 @@ const turns = fc.array(
   { maxLength: 8 },
 );
 
-test("the same script gives the same lines, wherever it runs and whatever ids it is given", async () => {
+test("the same script gives the same lines, in any directory and with any ids", async () => {
   const run = async (script: readonly TestTurn[], params: TestSessionParams) => {
     const pwd = {
       ...look,
       name: "pwd",
-      execute: async () => ({ content: [text(`You are in ${desk.cwd}, not in ${desk.session.sessionId}.`)] }),
+      execute: async () => ({ content: [text(`You are in ${opened.cwd}, not in ${opened.session.sessionId}.`)] }),
     };
-    const desk = await createTestSession([...script, [text("The end.")]], { customTools: [look, pwd], ...params });
-    await desk.prompt("Go.");
-    const lines = desk.transcript();
-    await desk.dispose();
-    expect(lines.join("\n")).not.toContain(desk.cwd);
-    expect(lines.join("\n")).not.toContain(desk.session.sessionId);
+    const opened = await createTestSession([...script, [text("The end.")]], { customTools: [look, pwd], ...params });
+    await opened.prompt("Go.");
+    const lines = opened.transcript();
+    await opened.dispose();
+    expect(lines.join("\n")).not.toContain(opened.cwd);
+    expect(lines.join("\n")).not.toContain(opened.session.sessionId);
     return lines;
   };
   await fc.assert(
@@ -259,29 +259,29 @@ test("the same script gives the same lines, wherever it runs and whatever ids it
   );
 });
 
-test("a turn that says what it answers to shows the difference when it is asked something else", async () => {
-  const desk = await open(
+test("a turn with an expected request shows the difference to the actual one", async () => {
+  const opened = await openSession(
     [
       { asked: ["user: Look."], answer: [call("look")] },
       { asked: ["call look {}", "result look: a floor"], answer: [text("never")] },
     ],
     { customTools: [look] },
   );
-  const missed = desk.prompt("Look.");
+  const missed = opened.prompt("Look.");
   await expect(missed).rejects.toMatchObject({ code: "script_missed" });
   await expect(missed).rejects.toThrow(
     [
-      "Turn 2 of the script was asked something else (- expected, + was):",
+      "Turn 2 of the script was asked something else (- expected, + actual):",
       "  call look {}",
       "- result look: a floor",
       "+ result look: a wall",
     ].join("\n"),
   );
-  await desk.dispose();
+  await opened.dispose();
 });
 
-test("a turn may expect whole lines or patterns, also of paths, and any earlier part is left to it", async () => {
-  const desk = await open(
+test("a turn may expect whole lines or patterns, and only the end of the conversation is compared", async () => {
+  const opened = await openSession(
     [
       [call("read", { path: "a.txt" })],
       { asked: [/^call read/, "result read: milk"], answer: () => [text("Milk.")] },
@@ -289,92 +289,91 @@ test("a turn may expect whole lines or patterns, also of paths, and any earlier 
     ],
     { files: { "a.txt": "milk" } },
   );
-  await desk.prompt("What?");
-  await desk.prompt("And?");
-  desk.model.add({ asked: [/in <cwd>$/], answer: [text("There.")] });
-  await desk.prompt(`What is in ${desk.cwd}`);
-  expect(desk.model.left).toBe(0);
-  await desk.dispose();
+  await opened.prompt("What?");
+  await opened.prompt("And?");
+  opened.model.add({ asked: [/in <cwd>$/], answer: [text("There.")] });
+  await opened.prompt(`What is in ${opened.cwd}`);
+  expect(opened.model.left).toBe(0);
+  await opened.dispose();
 });
 
-test("a script that is too short says what was asked beyond it, once: to the prompt, or else when it is disposed of", async () => {
-  const told = await open([[call("look")]], { customTools: [look] });
-  await expect(told.prompt("Look.")).rejects.toThrow(
-    "The script has no turn 2: the model was asked more often than it has answers. It was asked:\n" +
-      "  user: Look.\n  call look {}\n  result look: a wall",
+test("a script that is too short shows the unexpected request once, in `prompt` or else in `dispose`", async () => {
+  const reported = await openSession([[call("look")]], { customTools: [look] });
+  await expect(reported.prompt("Look.")).rejects.toThrow(
+    "The script has no turn 2, but the model was asked:\n  user: Look.\n  call look {}\n  result look: a wall",
   );
-  await told.dispose();
-  const untold = await open([]);
-  await untold.session.prompt("Hello?");
-  await expect(untold.dispose()).rejects.toThrow("The script has no turn 1");
-  expect(existsSync(untold.cwd)).toBe(false);
+  await reported.dispose();
+  const unreported = await openSession([]);
+  await unreported.session.prompt("Hello?");
+  await expect(unreported.dispose()).rejects.toThrow("The script has no turn 1");
+  expect(existsSync(unreported.cwd)).toBe(false);
 });
 
-test("a difference keeps every line of both, in order, and what they share once", () => {
-  expect(difference(["a", "b", "c"], ["x", "a", "c", "d"])).toEqual(["  a", "- b", "  c", "+ d"]);
-  expect(difference(["a"], [])).toEqual(["- a"]);
-  expect(difference([/^a/], ["b", "abc"])).toEqual(["  abc"]);
-  expect(difference(["a"], ["x", "y"])).toEqual(["- a", "+ y"]);
-  expect(difference(["a", "b"], ["a", "x", "y"])).toEqual(["  a", "- b", "+ x", "+ y"]);
-  const lines = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 8 });
+test("a difference has every line of both lists in order, and shared lines once", () => {
+  expect(formatDifference(["a", "b", "c"], ["x", "a", "c", "d"])).toEqual(["  a", "- b", "  c", "+ d"]);
+  expect(formatDifference(["a"], [])).toEqual(["- a"]);
+  expect(formatDifference([/^a/], ["b", "abc"])).toEqual(["  abc"]);
+  expect(formatDifference(["a"], ["x", "y"])).toEqual(["- a", "+ y"]);
+  expect(formatDifference(["a", "b"], ["a", "x", "y"])).toEqual(["  a", "- b", "+ x", "+ y"]);
+  const lists = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 8 });
   fc.assert(
-    fc.property(lines, lines, (expected, actual) => {
-      const shown = difference(expected, actual);
-      const without = (mark: string) => shown.filter((line) => !line.startsWith(mark)).map((line) => line.slice(2));
+    fc.property(lists, lists, (expected, actual) => {
+      const lines = formatDifference(expected, actual);
+      const without = (mark: string) => lines.filter((line) => !line.startsWith(mark)).map((line) => line.slice(2));
       expect(without("+")).toEqual(expected);
-      const was = without("-");
-      expect(actual.slice(actual.length - was.length)).toEqual(was);
+      const actualEnd = without("-");
+      expect(actual.slice(actual.length - actualEnd.length)).toEqual(actualEnd);
     }),
   );
 });
 
-test("retries wait for the clock when they are asked to", async () => {
-  const desk = await open([busy, [text("Whole.")]], { skipRetryDelays: false });
-  const done = desk.prompt("Hi");
-  expect(await desk.until("retry_scheduled")).toMatchObject({ attempt: 1, delayMs: 2_000 });
-  await desk.clock.advance(1_999);
-  expect(desk.model.asked).toHaveLength(1);
-  await desk.clock.advance(1);
+test("retries wait for the clock if their delays are not skipped", async () => {
+  const opened = await openSession([busy, [text("Whole.")]], { skipRetryDelays: false });
+  const done = opened.prompt("Hi");
+  expect(await opened.until("retry_scheduled")).toMatchObject({ attempt: 1, delayMs: 2_000 });
+  await opened.clock.advance(1_999);
+  expect(opened.model.asked).toHaveLength(1);
+  await opened.clock.advance(1);
   await done;
-  expect(desk.model.asked).toHaveLength(2);
+  expect(opened.model.asked).toHaveLength(2);
 });
 
-test("a tool that hangs is left behind when the run is aborted and the clock goes on", async () => {
+test("a hanging tool is abandoned when the run is aborted and the clock advances", async () => {
   const hung: AgentTool = { ...look, execute: () => new Promise<never>(() => {}) };
-  const desk = await open([[call("look")]], { customTools: [hung] });
-  const done = desk.prompt("Look.");
-  await desk.until("tool_execution_start");
-  const aborted = desk.session.abort();
-  await desk.clock.advance(1_000);
+  const opened = await openSession([[call("look")]], { customTools: [hung] });
+  const done = opened.prompt("Look.");
+  await opened.until("tool_execution_start");
+  const aborted = opened.session.abort();
+  await opened.clock.advance(1_000);
   await Promise.all([aborted, done]);
-  expect(desk.transcript().at(-1)).toBe("end: abort_signal (person)");
-  expect(desk.transcript()).toContainEqual(expect.stringMatching(/^result look \(error\): /));
+  expect(opened.transcript().at(-1)).toBe("end: abort_signal (person)");
+  expect(opened.transcript()).toContainEqual(expect.stringMatching(/^result look \(error\): /));
 });
 
-test("who waits for an event gets each one once, early or late, and is told when none will come", async () => {
-  const desk = await open([[text("One.")], [text("Two.")]]);
-  const first = desk.until("agent_end");
-  await desk.prompt("A.");
-  await desk.prompt("B.");
-  const ends = desk.events.filter(({ type }) => type === "agent_end");
-  expect([await first, await desk.until("agent_end")]).toEqual(ends);
-  const third = desk.until("agent_end");
-  await desk.dispose();
+test("`until` returns each event once, early or late, and rejects when the session is disposed of", async () => {
+  const opened = await openSession([[text("One.")], [text("Two.")]]);
+  const first = opened.until("agent_end");
+  await opened.prompt("A.");
+  await opened.prompt("B.");
+  const ends = opened.events.filter(({ type }) => type === "agent_end");
+  expect([await first, await opened.until("agent_end")]).toEqual(ends);
+  const third = opened.until("agent_end");
+  await opened.dispose();
   await expect(third).rejects.toMatchObject({ code: "closed" });
 });
 
-test("files are there to begin with, tools work on them, and afterwards nothing is left", async () => {
-  const desk = await open([[call("bash", { command: "cat in/a.txt > b.txt; echo done" })], [text("ok")]], {
+test("files exist from the start, tools use them, and they are removed at the end", async () => {
+  const opened = await openSession([[call("bash", { command: "cat in/a.txt > b.txt; echo done" })], [text("ok")]], {
     files: { "in/a.txt": "milk" },
     settings: { retry: { maxRetries: 0 } },
   });
-  expect(await desk.prompt("Copy.")).toMatchObject({ kind: "ran", terminationReason: "no_tool_calls" });
-  expect(await readFile(join(desk.cwd, "b.txt"), "utf8")).toBe("milk");
-  expect(desk.transcript()).toContain("result bash: done");
-  expect(desk.session.settingsManager.get().retry.maxRetries).toBe(0);
-  expect(desk.session.sessionFile).toBeUndefined();
-  await desk.dispose();
-  expect(existsSync(desk.cwd)).toBe(false);
+  expect(await opened.prompt("Copy.")).toMatchObject({ kind: "ran", terminationReason: "no_tool_calls" });
+  expect(await readFile(join(opened.cwd, "b.txt"), "utf8")).toBe("milk");
+  expect(opened.transcript()).toContain("result bash: done");
+  expect(opened.session.settingsManager.get().retry.maxRetries).toBe(0);
+  expect(opened.session.sessionFile).toBeUndefined();
+  await opened.dispose();
+  expect(existsSync(opened.cwd)).toBe(false);
   await expect(createTestSession([], { files: { "../a.txt": "" } })).rejects.toMatchObject({ code: "invalid_input" });
 });
 
@@ -387,7 +386,7 @@ function setEnv(name: string, value: string): void {
   });
 }
 
-test("the machine's settings, keys and skills are not read, and where the session's own would be has a name", async () => {
+test("settings, keys and skills of the machine are not read, and the agent directory has a name", async () => {
   const home = await mkdtemp(join(tmpdir(), "tau-home-"));
   onTestFinished(() => rm(home, { recursive: true, force: true }));
   const skill = join(home, ".agents", "skills", "whistle");
@@ -397,19 +396,19 @@ test("the machine's settings, keys and skills are not read, and where the sessio
   setEnv("HOME", home);
   setEnv("TAU_DIR", home);
   setEnv("ANTHROPIC_API_KEY", "fake-key-of-the-machine");
-  const desk = await open([[text("There.")]]);
-  await desk.prompt(`Look into ${join(desk.cwd, "../agent/settings.json")}`);
-  expect(desk.transcript()[0]).toBe("user: Look into <agentDir>/settings.json");
-  expect(desk.session.settingsManager.get().retry.maxRetries).toBe(3);
-  expect(await desk.session.authStorage.has("anthropic")).toBe(false);
-  expect(desk.session.notices).toEqual([]);
-  expect(desk.session.resourceLoader.resources.skills).toEqual([]);
+  const opened = await openSession([[text("There.")]]);
+  await opened.prompt(`Look into ${join(opened.cwd, "../agent/settings.json")}`);
+  expect(opened.transcript()[0]).toBe("user: Look into <agentDir>/settings.json");
+  expect(opened.session.settingsManager.get().retry.maxRetries).toBe(3);
+  expect(await opened.session.authStorage.has("anthropic")).toBe(false);
+  expect(opened.session.notices).toEqual([]);
+  expect(opened.session.resourceLoader.resources.skills).toEqual([]);
 });
 
-test("ids count, look like UUIDs, and differ in their first eight digits", () => {
-  const [one, other] = [createSequentialIds(), createSequentialIds()];
-  const ids = Array.from({ length: 300 }, () => one());
-  expect(ids).toEqual(Array.from({ length: 300 }, () => other()));
+test("ids count up, look like UUIDs, and differ in their first eight digits", () => {
+  const [nextId, nextOtherId] = [createSequentialIds(), createSequentialIds()];
+  const ids = Array.from({ length: 300 }, () => nextId());
+  expect(ids).toEqual(Array.from({ length: 300 }, () => nextOtherId()));
   expect(new Set(ids.map((id) => id.slice(0, 8))).size).toBe(300);
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });

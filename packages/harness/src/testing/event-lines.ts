@@ -1,55 +1,55 @@
-/** The events of a session as readable lines. What was said comes from the entries of its log. Pure. */
+/** Formats the events of a session as lines. Messages come from the entries of its log. Pure. */
 import { customTypes, type SessionEntry, type SessionEvent } from "@tau/protocol";
+import type { Formatter } from "./formatter.ts";
 import { contentText, failureLine, messageLines } from "./message-lines.ts";
-import type { Show } from "./show.ts";
 
-/** What has a part in the next line. */
-interface Told {
-  /** The last failure of an answer. */
+/** What later lines depend on. */
+interface LineState {
+  /** The line of the last answer that failed. */
   failure: string | undefined;
   model: string | undefined;
-  /** What waits, by its id. */
-  readonly waiting: Map<string, string>;
+  /** The queued messages, by their ids. */
+  readonly queued: Map<string, string>;
 }
 
-export function eventLines(events: readonly SessionEvent[], show: Show): string[] {
-  const told: Told = { failure: undefined, model: undefined, waiting: new Map() };
-  return events.flatMap((event) => toLines(event, told, show));
+export function eventLines(events: readonly SessionEvent[], format: Formatter): string[] {
+  const state: LineState = { failure: undefined, model: undefined, queued: new Map() };
+  return events.flatMap((event) => toLines(event, state, format));
 }
 
-function toLines(event: SessionEvent, told: Told, show: Show): string[] {
+function toLines(event: SessionEvent, state: LineState, format: Formatter): string[] {
   switch (event.type) {
     case "entry_appended":
-      return entryLines(event.entry, told, show);
+      return entryLines(event.entry, state, format);
     case "model_changed": {
-      const before = told.model;
-      told.model = `model ${show.text(`${event.provider}/${event.modelId}`)} (${show.text(event.thinkingLevel)})`;
-      // Every session begins with one.
-      return before === undefined || before === told.model ? [] : [told.model];
+      const before = state.model;
+      state.model = `model ${format.text(`${event.provider}/${event.modelId}`)} (${format.text(event.thinkingLevel)})`;
+      // Every session begins with this event.
+      return before === undefined || before === state.model ? [] : [state.model];
     }
     case "retry_scheduled": {
       const { attempt, maxAttempts, delayMs, reason } = event;
-      return [`retry ${attempt} of ${maxAttempts} after ${delayMs} ms: ${show.text(reason)}`];
+      return [`retry ${attempt} of ${maxAttempts} after ${delayMs} ms: ${format.text(reason)}`];
     }
     case "error": {
-      const line = failureLine(event.code, event.message, show);
-      return line === told.failure ? [] : [line];
+      const line = failureLine(event.code, event.message, format);
+      return line === state.failure ? [] : [line];
     }
     case "agent_end": {
-      const detail = event.detail === undefined ? "" : ` (${show.text(event.detail)})`;
+      const detail = event.detail === undefined ? "" : ` (${format.text(event.detail)})`;
       return [`end: ${event.terminationReason}${detail}`];
     }
     case "approval_requested":
-      return [`asked about ${show.text(event.approval.toolName)}: ${show.text(event.approval.summary)}`];
+      return [`asked about ${format.text(event.approval.toolName)}: ${format.text(event.approval.summary)}`];
     case "approval_resolved":
-      return [`${event.decision} by ${show.text(event.by)}`];
+      return [`${event.decision} by ${format.text(event.by)}`];
     case "session_branched":
-      return [`branched at ${show.text(event.branchPoint)}`];
+      return [`branched at ${format.text(event.branchPoint)}`];
     case "cache_break":
-      return [`cache break at ${show.text(event.segment)}: ${show.text(event.reason)}`];
+      return [`cache break at ${format.text(event.segment)}: ${format.text(event.reason)}`];
     case "notice":
-      return [`notice ${show.text(event.code)}: ${show.text(event.message)}`];
-    // How a run goes on is told by what it says; how it arrives in pieces differs from run to run.
+      return [`notice ${format.text(event.code)}: ${format.text(event.message)}`];
+    // The entries contain the same, and deltas differ from run to run.
     case "agent_start":
     case "turn_start":
     case "message_start":
@@ -72,43 +72,44 @@ function toLines(event: SessionEvent, told: Told, show: Show): string[] {
   }
 }
 
-function entryLines(entry: SessionEntry, told: Told, show: Show): string[] {
+function entryLines(entry: SessionEntry, state: LineState, format: Formatter): string[] {
   switch (entry.type) {
     case "message": {
-      const lines = messageLines(entry.message, show);
-      told.failure = lines.findLast((line) => line.startsWith("failed "));
+      const lines = messageLines(entry.message, format);
+      state.failure = lines.findLast((line) => line.startsWith("failed "));
       return lines;
     }
     case "compaction":
-      return [`compacted: ${show.text(entry.summary)}`];
+      return [`compacted: ${format.text(entry.summary)}`];
     case "branch_summary":
-      return [`branch summary: ${show.text(entry.summary)}`];
+      return [`branch summary: ${format.text(entry.summary)}`];
     case "custom_message":
-      return [`custom ${show.text(entry.customType)}: ${show.text(contentText(entry.content))}`];
-    case "custom":
-      return entry.customType === customTypes.navigated ? [`went to ${show.text(entry.parentId ?? "the start")}`] : [];
+      return [`custom ${format.text(entry.customType)}: ${format.text(contentText(entry.content))}`];
+    case "custom": {
+      const isNavigation = entry.customType === customTypes.navigated;
+      return isNavigation ? [`navigated to ${format.text(entry.parentId ?? "the start")}`] : [];
+    }
     case "session_info":
-      return [`named: ${show.text(entry.name ?? "")}`];
+      return [`named: ${format.text(entry.name ?? "")}`];
     case "queue": {
-      if (entry.state !== "accepted") return [`${entry.state}: ${told.waiting.get(entry.queueId) ?? ""}`];
-      const words = show.text(contentText(entry.content));
-      told.waiting.set(entry.queueId, words);
-      return [`waits to ${entry.kind === "steer" ? "steer" : "follow up"}: ${words}`];
+      if (entry.state !== "accepted") return [`${entry.state}: ${state.queued.get(entry.queueId) ?? ""}`];
+      const text = format.text(contentText(entry.content));
+      state.queued.set(entry.queueId, text);
+      return [`queued to ${entry.kind === "steer" ? "steer" : "follow up"}: ${text}`];
     }
     default:
-      // The rest says nothing that a reader of the conversation sees, or comes from a newer version.
+      // Other entries are not part of the conversation, or come from a newer version.
       return [];
   }
 }
 
-/** The ids in events, and what stands for them: they are others in every run. */
-export function idNames(events: readonly SessionEvent[]): Map<string, string> {
+/** Names for the ids in events, which differ from run to run. */
+export function nameIds(events: readonly SessionEvent[]): Map<string, string> {
   const names = new Map<string, string>();
   let entries = 0;
   let branches = 0;
-  const addEntry = ({ id }: SessionEntry) => names.set(id, `<entry ${++entries}>`);
   for (const event of events) {
-    if (event.type === "entry_appended") addEntry(event.entry);
+    if (event.type === "entry_appended") names.set(event.entry.id, `<entry ${++entries}>`);
     if (event.type === "agent_start") names.set(event.sessionId, "<session>");
     if (event.type === "session_branched") names.set(event.branchId, `<branch ${++branches}>`);
   }

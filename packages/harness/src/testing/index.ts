@@ -1,4 +1,4 @@
-/** What a test of an agent needs, offline. */
+/** The testing kit: tests of agents without a network. */
 export {
   call,
   createFakeClock,

@@ -1,5 +1,5 @@
 /**
- * What every store of a log must do, wherever it keeps its bytes, as cases for any test runner:
+ * The contract of every `LogStore`, as cases for any test runner:
  *
  *     for (const { name, run } of storeContract("my store", create)) test(name, run);
  */
@@ -11,10 +11,10 @@ export interface StoreContractCase {
   run: () => Promise<void>;
 }
 
-/** `create` makes a store for the log of this name; several may be made for the same log, and all see the same bytes. */
+/** `create` returns a store for the log of this name. All stores of the same log must see the same bytes. */
 export function storeContract(name: string, create: (log: string) => LogStore): StoreContractCase[] {
   const cases: StoreContractCase[] = [];
-  /** Each case has a log of its own, and all stores are closed when it ends. */
+  /** Each case has its own log, and all its stores are closed when it ends. */
   const add = (law: string, run: (open: () => LogStore) => Promise<void>) => {
     const log = `case-${cases.length + 1}`;
     const opened: LogStore[] = [];
@@ -33,7 +33,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     cases.push({ name: `${name}: ${law}`, run: runAndClose });
   };
 
-  add("a log that nobody has written to is not there, and costs nothing to hold", async (open) => {
+  add("a log does not exist before the first append, but its lease can be acquired", async (open) => {
     const store = open();
     assert.ok(store.name.length > 0);
     assert.equal(await store.stat(), undefined);
@@ -44,7 +44,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     assert.equal(await open().stat(), undefined);
   });
 
-  add("what was appended is there, for this store and for the next, with and without sync", async (open) => {
+  add("appended bytes are read by this store and the next, with and without sync", async (open) => {
     const store = open();
     await store.acquire();
     assert.deepEqual(await append(store, "one\n", 0), { kind: "appended", position: 4 });
@@ -59,7 +59,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     assert.equal(await getText(next), "one\nzwö\nthree\n");
   });
 
-  add("any range can be read, and behind the end there is nothing", async (open) => {
+  add("any range can be read, and there is nothing after the end", async (open) => {
     const store = open();
     await append(store, "0123456789\n", 0);
     for (const [from, length, expected] of [
@@ -74,7 +74,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     }
   });
 
-  add("bytes that were read, and bytes that were appended, are nobody else's", async (open) => {
+  add("buffers that were read or appended are not shared with the caller", async (open) => {
     const store = open();
     const bytes = Buffer.from("mine\n");
     await store.append(bytes, { position: 0, sync: false });
@@ -84,7 +84,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     assert.equal(await getText(store), "mine\n");
   });
 
-  add("a megabyte goes in and comes out in one piece", async (open) => {
+  add("a megabyte is appended and read at once", async (open) => {
     const store = open();
     const bytes = Buffer.alloc(1024 * 1024, "0123456789abcdef");
     assert.equal((await store.append(bytes, { position: 0, sync: true })).kind, "appended");
@@ -93,28 +93,28 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
   });
 
   for (const position of [0, 3, 5, 1000]) {
-    add(`who expects the end at ${position} when it is at 4 has been overtaken, and stays so`, async (open) => {
+    add(`an append at ${position} to a log of 4 bytes is overtaken, and so are all later appends`, async (open) => {
       await append(open(), "one\n", 0);
       const store = open();
       await store.read(0, 4);
       const outcome = await append(store, "two\n", position);
       assert.equal(outcome.kind, "overtaken");
-      assert.ok(outcome.kind === "overtaken" && outcome.reason.length > 0, "it says why");
+      assert.ok(outcome.kind === "overtaken" && outcome.reason.length > 0, "the outcome has a reason");
       assert.equal((await append(store, "two\n", 4)).kind, "overtaken");
       assert.equal(await getText(open()), "one\n");
     });
   }
 
-  add("who writes behind another's back is found out, and keeps what they wrote", async (open) => {
+  add("a write by another store is detected and kept", async (open) => {
     const holder = open();
     await holder.acquire();
     await append(holder, "one\n", 0);
-    assert.equal((await append(open(), "thief\n", 4)).kind, "appended");
+    assert.equal((await append(open(), "other\n", 4)).kind, "appended");
     assert.equal((await append(holder, "two\n", 4)).kind, "overtaken");
-    assert.equal(await getText(open()), "one\nthief\n");
+    assert.equal(await getText(open()), "one\nother\n");
   });
 
-  add("of two who begin the same log, one does", async (open) => {
+  add("of two stores that begin the same log, one succeeds", async (open) => {
     const stores = [open(), open()];
     const kinds = [];
     for (const store of stores) {
@@ -126,34 +126,37 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     assert.equal(await getText(open()), "begun\n");
   });
 
-  add("one may write at a time; who comes second is told who, and comes in when the first has gone", async (open) => {
-    const first = open();
-    await append(first, "one\n", 0);
-    assert.equal((await first.acquire()).kind, "held");
-    assert.equal((await first.acquire()).kind, "held");
-    const second = open();
-    const busy = await second.acquire();
-    assert.equal(busy.kind, "busy");
-    assert.equal(busy.kind === "busy" && busy.holder.pid, process.pid);
-    await second.close();
-    assert.equal((await open().acquire()).kind, "busy");
-    await first.close();
-    const third = open();
-    assert.equal((await third.acquire()).kind, "held");
-    assert.equal((await append(third, "two\n", 4)).kind, "appended");
-  });
+  add(
+    "only one store holds the lease; the next one learns the holder, and acquires it after the first is closed",
+    async (open) => {
+      const first = open();
+      await append(first, "one\n", 0);
+      assert.equal((await first.acquire()).kind, "held");
+      assert.equal((await first.acquire()).kind, "held");
+      const second = open();
+      const busy = await second.acquire();
+      assert.equal(busy.kind, "busy");
+      assert.equal(busy.kind === "busy" && busy.holder.pid, process.pid);
+      await second.close();
+      assert.equal((await open().acquire()).kind, "busy");
+      await first.close();
+      const third = open();
+      assert.equal((await third.acquire()).kind, "held");
+      assert.equal((await append(third, "two\n", 4)).kind, "appended");
+    },
+  );
 
-  add("what is cut off is set aside, and the log goes on where it was cut", async (open) => {
+  add("bytes that are cut off are copied aside, and the log continues where it was cut", async (open) => {
     const store = open();
     await append(store, 'good\n{"torn', 0);
-    const aside = await store.cut(5);
-    assert.ok(aside.length > 0, "it says where the copy is");
+    const copy = await store.cut(5);
+    assert.ok(copy.length > 0, "it returns where the copy is");
     assert.equal((await store.stat())?.size, 5);
     assert.deepEqual(await append(store, "next\n", 5), { kind: "appended", position: 10 });
     assert.equal(await getText(open()), "good\nnext\n");
   });
 
-  add("a log that was cut down to nothing can be begun again", async (open) => {
+  add("a log that was cut to nothing can be begun again", async (open) => {
     const store = open();
     await append(store, "torn", 0);
     await store.acquire();
@@ -165,7 +168,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     assert.equal(await getText(next), "new\n");
   });
 
-  add("a log keeps its identity for as long as it is the same, whoever looks", async (open) => {
+  add("a log keeps its identity while it grows, for every store", async (open) => {
     const store = open();
     await append(store, "one\n", 0);
     const before = await store.stat();
@@ -177,7 +180,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     assert.ok(Number.isFinite(after?.modifiedMs));
   });
 
-  add("an index is what was written last, or nothing", async (open) => {
+  add("an index is the last that was written, or undefined", async (open) => {
     const store = open();
     await append(store, "one\n", 0);
     for (const text of ["first", "second"]) {
@@ -188,7 +191,7 @@ export function storeContract(name: string, create: (log: string) => LogStore): 
     assert.equal(await getText(store), "one\n");
   });
 
-  add("a closed store writes nothing any more, says so, and may be closed again", async (open) => {
+  add("a closed store refuses appends, and may be closed again", async (open) => {
     const store = open();
     await append(store, "one\n", 0);
     await store.close();

@@ -1,6 +1,6 @@
 /**
- * The contract of every surface: whatever happens in a session, the view that a surface ends with equals the host's. One
- * script of prompts, steering, a question, a denial, an abort, a branch, navigation, compaction, a cut and a resume.
+ * The contract of every surface: after each step, the view of the surface equals that of the host. The script has prompts,
+ * steering, an approval, a denial, an abort, a lost connection, a branch, a compaction and navigation.
  */
 import type { Approval, Command, CommandData, CommandName, View } from "@tau/protocol";
 import type { Host } from "../host/host.ts";
@@ -8,15 +8,15 @@ import type { Cursor } from "../host/hosted-session.ts";
 
 /** A surface under test, connected to one session of a host. */
 export interface ContractSurface {
-  /** Executes a command as a client of this surface would, and resolves with its data. */
+  /** Executes a command as a client of this surface does, and resolves with its data. */
   execute<Name extends CommandName>(command: Command<Name>): Promise<CommandData<Name>>;
-  /** The view that the surface draws from the events it got. */
+  /** The view that the surface has built from its events. */
   view(): View;
-  /** Where the surface stands in the stream of events. */
+  /** The position of the surface in the stream of events. */
   cursor(): Cursor;
-  /** Cuts the connection. Events that happen meanwhile are missed. */
+  /** Cuts the connection, so that the surface misses events. */
   disconnect(): void | Promise<void>;
-  /** Connects again, with the cursor from before the cut. */
+  /** Connects again, with the cursor from before. */
   reconnect(from: Cursor): void | Promise<void>;
   close(): void | Promise<void>;
 }
@@ -25,16 +25,16 @@ export interface SurfaceContractCase {
   host: Host;
   sessionId: string;
   connect: (host: Host, sessionId: string) => ContractSurface | Promise<ContractSurface>;
-  /** Called before a step that the model or a tool takes part in: queues what they do. */
+  /** Sets what the model does next. Called before each step that uses it. */
   script: (steps: readonly ContractStep[]) => void;
-  /** Resolves when the surface has got every event so far. */
+  /** Resolves when the surface has received every event so far. */
   settle: (surface: ContractSurface) => Promise<void>;
 }
 
 /** What the scripted model does next. */
 export type ContractStep =
   | { kind: "answer"; text: string }
-  /** Calls the tool `look`, which waits until `release` was called. */
+  /** Calls the tool `look`, which waits for `release`. */
   | { kind: "look" }
   /** Reads a file outside the workspace, so that the policy asks. */
   | { kind: "ask" };
@@ -60,14 +60,15 @@ export async function surfaceContract(
   const check = async (name: string) => {
     await hosted.session.waitForIdle();
     await settle(surface);
-    const [mine, theirs] = [surface.view(), hosted.view];
-    steps.push({ name, isEqual: JSON.stringify(mine) === JSON.stringify(theirs), surface: mine, host: theirs });
+    const [surfaceView, hostView] = [surface.view(), hosted.view];
+    const isEqual = JSON.stringify(surfaceView) === JSON.stringify(hostView);
+    steps.push({ name, isEqual, surface: surfaceView, host: hostView });
   };
   const waitFor = (isReached: () => boolean) =>
     new Promise<void>((resolve) => {
-      const end = hosted.subscribe(() => {
+      const unsubscribe = hosted.subscribe(() => {
         if (!isReached()) return;
-        queueMicrotask(() => end());
+        queueMicrotask(() => unsubscribe());
         resolve();
       });
     });
@@ -92,7 +93,7 @@ export async function surfaceContract(
       const [{ id: approvalId }] = hosted.view.live.approvals as [Approval];
       await surface.execute({ type: "approve", approvalId, decision });
       await asked;
-      await check(decision === "allow" ? "a question" : "a denial");
+      await check(decision === "allow" ? "an approval" : "a denial");
     }
 
     script([{ kind: "look" }]);
@@ -106,9 +107,9 @@ export async function surfaceContract(
     script([{ kind: "answer", text: "Cut." }]);
     const cursor = surface.cursor();
     await surface.disconnect();
-    await hosted.run("Said while nobody listened.", {});
+    await hosted.run("Sent while the surface is disconnected.", {});
     await surface.reconnect(cursor);
-    await check("a cut and a resume");
+    await check("a lost connection");
 
     const branched = await surface.execute({ type: "branch", entryId: leafId! });
     await check("a branch");

@@ -1,4 +1,4 @@
-/** A session for tests: no network, no waiting, nothing left behind. */
+/** Sessions for tests: no network, no waiting, and no files left behind. */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -20,43 +20,43 @@ import { createSequentialIds } from "./ids.ts";
 import { strictModel, type TestModel, type TestTurn } from "./script.ts";
 import { transcript, type TranscriptOptions } from "./transcript.ts";
 
-/** Every parameter of a session but the model, which is the script, and a few for tests. */
+/** All parameters of a session except the model, and some for tests. */
 export interface TestSessionParams extends Omit<AgentSessionParams, "model" | "clock"> {
-  /** Default: one that stands still. */
+  /** Default: a clock that stands still. */
   clock?: FakeClock;
-  /** Instead of `settingsManager`: settings in memory. */
+  /** Settings in memory, instead of `settingsManager`. */
   settings?: SettingsInput;
-  /** Files to begin with, by their path in `cwd`. */
+  /** Files to create, by their paths in `cwd`. */
   files?: Readonly<Record<string, string>>;
-  /** How the model is described, such as its `contextWindow`, and how fast it speaks. */
+  /** The properties of the model, such as its `contextWindow`. */
   scripted?: Omit<ScriptedModelOptions, "clock">;
-  /** Whether the clock goes on by itself while a retry is waited for. Default true. */
+  /** Whether the clock advances by itself while a retry is pending. Default true. */
   skipRetryDelays?: boolean;
 }
 
 export interface TestSession {
   readonly session: AgentSession;
-  /** What it was `asked`, how many turns are `left`, and `add` for more. */
+  /** `asked` holds the requests, `left` is the number of turns left, and `add` adds turns. */
   readonly model: TestModel;
   readonly clock: FakeClock;
-  /** A temporary directory of its own, unless one was given. */
+  /** Default: a temporary directory. */
   readonly cwd: string;
-  /** Everything that happened, in order. */
+  /** All events so far. */
   readonly events: readonly SessionEvent[];
-  /** The next event of this type. Each is given once, also one that came before it was asked for. */
+  /** The next event of this type. Each event is returned once, even if it came before this call. */
   until<Type extends SessionEvent["type"]>(type: Type): Promise<Extract<SessionEvent, { type: Type }>>;
-  /** As `session.prompt`; rejects when the model was asked something that the script was not written for. */
+  /** Like `session.prompt`, but rejects if the script did not expect a request. */
   prompt(text: string, options?: PromptOptions): Promise<PromptOutcome>;
-  /** Everything that happened as lines, with the session's own directories named. */
+  /** All events as lines, with names for the session's directories. */
   transcript(options?: TranscriptOptions): string[];
-  /** Ends the session and removes what was made for it. Rejects for a miss of the script that no `prompt` has told. */
+  /** Disposes of the session and removes its files. Rejects for an unexpected request that no `prompt` has reported. */
   dispose(): Promise<void>;
 }
 
 /**
- * A session in memory, in a temporary directory, with a model that says what `turns` say and a clock that stands still.
- * Settings, credentials, models and resources of the machine are not read. What waits for the clock, such as a tool that
- * is aborted and does not end, waits for `clock.advance`.
+ * A session in memory, with a temporary directory, a model that answers with `turns`, and a clock that stands still.
+ * Settings, credentials, models and resources of the machine are not read. Timers, such as that for a tool which does not
+ * end after an abort, fire with `clock.advance`.
  */
 export async function createTestSession(
   turns: readonly TestTurn[],
@@ -67,12 +67,12 @@ export async function createTestSession(
   const removeRoot = () => rm(root, { recursive: true, force: true });
   const cwd = resolve(rest.cwd ?? join(root, "work"));
   const agentDir = resolve(rest.agentDir ?? join(root, "agent"));
-  const shown = { cwd, names: { [agentDir]: "<agentDir>" } };
+  const defaultOptions = { cwd, names: { [agentDir]: "<agentDir>" } };
   const misses: HarnessError[] = [];
   const model = strictModel(turns, {
     ...scripted,
     clock,
-    lines: (messages) => transcript(messages, shown),
+    lines: (messages) => transcript(messages, defaultOptions),
     onMiss: (miss) => misses.push(miss),
   });
   const events: SessionEvent[] = [];
@@ -81,9 +81,21 @@ export async function createTestSession(
   try {
     await mkdir(cwd, { recursive: true });
     await writeFiles(cwd, files);
+    const { ids = createSequentialIds(), agentName, parentSessionId: parentId } = rest;
+    const home = { cwd, agentDir, home: root, ...(agentName !== undefined && { agentName }) };
+    const origin = { clock, ids, ...(parentId !== undefined && { parentId }) };
     session = await createAgentSession({
-      ...(await hermeticParts(rest, { root, cwd, agentDir, clock, settings })),
+      settingsManager: SettingsManager.inMemory(settings),
+      authStorage: AuthStorage.inMemory({}, { env: () => undefined, clock }),
+      modelRegistry: ModelRegistry.inMemory(),
+      ...rest,
+      resourceLoader: rest.resourceLoader ?? (await createResourceLoader(home)),
+      sessionManager: rest.sessionManager ?? (await SessionManager.inMemory(cwd, origin)),
       model,
+      cwd,
+      agentDir,
+      clock,
+      ids,
     });
   } catch (error) {
     model.dispose();
@@ -93,7 +105,7 @@ export async function createTestSession(
   session.onSessionEvent((event) => {
     events.push(event);
     arrivals.add(event);
-    // The wait begins right after this event, and the clock looks for it a moment later.
+    // The retry sets its timer right after this event, and `advance` fires it a moment later.
     if (event.type === "retry_scheduled" && skipRetryDelays) void clock.advance(event.delayMs);
   });
   const throwMiss = () => {
@@ -112,7 +124,8 @@ export async function createTestSession(
       throwMiss();
       return outcome;
     },
-    transcript: (options) => transcript(events, { ...shown, ...options, names: { ...shown.names, ...options?.names } }),
+    transcript: (options) =>
+      transcript(events, { cwd, ...options, names: { ...defaultOptions.names, ...options?.names } }),
     async dispose() {
       await session.dispose();
       arrivals.close();
@@ -123,71 +136,37 @@ export async function createTestSession(
   };
 }
 
-type Wait = { resolve: (event: SessionEvent) => void; reject: (error: HarnessError) => void };
+interface Wait {
+  type: SessionEvent["type"];
+  resolve: (event: SessionEvent) => void;
+  reject: (error: HarnessError) => void;
+}
 
-/** Events in the order they come, for whoever waits for one of a type. */
+/** Returns each event once, in the order in which they come. */
 function createArrivals() {
-  const arrived = new Map<string, SessionEvent[]>();
-  const waits = new Map<string, Wait[]>();
-  const toList = <T>(lists: Map<string, T[]>, type: string): T[] => {
-    const list = lists.get(type) ?? [];
-    lists.set(type, list);
-    return list;
-  };
+  const untaken: SessionEvent[] = [];
+  const waits: Wait[] = [];
   return {
     add(event: SessionEvent): void {
-      const wait = waits.get(event.type)?.shift();
-      if (wait) wait.resolve(event);
-      else toList(arrived, event.type).push(event);
+      const index = waits.findIndex(({ type }) => type === event.type);
+      if (index < 0) untaken.push(event);
+      else waits.splice(index, 1)[0]!.resolve(event);
     },
     next<Type extends SessionEvent["type"]>(type: Type): Promise<Extract<SessionEvent, { type: Type }>> {
-      type Wanted = Extract<SessionEvent, { type: Type }>;
-      const event = arrived.get(type)?.shift();
-      if (event) return Promise.resolve(event as Wanted);
-      const coming = new Promise<Wanted>((resolve, reject) => {
-        toList(waits, type).push({ resolve: (one) => resolve(one as Wanted), reject });
+      const index = untaken.findIndex((event) => event.type === type);
+      const next = new Promise<SessionEvent>((resolve, reject) => {
+        if (index < 0) waits.push({ type, resolve, reject });
+        else resolve(untaken.splice(index, 1)[0]!);
       });
-      // Who has stopped waiting does not need to hear that it never came.
-      coming.catch(() => undefined);
-      return coming;
+      // A rejection that no test waits for any more is ignored.
+      next.catch(() => undefined);
+      return next as Promise<Extract<SessionEvent, { type: Type }>>;
     },
     close(): void {
-      for (const [type, list] of waits) {
-        const error = new HarnessError("closed", `The session was disposed of, and no event ${type} had come.`);
-        for (const { reject } of list.splice(0)) reject(error);
+      for (const { type, reject } of waits.splice(0)) {
+        reject(new HarnessError("closed", `The session was disposed of before an event ${type}.`));
       }
     },
-  };
-}
-
-interface Ground {
-  root: string;
-  cwd: string;
-  agentDir: string;
-  clock: FakeClock;
-  settings: SettingsInput | undefined;
-}
-
-/** What a session would else read from the machine it is on. */
-async function hermeticParts(
-  params: Omit<AgentSessionParams, "model">,
-  { root, cwd, agentDir, clock, settings }: Ground,
-): Promise<AgentSessionParams> {
-  const { ids = createSequentialIds(), agentName, parentSessionId: parentId } = params;
-  const home = { cwd, agentDir, home: root, ...(agentName !== undefined && { agentName }) };
-  return {
-    settingsManager: SettingsManager.inMemory(settings),
-    authStorage: AuthStorage.inMemory({}, { env: () => undefined, clock }),
-    modelRegistry: ModelRegistry.inMemory(),
-    resourceLoader: params.resourceLoader ?? (await createResourceLoader(home)),
-    sessionManager:
-      params.sessionManager ??
-      (await SessionManager.inMemory(cwd, { clock, ids, ...(parentId !== undefined && { parentId }) })),
-    ...params,
-    cwd,
-    agentDir,
-    clock,
-    ids,
   };
 }
 

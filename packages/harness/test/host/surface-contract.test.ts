@@ -97,10 +97,10 @@ test.each([
   expect(steps.map(({ name }) => name)).toEqual([
     "a prompt",
     "steering",
-    "a question",
+    "an approval",
     "a denial",
     "an abort",
-    "a cut and a resume",
+    "a lost connection",
     "a branch",
     "a compaction",
     "navigation",
