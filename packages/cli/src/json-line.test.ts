@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { jsonLine } from "./json-line.ts";
 
-test("a tree that is deeper than the stack is written as a shallow one would be", () => {
+test("a tree that is deeper than the stack is written like a shallow one", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       let deep: unknown = value;

@@ -11,7 +11,7 @@ const run = async (args: string[]) => {
   return await runIn({ directory, agentDir: directory }, args);
 };
 
-test("the version is the package's", async () => {
+test("the version is that of the package", async () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "..", "package.json"), "utf8"));
   expect(version).toBe(manifest.version);
   expect(await run(["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
@@ -36,17 +36,20 @@ test.each([
 });
 
 test.each(["hello", "confirm", "heal", "summarise", "sessionless"])(
-  "%s alone is no misspelled command",
+  "%s alone is not taken for a misspelled command",
   async (word) => {
     expect((await run([word])).err).not.toContain("no command");
   },
 );
 
-test.each(["dem", "demoo", "dmeo", "demi", "sesions", "modles", "doctr", "hepl"])("%s is one", async (word) => {
-  expect((await run([word])).err).toContain("no command");
-});
+test.each(["dem", "demoo", "dmeo", "demi", "sesions", "modles", "doctr", "hepl"])(
+  "%s is taken for a misspelled command",
+  async (word) => {
+    expect((await run([word])).err).toContain("no command");
+  },
+);
 
-test("what the system refuses is said in a sentence with the path and the reason", async () => {
+test("an error of the system is reported in a sentence with the path and the reason", async () => {
   const directory = await temporaryDirectory();
   const file = join(directory, "sessions");
   writeFileSync(file, "no directory");

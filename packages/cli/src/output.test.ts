@@ -2,8 +2,8 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { Output } from "./output.ts";
 
-/** A reader that takes nothing, behind a descriptor that is not there. */
-function stuck() {
+/** An output whose reader reads nothing, and whose descriptor does not exist. */
+function createStuckOutput() {
   let broken = 0;
   const stream = new Writable({ write: () => {} });
   const output = new Output({ fd: -1, stream: () => stream, onBroken: () => broken++ });
@@ -12,8 +12,8 @@ function stuck() {
 
 const megabyte = "x".repeat(1024 ** 2);
 
-test("what waits for a reader that has stopped is bounded, and said", () => {
-  const { output, stream, broken } = stuck();
+test("output for a reader that has stopped reading is limited, and the reason is reported", () => {
+  const { output, stream, broken } = createStuckOutput();
   for (let written = 0; written < 200; written++) {
     output.write(megabyte);
     output.flush();
@@ -23,8 +23,8 @@ test("what waits for a reader that has stopped is bounded, and said", () => {
   expect(output.failure).toContain("stopped reading");
 });
 
-test("one record may be as large as it is", () => {
-  const { output, broken } = stuck();
+test("a single record may have any size", () => {
+  const { output, broken } = createStuckOutput();
   output.write(megabyte.repeat(100));
   output.flush();
   expect(broken()).toBe(0);

@@ -8,7 +8,7 @@ const io = (out: boolean, columns = 40, colour = false) =>
 
 const columns = [{ title: "A" }, { title: "B", align: "right" as const }, { title: "C", shrinks: true as const }];
 
-test("columns are as wide as what is in them, numbers are at the right, nothing trails", () => {
+test("columns fit their content, numbers are right-aligned, and no line ends in spaces", () => {
   const text = tableText(
     columns,
     [
@@ -20,7 +20,7 @@ test("columns are as wide as what is in them, numbers are at the right, nothing 
   expect(text).toBe("A        B  C\none      1  x\nthree  100\n");
 });
 
-test("on a terminal no line is wider than it, whatever is written; elsewhere nothing is cut", () => {
+test("on a terminal no line is wider than it; in other output nothing is cut", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 80 }), { minLength: 1 }), (texts) => {
       const rows = texts.map((text) => ["id", "1", text]);
@@ -32,7 +32,7 @@ test("on a terminal no line is wider than it, whatever is written; elsewhere not
   );
 });
 
-test("what is cut is the beginning of the text, and fits", () => {
+test("a cut text is the beginning of the text, and fits", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 20 }), (text, width) => {
       const cut = cutTo(text, width);
@@ -48,12 +48,12 @@ test("wide letters take two cells, and marks none", () => {
   expect(cutTo("日本語", 5)).toBe("日本…");
 });
 
-test("colours are only where they are shown, and do not count as width", () => {
+test("output without colours contains no escape sequences", () => {
   const rows = [[{ text: "ok", colour: "green" as const }, "1", "x"]];
   expect(tableText(columns, rows, io(false))).not.toContain("\u001b");
 });
 
-test("a tree draws its branches; with chains only these are indented", () => {
+test("a tree is indented at each level, and with flattened chains only at branches", () => {
   const leaf = (text: string) => ({ text, children: [] });
   const tree = [{ text: "a", children: [{ text: "b", children: [leaf("c"), leaf("d")] }] }, leaf("e")];
   expect(treeText(tree, io(false))).toBe("a\n└─ b\n   ├─ c\n   └─ d\ne\n");

@@ -55,8 +55,8 @@ export async function createModelWorkspace(
   return { directory, agentDir, server };
 }
 
-export const says = (words: string): WireReply => ({ kind: "answer", answer: { content: [text(words)] } });
-export const calls = (name: string, args: Record<string, unknown> = {}): WireReply => ({
+export const textReply = (content: string): WireReply => ({ kind: "answer", answer: { content: [text(content)] } });
+export const toolReply = (name: string, args: Record<string, unknown> = {}): WireReply => ({
   kind: "answer",
   answer: { content: [call(name, args)] },
 });

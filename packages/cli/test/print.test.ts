@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
 import type { WireReply } from "@tau/ai/testing";
-import { call, calls, createModelWorkspace, run, says, temporaryDirectory, text } from "./kit.ts";
+import { call, toolReply, createModelWorkspace, run, textReply, temporaryDirectory, text } from "./kit.ts";
 
-test("the answer alone goes to standard output", async () => {
-  const workspace = await createModelWorkspace([says("Four.")]);
+test("only the answer is written to standard output", async () => {
+  const workspace = await createModelWorkspace([textReply("Four.")]);
   expect(await run(workspace, ["-p", "What is two and two?"])).toEqual({
     code: exitCodes.done,
     out: "Four.\n",
@@ -16,11 +16,11 @@ test("the answer alone goes to standard output", async () => {
 });
 
 test("standard input and files become part of the prompt, and nothing in them is expanded", async () => {
-  const workspace = await createModelWorkspace([says("Seen.")]);
+  const workspace = await createModelWorkspace([textReply("Seen.")]);
   await writeFile(join(workspace.directory, "a.txt"), "apples");
   await writeFile(join(workspace.directory, "secret.txt"), "pears");
-  const ran = await run(workspace, ["-p", "@a.txt", "Compare."], { input: "piped: @secret.txt" });
-  expect(ran).toMatchObject({ code: exitCodes.done, out: "Seen.\n" });
+  const result = await run(workspace, ["-p", "@a.txt", "Compare."], { input: "piped: @secret.txt" });
+  expect(result).toMatchObject({ code: exitCodes.done, out: "Seen.\n" });
   const sent = JSON.stringify(workspace.server.requests[0]?.body);
   for (const part of ["Compare.", "apples", "piped: @secret.txt"]) expect(sent).toContain(part);
   expect(sent).not.toContain("pears");
@@ -30,18 +30,18 @@ test("standard input and files become part of the prompt, and nothing in them is
   });
 });
 
-test("a pipe or a device is no file, is not waited for, and is told so in one line; a directory is listed", async () => {
-  const workspace = await createModelWorkspace([says("Seen.")]);
+test("a pipe or a device as a file is refused at once, and a directory is listed", async () => {
+  const workspace = await createModelWorkspace([textReply("Seen.")]);
   const pipe = join(workspace.directory, "pipe");
   execFileSync("mkfifo", [pipe]);
   const advice = "Pipe its output to standard input, or save it to a file.";
-  for (const [given, what] of [
+  for (const [path, kind] of [
     [pipe, "a pipe"],
     ["/dev/null", "a device"],
     ["/dev/zero", "a device"],
   ] as const) {
-    const { code, err } = await run(workspace, ["-p", `@${given}`, "Hi"]);
-    expect({ code, err }).toEqual({ code: exitCodes.usage, err: `tau: ${given} is ${what}, not a file. ${advice}\n` });
+    const { code, err } = await run(workspace, ["-p", `@${path}`, "Hi"]);
+    expect({ code, err }).toEqual({ code: exitCodes.usage, err: `tau: ${path} is ${kind}, not a file. ${advice}\n` });
   }
   await mkdir(join(workspace.directory, "fruit"));
   await writeFile(join(workspace.directory, "fruit", "apples.txt"), "");
@@ -49,7 +49,7 @@ test("a pipe or a device is no file, is not waited for, and is told so in one li
   expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("apples.txt");
 });
 
-test("what is no text, an empty key and a message that looks like a file are refused, with what to do", async () => {
+test("binary input, an empty key and a message that looks like a file are refused, with advice", async () => {
   const workspace = await createModelWorkspace([]);
   const refused = async (args: string[], input?: string) => {
     const { code, out, err } = await run(workspace, args, input === undefined ? {} : { input });
@@ -67,32 +67,32 @@ test("what is no text, an empty key and a message that looks like a file are ref
   );
 });
 
-test("who has no key, or a wrong one, is told how to store one", async () => {
+test("a missing or wrong key is reported with the command that stores one", async () => {
   const workspace = await createModelWorkspace([{ kind: "status", status: 401 }]);
   const missing = await run(workspace, ["--model", "openai/gpt-5", "-p", "Hi"]);
   expect(missing.err).toMatch(/^tau: There is no API key for openai\. .* tau auth login openai\n$/);
   expect((await run(workspace, ["-p", "Hi"])).err).toMatch(/ tau auth login acme\n$/);
 });
 
-test("a message that is empty says nothing, and one that goes along with nothing is refused", async () => {
-  const workspace = await createModelWorkspace([says("Hello.")]);
+test("empty messages are left out, and a prompt of nothing else is refused", async () => {
+  const workspace = await createModelWorkspace([textReply("Hello.")]);
   expect(await run(workspace, ["-p", "", "Hi", " "])).toMatchObject({ code: 0, out: "Hello.\n" });
   expect(workspace.server.requests).toHaveLength(1);
   expect(await run(workspace, ["-p", ""])).toMatchObject({ code: exitCodes.usage, out: "" });
 });
 
-test("a prompt comes from a pipe as from a file", async () => {
-  const workspace = await createModelWorkspace([says("Aye.")]);
+test("a system prompt is read from a pipe as from a file", async () => {
+  const workspace = await createModelWorkspace([textReply("Aye.")]);
   const pipe = join(workspace.directory, "pipe");
   execFileSync("mkfifo", [pipe]);
-  const ran = run(workspace, ["-p", "Hi", "--system-prompt", "pipe"]);
+  const result = run(workspace, ["-p", "Hi", "--system-prompt", "pipe"]);
   await writeFile(pipe, "Talk like a pirate.");
-  expect(await ran).toMatchObject({ code: 0, out: "Aye.\n" });
+  expect(await result).toMatchObject({ code: 0, out: "Aye.\n" });
   expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("Talk like a pirate.");
 });
 
-test("--session-id of another directory is refused, although both have the same name among the sessions", async () => {
-  const workspace = await createModelWorkspace([says("One.")]);
+test("--session-id of another directory is refused, even if both share a session directory", async () => {
+  const workspace = await createModelWorkspace([textReply("One.")]);
   const [first, second] = [join(workspace.directory, "p", "q"), join(workspace.directory, "p-q")];
   for (const directory of [first, second]) await mkdir(directory, { recursive: true });
   const args = ["-p", "Hi", "--session-id", "job"];
@@ -104,11 +104,11 @@ test("--session-id of another directory is refused, although both have the same 
   expect(workspace.server.requests).toHaveLength(1);
 });
 
-test("tools work, and the session goes on with --continue", async () => {
+test("tools work, and --continue continues the session", async () => {
   const workspace = await createModelWorkspace([
-    calls("write", { path: "b.txt", content: "bread" }),
-    says("Written."),
-    says("b.txt."),
+    toolReply("write", { path: "b.txt", content: "bread" }),
+    textReply("Written."),
+    textReply("b.txt."),
   ]);
   expect(await run(workspace, ["-p", "Write b.txt."])).toMatchObject({ code: 0, out: "Written.\n" });
   expect(await readFile(join(workspace.directory, "b.txt"), "utf8")).toBe("bread");
@@ -116,32 +116,32 @@ test("tools work, and the session goes on with --continue", async () => {
   expect(JSON.stringify(workspace.server.requests[2]?.body)).toContain("Write b.txt.");
 });
 
-test("--no-session keeps nothing", async () => {
-  const workspace = await createModelWorkspace([says("Hi.")]);
+test("--no-session saves nothing", async () => {
+  const workspace = await createModelWorkspace([textReply("Hi.")]);
   await run(workspace, ["--no-session", "-p", "Hi"]);
   expect(await readdir(workspace.agentDir)).not.toContain("sessions");
 });
 
-test("limits end a run with a clear line and code 1", async () => {
-  const workspace = await createModelWorkspace([calls("ls"), calls("ls"), says("never")]);
+test("a limit stops a run with one line and exit code 1", async () => {
+  const workspace = await createModelWorkspace([toolReply("ls"), toolReply("ls"), textReply("never")]);
   const { code, err } = await run(workspace, ["--max-turns", "2", "-p", "Look for ever."]);
   expect(code).toBe(exitCodes.failed);
   expect(err).toBe("tau: the run reached its limit of turns.\n");
 });
 
-test("what the policy denies is said, and has its code", async () => {
+test("a tool call that the policy denies is reported, and has its own exit code", async () => {
   const outside = await temporaryDirectory();
-  const workspace = await createModelWorkspace([calls("read", { path: "/etc/hostname" }), says("I may not.")]);
+  const workspace = await createModelWorkspace([toolReply("read", { path: "/etc/hostname" }), textReply("I may not.")]);
   expect(outside).not.toBe(workspace.directory);
-  const ran = await run(workspace, ["-p", "Read it."]);
-  expect(ran).toMatchObject({ code: exitCodes.denied, out: "I may not.\n" });
-  expect(ran.err).toContain("the policy denied 1 tool call.");
+  const result = await run(workspace, ["-p", "Read it."]);
+  expect(result).toMatchObject({ code: exitCodes.denied, out: "I may not.\n" });
+  expect(result.err).toContain("the policy denied 1 tool call.");
 });
 
-test("a provider that fails is one line, and the session is intact", async () => {
+test("an error of the provider is one line, and the session can be continued", async () => {
   const workspace = await createModelWorkspace([
     { kind: "status", status: 401, body: '{"error":{"message":"no such key"}}' },
-    says("ok"),
+    textReply("ok"),
   ]);
   const failed = await run(workspace, ["-p", "Hi"]);
   expect(failed.code).toBe(exitCodes.failed);
@@ -149,7 +149,7 @@ test("a provider that fails is one line, and the session is intact", async () =>
   expect(await run(workspace, ["-c", "-p", "Again"])).toMatchObject({ code: 0, out: "ok\n" });
 });
 
-test("nothing to say on a terminal shows the help; mistakes are answered with the nearest", async () => {
+test("no arguments on a terminal show the help, and mistakes get a suggestion", async () => {
   const workspace = await createModelWorkspace([]);
   expect((await run(workspace, [])).out).toContain("Usage: tau");
   expect(await run(workspace, ["--thinkng", "low", "-p", "hi"])).toMatchObject({
@@ -160,16 +160,16 @@ test("nothing to say on a terminal shows the help; mistakes are answered with th
   expect((await run(workspace, ["dmeo"])).err).toContain("Did you mean demo?");
 });
 
-test("without a model: five lines that say how to connect one", async () => {
+test("without a model, five lines say how to connect one", async () => {
   const directory = await temporaryDirectory();
-  const ran = await run({ directory, agentDir: join(directory, "none") }, ["-p", "Hi"]);
-  expect(ran.code).toBe(exitCodes.failed);
-  expect(ran.err.trim().split("\n")).toHaveLength(5);
-  expect(ran.err).toContain("tau demo");
+  const result = await run({ directory, agentDir: join(directory, "none") }, ["-p", "Hi"]);
+  expect(result.code).toBe(exitCodes.failed);
+  expect(result.err.trim().split("\n")).toHaveLength(5);
+  expect(result.err).toContain("tau demo");
 });
 
-test("--system-prompt and --append-system-prompt take a text or a file, --tools chooses", async () => {
-  const workspace = await createModelWorkspace([says("ok")]);
+test("--system-prompt and --append-system-prompt take a text or a file, and --tools selects tools", async () => {
+  const workspace = await createModelWorkspace([textReply("ok")]);
   await writeFile(join(workspace.directory, "prompt.md"), "You are a parrot.");
   const flags = ["--system-prompt", "prompt.md", "--append-system-prompt", "Be loud.", "--tools", "read,grep"];
   await run(workspace, [...flags, "-p", "Hi"]);
@@ -179,8 +179,8 @@ test("--system-prompt and --append-system-prompt take a text or a file, --tools 
   expect(body.tools).toHaveLength(2);
 });
 
-test("JSON mode: the header, then one event a line, and nothing else", async () => {
-  const workspace = await createModelWorkspace([says("A\u2028line.")]);
+test("JSON mode writes the header, then one event per line, and nothing else", async () => {
+  const workspace = await createModelWorkspace([textReply("A\u2028line.")]);
   const { code, out } = await run(workspace, ["--mode", "json", "-p", "Hi"]);
   expect(code).toBe(0);
   const lines = out.trimEnd().split("\n");
@@ -190,8 +190,8 @@ test("JSON mode: the header, then one event a line, and nothing else", async () 
   expect(records.flatMap(({ type, delta }) => (type === "text_delta" ? delta : [])).join("")).toBe("A\u2028line.");
 });
 
-test("--resume asks on a terminal which session is meant, and says so where nobody can be asked", async () => {
-  const workspace = await createModelWorkspace([says("one"), says("two"), says("three")]);
+test("--resume asks for a session on a terminal, and fails without one", async () => {
+  const workspace = await createModelWorkspace([textReply("one"), textReply("two"), textReply("three")]);
   await run(workspace, ["-p", "The first."]);
   await run(workspace, ["-p", "The second."]);
   const chosen = await run(workspace, ["--resume", "-p", "Go on."], {
@@ -208,26 +208,26 @@ test("--resume asks on a terminal which session is meant, and says so where nobo
   const wrong = await run(workspace, ["--resume", "-p", "Go on."], { input: "99\n", terminal });
   expect(wrong.code).toBe(exitCodes.usage);
   expect(wrong.err).toMatch(/\ntau: No session of the list was chosen\. Answer with a number or an id\.\n$/);
-  const nobody = await run(workspace, ["--resume", "-p", "Go on."]);
-  expect(nobody).toMatchObject({ code: exitCodes.usage });
-  expect(nobody.err).toContain("--session ID");
+  const withoutTerminal = await run(workspace, ["--resume", "-p", "Go on."]);
+  expect(withoutTerminal).toMatchObject({ code: exitCodes.usage });
+  expect(withoutTerminal.err).toContain("--session ID");
 });
 
-test("what was said before a call or a failure is no answer, and a silent answer is not shown", async () => {
+test("text before a tool call or a failure is not an answer, and a silent answer is not shown", async () => {
   const half: WireReply = { kind: "answer", answer: { content: [text("Looking."), call("ls", {})] } };
   const workspace = await createModelWorkspace([
     half,
     half,
     { kind: "status", status: 401, body: "no" },
-    says("HEARTBEAT_OK"),
+    textReply("HEARTBEAT_OK"),
   ]);
   expect(await run(workspace, ["--max-turns", "1", "-p", "Look."])).toMatchObject({ code: 1, out: "" });
   expect(await run(workspace, ["-p", "Look."])).toMatchObject({ code: 1, out: "" });
   expect(await run(workspace, ["-p", "Anything?"])).toMatchObject({ code: 0, out: "" });
 });
 
-test("nothing said is a mistake, and asks nobody", async () => {
-  const workspace = await createModelWorkspace([says("never")]);
+test("an empty prompt is a usage error, and no model is asked", async () => {
+  const workspace = await createModelWorkspace([textReply("never")]);
   for (const [args, options] of [
     [["-p", ""], {}],
     [["-p"], { input: "" }],
@@ -237,45 +237,45 @@ test("nothing said is a mistake, and asks nobody", async () => {
   expect(workspace.server.requests).toHaveLength(0);
 });
 
-test("a default model that cannot be used is said, and no other one takes its place", async () => {
-  const workspace = await createModelWorkspace([says("never")]);
+test("a default model that cannot be used is reported, and no other model is used instead", async () => {
+  const workspace = await createModelWorkspace([textReply("never")]);
   await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify({ defaultModel: "acme/typo-of-it" }));
-  const ran = await run(workspace, ["-p", "Hi"]);
-  expect(ran.code).toBe(exitCodes.failed);
-  expect(ran.err).toContain("The model that the settings ask for cannot be used.");
+  const result = await run(workspace, ["-p", "Hi"]);
+  expect(result.code).toBe(exitCodes.failed);
+  expect(result.err).toContain("The model that the settings ask for cannot be used.");
   await writeFile(join(workspace.agentDir, "models.json"), "{ damaged");
   expect((await run(workspace, ["--model", "acme/small", "-p", "Hi"])).err).toContain("models.json");
   expect(workspace.server.requests).toHaveLength(0);
 });
 
-test("a key that a server repeats is shown nowhere, and stored nowhere", async () => {
-  const key = "sk-told-again-0123456789";
+test("a key in the answer of a server is neither shown nor stored", async () => {
+  const key = "sk-repeated-0123456789";
   const workspace = await createModelWorkspace([
     { kind: "status", status: 401, body: JSON.stringify({ error: { message: `Wrong key: ${key}` } }) },
   ]);
-  const ran = await run(workspace, ["--api-key", key, "--mode", "json", "-p", "Hi"]);
-  expect(ran.err).toContain("Wrong key: …");
-  expect(ran.out + ran.err).not.toContain(key);
+  const result = await run(workspace, ["--api-key", key, "--mode", "json", "-p", "Hi"]);
+  expect(result.err).toContain("Wrong key: …");
+  expect(result.out + result.err).not.toContain(key);
   const [folder] = await readdir(join(workspace.agentDir, "sessions"));
   const [file] = await readdir(join(workspace.agentDir, "sessions", folder!));
   expect(await readFile(join(workspace.agentDir, "sessions", folder!, file!), "utf8")).not.toContain(key);
 });
 
-test("what flags leave out is no news, what they name and is not there is a mistake", async () => {
-  const workspace = await createModelWorkspace([says("ok"), says("ok"), says("ok")]);
+test("tools that flags leave out are not reported, and names that do not exist are usage errors", async () => {
+  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok"), textReply("ok")]);
   expect(await run(workspace, ["--tools", "read", "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
   expect(await run(workspace, ["--no-tools", "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
-  const left = [
+  const flags = [
     "--tools",
     "read",
     "--exclude-tools",
     "bash,hashline_patch,session_branch",
     "--models",
-    "nobody/*,small",
+    "unknown/*,small",
   ];
-  expect(await run(workspace, [...left, "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
+  expect(await run(workspace, [...flags, "-p", "Hi"])).toEqual({ code: 0, out: "ok\n", err: "" });
   for (const args of [
-    ["--skill", "/no/such/place", "-p", "Hi"],
+    ["--skill", "/no/such/directory", "-p", "Hi"],
     ["--tools", "read", "--no-tools", "-p", "Hi"],
     ["-n", "-p", "Hi"],
     ["--max-turns", "0.5", "-p", "Hi"],
@@ -284,8 +284,8 @@ test("what flags leave out is no news, what they name and is not there is a mist
   }
 });
 
-test("a file that is no session is refused, and nothing is left beside it", async () => {
-  const workspace = await createModelWorkspace([says("never")]);
+test("a file that is not a session is refused, and nothing is left beside it", async () => {
+  const workspace = await createModelWorkspace([textReply("never")]);
   const notes = join(workspace.directory, "notes.txt");
   await writeFile(notes, "These are notes.\n");
   for (const flag of ["--session", "--fork"]) {
@@ -294,25 +294,25 @@ test("a file that is no session is refused, and nothing is left beside it", asyn
   expect(await readdir(workspace.directory)).toEqual([".agent", "notes.txt"]);
 });
 
-test("a name that fits nothing, or too much, is a mistake, whatever it names", async () => {
-  const workspace = await createModelWorkspace([says("One."), says("Two.")]);
+test("a name that fits nothing, or more than one thing, is a usage error", async () => {
+  const workspace = await createModelWorkspace([textReply("One."), textReply("Two.")]);
   for (const id of ["same-1", "same-2"]) await run(workspace, ["--session-id", id, "-p", "Hi"]);
-  const named: [args: string[], said: string][] = [
-    [["--session", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
+  const cases: [args: string[], message: string][] = [
+    [["--session", "unknown", "-p", "Hi"], 'tau: There is no session "unknown".'],
     [["--session", "same", "-p", "Hi"], 'tau: "same" matches several sessions: same-'],
-    [["--fork", "nobody", "-p", "Hi"], 'tau: There is no session "nobody".'],
-    [["--model", "nobody/nothing", "-p", "Hi"], 'tau: There is no model "nobody/nothing".'],
+    [["--fork", "unknown", "-p", "Hi"], 'tau: There is no session "unknown".'],
+    [["--model", "unknown/nothing", "-p", "Hi"], 'tau: There is no model "unknown/nothing".'],
     [["--exclude-tools", "Bash", "-p", "Hi"], 'tau: There is no tool "Bash". Did you mean "bash"?'],
-    [["--models", "nobody/*", "-p", "Hi"], 'tau: No model matches "nobody/*".'],
+    [["--models", "unknown/*", "-p", "Hi"], 'tau: No model matches "unknown/*".'],
     [["-p", "@nowhere"], "tau: There is no file nowhere."],
     [["sessions", "branch", "same-1", "--from", "nowhere"], "tau sessions: The session same-1 has no entry"],
-    [["auth", "login", "nobody"], 'tau auth: There is no provider "nobody".'],
+    [["auth", "login", "unknown"], 'tau auth: There is no provider "unknown".'],
     [["config", "get", "nothing"], 'tau config: There is no setting "nothing".'],
   ];
-  for (const [args, said] of named) {
+  for (const [args, message] of cases) {
     const { code, out, err } = await run(workspace, args);
     expect({ code, out }, args.join(" ")).toEqual({ code: exitCodes.usage, out: "" });
-    expect(err).toContain(said);
+    expect(err).toContain(message);
     expect(err.trimEnd().split("\n")).toHaveLength(1);
   }
 });

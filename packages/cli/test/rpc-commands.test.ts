@@ -1,21 +1,21 @@
-/** Every command once, by what it brings about and not only by what it answers. */
+/** One case for each command, which checks its effect and not only its response. */
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
 import { type Approval, type CommandName, commandNames, type SessionEvent } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import type { TauClient } from "@tau/protocol/node";
-import { calls, type ModelWorkspace, createModelWorkspace, says, text } from "./kit.ts";
+import { toolReply, type ModelWorkspace, createModelWorkspace, textReply, text } from "./kit.ts";
 import { connect } from "./rpc-kit.ts";
 
-interface World extends ModelWorkspace {
+interface CaseContext extends ModelWorkspace {
   client: TauClient;
   events: SessionEvent[];
   questions: Approval[];
   bashOutput: () => string;
-  /** Resolves with the first event of the kind from now on. */
+  /** Resolves with the next event of this type. */
   next: (type: SessionEvent["type"]) => Promise<SessionEvent>;
-  /** What the model was sent, request by request. */
+  /** The body of a request to the model. */
   sent: (request: number) => string;
 }
 
@@ -23,27 +23,27 @@ interface Case {
   replies?: readonly WireReply[];
   args?: readonly string[];
   settings?: object;
-  /** Before the program starts. */
+  /** Runs before the program starts. */
   prepare?: (workspace: ModelWorkspace) => Promise<void>;
-  sees: (world: World) => Promise<void>;
+  check: (context: CaseContext) => Promise<void>;
 }
 
 const hang: WireReply = { kind: "raw", chunks: [], ending: "hang" };
-/** Says of itself that it takes nearly the whole window. */
+/** A reply whose usage fills nearly the whole context window. */
 const fills = (words: string): WireReply => ({
   kind: "answer",
   answer: { content: [text(words)], usage: { input: 63_500, output: 100 } },
 });
 const fail: WireReply = { kind: "status", status: 503, headers: { "retry-after": "0" } };
-/** Runs until it is aborted, or somebody makes the file. */
-const untilFile = (name: string) => calls("bash", { command: `until [ -e ${name} ]; do sleep 0.02; done` });
+/** Calls a command that runs until it is aborted, or until the file exists. */
+const untilFile = (name: string) => toolReply("bash", { command: `until [ -e ${name} ]; do sleep 0.02; done` });
 const quickRetry = { retry: { enabled: true, maxRetries: 3, baseDelayMs: 1 } };
 const slowRetry = { retry: { enabled: true, maxRetries: 3, baseDelayMs: 60_000 } };
 
 const cases: Readonly<Record<CommandName, Case>> = {
   prompt: {
-    replies: [says("Four.")],
-    async sees({ client, next, sent }) {
+    replies: [textReply("Four.")],
+    async check({ client, next, sent }) {
       const ended = next("agent_end");
       expect(await client.prompt("Two and two?")).toEqual({ disposition: "started" });
       expect(await ended).toMatchObject({ terminationReason: "no_tool_calls" });
@@ -51,8 +51,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   steer: {
-    replies: [untilFile("go"), says("As you say.")],
-    async sees({ client, next, sent, directory }) {
+    replies: [untilFile("go"), textReply("As you say.")],
+    async check({ client, next, sent, directory }) {
       const started = next("tool_execution_start");
       await client.prompt("Wait.");
       await started;
@@ -64,8 +64,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   follow_up: {
-    replies: [untilFile("go"), says("Done."), says("That too.")],
-    async sees({ client, next, sent, directory }) {
+    replies: [untilFile("go"), textReply("Done."), textReply("That too.")],
+    async check({ client, next, sent, directory }) {
       const started = next("tool_execution_start");
       await client.prompt("Wait.");
       await started;
@@ -78,8 +78,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   execute: {
-    replies: [calls("write", { path: "a.txt", content: "apples" }), says("Written.")],
-    async sees({ client, directory }) {
+    replies: [toolReply("write", { path: "a.txt", content: "apples" }), textReply("Written.")],
+    async check({ client, directory }) {
       const answer = await client.call("execute", { prompt: "Write a.txt." });
       expect(answer).toEqual({ answer: "Written.", terminationReason: "no_tool_calls" });
       expect(await readFile(join(directory, "a.txt"), "utf8")).toBe("apples");
@@ -87,7 +87,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
   },
   abort: {
     replies: [hang],
-    async sees({ client, next }) {
+    async check({ client, next }) {
       const ended = next("agent_end");
       const prompted = client.prompt("Never answer.");
       await client.abort();
@@ -97,8 +97,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   clear_queue: {
-    replies: [untilFile("go"), says("Done.")],
-    async sees({ client, next, server, directory }) {
+    replies: [untilFile("go"), textReply("Done.")],
+    async check({ client, next, server, directory }) {
       const started = next("tool_execution_start");
       await client.prompt("Wait.");
       await started;
@@ -113,8 +113,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   approve: {
-    replies: [calls("read", { path: "/etc/hostname" }), says("Read.")],
-    async sees({ client, next, sent }) {
+    replies: [toolReply("read", { path: "/etc/hostname" }), textReply("Read.")],
+    async check({ client, next, sent }) {
       const asked = next("approval_requested");
       const ended = next("agent_end");
       await client.prompt("Read it.");
@@ -127,9 +127,9 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   get_state: {
-    replies: [says("Hi.")],
+    replies: [textReply("Hi.")],
     args: ["--name", "my work"],
-    async sees({ client }) {
+    async check({ client }) {
       const before = await client.call("get_state");
       expect(before).toMatchObject({ messageCount: 0, sessionName: "my work", isStreaming: false });
       expect(before.model).toMatchObject({ provider: "acme", id: "small" });
@@ -139,16 +139,16 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   get_messages: {
-    replies: [says("Hello.")],
-    async sees({ client }) {
+    replies: [textReply("Hello.")],
+    async check({ client }) {
       await client.call("execute", { prompt: "Hi." });
       const { messages } = await client.call("get_messages");
       expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
     },
   },
   get_session_stats: {
-    replies: [says("Hello.")],
-    async sees({ client }) {
+    replies: [textReply("Hello.")],
+    async check({ client }) {
       expect(await client.call("get_session_stats")).toMatchObject({ totalMessages: 0 });
       await client.call("execute", { prompt: "Hi." });
       const stats = await client.call("get_session_stats");
@@ -157,15 +157,15 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   get_last_assistant_text: {
-    replies: [says("The last word.")],
-    async sees({ client }) {
+    replies: [textReply("The last word.")],
+    async check({ client }) {
       expect(await client.call("get_last_assistant_text")).toEqual({ text: null });
       await client.call("execute", { prompt: "Hi." });
       expect(await client.call("get_last_assistant_text")).toEqual({ text: "The last word." });
     },
   },
   get_commands: {
-    replies: [says("Reviewed.")],
+    replies: [textReply("Reviewed.")],
     async prepare({ agentDir }) {
       await mkdir(join(agentDir, "prompts"));
       await writeFile(
@@ -173,7 +173,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
         "---\ndescription: Look closely\n---\nReview it closely.",
       );
     },
-    async sees({ client, sent }) {
+    async check({ client, sent }) {
       const { commands } = await client.call("get_commands");
       expect(commands).toMatchObject([{ name: "review", description: "Look closely", source: "prompt" }]);
       await client.call("execute", { prompt: `/${commands[0]!.name}` });
@@ -181,8 +181,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   get_entries: {
-    replies: [says("One."), says("Two.")],
-    async sees({ client }) {
+    replies: [textReply("One."), textReply("Two.")],
+    async check({ client }) {
       await client.call("execute", { prompt: "First." });
       const { entries, leafId } = await client.call("get_entries");
       expect(leafId).toBe(entries.at(-1)?.id);
@@ -194,8 +194,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   get_tree: {
-    replies: [says("One.")],
-    async sees({ client }) {
+    replies: [textReply("One.")],
+    async check({ client }) {
       await client.call("execute", { prompt: "First." });
       const { tree, leafId } = await client.call("get_tree");
       let count = 0;
@@ -212,8 +212,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   set_model: {
-    replies: [says("Large.")],
-    async sees({ client, server }) {
+    replies: [textReply("Large.")],
+    async check({ client, server }) {
       expect(await client.call("set_model", { provider: "acme", modelId: "large" })).toMatchObject({ id: "large" });
       await client.call("execute", { prompt: "Hi." });
       expect(server.requests[0]?.body).toMatchObject({ model: "large" });
@@ -222,9 +222,9 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   cycle_model: {
-    replies: [says("Large.")],
+    replies: [textReply("Large.")],
     args: ["--models", "acme/small,acme/large"],
-    async sees({ client, server }) {
+    async check({ client, server }) {
       expect(await client.call("cycle_model")).toMatchObject({ model: { id: "large" }, isScoped: true });
       await client.call("execute", { prompt: "Hi." });
       expect(server.requests[0]?.body).toMatchObject({ model: "large" });
@@ -232,7 +232,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   get_available_models: {
-    async sees({ client }) {
+    async check({ client }) {
       const { models } = await client.call("get_available_models");
       const { provider, id } = models.find((model) => model.id === "large")!;
       await client.call("set_model", { provider, modelId: id });
@@ -240,9 +240,9 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   set_thinking_level: {
-    replies: [says("Hm.")],
+    replies: [textReply("Hm.")],
     args: ["--model", "acme/large"],
-    async sees({ client, server }) {
+    async check({ client, server }) {
       await client.call("set_thinking_level", { level: "high" });
       await client.call("execute", { prompt: "Think." });
       expect(server.requests[0]?.body).toMatchObject({ reasoning_effort: "high" });
@@ -251,7 +251,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
   },
   cycle_thinking_level: {
     args: ["--model", "acme/large:off"],
-    async sees({ client }) {
+    async check({ client }) {
       expect(await client.call("cycle_thinking_level")).toEqual({ level: "minimal" });
       expect(await client.call("get_state")).toMatchObject({ thinkingLevel: "minimal" });
       await client.call("set_model", { provider: "acme", modelId: "small" });
@@ -259,15 +259,15 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   get_available_thinking_levels: {
-    async sees({ client }) {
+    async check({ client }) {
       expect(await client.call("get_available_thinking_levels")).toEqual({ levels: ["off"] });
       await client.call("set_model", { provider: "acme", modelId: "large" });
       expect((await client.call("get_available_thinking_levels")).levels).toContain("high");
     },
   },
   set_steering_mode: {
-    replies: [untilFile("go"), says("Done.")],
-    async sees({ client, next, sent, directory }) {
+    replies: [untilFile("go"), textReply("Done.")],
+    async check({ client, next, sent, directory }) {
       await client.call("set_steering_mode", { mode: "all" });
       const started = next("tool_execution_start");
       await client.prompt("Wait.");
@@ -281,8 +281,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   set_follow_up_mode: {
-    replies: [untilFile("go"), says("Done."), says("Both.")],
-    async sees({ client, next, sent, directory }) {
+    replies: [untilFile("go"), textReply("Done."), textReply("Both.")],
+    async check({ client, next, sent, directory }) {
       await client.call("set_follow_up_mode", { mode: "all" });
       const started = next("tool_execution_start");
       await client.prompt("Wait.");
@@ -296,9 +296,14 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   set_auto_compaction: {
-    replies: [fills("long ".repeat(2_000)), says("Two."), says("## Summary\nBoth said little."), says("Three.")],
+    replies: [
+      fills("long ".repeat(2_000)),
+      textReply("Two."),
+      textReply("## Summary\nBoth said little."),
+      textReply("Three."),
+    ],
     settings: { compaction: { enabled: true, keepRecentTokens: 50, reserveTokens: 2_000 } },
-    async sees({ client, events, server }) {
+    async check({ client, events, server }) {
       await client.call("set_auto_compaction", { enabled: false });
       expect(await client.call("get_state")).toMatchObject({ autoCompactionEnabled: false });
       await client.call("execute", { prompt: "First." });
@@ -309,18 +314,18 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   set_auto_retry: {
-    replies: [fail, says("never asked")],
+    replies: [fail, textReply("never asked")],
     settings: quickRetry,
-    async sees({ client, server }) {
+    async check({ client, server }) {
       await client.call("set_auto_retry", { enabled: false });
       await expect(client.call("execute", { prompt: "Hi." })).rejects.toThrow("execute:");
       expect(server.requests.length).toBe(1);
     },
   },
   abort_retry: {
-    replies: [{ kind: "status", status: 503 }, says("never asked")],
+    replies: [{ kind: "status", status: 503 }, textReply("never asked")],
     settings: slowRetry,
-    async sees({ client, next, server }) {
+    async check({ client, next, server }) {
       const waiting = next("retry_scheduled");
       const ended = next("agent_end");
       await client.prompt("Hi.");
@@ -331,9 +336,13 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   compact: {
-    replies: [says("long ".repeat(8_000)), says("Second."), says("## Summary\nThey greeted each other.")],
+    replies: [
+      textReply("long ".repeat(8_000)),
+      textReply("Second."),
+      textReply("## Summary\nThey greeted each other."),
+    ],
     settings: { compaction: { enabled: true, keepRecentTokens: 50, reserveTokens: 2_000 } },
-    async sees({ client, events }) {
+    async check({ client, events }) {
       await client.call("execute", { prompt: "First." });
       await client.call("execute", { prompt: "Second." });
       const compacted = await client.call("compact", { customInstructions: "Be short." });
@@ -345,8 +354,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   bash: {
-    replies: [says("I saw it.")],
-    async sees({ client, sent, bashOutput, directory }) {
+    replies: [textReply("I saw it.")],
+    async check({ client, sent, bashOutput, directory }) {
       const result = await client.call("bash", { command: "echo pears | tee b.txt" });
       expect(result).toMatchObject({ exitCode: 0, cancelled: false, truncated: false });
       expect(result.output).toContain("pears");
@@ -359,7 +368,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   abort_bash: {
-    async sees({ client, directory }) {
+    async check({ client, directory }) {
       const running = client.call("bash", { command: "sleep 60; touch never" });
       await client.call("abort_bash");
       expect(await running).toMatchObject({ cancelled: true });
@@ -367,7 +376,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   set_session_name: {
-    async sees({ client }) {
+    async check({ client }) {
       await client.call("set_session_name", { name: " Spring cleaning " });
       const { sessionName, sessionFile } = await client.call("get_state");
       expect(sessionName).toBe("Spring cleaning");
@@ -376,8 +385,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   export_html: {
-    replies: [says("Nice words.")],
-    async sees({ client, directory }) {
+    replies: [textReply("Nice words.")],
+    async check({ client, directory }) {
       await client.call("execute", { prompt: "Hi." });
       expect(await client.call("export_html", { outputPath: "talk.html" })).toEqual({
         path: join(directory, "talk.html"),
@@ -389,8 +398,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   new_session: {
-    replies: [says("One."), says("Two.")],
-    async sees({ client, sent }) {
+    replies: [textReply("One."), textReply("Two.")],
+    async check({ client, sent }) {
       await client.call("execute", { prompt: "First." });
       const before = await client.call("get_state");
       await client.call("set_follow_up_mode", { mode: "all" });
@@ -404,8 +413,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   switch_session: {
-    replies: [says("One."), says("Two."), says("Three.")],
-    async sees({ client, sent }) {
+    replies: [textReply("One."), textReply("Two."), textReply("Three.")],
+    async check({ client, sent }) {
       await client.call("execute", { prompt: "First." });
       const { sessionFile, sessionId } = await client.call("get_state");
       await client.call("new_session");
@@ -424,8 +433,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   fork: {
-    replies: [says("One."), says("Two."), says("Other.")],
-    async sees({ client, sent }) {
+    replies: [textReply("One."), textReply("Two."), textReply("Other.")],
+    async check({ client, sent }) {
       await client.call("execute", { prompt: "First." });
       await client.call("execute", { prompt: "Second." });
       const before = await client.call("get_state");
@@ -447,8 +456,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   clone: {
-    replies: [says("One.")],
-    async sees({ client }) {
+    replies: [textReply("One.")],
+    async check({ client }) {
       await expect(client.call("clone")).rejects.toThrow("nothing to clone");
       await client.call("execute", { prompt: "First." });
       const before = await client.call("get_state");
@@ -459,8 +468,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   get_fork_messages: {
-    replies: [says("One."), says("Two.")],
-    async sees({ client }) {
+    replies: [textReply("One."), textReply("Two.")],
+    async check({ client }) {
       await client.call("execute", { prompt: "First." });
       await client.call("execute", { prompt: "Second." });
       const { messages } = await client.call("get_fork_messages");
@@ -468,8 +477,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   edit_queued: {
-    replies: [untilFile("go"), says("Done."), says("Louder.")],
-    async sees({ client, next, sent, directory }) {
+    replies: [untilFile("go"), textReply("Done."), textReply("Louder.")],
+    async check({ client, next, sent, directory }) {
       const started = next("tool_execution_start");
       await client.prompt("Wait.");
       await started;
@@ -487,8 +496,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   remove_queued: {
-    replies: [untilFile("go"), says("Done.")],
-    async sees({ client, next, server, directory }) {
+    replies: [untilFile("go"), textReply("Done.")],
+    async check({ client, next, server, directory }) {
       const started = next("tool_execution_start");
       await client.prompt("Wait.");
       await started;
@@ -504,8 +513,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   navigate: {
-    replies: [says("One."), says("Two."), says("Other.")],
-    async sees({ client, sent }) {
+    replies: [textReply("One."), textReply("Two."), textReply("Other.")],
+    async check({ client, sent }) {
       await client.call("execute", { prompt: "First." });
       const { leafId } = await client.call("get_tree");
       await client.call("execute", { prompt: "Second." });
@@ -521,8 +530,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   set_label: {
-    replies: [says("One.")],
-    async sees({ client }) {
+    replies: [textReply("One.")],
+    async check({ client }) {
       await client.call("execute", { prompt: "First." });
       const { leafId } = await client.call("get_tree");
       await client.call("set_label", { entryId: leafId!, label: "good" });
@@ -533,8 +542,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   branch: {
-    replies: [says("One."), says("Two.")],
-    async sees({ client }) {
+    replies: [textReply("One."), textReply("Two.")],
+    async check({ client }) {
       await client.call("execute", { prompt: "First." });
       const { leafId } = await client.call("get_tree");
       await client.call("execute", { prompt: "Second." });
@@ -546,15 +555,15 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   list_sessions: {
-    replies: [says("One."), says("Two.")],
-    async sees({ client }) {
+    replies: [textReply("One."), textReply("Two.")],
+    async check({ client }) {
       await client.call("execute", { prompt: "About apples." });
       await client.call("new_session");
       await client.call("execute", { prompt: "About pears." });
       const { sessions } = await client.call("list_sessions");
       expect(sessions.map(({ firstMessage }) => firstMessage).toSorted()).toEqual(["About apples.", "About pears."]);
-      const found = await client.call("list_sessions", { query: "APPLES" });
-      expect(found.sessions.map(({ firstMessage }) => firstMessage)).toEqual(["About apples."]);
+      const list = await client.call("list_sessions", { query: "APPLES" });
+      expect(list.sessions.map(({ firstMessage }) => firstMessage)).toEqual(["About apples."]);
       const first = await client.call("list_sessions", { limit: 1 });
       const rest = await client.call("list_sessions", { limit: 1, cursor: first.cursor! });
       expect([...first.sessions, ...rest.sessions]).toEqual(sessions);
@@ -562,8 +571,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   rename_session: {
-    replies: [says("One."), says("Two.")],
-    async sees({ client }) {
+    replies: [textReply("One."), textReply("Two.")],
+    async check({ client }) {
       await client.call("execute", { prompt: "First." });
       const { sessionId } = await client.call("get_state");
       await client.call("rename_session", { session: sessionId, name: "Here" });
@@ -575,8 +584,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   delete_session: {
-    replies: [says("One.")],
-    async sees({ client }) {
+    replies: [textReply("One.")],
+    async check({ client }) {
       await client.call("execute", { prompt: "First." });
       const { sessionId } = await client.call("get_state");
       await expect(client.call("delete_session", { session: sessionId })).rejects.toThrow("open here");
@@ -586,8 +595,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   restore_session: {
-    replies: [says("One.")],
-    async sees({ client }) {
+    replies: [textReply("One.")],
+    async check({ client }) {
       await client.call("execute", { prompt: "First." });
       const { sessionId, sessionFile } = await client.call("get_state");
       await client.call("new_session");
@@ -603,7 +612,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
   },
   get_tools: {
     args: ["--exclude-tools", "bash"],
-    async sees({ client }) {
+    async check({ client }) {
       const { tools } = await client.call("get_tools");
       expect(tools.find(({ name }) => name === "read")).toMatchObject({
         active: true,
@@ -614,8 +623,8 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   set_tools: {
-    replies: [says("One.")],
-    async sees({ client, sent }) {
+    replies: [textReply("One.")],
+    async check({ client, sent }) {
       const { tools } = await client.call("set_tools", { names: ["read"] });
       expect(tools.filter(({ active }) => active).map(({ name }) => name)).toEqual(["read"]);
       await client.call("execute", { prompt: "Hi." });
@@ -626,14 +635,14 @@ const cases: Readonly<Record<CommandName, Case>> = {
   },
   get_settings: {
     settings: { steeringMode: "all", nonsense: 1 },
-    async sees({ client }) {
+    async check({ client }) {
       const { settings, problems } = await client.call("get_settings");
       expect(settings).toMatchObject({ steeringMode: "all" });
       expect(problems.join(" ")).toContain("nonsense");
     },
   },
   set_setting: {
-    async sees({ client, agentDir }) {
+    async check({ client, agentDir }) {
       await client.call("set_setting", { key: "retry.maxRetries", value: 7 });
       expect((await client.call("get_settings")).settings).toMatchObject({ retry: { maxRetries: 7 } });
       expect(JSON.parse(await readFile(join(agentDir, "settings.json"), "utf8"))).toMatchObject({
@@ -651,7 +660,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await writeFile(join(directory, "fruit.txt"), "apples");
       await mkdir(join(directory, "fresh air"));
     },
-    async sees({ client }) {
+    async check({ client }) {
       expect(await client.call("complete", { text: "/lo", cursor: 3 })).toMatchObject({
         from: 1,
         items: [{ value: "look" }],
@@ -663,7 +672,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   reload: {
-    async sees({ client, agentDir }) {
+    async check({ client, agentDir }) {
       await client.call("get_state");
       await mkdir(join(agentDir, "prompts"));
       await writeFile(join(agentDir, "prompts", "look.md"), "Look at $1.");
@@ -677,7 +686,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await mkdir(join(directory, ".tau"));
       await writeFile(join(directory, ".tau", "settings.json"), "{}");
     },
-    async sees({ client }) {
+    async check({ client }) {
       const trust = await client.call("get_trust");
       expect(trust).toMatchObject({ trusted: false, changed: false, files: [join(".tau", "settings.json")] });
     },
@@ -687,7 +696,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await mkdir(join(directory, ".tau"));
       await writeFile(join(directory, ".tau", "settings.json"), '{ "shellEnv": { "FRUIT": "apples" } }');
     },
-    async sees({ client, directory }) {
+    async check({ client, directory }) {
       expect((await client.call("get_settings")).settings).not.toMatchObject({ shellEnv: { FRUIT: "apples" } });
       expect(await client.call("set_trust", { trusted: true })).toMatchObject({ trusted: true });
       expect((await client.call("get_settings")).settings).toMatchObject({ shellEnv: { FRUIT: "apples" } });
@@ -696,7 +705,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   login: {
-    async sees({ client, agentDir }) {
+    async check({ client, agentDir }) {
       const stored = await client.call("login", { provider: "mistral", apiKey: "key-0123456789" });
       expect(stored).toEqual({ provider: "mistral", kind: "api_key" });
       expect(await readFile(join(agentDir, "auth.json"), "utf8")).toContain("key-0123456789");
@@ -704,20 +713,20 @@ const cases: Readonly<Record<CommandName, Case>> = {
     },
   },
   logout: {
-    async sees({ client, agentDir }) {
+    async check({ client, agentDir }) {
       await client.call("login", { provider: "mistral", apiKey: "key-0123456789" });
       expect(await client.call("logout", { provider: "mistral" })).toEqual({ removed: true });
       expect(await readFile(join(agentDir, "auth.json"), "utf8")).not.toContain("key-0123456789");
-      await expect(client.call("logout", { provider: "nobody" })).rejects.toThrow("nobody");
+      await expect(client.call("logout", { provider: "unknown" })).rejects.toThrow("unknown");
     },
   },
 };
 
-test("every command of the protocol is tried here", () => {
+test("every command of the protocol has a case here", () => {
   expect(Object.keys(cases).sort()).toEqual(commandNames.toSorted());
 });
 
-describe.each(Object.entries(cases))("%s", (name, { replies = [], args = [], settings, prepare, sees }) => {
+describe.each(Object.entries(cases))("%s", (name, { replies = [], args = [], settings, prepare, check }) => {
   test(`${name} does what it says`, async () => {
     const workspace = await createModelWorkspace(replies);
     if (settings) {
@@ -730,7 +739,7 @@ describe.each(Object.entries(cases))("%s", (name, { replies = [], args = [], set
     const { client } = connect(workspace, args, {
       onApproval: (question) => {
         questions.push(question);
-        // Answered by the command, or never.
+        // Answered by the command under test, or never.
         return new Promise(() => undefined);
       },
       onBashOutput: (delta) => void (bash += delta),
@@ -747,6 +756,6 @@ describe.each(Object.entries(cases))("%s", (name, { replies = [], args = [], set
         });
       });
     const sent = (request: number) => JSON.stringify(workspace.server.requests[request]?.body);
-    await sees({ ...workspace, client, events, questions, bashOutput: () => bash, next, sent });
+    await check({ ...workspace, client, events, questions, bashOutput: () => bash, next, sent });
   });
 });

@@ -1,4 +1,4 @@
-/** RPC mode in this process: a client that speaks to it over streams, or raw lines. */
+/** RPC mode in this process, with raw lines or a client over streams. */
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import { type ClientOptions, TauClient } from "@tau/protocol/node";
@@ -12,15 +12,15 @@ export type Json = Record<string, unknown>;
 
 export interface Served {
   input: PassThrough;
-  /** Everything that came out so far, parsed: each line has to be a JSON object. */
+  /** The output so far, parsed: each line has to be a JSON object. */
   records: Json[];
   err: () => string;
   done: Promise<ExitCode>;
-  /** Resolves with the first record that fits, also one that came before. */
-  seen: (fits: (record: Json) => boolean) => Promise<Json>;
+  /** Resolves with the first record that matches, including earlier ones. */
+  seen: (isMatch: (record: Json) => boolean) => Promise<Json>;
   /** Sends a record as a line. */
   send: (record: object) => void;
-  /** Sends a command in pi's framing, and resolves with its answer. */
+  /** Sends a command in pi's framing, and resolves with its response. */
   ask: (type: string, fields?: object) => Promise<Json>;
   /** Closes standard input. */
   close: () => Promise<ExitCode>;
@@ -32,7 +32,7 @@ export interface ServeOptions {
   drained?: Io["drained"];
 }
 
-/** Serves raw lines. Whatever is still open at the end of the test is closed. */
+/** Serves raw lines, until the end of the test at the latest. */
 export function serve(workspace: Workspace, { args = [], signal, drained }: ServeOptions = {}): Served {
   const input = new PassThrough();
   const records: Json[] = [];
@@ -42,21 +42,26 @@ export function serve(workspace: Workspace, { args = [], signal, drained }: Serv
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     records.push(...lines.map((line) => JSON.parse(line) as Json));
-    for (const look of watchers) look();
+    for (const check of watchers) check();
   };
   const { done, err } = start(workspace, { input, out, args, signal, drained });
-  const seen = (fits: (record: Json) => boolean) =>
+  const seen = (isMatch: (record: Json) => boolean) =>
     new Promise<Json>((resolve, reject) => {
-      const look = () => {
-        const found = records.find(fits);
-        if (!found) return;
-        watchers.delete(look);
-        resolve(found);
+      const check = () => {
+        const record = records.find(isMatch);
+        if (!record) return;
+        watchers.delete(check);
+        resolve(record);
       };
-      watchers.add(look);
-      look();
+      watchers.add(check);
+      check();
       void done.then(
-        () => reject(new Error(`It ended without that. It said: ${JSON.stringify(records.slice(-5))} ${err()}`)),
+        () =>
+          reject(
+            new Error(
+              `RPC mode ended without a match. Its last records: ${JSON.stringify(records.slice(-5))} ${err()}`,
+            ),
+          ),
         reject,
       );
     });
@@ -108,7 +113,7 @@ interface StartOptions {
 
 function start({ directory, agentDir }: Workspace, { input, out, args, signal, drained }: StartOptions) {
   const parsed = parseSessionArgs(["--mode", "rpc", ...args]);
-  if (parsed.kind !== "session") throw new Error(`The test's flags are wrong: ${JSON.stringify(parsed)}`);
+  if (parsed.kind !== "session") throw new Error(`The flags of the test are wrong: ${JSON.stringify(parsed)}`);
   let err = "";
   const done = runRpc(parsed.options, {
     out,

@@ -5,13 +5,13 @@ import fc from "fast-check";
 import { commandNames } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
-import { calls, type ModelWorkspace, createModelWorkspace, says, temporaryDirectory } from "./kit.ts";
+import { toolReply, type ModelWorkspace, createModelWorkspace, textReply, temporaryDirectory } from "./kit.ts";
 import { connect, type Json, serve } from "./rpc-kit.ts";
 
 const hang: WireReply = { kind: "raw", chunks: [], ending: "hang" };
 
-/** The model has been asked so often. */
-async function arrived({ requests }: ModelWorkspace["server"], count: number): Promise<void> {
+/** Resolves when the model has got this many requests. */
+async function waitForRequests({ requests }: ModelWorkspace["server"], count: number): Promise<void> {
   while (requests.length < count) await new Promise(setImmediate);
 }
 
@@ -19,8 +19,8 @@ const isResponse = (record: Json) => record["type"] === "response";
 const getTypes = (records: readonly Json[]) => records.map(({ type }) => type);
 
 describe("pi's framing", () => {
-  test("a run is told in the engine's events, with deltas alone, and ends in agent_settled", async () => {
-    const workspace = await createModelWorkspace([calls("ls"), says("Done.")]);
+  test("a run is sent as events of the engine, with deltas, and ends in agent_settled", async () => {
+    const workspace = await createModelWorkspace([toolReply("ls"), textReply("Done.")]);
     const { ask, seen, records } = serve(workspace);
     expect(await ask("prompt", { message: "Look." })).toEqual({
       id: "kit-1",
@@ -62,8 +62,8 @@ describe("pi's framing", () => {
     expect(events.find(({ type }) => type === "agent_end")).toMatchObject({ willRetry: false });
   });
 
-  test("whoever hears of the end of a run may prompt at once", async () => {
-    const workspace = await createModelWorkspace([says("One."), says("Two."), says("Three.")]);
+  test("a client can send a prompt as soon as it gets the end of a run", async () => {
+    const workspace = await createModelWorkspace([textReply("One."), textReply("Two."), textReply("Three.")]);
     const { send, seen, records, close } = serve(workspace);
     for (const turn of [1, 2, 3]) {
       send({ id: `p${turn}`, type: "prompt", message: "Say it." });
@@ -73,10 +73,10 @@ describe("pi's framing", () => {
     expect(records.filter(isResponse).map(({ success }) => success)).toEqual([true, true, true]);
   });
 
-  test("a question goes out as a dialog, and only a yes allows", async () => {
-    // The name says nothing of where it leads.
-    const read = calls("read", { path: "notes.txt" });
-    const workspace = await createModelWorkspace([read, says("One."), read, says("Two.")]);
+  test("an approval question is sent as a dialog, and only yes allows", async () => {
+    // A link: its name does not tell where it leads.
+    const read = toolReply("read", { path: "notes.txt" });
+    const workspace = await createModelWorkspace([read, textReply("One."), read, textReply("Two.")]);
     await symlink("/etc/hostname", join(workspace.directory, "notes.txt"));
     const { ask, send, seen, records } = serve(workspace);
     for (const [count, confirmed] of [true, false].entries()) {
@@ -95,13 +95,13 @@ describe("pi's framing", () => {
     }
   });
 
-  test("retries, names, queues and compactions are told as pi tells them", async () => {
+  test("retries, names, queues and compactions are sent in the form of pi", async () => {
     const workspace = await createModelWorkspace([
       { kind: "status", status: 503 },
-      calls("bash", { command: "until [ -e go ]; do sleep 0.02; done" }),
-      says("Done."),
-      says("## Summary\nAll of it."),
-      says("## Summary\nThe beginning of it."),
+      toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" }),
+      textReply("Done."),
+      textReply("## Summary\nAll of it."),
+      textReply("## Summary\nThe beginning of it."),
     ]);
     const settings = {
       defaultModel: "acme/small",
@@ -130,8 +130,8 @@ describe("pi's framing", () => {
     await seen(({ type, name }) => type === "session_info_changed" && name === "Waiting");
     const compacted = await ask("compact");
     expect(compacted["error"]).toBeUndefined();
-    const told = records.filter(({ type }) => String(type).startsWith("compaction_"));
-    expect(told).toMatchObject([
+    const compactions = records.filter(({ type }) => String(type).startsWith("compaction_"));
+    expect(compactions).toMatchObject([
       { type: "compaction_start", reason: "manual" },
       { type: "compaction_end", reason: "manual", aborted: false, result: compacted["data"] },
     ]);
@@ -141,8 +141,8 @@ describe("pi's framing", () => {
 });
 
 describe("JSON-RPC", () => {
-  test("answers, errors and events follow it, and a notification is done without an answer", async () => {
-    const workspace = await createModelWorkspace([says("Four.")]);
+  test("responses, errors and events use it, and a notification gets no response", async () => {
+    const workspace = await createModelWorkspace([textReply("Four.")]);
     const { send, seen, records } = serve(workspace);
     send({ jsonrpc: "2.0", method: "set_session_name", params: { name: "Sums" } });
     send({ jsonrpc: "2.0", id: 1, method: "execute", params: { prompt: "Two and two?" } });
@@ -160,7 +160,7 @@ describe("JSON-RPC", () => {
     ];
     for (const [request, code, id] of wrong) {
       send(request);
-      await seen(({ error, id: found }) => found === id && (error as Json | undefined)?.["code"] === code);
+      await seen(({ error, id: recordId }) => recordId === id && (error as Json | undefined)?.["code"] === code);
     }
     expect(await seen(({ id }) => id === 3)).toMatchObject({
       error: { message: expect.stringContaining("set_model") },
@@ -173,9 +173,9 @@ describe("JSON-RPC", () => {
     expect(records.filter(({ id }) => id !== undefined).length).toBe(2 + wrong.length);
   });
 
-  test("a question is a request to the client, and what it remembers is not asked again", async () => {
-    const read = calls("read", { path: "/etc/hostname" });
-    const workspace = await createModelWorkspace([read, says("One."), read, says("Two.")]);
+  test("an approval question is a request to the client, and a remembered answer is not asked for again", async () => {
+    const read = toolReply("read", { path: "/etc/hostname" });
+    const workspace = await createModelWorkspace([read, textReply("One."), read, textReply("Two.")]);
     const asked: string[] = [];
     const { client } = connect(workspace, [], {
       onApproval: ({ toolName }) => {
@@ -191,8 +191,8 @@ describe("JSON-RPC", () => {
     );
   });
 
-  test("events follow the framing of the first command, answers that of their own", async () => {
-    const workspace = await createModelWorkspace([says("Hi.")]);
+  test("events use the framing of the first command, responses that of their command", async () => {
+    const workspace = await createModelWorkspace([textReply("Hi.")]);
     const { send, seen, records } = serve(workspace);
     send({ id: "a", type: "get_state" });
     send({ jsonrpc: "2.0", id: 1, method: "execute", params: { prompt: "Hi." } });
@@ -202,8 +202,8 @@ describe("JSON-RPC", () => {
   });
 });
 
-describe("input that is wrong", () => {
-  test("is answered in words, and the stream goes on", async () => {
+describe("wrong input", () => {
+  test("is answered with an explanation, and the next line works", async () => {
     const workspace = await createModelWorkspace([]);
     const { input, ask, records } = serve(workspace);
     const lines = [
@@ -251,8 +251,8 @@ describe("input that is wrong", () => {
     expect(await ask("get_state")).toMatchObject({ success: true });
   });
 
-  test("a session that another process writes is refused in words, and the one that is open stays", async () => {
-    const workspace = await createModelWorkspace([says("One.")]);
+  test("a session that another process writes is refused, and the current one stays open", async () => {
+    const workspace = await createModelWorkspace([textReply("One.")]);
     const first = serve(workspace);
     await first.ask("prompt", { message: "Hi." });
     await first.seen(({ type }) => type === "agent_settled");
@@ -265,7 +265,7 @@ describe("input that is wrong", () => {
     expect(await third.ask("prompt", { message: "Hi." })).toMatchObject(refused);
   });
 
-  test("without a model everything but runs works", async () => {
+  test("without a model everything except runs works", async () => {
     const directory = await temporaryDirectory();
     const { ask, close } = serve({ directory, agentDir: join(directory, "agent") }, { args: ["--no-session"] });
     expect((await ask("get_state"))["data"]).not.toHaveProperty("model");
@@ -275,18 +275,18 @@ describe("input that is wrong", () => {
     expect(await close()).toBe(exitCodes.done);
   });
 
-  test("a prompt on the command line is a mistake", async () => {
+  test("a prompt on the command line is a usage error", async () => {
     const workspace = await createModelWorkspace([]);
     await expect(serve(workspace, { args: ["Hello"] }).done).rejects.toThrow("as a command on standard input");
   });
 });
 
 describe("the end", () => {
-  test("when input closes, the run ends, everybody gets an answer, the log is whole and free", async () => {
-    const workspace = await createModelWorkspace([hang, says("Again.")]);
+  test("when input closes, the run ends, every command gets a response, and the log is complete and unlocked", async () => {
+    const workspace = await createModelWorkspace([hang, textReply("Again.")]);
     const { send, close, records } = serve(workspace, { args: ["--session-id", "one"] });
     send({ id: "a", type: "execute", prompt: "Never." });
-    await arrived(workspace.server, 1);
+    await waitForRequests(workspace.server, 1);
     expect(await close()).toBe(exitCodes.done);
     expect(records.find(({ id }) => id === "a")).toMatchObject({ success: false });
     expect(getTypes(records)).toContain("agent_settled");
@@ -308,7 +308,7 @@ describe("the end", () => {
   test.each([
     ["SIGTERM", exitCodes.interrupted],
     ["SIGPIPE", exitCodes.done],
-  ])("%s ends it in order", async (reason, code) => {
+  ])("%s ends the run and the program in order", async (reason, code) => {
     const workspace = await createModelWorkspace([hang]);
     const controller = new AbortController();
     const { ask, seen, done, records } = serve(workspace, { signal: controller.signal });
@@ -319,7 +319,7 @@ describe("the end", () => {
     expect(records.at(-1)).toMatchObject({ type: "agent_settled", aborted: true });
   });
 
-  test("a reader that left is not waited for", async () => {
+  test("the end does not wait for a reader that is gone", async () => {
     const workspace = await createModelWorkspace([]);
     const controller = new AbortController();
     const { ask, done } = serve(workspace, { signal: controller.signal, drained: () => new Promise(() => undefined) });
@@ -328,7 +328,7 @@ describe("the end", () => {
     expect(await done).toBe(exitCodes.done);
   });
 
-  test("an input that breaks is one that closed", async () => {
+  test("an input that breaks ends the program like one that closes", async () => {
     const workspace = await createModelWorkspace([]);
     const { input, ask, done } = serve(workspace);
     await ask("get_state");
@@ -337,8 +337,8 @@ describe("the end", () => {
   });
 });
 
-describe("commands that come together", () => {
-  test("are begun in their order: a prompt that is not begun yet is aborted too", async () => {
+describe("commands that arrive together", () => {
+  test("start in their order, and abort also cancels a prompt that has not started", async () => {
     const workspace = await createModelWorkspace([hang]);
     const { send, seen, records } = serve(workspace);
     send({ id: "a", type: "prompt", message: "One." });
@@ -352,8 +352,8 @@ describe("commands that come together", () => {
     expect(records.find(({ type }) => type === "agent_settled")).toMatchObject({ aborted: true });
   });
 
-  test("what is said before an abort is ended by it, what is said after it begins", async () => {
-    const workspace = await createModelWorkspace([says("After.")]);
+  test("an abort cancels the prompts before it, and not those after it", async () => {
+    const workspace = await createModelWorkspace([textReply("After.")]);
     const { send, seen } = serve(workspace);
     send({ id: "a", type: "execute", prompt: "Before." });
     send({ id: "b", type: "steer", message: "Also before." });
@@ -365,7 +365,7 @@ describe("commands that come together", () => {
     expect(workspace.server.requests.length).toBe(1);
   });
 
-  test("what waits keeps the order in which it was said", async () => {
+  test("queued messages keep their order", async () => {
     const workspace = await createModelWorkspace([hang]);
     await writeFile(join(workspace.directory, "big.txt"), "x".repeat(200_000));
     const { send, ask, seen } = serve(workspace);
@@ -379,11 +379,11 @@ describe("commands that come together", () => {
     expect(followUp.map((text) => /First|Second|Third/.exec(text)?.[0])).toEqual(["First", "Second", "Third"]);
   });
 
-  test("a session that is left in the middle of a run ends it first, and what follows goes to the new one", async () => {
-    const workspace = await createModelWorkspace([hang, says("New.")]);
+  test("switching the session during a run ends the run first, and later commands go to the new session", async () => {
+    const workspace = await createModelWorkspace([hang, textReply("New.")]);
     const { send, seen, records } = serve(workspace);
     send({ id: "a", type: "execute", prompt: "Never." });
-    await arrived(workspace.server, 1);
+    await waitForRequests(workspace.server, 1);
     send({ id: "b", type: "new_session" });
     send({ id: "c", type: "execute", prompt: "Fresh." });
     expect(await seen(({ id }) => id === "c")).toMatchObject({ data: { answer: "New." } });
@@ -394,7 +394,7 @@ describe("commands that come together", () => {
     expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).not.toContain("Never.");
   });
 
-  test("whoever does not read is not served on", async () => {
+  test("commands of a client that does not read the responses wait", async () => {
     const workspace = await createModelWorkspace([]);
     let open = () => {};
     const full = new Promise<void>((resolve) => void (open = resolve));
@@ -402,7 +402,7 @@ describe("commands that come together", () => {
     send({ id: "a", type: "get_state" });
     send({ id: "b", type: "get_state" });
     await seen(({ id }) => id === "a");
-    // Long enough for many commands, had they been read.
+    // Long enough to handle many commands, if they were read.
     for (let count = 0; count < 50; count++) await new Promise(setImmediate);
     expect(records.length).toBe(1);
     open();
@@ -410,7 +410,7 @@ describe("commands that come together", () => {
   });
 });
 
-/** Commands that bring nothing about which outlives the test. */
+/** Commands without an effect outside the test. */
 const harmless = commandNames.filter((name) => !["bash", "export_html", "switch_session", "login"].includes(name));
 
 const anyRecord = fc.oneof(
@@ -436,7 +436,7 @@ const anyRecord = fc.oneof(
   ),
 );
 
-/** Replies are not answered, nor is what wants no answer. */
+/** Replies and JSON-RPC notifications get no response. */
 function wantsAnswer(record: Json): boolean {
   if (!Object.hasOwn(record, "jsonrpc")) return record["type"] !== "extension_ui_response";
   if (!Object.hasOwn(record, "method")) return !Object.hasOwn(record, "result") && !Object.hasOwn(record, "error");
@@ -447,13 +447,13 @@ function wantsAnswer(record: Json): boolean {
 const isAnswer = (record: Json) =>
   record["type"] === "response" || (record["jsonrpc"] === "2.0" && record["method"] === undefined);
 
-test("any bytes are survived, and every object on a line of its own gets exactly one answer", async () => {
+test("any bytes are accepted, and every object on its own line gets exactly one response", async () => {
   const workspace = await createModelWorkspace([]);
   const line = fc.oneof(
     { weight: 3, arbitrary: anyRecord.map((record) => ({ record, bytes: Buffer.from(JSON.stringify(record)) })) },
     {
       weight: 1,
-      arbitrary: fc.uint8Array({ maxLength: 60 }).map((given) => ({ record: undefined, bytes: Buffer.from(given) })),
+      arbitrary: fc.uint8Array({ maxLength: 60 }).map((bytes) => ({ record: undefined, bytes: Buffer.from(bytes) })),
     },
   );
   await fc.assert(

@@ -1,18 +1,18 @@
-/** What nobody may read in anything that the program says. */
+/** Secrets must not appear in any output or file of the program. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createModelWorkspace, run, says } from "./kit.ts";
+import { createModelWorkspace, run, textReply } from "./kit.ts";
 import { serve } from "./rpc-kit.ts";
 
-test("a password in a model's address is used, and shown by nothing", async () => {
-  const workspace = await createModelWorkspace([says("Here."), says("Here."), says("Here.")]);
+test("a password in the address of a model is used, and never shown", async () => {
+  const workspace = await createModelWorkspace([textReply("Here."), textReply("Here."), textReply("Here.")]);
   const { agentDir, server } = workspace;
   const withPassword = server.url.replace("//", "//ada:hunter2-secret@");
   const models = [{ id: "small", contextWindow: 64_000, maxTokens: 4_000 }];
   const config = {
     providers: {
-      // One that needs no key, one whose key is refused, and one that does not answer.
+      // A provider without a key, one whose key is refused, and one that does not answer.
       vllm: { baseUrl: withPassword, models },
       acme: { baseUrl: withPassword, api: "openai-completions", apiKey: "acme-key-0123456789", models },
       ollama: { baseUrl: "http://ada:hunter2-secret@127.0.0.1:9/v1" },
@@ -23,7 +23,7 @@ test("a password in a model's address is used, and shown by nothing", async () =
     join(agentDir, "settings.json"),
     JSON.stringify({ defaultModel: "vllm/small", retry: { maxRetries: 0 } }),
   );
-  const said: string[] = [];
+  const outputs: string[] = [];
   for (const args of [
     ["-p", "Hi"],
     ["--mode", "json", "Hi"],
@@ -35,10 +35,10 @@ test("a password in a model's address is used, and shown by nothing", async () =
     ["config", "get"],
   ]) {
     const { out, err } = await run(workspace, args, { env: { OPENAI_API_KEY: "fake-key-0123456789" } });
-    said.push(out, err);
+    outputs.push(out, err);
   }
-  expect(said[0]).toBe("Here.\n");
-  expect(said[5]).toMatch(/^tau: No key is sent to an address with a user name or a password\. .*\n$/);
+  expect(outputs[0]).toBe("Here.\n");
+  expect(outputs[5]).toMatch(/^tau: No key is sent to an address with a user name or a password\. .*\n$/);
   expect(server.requests[0]?.headers["authorization"]).toBe(`Basic ${btoa("ada:hunter2-secret")}`);
   const rpc = serve(workspace);
   const { data } = (await rpc.ask("get_state")) as { data: { model: { baseUrl: string } } };
@@ -49,10 +49,10 @@ test("a password in a model's address is used, and shown by nothing", async () =
   await rpc.ask("prompt", { message: "Hi" });
   await rpc.seen(({ type }) => type === "agent_end");
   await rpc.close();
-  said.push(JSON.stringify(rpc.records), rpc.err());
-  for (const text of said) expect(text).not.toContain("hunter2");
+  outputs.push(JSON.stringify(rpc.records), rpc.err());
+  for (const text of outputs) expect(text).not.toContain("hunter2");
   const kept = await readdir(join(agentDir, "sessions"), { recursive: true, withFileTypes: true });
-  for (const file of kept.filter((one) => one.isFile())) {
+  for (const file of kept.filter((file) => file.isFile())) {
     expect(await readFile(join(file.parentPath, file.name), "utf8")).not.toContain("hunter2");
   }
 });

@@ -1,10 +1,10 @@
-/** One prompt, walked through the rows of ARCHITECTURE.md with everything real: flags, files, sockets, tools, log. */
+/** Follows one prompt through the rows of ARCHITECTURE.md, with real flags, files, sockets, tools and log. */
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { emptyView, reduce, type SessionEvent, viewFromEntries, type SessionEntry } from "@tau/protocol";
 import { expect, test } from "vitest";
-import { calls, createModelWorkspace, run, says } from "./kit.ts";
+import { toolReply, createModelWorkspace, run, textReply } from "./kit.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -15,7 +15,7 @@ const rows = readFileSync(join(root, "ARCHITECTURE.md"), "utf8")
     return where === undefined ? [] : [{ number: Number(number), where }];
   });
 
-test("every workspace that the rows name is there", () => {
+test("every module that the rows name exists", () => {
   expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   for (const { where } of rows) {
     for (const [, module] of where.matchAll(/`([a-z-]+(?:\/[a-z-]+)*)`/g)) {
@@ -26,8 +26,11 @@ test("every workspace that the rows name is there", () => {
   }
 });
 
-test("one prompt goes down by calls and comes up by events", async () => {
-  const workspace = await createModelWorkspace([calls("read", { path: "fruit.txt" }), says("It says apples.")]);
+test("a prompt goes down by calls and comes up by events", async () => {
+  const workspace = await createModelWorkspace([
+    toolReply("read", { path: "fruit.txt" }),
+    textReply("It says apples."),
+  ]);
   const { directory, agentDir, server } = workspace;
   await writeFile(join(directory, "fruit.txt"), "apples\n");
   await mkdir(join(agentDir, "prompts"));
@@ -41,9 +44,9 @@ test("one prompt goes down by calls and comes up by events", async () => {
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
   const events = records as unknown as SessionEvent[];
-  const at = (isIt: (event: SessionEvent) => boolean) => events.findIndex(isIt);
-  const entryAt = (role: string) =>
-    at(
+  const findIndex = (isMatch: (event: SessionEvent) => boolean) => events.findIndex(isMatch);
+  const findEntryIndex = (role: string) =>
+    findIndex(
       (event) => event.type === "entry_appended" && event.entry.type === "message" && event.entry.message.role === role,
     );
 
@@ -53,8 +56,8 @@ test("one prompt goes down by calls and comes up by events", async () => {
   expect(first).not.toContain("/look");
 
   // 4 and 5: the prompt was in the log before the model was asked.
-  expect(entryAt("user")).toBeGreaterThan(at(({ type }) => type === "agent_start"));
-  expect(entryAt("user")).toBeLessThan(at(({ type }) => type === "message_start"));
+  expect(findEntryIndex("user")).toBeGreaterThan(findIndex(({ type }) => type === "agent_start"));
+  expect(findEntryIndex("user")).toBeLessThan(findIndex(({ type }) => type === "message_start"));
 
   // 6 and 7: two turns, each a request with the key of its host, in the format of its API.
   expect(events.filter(({ type }) => type === "turn_start")).toHaveLength(2);
@@ -69,8 +72,8 @@ test("one prompt goes down by calls and comes up by events", async () => {
   expect(second).toContain("apples");
 
   // 9: each entry was written before its event was published.
-  expect(entryAt("assistant")).toBeLessThan(at(({ type }) => type === "message_end"));
-  expect(entryAt("toolResult")).toBeLessThan(at(({ type }) => type === "turn_end"));
+  expect(findEntryIndex("assistant")).toBeLessThan(findIndex(({ type }) => type === "message_end"));
+  expect(findEntryIndex("toolResult")).toBeLessThan(findIndex(({ type }) => type === "turn_end"));
   const [folder] = await readdir(join(agentDir, "sessions"));
   const [file] = (await readdir(join(agentDir, "sessions", folder!))).filter((name) => name.endsWith(".jsonl"));
   const lines = (await readFile(join(agentDir, "sessions", folder!, file!), "utf8")).trimEnd().split("\n");
@@ -78,10 +81,10 @@ test("one prompt goes down by calls and comes up by events", async () => {
   expect(stored).toMatchObject({ type: "session", id: header!["id"] });
 
   // 10: reducing the events gives what the log says.
-  const told = events.reduce(reduce, emptyView);
+  const view = events.reduce(reduce, emptyView);
   const written = viewFromEntries(entries as unknown as SessionEntry[]);
-  const { entries: window, ...log } = told.log;
+  const { entries: window, ...log } = view.log;
   expect(window.map(({ id }) => id)).toEqual(written.log.entries.map(({ id }) => id));
   expect(written.log).toMatchObject(log);
-  expect(told.live).toMatchObject({ run: undefined, ended: { reason: "no_tool_calls" } });
+  expect(view.live).toMatchObject({ run: undefined, ended: { reason: "no_tool_calls" } });
 });

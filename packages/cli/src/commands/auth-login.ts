@@ -50,8 +50,8 @@ function checkProvider(provider: string, { auth, registry }: Access): void {
   const logins = auth.getOAuthProviders().map(({ id }) => id);
   const known = [...new Set([...listProviders(registry), ...getProviders(), ...logins])];
   if (known.includes(provider)) return;
-  const message = `There is no provider ${JSON.stringify(provider)}.${didYouMean(provider, known)} You can add your own in models.json.`;
-  throw new HarnessError("invalid_input", message);
+  const message = `There is no provider ${JSON.stringify(provider)}.${didYouMean(provider, known)}`;
+  throw new HarnessError("invalid_input", `${message} You can add your own in models.json.`);
 }
 
 /** Standard input that is not a terminal holds a key. */

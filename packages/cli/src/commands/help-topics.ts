@@ -18,10 +18,9 @@ export async function showTopic({ positionals: [name] }: CommandArgs, io: Io): P
     throw new HarnessError("invalid_input", `There is no topic ${JSON.stringify(name)}.${hint}`);
   }
   const command = commands.find((candidate) => candidate.name === name);
-  const lines = topics[name]?.() ?? [];
-  io.out(
-    [...(command ? [commandHelp(command)] : []), ...(lines.length > 0 ? [`${lines.join("\n")}\n`] : [])].join("\n"),
-  );
+  if (command) io.out(commandHelp(command));
+  const lines = topics[name]?.();
+  if (lines) io.out(`${command ? "\n" : ""}${lines.join("\n")}\n`);
 }
 
 export const listTopics = (): string[] => [...new Set([...commands.map(({ name }) => name), ...Object.keys(topics)])];

@@ -37,7 +37,7 @@ export function parseUsage(text: string): Usage {
   const [line = "", summary = ""] = text.split(/ {2,}/, 2);
   // The value of a flag belongs to it, with brackets or without.
   const parts = line.match(/\[[^\]]*\]|-{1,2}[a-z][^\s]*(?: [A-Z]+\b)?|\S+/g)?.slice(2) ?? [];
-  const subcommand = parts[0]?.match(/^[a-z].*/) ? parts.shift()! : "";
+  const subcommand = /^[a-z]/.test(parts[0] ?? "") ? parts.shift()! : "";
   const flags: UsageFlag[] = [];
   const positionals: UsagePositional[] = [];
   for (const part of parts) {

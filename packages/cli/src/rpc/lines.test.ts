@@ -8,12 +8,12 @@ const toLines = (pieces: readonly Buffer[], maxBytes?: number): Line[] => {
 };
 const texts = (...lines: string[]): Line[] => lines.map((text) => ({ kind: "text", text }));
 
-test("only LF ends a line, and a CR before it is not part of it", () => {
-  const given = "a\u2028b\u2029c\u0085d\ve\n\r\nf\r\rg\r\nlast";
-  expect(toLines([Buffer.from(given)])).toEqual(texts("a\u2028b\u2029c\u0085d\ve", "", "f\r\rg", "last"));
+test("only LF ends a line, and a CR before it is dropped", () => {
+  const input = "a\u2028b\u2029c\u0085d\ve\n\r\nf\r\rg\r\nlast";
+  expect(toLines([Buffer.from(input)])).toEqual(texts("a\u2028b\u2029c\u0085d\ve", "", "f\r\rg", "last"));
 });
 
-test("lines are the same wherever the bytes are cut", () => {
+test("lines are the same however the bytes are split", () => {
   const bytes = Buffer.from('{"text":"größer 🙂 \u2028"}\r\n{"b":2}\n\nend');
   const whole = toLines([bytes]);
   for (let first = 0; first <= bytes.length; first++) {
@@ -25,7 +25,7 @@ test("lines are the same wherever the bytes are cut", () => {
   expect(toLines(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
 });
 
-test("a line that is too long is told of once, wherever it is cut, and its neighbours are whole", () => {
+test("a line that is too long is reported once, however it is split, and the lines around it are complete", () => {
   const sizes = fc.array(fc.nat(12), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(sizes, fc.integer({ min: 1, max: 9 }), (lengths, cut) => {

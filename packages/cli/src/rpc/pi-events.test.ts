@@ -13,20 +13,20 @@ const ended = (terminationReason: "no_tool_calls" | "abort_signal"): SessionEven
   terminationReason,
 });
 
-function told(tell: (events: PiEvents) => void): string[] {
+function recordTypes(send: (events: PiEvents) => void): string[] {
   const types: string[] = [];
-  tell(new PiEvents(({ type, aborted }) => types.push(aborted === true ? `${type} aborted` : type), "off"));
+  send(new PiEvents(({ type, aborted }) => types.push(aborted === true ? `${type} aborted` : type), "off"));
   return types;
 }
 
-test("the end of a run is told when the session takes prompts again, and once", () => {
-  const before = told((events) => {
+test("the end of a run is sent once, when the session accepts prompts again", () => {
+  const before = recordTypes((events) => {
     events.handle(start);
     events.handle({ ...end, messages: [] });
     events.handleSessionEvent(ended("no_tool_calls"));
   });
   expect(before).toEqual(["agent_start"]);
-  const after = told((events) => {
+  const after = recordTypes((events) => {
     events.handle(start);
     events.handle({ ...end, messages: [] });
     events.handleSessionEvent(ended("abort_signal"));
@@ -36,8 +36,8 @@ test("the end of a run is told when the session takes prompts again, and once", 
   expect(after).toEqual(["agent_start", "agent_end", "agent_settled aborted"]);
 });
 
-test("a run that goes on with what waited has ended, and nothing is settled before the last", () => {
-  const types = told((events) => {
+test("each run of a queue has an end, and only the last one is settled", () => {
+  const types = recordTypes((events) => {
     for (const reason of ["no_tool_calls", "no_tool_calls"] as const) {
       events.handle(start);
       events.handle({ ...end, messages: [] });
@@ -48,7 +48,7 @@ test("a run that goes on with what waited has ended, and nothing is settled befo
   expect(types).toEqual(["agent_start", "agent_end", "agent_start", "agent_end", "agent_settled"]);
 });
 
-test("a retry that nothing came of ends with the reason why", () => {
+test("a retry without an answer ends with the reason", () => {
   const records: object[] = [];
   const events = new PiEvents((record) => records.push(record), "off");
   events.handle({ type: "retry_scheduled", attempt: 2, maxAttempts: 2, delayMs: 1, reason: "overloaded" });
@@ -57,7 +57,7 @@ test("a retry that nothing came of ends with the reason why", () => {
   expect(records.at(-1)).toEqual({ type: "auto_retry_end", success: false, attempt: 2, finalError: "Too many." });
 });
 
-test("a compaction is told with its result", () => {
+test("a compaction is sent with its result", () => {
   const records: object[] = [];
   const events = new PiEvents((record) => records.push(record), "off");
   const entry = { type: "compaction", id: "c", parentId: null, timestamp: "", summary: "All." } as const;

@@ -1,4 +1,4 @@
-/** Logins with the program, against an authorization server on this machine, with a person at a browser. */
+/** Logins against an authorization server on this machine, with a simulated browser. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readFile, stat } from "node:fs/promises";
@@ -16,54 +16,54 @@ import { createWorkspace, run, type RunOptions, type RunResult, type Workspace }
 
 interface Login {
   method?: "browser" | "paste";
-  /** Somebody sits at the terminal. Their input stays open. */
-  isPerson?: boolean;
+  /** Whether there is a terminal. Its input stays open. */
+  isInteractive?: boolean;
   signal?: AbortSignal;
   provider?: Parameters<AuthorizationServer["provider"]>[0];
-  /** What the person does, once, when the address is shown. Gets the address that the browser would come back to. */
+  /** Called once, when the address is shown, with the address to which the browser would be redirected. */
   act: (back: URL, typed: PassThrough) => unknown;
 }
 
 async function logIn(login: Login): Promise<RunResult & { workspace: Workspace; server: AuthorizationServer }> {
-  const { method = "browser", isPerson = false, provider, act } = login;
+  const { method = "browser", isInteractive = false, provider, act } = login;
   const workspace = await createWorkspace();
   const server = await startAuthorizationServer();
   const typed = new PassThrough();
   let isShown = false;
   const options: RunOptions = {
     input: typed,
-    terminal: { input: isPerson, err: isPerson },
+    terminal: { input: isInteractive, err: isInteractive },
     oauthProviders: [server.provider(provider)],
     ...(login.signal && { signal: login.signal }),
     onErr(err) {
       const url = /^ {2}(http\S+)$/m.exec(err)?.[1];
-      // A person is asked for what to paste right after the address.
-      if (isShown || url === undefined || (isPerson && !err.endsWith(": "))) return;
+      // On a terminal, a question follows the address.
+      if (isShown || url === undefined || (isInteractive && !err.endsWith(": "))) return;
       isShown = true;
       void act(new URL(server.approve(url)), typed);
     },
   };
-  const ran = await run(workspace, ["auth", "login", "here", "--method", method], options);
-  expect(isShown || ran.code !== exitCodes.done).toBe(true);
-  // No token, whatever happened. A code is shown only as it is pasted.
-  expect(ran.out + ran.err).not.toMatch(new RegExp(`${isPerson ? "(?:access|refresh)-" : ""}${canary}`));
-  return { ...ran, workspace, server };
+  const result = await run(workspace, ["auth", "login", "here", "--method", method], options);
+  expect(isShown || result.code !== exitCodes.done).toBe(true);
+  // No token is ever shown. A code is only echoed when it is pasted.
+  expect(result.out + result.err).not.toMatch(new RegExp(`${isInteractive ? "(?:access|refresh)-" : ""}${canary}`));
+  return { ...result, workspace, server };
 }
 
-const storedIn = async ({ agentDir }: Workspace) =>
+const readStored = async ({ agentDir }: Workspace) =>
   JSON.parse(await readFile(join(agentDir, "auth.json"), "utf8")) as Record<string, { access: string }>;
 
-const nothingStored = ({ agentDir }: Workspace) =>
+const expectNothingStored = ({ agentDir }: Workspace) =>
   expect(stat(join(agentDir, "auth.json"))).rejects.toMatchObject({ code: "ENOENT" });
 
-test("the browser comes back, and the login is stored for its owner alone", async () => {
+test("a login in the browser is stored, readable only by its owner", async () => {
   const { code, out, err, workspace, server } = await logIn({ act: (back) => visit(back.href) });
   expect({ code, out }).toEqual({
     code: exitCodes.done,
     out: "Logged in to here. tau models here lists its models.\n",
   });
   expect(err).toMatch(/^Open this in a browser:\n {2}http:\S+\n$/);
-  expect((await storedIn(workspace))["here"]?.access).toContain(canary);
+  expect((await readStored(workspace))["here"]?.access).toContain(canary);
   expect((await stat(join(workspace.agentDir, "auth.json"))).mode & 0o777).toBe(0o600);
   expect(server.grants).toEqual(["authorization_code"]);
   const status = await run(workspace, ["auth", "status"]);
@@ -71,21 +71,21 @@ test("the browser comes back, and the login is stored for its owner alone", asyn
   expect(status.out).not.toContain(canary);
 });
 
-test.each(["browser", "paste"] as const)("with the method %s, what is pasted will do", async (method) => {
+test.each(["browser", "paste"] as const)("with the method %s, a pasted address is accepted", async (method) => {
   const act: Login["act"] = (back, typed) => typed.write(`${back.href}\n`);
-  const { code, err, workspace } = await logIn({ method, isPerson: true, act });
+  const { code, err, workspace } = await logIn({ method, isInteractive: true, act });
   expect(code).toBe(exitCodes.done);
   expect(err).toContain("paste the final address, or the code in it");
-  expect((await storedIn(workspace))["here"]?.access).toContain(canary);
+  expect((await readStored(workspace))["here"]?.access).toContain(canary);
 });
 
-test("a question that nobody needs to answer any more ends its line", async () => {
-  const { code, err } = await logIn({ isPerson: true, act: (back) => visit(back.href) });
+test("a question that is withdrawn ends its line", async () => {
+  const { code, err } = await logIn({ isInteractive: true, act: (back) => visit(back.href) });
   expect(code).toBe(exitCodes.done);
   expect(err).toMatch(/or the code in it: \n$/);
 });
 
-test("who says no in the browser is told so in one line, and nothing is stored", async () => {
+test("a login that is refused in the browser fails in one line, and nothing is stored", async () => {
   const { code, out, err, workspace, server } = await logIn({
     act(back) {
       back.searchParams.delete("code");
@@ -96,25 +96,25 @@ test("who says no in the browser is told so in one line, and nothing is stored",
   expect({ code, out }).toEqual({ code: exitCodes.failed, out: "" });
   expect(err).toMatch(/\ntau auth: The login to Here was refused in the browser\.\n$/);
   expect(server.grants).toEqual([]);
-  await nothingStored(workspace);
+  await expectNothingStored(workspace);
 });
 
-test("a browser with another state is turned away, and the right one still counts", async () => {
-  const seen: number[] = [];
+test("a request with a wrong state is refused, and the right one is still accepted", async () => {
+  const statuses: number[] = [];
   const { code } = await logIn({
     async act(back) {
       const wrong = new URL(back);
       wrong.searchParams.set("state", "guessed");
-      for (const url of [wrong, back]) seen.push((await visit(url.href)).status);
+      for (const url of [wrong, back]) statuses.push((await visit(url.href)).status);
     },
   });
   expect(code).toBe(exitCodes.done);
-  expect(seen).toEqual([400, 200]);
+  expect(statuses).toEqual([400, 200]);
 });
 
-test("what was pasted from another login is refused, and nothing is stored", async () => {
+test("a pasted address of another login is refused, and nothing is stored", async () => {
   const { code, err, workspace, server } = await logIn({
-    isPerson: true,
+    isInteractive: true,
     act(back, typed) {
       back.searchParams.set("state", "guessed");
       typed.write(`${back.href}\n`);
@@ -123,10 +123,10 @@ test("what was pasted from another login is refused, and nothing is stored", asy
   expect(code).toBe(exitCodes.failed);
   expect(err).toMatch(/tau auth: The pasted text belongs to another login\..*\n$/);
   expect(server.grants).toEqual([]);
-  await nothingStored(workspace);
+  await expectNothingStored(workspace);
 });
 
-test("a code that the server does not take is one line, and nothing is stored", async () => {
+test("a code that the server refuses fails in one line, and nothing is stored", async () => {
   const { code, err, workspace } = await logIn({
     act(back) {
       back.searchParams.set("code", "no-code-of-ours");
@@ -135,10 +135,10 @@ test("a code that the server does not take is one line, and nothing is stored", 
   });
   expect(code).toBe(exitCodes.failed);
   expect(err).toMatch(/\ntau auth: Here did not accept the code: .*\n$/);
-  await nothingStored(workspace);
+  await expectNothingStored(workspace);
 });
 
-test("a port that is taken is named where nobody can paste, and is no hindrance where somebody can", async () => {
+test("a port that is in use is an error, unless the user can paste the address", async () => {
   const other = createServer();
   await new Promise<void>((resolve) => void other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());
@@ -149,18 +149,18 @@ test("a port that is taken is named where nobody can paste, and is no hindrance 
   expect(alone.err).toBe(
     `tau auth: Port ${port} on this machine could not be opened for Here. Close the program that uses it, and try again.\n`,
   );
-  await nothingStored(alone.workspace);
+  await expectNothingStored(alone.workspace);
   const act: Login["act"] = (back, typed) => typed.write(`${back.href}\n`);
-  expect(await logIn({ provider: { browser }, isPerson: true, act })).toMatchObject({ code: exitCodes.done });
+  expect(await logIn({ provider: { browser }, isInteractive: true, act })).toMatchObject({ code: exitCodes.done });
 });
 
 test.each([true, false])(
-  "Ctrl-C in the middle ends it with 130, and nothing is stored (a person: %s)",
-  async (isPerson) => {
+  "Ctrl-C during a login exits with 130, and nothing is stored (interactive: %s)",
+  async (isInteractive) => {
     const interrupt = new AbortController();
     let back = "";
     const { code, out, workspace } = await logIn({
-      isPerson,
+      isInteractive,
       signal: interrupt.signal,
       act(url) {
         back = url.href;
@@ -169,6 +169,6 @@ test.each([true, false])(
     });
     expect({ code, out }).toEqual({ code: exitCodes.interrupted, out: "" });
     expect((await visit(back)).status).toBe(0);
-    await nothingStored(workspace);
+    await expectNothingStored(workspace);
   },
 );

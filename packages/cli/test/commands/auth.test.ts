@@ -6,9 +6,9 @@ import { exitCodes } from "../../src/exit-codes.ts";
 import { createWorkspace, run, temporaryDirectory, type Workspace } from "../kit.ts";
 
 const fakeKey = "fake-key-for-tests-1234";
-const person = { terminal: { input: true, err: true } };
+const interactive = { terminal: { input: true, err: true } };
 
-const stored = async ({ agentDir }: Workspace) =>
+const readStored = async ({ agentDir }: Workspace) =>
   JSON.parse(await readFile(join(agentDir, "auth.json"), "utf8")) as Record<string, { key?: string }>;
 
 const getStatus = async (workspace: Workspace, env: Record<string, string> = {}) =>
@@ -17,28 +17,28 @@ const getStatus = async (workspace: Workspace, env: Record<string, string> = {})
     keys: object[];
   }[];
 
-test("a key from standard input is stored for its owner alone, and is used", async () => {
+test("a key from standard input is stored, readable only by its owner, and used", async () => {
   const workspace = await createWorkspace();
   const { code, out } = await run(workspace, ["auth", "login", "openai"], { input: `${fakeKey}\n` });
   expect(code).toBe(exitCodes.done);
   expect(out).toContain("The key for openai is stored");
   expect(out).not.toContain(fakeKey);
-  expect(await stored(workspace)).toEqual({ openai: { type: "api_key", key: fakeKey } });
+  expect(await readStored(workspace)).toEqual({ openai: { type: "api_key", key: fakeKey } });
   expect((await stat(join(workspace.agentDir, "auth.json"))).mode & 0o077).toBe(0);
   expect((await run(workspace, ["models", "openai/", "--offline"])).out).toContain("openai/gpt");
 });
 
-test("a key that is typed is not shown, and is taken as it is", async () => {
+test("a typed key is not shown, and is stored literally", async () => {
   const workspace = await createWorkspace();
   const key = "!fake$key-for-tests";
-  const ran = await run(workspace, ["auth", "login", "openai"], { ...person, input: `${key}\n` });
-  expect(ran.code).toBe(exitCodes.done);
-  expect(ran.err).toBe("Key for openai (not shown): \n");
-  expect(ran.out + ran.err).not.toContain("fake$key");
-  expect((await stored(workspace))["openai"]?.key).toBe("$!fake$$key-for-tests");
+  const result = await run(workspace, ["auth", "login", "openai"], { ...interactive, input: `${key}\n` });
+  expect(result.code).toBe(exitCodes.done);
+  expect(result.err).toBe("Key for openai (not shown): \n");
+  expect(result.out + result.err).not.toContain("fake$key");
+  expect((await readStored(workspace))["openai"]?.key).toBe("$!fake$$key-for-tests");
 });
 
-test("what is no key, or for nobody, is a usage error and changes nothing", async () => {
+test("text that cannot be a key, or an unknown provider, is a usage error and changes nothing", async () => {
   const workspace = await createWorkspace();
   for (const input of ["", "  \n", "two words\n"]) {
     expect((await run(workspace, ["auth", "login", "openai"], { input })).code).toBe(exitCodes.usage);
@@ -51,36 +51,38 @@ test("what is no key, or for nobody, is a usage error and changes nothing", asyn
   await expect(stat(join(workspace.agentDir, "auth.json"))).rejects.toThrow("ENOENT");
 });
 
-test("without a provider a person chooses one; giving up changes nothing", async () => {
+test("without a provider the user chooses one, and a wrong answer changes nothing", async () => {
   const workspace = await createWorkspace();
-  const ran = await run(workspace, ["auth", "login"], { ...person, input: "none of these\n" });
-  expect(ran.code).toBe(exitCodes.failed);
-  expect(ran.err).toContain("Connect which provider?\n");
-  expect(ran.err).toMatch(/anthropic +Anthropic \(Claude Pro or Max\)/);
-  expect(ran.err).toContain("Nothing was changed.");
-  const ways = await run(workspace, ["auth", "login", "anthropic"], { ...person, input: "\n" });
-  expect(ways.err).toMatch(/1 {2}browser +In a browser on this machine\n {2}2 {2}paste .*\n {2}3 {2}key/);
+  const result = await run(workspace, ["auth", "login"], { ...interactive, input: "none of these\n" });
+  expect(result.code).toBe(exitCodes.failed);
+  expect(result.err).toContain("Connect which provider?\n");
+  expect(result.err).toMatch(/anthropic +Anthropic \(Claude Pro or Max\)/);
+  expect(result.err).toContain("Nothing was changed.");
+  const methods = await run(workspace, ["auth", "login", "anthropic"], { ...interactive, input: "\n" });
+  expect(methods.err).toMatch(/1 {2}browser +In a browser on this machine\n {2}2 {2}paste .*\n {2}3 {2}key/);
 });
 
-test("a login that was pasted wrongly fails in words, and what was stored stays", async () => {
+test("a login with a wrong pasted code fails with an explanation, and keeps the stored key", async () => {
   const workspace = await createWorkspace();
   await run(workspace, ["auth", "login", "anthropic"], { input: fakeKey });
-  const ran = await run(workspace, ["auth", "login", "anthropic", "--method", "paste"], {
-    ...person,
+  const result = await run(workspace, ["auth", "login", "anthropic", "--method", "paste"], {
+    ...interactive,
     input: "code#wrong-state\n",
   });
-  expect(ran.code).toBe(exitCodes.failed);
-  expect(ran.err).toContain("Open this in a browser:\n  https://claude.ai/oauth/authorize?");
-  expect(ran.err).toMatch(/\ntau auth: [^\n]+\n$/);
-  expect((await stored(workspace))["anthropic"]?.key).toBe(fakeKey);
+  expect(result.code).toBe(exitCodes.failed);
+  expect(result.err).toContain("Open this in a browser:\n  https://claude.ai/oauth/authorize?");
+  expect(result.err).toMatch(/\ntau auth: [^\n]+\n$/);
+  expect((await readStored(workspace))["anthropic"]?.key).toBe(fakeKey);
 });
 
-test("a way to log in that the provider does not have names those that it has", async () => {
-  const ran = await run(await createWorkspace(), ["auth", "login", "anthropic", "--method", "device"], { input: "" });
-  expect(ran).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("Use one of: browser, paste") });
+test("an unsupported login method is answered with the supported ones", async () => {
+  const result = await run(await createWorkspace(), ["auth", "login", "anthropic", "--method", "device"], {
+    input: "",
+  });
+  expect(result).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("Use one of: browser, paste") });
 });
 
-test("status says where each key comes from, in the order in which they count, and never the key", async () => {
+test("status shows where each key comes from, in order of precedence, and never the key", async () => {
   const workspace = await createWorkspace();
   await run(workspace, ["auth", "login", "openai"], { input: fakeKey });
   const acme = {
@@ -101,7 +103,7 @@ test("status says where each key comes from, in the order in which they count, a
   expect((await run(await createWorkspace(), ["auth", "status"])).err).toContain("There is no key yet.");
 });
 
-test("a login says until when it is good, without its tokens, also where that is no date", async () => {
+test("status shows when a login expires, without its tokens, and accepts an invalid time", async () => {
   const workspace = await createWorkspace();
   await mkdir(workspace.agentDir, { mode: 0o700 });
   const login = (expires: number) => ({ type: "oauth", access: "fake-access", refresh: "fake-refresh", expires });
@@ -113,26 +115,28 @@ test("a login says until when it is good, without its tokens, also where that is
   expect(out).not.toContain("fake-");
 });
 
-test("logout forgets what is stored, asks first, and says when there is nothing", async () => {
+test("logout asks, removes the stored key, and fails if there is none", async () => {
   const workspace = await createWorkspace();
   await run(workspace, ["auth", "login", "openai"], { input: fakeKey });
   expect((await run(workspace, ["auth", "logout", "openai"], { input: "" })).code).toBe(exitCodes.usage);
-  expect((await run(workspace, ["auth", "logout", "openai"], { ...person, input: "no\n" })).code).toBe(
+  expect((await run(workspace, ["auth", "logout", "openai"], { ...interactive, input: "no\n" })).code).toBe(
     exitCodes.failed,
   );
-  expect((await run(workspace, ["auth", "logout", "openai"], { ...person, input: "" })).code).toBe(
+  expect((await run(workspace, ["auth", "logout", "openai"], { ...interactive, input: "" })).code).toBe(
     exitCodes.interrupted,
   );
   expect(await getStatus(workspace)).toHaveLength(1);
-  expect((await run(workspace, ["auth", "logout", "openai"], { ...person, input: "y\n" })).code).toBe(exitCodes.done);
-  expect(await stored(workspace)).toEqual({});
+  expect((await run(workspace, ["auth", "logout", "openai"], { ...interactive, input: "y\n" })).code).toBe(
+    exitCodes.done,
+  );
+  expect(await readStored(workspace)).toEqual({});
   expect(await run(workspace, ["auth", "logout", "openai", "--yes"])).toMatchObject({
     code: exitCodes.failed,
     err: expect.stringContaining("No key or login is stored for openai."),
   });
 });
 
-test("a damaged auth.json is told with its file, and an unwritable place fails in one line", async () => {
+test("a damaged auth.json is reported with its path, and an unwritable directory fails in one line", async () => {
   const workspace = await createWorkspace();
   await run(workspace, ["auth", "login", "openai"], { input: fakeKey });
   await writeFile(join(workspace.agentDir, "auth.json"), '{"openai": ');
@@ -147,7 +151,7 @@ test("a damaged auth.json is told with its file, and an unwritable place fails i
   expect(failed.err).not.toContain(fakeKey);
 });
 
-test("models asks a local server what it serves, lists what can be used, and finds by any part of the name", async () => {
+test("models asks local servers, lists the usable models, and searches by parts of the name", async () => {
   const workspace = await createWorkspace();
   const server = createServer((_request, response) => {
     response.setHeader("content-type", "application/json");
@@ -175,7 +179,7 @@ test("models asks a local server what it serves, lists what can be used, and fin
   });
 });
 
-test("nobody is asked at start, and with --offline nobody is asked for models either", async () => {
+test("no server is contacted at startup, and with --offline none for models either", async () => {
   const workspace = await createWorkspace();
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -198,7 +202,7 @@ test("nobody is asked at start, and with --offline nobody is asked for models ei
   expect(asked).toEqual(Array.from({ length: 4 }, () => "/v1/models"));
 });
 
-test("models without any key: the lines that say how to connect one", async () => {
+test("models without any key says how to connect one", async () => {
   const { code, err } = await run(await createWorkspace(), ["models", "--offline"]);
   expect(code).toBe(exitCodes.failed);
   expect(err).toContain("tau auth login");

@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** What bash offers after Tab, with the script sourced as a person would. */
-async function offered(...words: string[]): Promise<string[]> {
+/** The completions of bash after Tab, with the script sourced. */
+async function complete(...words: string[]): Promise<string[]> {
   const file = join(await temporaryDirectory(), "tau.bash");
   await writeFile(file, script);
   const ask =
@@ -32,35 +32,39 @@ async function offered(...words: string[]): Promise<string[]> {
   return lines.filter((line) => line !== "");
 }
 
-test("the first word is a command or a flag: all of them, and nothing else", async () => {
+test("the first word is completed with every command and flag", async () => {
   const names = [...commands.map(({ name }) => name), ...flags.map(({ name }) => `--${name}`)];
-  expect(await offered("")).toEqual(expect.arrayContaining(names));
-  expect(await offered("ses")).toEqual(["sessions"]);
-  expect(await offered("--contin")).toEqual(["--continue"]);
+  expect(await complete("")).toEqual(expect.arrayContaining(names));
+  expect(await complete("ses")).toEqual(["sessions"]);
+  expect(await complete("--contin")).toEqual(["--continue"]);
 });
 
-test("a command is completed with the forms and options of its table", async () => {
+test("a command is completed with its subcommands and flags", async () => {
   for (const command of commands) {
     for (const { subcommand, flags: own } of parseUsages(command)) {
-      if (subcommand !== "") expect(await offered(command.name, subcommand.slice(0, -1))).toContain(subcommand);
+      if (subcommand !== "") expect(await complete(command.name, subcommand.slice(0, -1))).toContain(subcommand);
       const before = subcommand === "" ? [command.name] : [command.name, subcommand];
       if (own.length > 0)
-        expect(await offered(...before, "--")).toEqual([...own.map(({ name }) => `--${name}`), "--help"]);
+        expect(await complete(...before, "--")).toEqual([...own.map(({ name }) => `--${name}`), "--help"]);
     }
   }
 });
 
-test("values that can be listed are offered", async () => {
-  expect(await offered("sessions", "export", "--format", "")).toEqual(["html", "md", "jsonl"]);
-  expect(await offered("--mode", "r")).toEqual(["rpc"]);
-  expect(await offered("config", "get", "retry.max")).toEqual(["retry.maxRetries"]);
-  expect(await offered("auth", "login", "anthr")).toEqual(["anthropic"]);
-  expect(await offered("help", "exit")).toEqual(["exit-codes"]);
-  expect(await offered("fix", "the", "tes")).toEqual([]);
+test("values from a fixed list are completed", async () => {
+  expect(await complete("sessions", "export", "--format", "")).toEqual(["html", "md", "jsonl"]);
+  expect(await complete("--mode", "r")).toEqual(["rpc"]);
+  expect(await complete("config", "get", "retry.max")).toEqual(["retry.maxRetries"]);
+  expect(await complete("auth", "login", "anthr")).toEqual(["anthropic"]);
+  expect(await complete("help", "exit")).toEqual(["exit-codes"]);
+  expect(await complete("fix", "the", "tes")).toEqual([]);
 });
 
-test("another shell is a usage error", async () => {
+test("an unsupported shell is a usage error", async () => {
   const directory = await temporaryDirectory();
-  const ran = await run({ directory, agentDir: directory }, ["completion", "bsh"]);
-  expect(ran).toMatchObject({ code: exitCodes.usage, out: "", err: expect.stringContaining('Did you mean "bash"?') });
+  const result = await run({ directory, agentDir: directory }, ["completion", "bsh"]);
+  expect(result).toMatchObject({
+    code: exitCodes.usage,
+    out: "",
+    err: expect.stringContaining('Did you mean "bash"?'),
+  });
 });

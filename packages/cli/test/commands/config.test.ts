@@ -15,7 +15,7 @@ test.each([
   ["defaultModel", '"4"', "4"],
   ["enabledModels", '["anthropic/*"]', ["anthropic/*"]],
   ["compaction", '{"enabled": false}', { enabled: false }],
-])("set %s %s is in the file, and get gives it back", async (key, written, value) => {
+])("set %s %s writes the file, and get reads it back", async (key, written, value) => {
   const workspace = await createWorkspace();
   expect((await run(workspace, ["config", "set", key, written])).code).toBe(exitCodes.done);
   const [outer = "", inner] = key.split(".");
@@ -26,7 +26,7 @@ test.each([
   else expect(got).toEqual(value);
 });
 
-test("set keeps comments, a project's file wins, and unset takes a setting out again", async () => {
+test("set keeps comments, settings of a project win, and unset removes a setting", async () => {
   const workspace = await createWorkspace();
   await mkdir(workspace.agentDir);
   await writeFile(getFile(workspace), '{\n  // mine\n  "defaultModel": "a"\n}\n');
@@ -45,7 +45,7 @@ test("set keeps comments, a project's file wins, and unset takes a setting out a
   expect((await run(workspace, ["config", "get", "defaultModel"])).out).toBe("a\n");
 });
 
-test("a mistake names the setting, suggests the nearest, and leaves the file alone", async () => {
+test("a mistake names the setting, suggests a name, and does not change the file", async () => {
   const workspace = await createWorkspace();
   await run(workspace, ["config", "set", "defaultModel", "a"]);
   const before = await readFile(getFile(workspace), "utf8");
@@ -55,8 +55,8 @@ test("a mistake names the setting, suggests the nearest, and leaves the file alo
   });
   for (const verb of [["get"], ["set", "x"], ["unset"]]) {
     const [word = "", ...value] = verb;
-    const ran = await run(workspace, ["config", word, "retry.maxRetrys", ...value]);
-    expect(ran).toMatchObject({
+    const result = await run(workspace, ["config", word, "retry.maxRetrys", ...value]);
+    expect(result).toMatchObject({
       code: exitCodes.usage,
       err: expect.stringContaining('Did you mean "retry.maxRetries"'),
     });
@@ -64,7 +64,7 @@ test("a mistake names the setting, suggests the nearest, and leaves the file alo
   expect(await readFile(getFile(workspace), "utf8")).toBe(before);
 });
 
-test("a damaged file is told with its line, is never written to, and an unwritable place is one line", async () => {
+test("a damaged file is reported and never overwritten, and an unwritable directory fails in one line", async () => {
   const workspace = await createWorkspace();
   await mkdir(workspace.agentDir);
   await writeFile(getFile(workspace), '{\n  "defaultModel": \n');
@@ -81,35 +81,35 @@ test("a damaged file is told with its line, is never written to, and an unwritab
   expect(failed.err.trimEnd().split("\n").at(-1)).toMatch(/^tau config: .*a-file/);
 });
 
-async function editorThat(writes: string): Promise<string> {
+async function createEditor(content: string): Promise<string> {
   const path = join(await temporaryDirectory(), "editor.sh");
-  await writeFile(path, `#!/bin/sh\ncat > "$2" <<'EOT'\n${writes}\nEOT\n[ "$1" = --wait ]\n`);
+  await writeFile(path, `#!/bin/sh\ncat > "$2" <<'EOT'\n${content}\nEOT\n[ "$1" = --wait ]\n`);
   await chmod(path, 0o700);
   return `${path} --wait`;
 }
 
-test("edit opens the file in the person's editor and checks it afterwards", async () => {
+test("edit opens the file in the user's editor and checks it afterwards", async () => {
   const workspace = await createWorkspace();
   const good = await run(workspace, ["config", "edit"], {
-    env: { EDITOR: await editorThat('{"defaultModel": "edited"}'), PATH: "/usr/bin:/bin" },
+    env: { EDITOR: await createEditor('{"defaultModel": "edited"}'), PATH: "/usr/bin:/bin" },
   });
   expect(good).toMatchObject({ code: exitCodes.done, err: `${getFile(workspace)} has no mistakes.\n` });
   expect((await stat(getFile(workspace))).mode & 0o077).toBe(0);
   expect((await run(workspace, ["config", "get", "defaultModel"])).out).toBe("edited\n");
   const bad = await run(workspace, ["config", "edit"], {
-    env: { EDITOR: "false", VISUAL: await editorThat('{\n"retry": {"maxRetries": "often"}}'), PATH: "/usr/bin:/bin" },
+    env: { EDITOR: "false", VISUAL: await createEditor('{\n"retry": {"maxRetries": "often"}}'), PATH: "/usr/bin:/bin" },
   });
   expect(bad.code).toBe(exitCodes.failed);
   expect(bad.err).toMatch(/settings\.json:2:\d+: .*retry\.maxRetries/);
   expect((await run(workspace, ["config", "edit"])).err).toContain("Set VISUAL or EDITOR");
-  const left = await run(workspace, ["config", "edit"], { env: { EDITOR: "false", PATH: "/usr/bin:/bin" } });
-  expect(left).toMatchObject({
+  const aborted = await run(workspace, ["config", "edit"], { env: { EDITOR: "false", PATH: "/usr/bin:/bin" } });
+  expect(aborted).toMatchObject({
     code: exitCodes.failed,
     err: expect.stringContaining('The editor "false" ended with 1.'),
   });
 });
 
-test("path and schema are for programs", async () => {
+test("path and schema print only the path and the schema", async () => {
   const workspace = await createWorkspace();
   expect((await run(workspace, ["config", "path"])).out).toBe(`${getFile(workspace)}\n`);
   expect((await run(workspace, ["config", "path", "--project"])).out).toBe(

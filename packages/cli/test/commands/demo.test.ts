@@ -4,16 +4,16 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { createWorkspace, run, temporaryDirectory } from "../kit.ts";
 
-/** A workspace for temporary files of this test's own: others may run demos too. Gives what is left in it. */
-async function ownTemporary() {
+/** Gives this test its own directory for temporary files. Returns a function that lists the demos left in it. */
+async function useTemporaryDirectory() {
   const directory = await temporaryDirectory();
   vi.stubEnv("TMPDIR", directory);
   onTestFinished(() => void vi.unstubAllEnvs());
   return async () => (await readdir(directory)).filter((name) => name.startsWith("tau-demo-"));
 }
 
-test("the demo reads, edits and runs a real file, and says at each step that its model is scripted", async () => {
-  const left = await ownTemporary();
+test("the demo reads, edits and runs a real file, and says at each step that the model is scripted", async () => {
+  const listDemos = await useTemporaryDirectory();
   const { code, out, err } = await run(await createWorkspace(), ["demo"]);
   expect([code, err]).toEqual([exitCodes.done, ""]);
   const lines = out.split("\n").filter((line) => line !== "" && !line.startsWith("    "));
@@ -33,10 +33,10 @@ test("the demo reads, edits and runs a real file, and says at each step that its
     expect.stringMatching(/^log 1\d entries in .*\.jsonl$/),
     "The project and its session are removed again; tau demo --keep keeps them.",
   ]);
-  expect(await left()).toEqual([]);
+  expect(await listDemos()).toEqual([]);
 });
 
-test("--keep says where everything is, and the session can be looked at", async () => {
+test("--keep prints where the project is, and its session can be shown", async () => {
   const { out } = await run(await createWorkspace(), ["demo", "--keep"]);
   const root = /^kept (.*)$/m.exec(out)?.[1] ?? "";
   onTestFinished(() => rm(root, { recursive: true, force: true }));
@@ -48,15 +48,15 @@ test("--keep says where everything is, and the session can be looked at", async 
   expect(shown.out).toMatch(/ bash +6$/m);
 });
 
-test("it takes no other arguments, and an interruption has its code and leaves nothing", async () => {
+test("other arguments are usage errors, and an interrupted demo leaves nothing behind", async () => {
   const workspace = await createWorkspace();
   expect(await run(workspace, ["demo", "--bogus"])).toMatchObject({ code: exitCodes.usage, out: "" });
   expect(await run(workspace, ["demo", "fast"])).toMatchObject({ code: exitCodes.usage, out: "" });
-  const left = await ownTemporary();
+  const listDemos = await useTemporaryDirectory();
   expect((await run(workspace, ["demo"], { signal: AbortSignal.abort() })).code).toBe(exitCodes.interrupted);
   const soon = new AbortController();
   const running = run(workspace, ["demo"], { signal: soon.signal, terminal: { out: true } });
   setImmediate(() => soon.abort("SIGINT"));
   expect((await running).code).toBe(exitCodes.interrupted);
-  expect(await left()).toEqual([]);
+  expect(await listDemos()).toEqual([]);
 });

@@ -13,26 +13,26 @@ interface Row {
   fix?: string;
 }
 
-async function examined(workspace: Workspace, args: string[] = [], options: RunOptions = {}) {
+async function runDoctor(workspace: Workspace, args: string[] = [], options: RunOptions = {}) {
   const { code, out } = await run(workspace, ["doctor", "--json", ...args], options);
   const rows = JSON.parse(out) as Row[];
   return { code, row: (check: string) => rows.find((row) => row.check === check)!, rows };
 }
 
-/** Counts who comes, and closes with the test. */
-async function listener() {
-  const seen: string[] = [];
+/** A server that records its requests, and closes with the test. */
+async function startServer() {
+  const requests: string[] = [];
   const server = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url}`);
+    requests.push(`${request.method} ${request.url}`);
     response.statusCode = 404;
     response.end();
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
-  return { seen, url: `http://127.0.0.1:${(server.address() as { port: number }).port}` };
+  return { requests, url: `http://127.0.0.1:${(server.address() as { port: number }).port}` };
 }
 
-const withModelsAt = async ({ agentDir }: Workspace, baseUrl: string) => {
+const writeModels = async ({ agentDir }: Workspace, baseUrl: string) => {
   await mkdir(agentDir, { recursive: true, mode: 0o700 });
   const acme = {
     baseUrl: `${baseUrl}/v1`,
@@ -43,9 +43,9 @@ const withModelsAt = async ({ agentDir }: Workspace, baseUrl: string) => {
   await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { acme } }));
 };
 
-test("every check has a row, and everything that is not well has a fix", async () => {
+test("every check has a row, and every problem has a fix", async () => {
   const workspace = await createWorkspace();
-  const { code, rows, row } = await examined(workspace);
+  const { code, rows, row } = await runDoctor(workspace);
   const names = [
     "node",
     "directory",
@@ -69,33 +69,33 @@ test("every check has a row, and everything that is not well has a fix", async (
   expect(out).toMatch(/^What to do:\n {2}keys: there is none\n {6}Run tau auth login/m);
 });
 
-test("it contacts nobody, unless it is told to, and then sends no key", async () => {
+test("servers are contacted only with --network, and without a key", async () => {
   const workspace = await createWorkspace();
-  const { seen, url } = await listener();
-  await withModelsAt(workspace, url);
-  expect((await examined(workspace)).row("network")).toMatchObject({
+  const { requests, url } = await startServer();
+  await writeModels(workspace, url);
+  expect((await runDoctor(workspace)).row("network")).toMatchObject({
     status: "ok",
     says: expect.stringContaining(url),
   });
-  expect(seen).toEqual([]);
-  expect((await examined(workspace, ["--network"])).row("network").status).toBe("ok");
-  expect(seen).toEqual(["HEAD /"]);
+  expect(requests).toEqual([]);
+  expect((await runDoctor(workspace, ["--network"])).row("network").status).toBe("ok");
+  expect(requests).toEqual(["HEAD /"]);
 });
 
-test("a place that does not answer fails, with --network", async () => {
+test("a server that does not answer fails the check with --network", async () => {
   const workspace = await createWorkspace();
-  await withModelsAt(workspace, "http://127.0.0.1:9");
-  const { code, row } = await examined(workspace, ["--network"], { env: { HTTPS_PROXY: "http://127.0.0.1:9" } });
+  await writeModels(workspace, "http://127.0.0.1:9");
+  const { code, row } = await runDoctor(workspace, ["--network"], { env: { HTTPS_PROXY: "http://127.0.0.1:9" } });
   expect(row("network")).toMatchObject({ status: "fail", says: "no answer from http://127.0.0.1:9" });
   expect(row("network").fix).toContain("proxy");
   expect(code).toBe(exitCodes.failed);
 });
 
-test("damaged files, a directory that others may read and one that is none are found", async () => {
+test("damaged files, a directory that others can read and a file in its place are reported", async () => {
   const workspace = await createWorkspace();
   await mkdir(workspace.agentDir);
   await chmod(workspace.agentDir, 0o755);
-  expect((await examined(workspace)).row("directory")).toMatchObject({
+  expect((await runDoctor(workspace)).row("directory")).toMatchObject({
     status: "warn",
     says: expect.stringContaining("was accessible to other users"),
   });
@@ -103,13 +103,13 @@ test("damaged files, a directory that others may read and one that is none are f
   await writeFile(join(workspace.agentDir, "settings.json"), '{"retry": {"maxRetries": "often"}}');
   await writeFile(join(workspace.agentDir, "models.json"), "{");
   await writeFile(join(workspace.agentDir, "auth.json"), '{"openai": {"type": "api_key", "key": 5}}', { mode: 0o600 });
-  const { row } = await examined(workspace);
+  const { row } = await runDoctor(workspace);
   expect(row("settings")).toMatchObject({ status: "warn", says: expect.stringContaining("settings.json:1:") });
   expect(row("models.json").status).toBe("warn");
   expect(row("keys")).toMatchObject({ status: "warn", says: expect.stringContaining("auth.json") });
   const agentDir = join(workspace.directory, "a-file");
   await writeFile(agentDir, "");
-  const none = await examined({ ...workspace, agentDir });
+  const none = await runDoctor({ ...workspace, agentDir });
   expect(none.row("directory")).toMatchObject({ status: "fail", says: `${agentDir} is not a directory` });
   expect(none.code).toBe(exitCodes.failed);
 });

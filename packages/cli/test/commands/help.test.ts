@@ -9,11 +9,11 @@ const run = async (...args: string[]) => {
   return await runIn({ directory, agentDir: join(directory, "none") }, args);
 };
 
-test("help without a topic is --help", async () => {
+test("help without a topic is the same as --help", async () => {
   expect((await run("help")).out).toBe((await run("--help")).out);
 });
 
-test.each(commands)("help $name, and $name --help, show all its forms", async ({ name, usage, summary }) => {
+test.each(commands)("help $name and $name --help show all usage lines", async ({ name, usage, summary }) => {
   const { code, out } = await run("help", name);
   expect(code).toBe(exitCodes.done);
   expect(out).toContain(`tau ${name}: ${summary}`);
@@ -29,13 +29,13 @@ test.each([
   ["sessions", "--continue"],
   ["settings", "defaultThinkingLevel"],
   ["exit-codes", "130"],
-])("help %s tells of %s", async (topic, word) => {
+])("help %s mentions %s", async (topic, word) => {
   const { code, out } = await run("help", topic);
   expect(code).toBe(exitCodes.done);
   expect(out).toContain(word);
 });
 
-test("what there is nothing about is answered with the nearest, or with all there is", async () => {
+test("an unknown topic gets a suggestion, or the list of topics", async () => {
   expect(await run("help", "exit-code")).toEqual({
     code: exitCodes.usage,
     out: "",

@@ -5,16 +5,16 @@ import { promisify } from "node:util";
 import { SessionManager } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
-import { createModelWorkspace, createWorkspace, run, says, temporaryDirectory, type Workspace } from "../kit.ts";
+import { createModelWorkspace, createWorkspace, run, textReply, temporaryDirectory, type Workspace } from "../kit.ts";
 import { createSession } from "./create-session.ts";
 
-const listed = async (workspace: Workspace, ...flags: string[]) =>
+const list = async (workspace: Workspace, ...flags: string[]) =>
   JSON.parse((await run(workspace, ["sessions", "list", "--json", ...flags])).out) as { id: string; name?: string }[];
 
 const getIds = async (workspace: Workspace, ...flags: string[]) =>
-  (await listed(workspace, ...flags)).map(({ id }) => id);
+  (await list(workspace, ...flags)).map(({ id }) => id);
 
-test("list shows the sessions of this directory, the last used first, and marks the one that --continue takes", async () => {
+test("list shows the sessions of this directory, last used first, and marks the one that --continue uses", async () => {
   const workspace = await createWorkspace();
   const old = await createSession(workspace, ["An old question"], 180);
   const last = await createSession(workspace, ["A new one", "and more"], 1);
@@ -30,14 +30,14 @@ test("list shows the sessions of this directory, the last used first, and marks 
   expect(await getIds(workspace, "--all")).toEqual([last.id, other.id, old.id]);
 });
 
-test("without a session, or without a directory of ours, there is one clear line", async () => {
+test("without sessions, or for an unknown one, there is one clear line", async () => {
   const workspace = await createWorkspace();
   expect(await run(workspace, ["sessions", "list"])).toEqual({
     code: exitCodes.done,
     out: "",
     err: `There are no sessions of ${workspace.directory} yet.\n`,
   });
-  expect(await listed(workspace)).toEqual([]);
+  expect(await list(workspace)).toEqual([]);
   expect(await run(workspace, ["sessions", "show"])).toMatchObject({
     code: exitCodes.failed,
     err: expect.stringMatching(/^tau sessions: There are no sessions of .* yet\..*\n$/),
@@ -48,7 +48,7 @@ test("without a session, or without a directory of ours, there is one clear line
   });
 });
 
-test("on a terminal a table is cut to its width, and nothing in a name moves the cursor", async () => {
+test("on a terminal a table is cut to its width, and escape sequences in a name are removed", async () => {
   const workspace = await createWorkspace();
   const { path } = await createSession(workspace, [`\u001b[2J${"long ".repeat(60)}`]);
   const { out } = await run(workspace, ["sessions", "list"], { terminal: { out: true }, env: { COLUMNS: "60" } });
@@ -58,7 +58,7 @@ test("on a terminal a table is cut to its width, and nothing in a name moves the
   expect((await run(workspace, ["sessions", "show", path], { terminal: { out: true } })).out).not.toContain("\u001b");
 });
 
-test("show tells what is in a session, with the ids that branch takes", async () => {
+test("show prints the content of a session, with the ids that branch takes", async () => {
   const workspace = await createWorkspace();
   const { id, entries } = await createSession(workspace, ["One", "Two"]);
   const { out } = await run(workspace, ["sessions", "show", id.slice(0, 9)]);
@@ -68,13 +68,13 @@ test("show tells what is in a session, with the ids that branch takes", async ()
   expect(json.entries.map((entry) => entry.id)).toEqual(entries);
 });
 
-test("branch makes a session that ends where it was asked to, tree shows whose child it is, --continue takes it", async () => {
+test("branch creates a session that ends at the entry, tree shows its parent, and --continue uses it", async () => {
   const workspace = await createWorkspace();
   const { id, entries } = await createSession(workspace, ["One", "Two", "Three"], 5);
   const made = await run(workspace, ["sessions", "branch", "--from", entries[1]!.slice(0, 7), "-n", "Another way"]);
   expect(made.code).toBe(exitCodes.done);
   const branchId = made.out.trim();
-  expect(await listed(workspace)).toMatchObject([{ id: branchId, name: "Another way", parentId: id }, { id }]);
+  expect(await list(workspace)).toMatchObject([{ id: branchId, name: "Another way", parentId: id }, { id }]);
   const shown = JSON.parse((await run(workspace, ["sessions", "show", branchId, "--json"])).out) as {
     entries: unknown[];
   };
@@ -94,15 +94,16 @@ test("branch makes a session that ends where it was asked to, tree shows whose c
   });
 });
 
-test("tree of one session shows its branches, however deep it is", async () => {
+test("tree of a session shows its branches, at any depth", async () => {
   const workspace = await createWorkspace();
   const { path, entries } = await createSession(workspace, ["One", "Two"]);
   const session = await SessionManager.open(path, { agentDir: workspace.agentDir, durability: "none" });
   await session.navigate(entries[0]!);
-  // What is not shown breaks no line.
+  // An entry that is not shown does not interrupt the lines of the tree.
   await session.appendSessionInfo("Two ways");
   const other = await session.appendMessage({ role: "user", content: "Two otherwise", timestamp: 1 });
-  for (let at = 0; at < 3_000; at++) await session.appendMessage({ role: "user", content: "on", timestamp: 1 });
+  for (let count = 0; count < 3_000; count++)
+    await session.appendMessage({ role: "user", content: "on", timestamp: 1 });
   await session.close();
   const lines = (await run(workspace, ["sessions", "tree", path])).out.trimEnd().split("\n");
   expect(lines.slice(0, 3)).toEqual([
@@ -114,8 +115,8 @@ test("tree of one session shows its branches, however deep it is", async () => {
   expect(lines).toHaveLength(3_003);
 });
 
-test("switch makes a session the one that --continue takes, and changes nothing in it", async () => {
-  const workspace = await createModelWorkspace([says("Aye.")]);
+test("switch makes --continue use a session, and does not change its content", async () => {
+  const workspace = await createModelWorkspace([textReply("Aye.")]);
   const first = await createSession(workspace, ["The first"], 60);
   await createSession(workspace, ["From tomorrow"], -24 * 60);
   const before = await readFile(first.path);
@@ -128,7 +129,7 @@ test("switch makes a session the one that --continue takes, and changes nothing 
   expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("The first");
 });
 
-test("switch to a session of another directory says where it counts", async () => {
+test("switch to a session of another directory says where it has an effect", async () => {
   const workspace = await createWorkspace();
   const elsewhere = { ...workspace, directory: await temporaryDirectory() };
   const { id } = await createSession(elsewhere, ["There"], 60);
@@ -138,16 +139,16 @@ test("switch to a session of another directory says where it counts", async () =
   expect(await getIds(elsewhere)).toEqual([id, last.id]);
 });
 
-test("rename gives a name, and does not make the session the last used", async () => {
+test("rename sets the name, and does not make the session the last used one", async () => {
   const workspace = await createWorkspace();
   const old = await createSession(workspace, ["Old"], 60);
   const last = await createSession(workspace, ["New"], 1);
-  const ran = await run(workspace, ["sessions", "rename", old.id, "The", "long", "way"]);
-  expect(ran).toMatchObject({ code: exitCodes.done, out: `${old.id} is now called "The long way".\n` });
-  expect(await listed(workspace)).toMatchObject([{ id: last.id }, { id: old.id, name: "The long way" }]);
+  const result = await run(workspace, ["sessions", "rename", old.id, "The", "long", "way"]);
+  expect(result).toMatchObject({ code: exitCodes.done, out: `${old.id} is now called "The long way".\n` });
+  expect(await list(workspace)).toMatchObject([{ id: last.id }, { id: old.id, name: "The long way" }]);
 });
 
-test("what another process writes can be read and switched to, but not renamed, mended or deleted", async () => {
+test("a session that another process writes can be read and switched to, but not renamed, repaired or deleted", async () => {
   const workspace = await createWorkspace();
   const { id, path } = await createSession(workspace, ["Mine"]);
   const holder = await SessionManager.open(path, { agentDir: workspace.agentDir });
@@ -167,7 +168,7 @@ test("what another process writes can be read and switched to, but not renamed, 
   await holder.appendMessage({ role: "user", content: "still here", timestamp: 1 });
 });
 
-test("export writes a page, a text or lines, and replaces nothing without being told to", async () => {
+test("export writes HTML, Markdown or JSON lines, and replaces a file only with --yes", async () => {
   const workspace = await createWorkspace();
   const { id } = await createSession(workspace, ["How many <wheels>?"]);
   expect((await run(workspace, ["sessions", "export", id])).out).toContain("How many &lt;wheels&gt;?");
@@ -180,7 +181,7 @@ test("export writes a page, a text or lines, and replaces nothing without being 
   expect(await readFile(file, "utf8")).toContain('"session"');
   expect((await run(workspace, ["sessions", "export", "--format", "md", "-o", "out.jsonl", "--yes"])).code).toBe(0);
   expect(await readFile(file, "utf8")).not.toContain('"type":"session"');
-  // Where nothing can be made, although its parent is there.
+  // A directory where no file can be created, although it exists.
   expect(await run(workspace, ["sessions", "export", "-o", "/proc/nope/x.html"])).toMatchObject({
     code: exitCodes.failed,
   });
@@ -190,27 +191,27 @@ test("export writes a page, a text or lines, and replaces nothing without being 
   });
 });
 
-test("an export is its owner's alone, goes through links to where they lead, and replaces nothing that is no file", async () => {
+test("an export is readable only by its owner, follows links, and replaces only files", async () => {
   const workspace = await createWorkspace();
   await createSession(workspace, ["How many wheels?"]);
-  const at = (name: string) => join(workspace.directory, name);
+  const toPath = (name: string) => join(workspace.directory, name);
   const exportTo = (name: string, ...more: string[]) => run(workspace, ["sessions", "export", "-o", name, ...more]);
-  await writeFile(at("real.md"), "before", { mode: 0o644 });
-  await symlink("real.md", at("link.md"));
+  await writeFile(toPath("real.md"), "before", { mode: 0o644 });
+  await symlink("real.md", toPath("link.md"));
   expect(await exportTo("link.md")).toMatchObject({ code: exitCodes.usage });
-  expect(await exportTo("link.md", "--yes")).toMatchObject({ code: 0, err: `Wrote ${at("real.md")}.\n` });
-  expect((await lstat(at("link.md"))).isSymbolicLink()).toBe(true);
-  expect(await readFile(at("real.md"), "utf8")).toContain("wheels");
-  expect((await stat(at("real.md"))).mode & 0o777).toBe(0o600);
-  await symlink("nowhere", at("dangling"));
-  for (const [name, what] of [
+  expect(await exportTo("link.md", "--yes")).toMatchObject({ code: 0, err: `Wrote ${toPath("real.md")}.\n` });
+  expect((await lstat(toPath("link.md"))).isSymbolicLink()).toBe(true);
+  expect(await readFile(toPath("real.md"), "utf8")).toContain("wheels");
+  expect((await stat(toPath("real.md"))).mode & 0o777).toBe(0o600);
+  await symlink("nowhere", toPath("dangling"));
+  for (const [name, problem] of [
     ["dangling", "is a link to a file that does not exist"],
     [".", "is a directory"],
   ] as const) {
     const { code, err } = await exportTo(name, "--yes");
     expect({ code, err }).toEqual({
       code: 2,
-      err: `tau sessions: ${resolve(at(name))} ${what}. Choose another name.\n`,
+      err: `tau sessions: ${resolve(toPath(name))} ${problem}. Choose another name.\n`,
     });
   }
   expect(await exportTo("/dev/null", "--yes")).toMatchObject({ code: 0 });
@@ -218,9 +219,9 @@ test("an export is its owner's alone, goes through links to where they lead, and
   expect(await exportTo("/dev/full")).toMatchObject({ code: exitCodes.failed, err: expect.stringContaining("ENOSPC") });
 });
 
-test("an export waits for who reads a pipe, and for nobody when it is interrupted", async () => {
+test("an export waits for the reader of a pipe, unless it is interrupted", async () => {
   const workspace = await createWorkspace();
-  // More than a pipe holds.
+  // More than the pipe holds.
   await createSession(workspace, ["wheels ".repeat(40_000)]);
   const pipe = join(workspace.directory, "pipe");
   execFileSync("mkfifo", [pipe]);
@@ -229,18 +230,18 @@ test("an export waits for who reads a pipe, and for nobody when it is interrupte
   const read = promisify(execFile)("cat", [pipe], { maxBuffer: 10 ** 7 });
   expect(await exported).toMatchObject({ code: 0, err: `Wrote ${pipe}.\n` });
   expect((await read).stdout).toBe((await run(workspace, args.slice(0, -2))).out);
-  const left = promisify(execFile)("head", ["-c", "1", pipe]);
+  const reader = promisify(execFile)("head", ["-c", "1", pipe]);
   expect(await run(workspace, args)).toMatchObject({
     code: 1,
     err: `tau sessions: ${pipe} was not read to its end.\n`,
   });
-  await left;
+  await reader;
   const interrupted = await run(workspace, args, { signal: AbortSignal.timeout(300) });
   expect(interrupted).toMatchObject({ code: exitCodes.interrupted, err: "" });
   expect((await stat(pipe)).isFIFO()).toBe(true);
 });
 
-test("what was exported as lines can be imported elsewhere, under its own id, or a new one where that is taken", async () => {
+test("exported JSON lines can be imported elsewhere under their id, or here under a new one", async () => {
   const workspace = await createWorkspace();
   const { id, entries } = await createSession(workspace, ["One", "Two"]);
   const file = join(workspace.directory, "out.jsonl");
@@ -250,14 +251,14 @@ test("what was exported as lines can be imported elsewhere, under its own id, or
   expect((await getIds(workspace)).toSorted()).toEqual([id, again.out.trim()].toSorted());
   const elsewhere = { ...workspace, directory: await temporaryDirectory() };
   expect((await run(elsewhere, ["sessions", "import", file])).out.trim()).toBe(id);
-  expect(await listed(elsewhere)).toMatchObject([{ id, cwd: elsewhere.directory, messageCount: 2 }]);
+  expect(await list(elsewhere)).toMatchObject([{ id, cwd: elsewhere.directory, messageCount: 2 }]);
   const shown = JSON.parse((await run(elsewhere, ["sessions", "show", id, "--json"])).out) as {
     entries: { id: string }[];
   };
   expect(shown.entries.map((entry) => entry.id)).toEqual(entries);
 });
 
-test("import reads pi's old versions and damaged files, and says what it could not read", async () => {
+test("import reads old versions of pi and damaged files, and reports lines that it could not read", async () => {
   const workspace = await createWorkspace();
   const message = { role: "user", content: "From long ago", timestamp: 1 };
   const lines = [
@@ -268,13 +269,13 @@ test("import reads pi's old versions and damaged files, and says what it could n
   const { code, out, err } = await run(workspace, ["sessions", "import", "old.jsonl"]);
   expect([code, out]).toEqual([exitCodes.done, "ancient\n"]);
   expect(err).toContain("Line 3 is not a readable entry; it is skipped.");
-  expect(await listed(workspace)).toMatchObject([{ id: "ancient", firstMessage: "From long ago" }]);
+  expect(await list(workspace)).toMatchObject([{ id: "ancient", firstMessage: "From long ago" }]);
   await writeFile(join(workspace.directory, "notes.txt"), "These are notes.\n");
   for (const name of ["notes.txt", "nowhere.jsonl"]) {
     const failed = await run(workspace, ["sessions", "import", name]);
     expect(failed).toMatchObject({ code: exitCodes.usage, err: expect.stringMatching(/^tau sessions: .*\n$/) });
   }
-  expect(await listed(workspace)).toHaveLength(1);
+  expect(await list(workspace)).toHaveLength(1);
 });
 
 test("delete moves a session to the trash without a question, and restore brings it back as it was", async () => {
@@ -322,27 +323,27 @@ test("delete with a reference that fits no session deletes none of the others", 
 
 test("delete --for-good asks first, needs --yes without a terminal, and leaves nothing of the session", async () => {
   const workspace = await createWorkspace();
-  const doomed = await createSession(workspace, ["Away with me"]);
+  const deleted = await createSession(workspace, ["Away with me"]);
   const kept = await createSession(workspace, ["Not me"]);
-  await copyFile(doomed.path, `${doomed.path}.torn-1`);
-  const args = ["sessions", "delete", "--for-good", doomed.id];
+  await copyFile(deleted.path, `${deleted.path}.torn-1`);
+  const args = ["sessions", "delete", "--for-good", deleted.id];
   const silent = await run(workspace, args, { input: "" });
   expect(silent).toMatchObject({ code: exitCodes.usage, err: expect.stringContaining("this needs --yes") });
-  const person = { terminal: { input: true, err: true } };
-  const no = await run(workspace, args, { ...person, input: "n\n" });
+  const interactive = { terminal: { input: true, err: true } };
+  const no = await run(workspace, args, { ...interactive, input: "n\n" });
   expect(no).toMatchObject({ code: exitCodes.failed, out: "" });
-  expect(no.err).toContain(`Delete ${doomed.id} (1 entry) for good? [y/N] `);
-  await stat(doomed.path);
-  expect((await run(workspace, args, { ...person, input: "y\n" })).code).toBe(0);
-  const left = await readdir(dirname(doomed.path));
-  expect(left.filter((name) => name.startsWith(basename(doomed.path)))).toEqual([]);
-  expect((await run(workspace, ["sessions", "restore", doomed.id])).code).toBe(exitCodes.usage);
+  expect(no.err).toContain(`Delete ${deleted.id} (1 entry) for good? [y/N] `);
+  await stat(deleted.path);
+  expect((await run(workspace, args, { ...interactive, input: "y\n" })).code).toBe(0);
+  const names = await readdir(dirname(deleted.path));
+  expect(names.filter((name) => name.startsWith(basename(deleted.path)))).toEqual([]);
+  expect((await run(workspace, ["sessions", "restore", deleted.id])).code).toBe(exitCodes.usage);
   expect(await getIds(workspace)).toEqual([kept.id]);
   expect((await run(workspace, ["sessions", "delete", kept.id, "--for-good", "--yes"])).code).toBe(0);
   expect(await getIds(workspace)).toEqual([]);
 });
 
-test("delete leaves another session whose id begins with the name of the file", async () => {
+test("delete keeps other sessions whose id begins with the name of the file", async () => {
   const workspace = await createWorkspace();
   const ids = ["a", "a.jsonl.b", "a.jsonl.b.jsonl.c"];
   for (const id of ids) {
@@ -351,9 +352,9 @@ test("delete leaves another session whose id begins with the name of the file", 
     await session.close();
     await writeFile(`${session.getSessionFile()!}.torn-1`, "torn");
   }
-  for (const [at, id] of ids.entries()) {
+  for (const [index, id] of ids.entries()) {
     expect(await run(workspace, ["sessions", "delete", id, "--for-good", "--yes"])).toMatchObject({ code: 0 });
-    expect((await getIds(workspace)).sort()).toEqual(ids.slice(at + 1));
+    expect((await getIds(workspace)).sort()).toEqual(ids.slice(index + 1));
   }
   const [directory] = await readdir(join(workspace.agentDir, "sessions"));
   expect(
@@ -361,7 +362,7 @@ test("delete leaves another session whose id begins with the name of the file", 
   ).toEqual([]);
 });
 
-test("delete removes no file that is no session", async () => {
+test("delete refuses a file that is not a session", async () => {
   const workspace = await createWorkspace();
   const notes = join(workspace.directory, "notes.txt");
   await writeFile(notes, "These are notes.\n");
@@ -375,11 +376,11 @@ test("delete removes no file that is no session", async () => {
   expect(await readFile(notes, "utf8")).toBe("These are notes.\n");
 });
 
-test("repair sets damaged lines aside, says which, and leaves a session in which nothing is wrong", async () => {
+test("repair leaves out damaged lines, reports them, and leaves a session without damage", async () => {
   const workspace = await createWorkspace();
   const { id, path, entries } = await createSession(workspace, ["One", "Two", "Three"], 30);
   const lines = (await readFile(path, "utf8")).split("\n");
-  const damaged = lines.map((line, at) => (at === 2 ? line.replace("Two", "T\u0000o") : line)).join("\n");
+  const damaged = lines.map((line, index) => (index === 2 ? line.replace("Two", "T\u0000o") : line)).join("\n");
   await writeFile(path, `${damaged}{"type":"message","id":"torn`);
   const { mtimeMs } = await stat(path);
   const { code, out } = await run(workspace, ["sessions", "repair", id]);
@@ -397,7 +398,7 @@ test("repair sets damaged lines aside, says which, and leaves a session in which
   expect((await run(workspace, ["sessions", "repair", id])).out).toBe(`${id} has 3 entries and no damage.\n`);
 });
 
-test("repair gives a lost header back where its directory tells whose it was", async () => {
+test("repair creates a lost header again if the location of the file tells the directory", async () => {
   const workspace = await createWorkspace();
   const { id, path } = await createSession(workspace, ["One"]);
   const [, ...entries] = (await readFile(path, "utf8")).split("\n");
@@ -406,10 +407,10 @@ test("repair gives a lost header back where its directory tells whose it was", a
     problems: unknown[];
   };
   expect(json.problems.length).toBeGreaterThan(0);
-  expect(await listed(workspace)).toMatchObject([{ id, cwd: workspace.directory, firstMessage: "One" }]);
+  expect(await list(workspace)).toMatchObject([{ id, cwd: workspace.directory, firstMessage: "One" }]);
 });
 
-test("a subcommand or an option that there is not is answered with the nearest", async () => {
+test("an unknown subcommand or option gets a suggestion", async () => {
   const workspace = await createWorkspace();
   expect(await run(workspace, ["sessions", "lsit"])).toEqual({
     code: exitCodes.usage,
@@ -422,21 +423,21 @@ test("a subcommand or an option that there is not is answered with the nearest",
   expect((await run(workspace, ["sessions", "export", "--help"])).out).toContain("tau sessions export [SESSION]");
 });
 
-test("where sessions cannot be kept, import says so in one line", async () => {
+test("import into a directory that cannot be written fails in one line", async () => {
   const workspace = await createWorkspace();
   const { id } = await createSession(workspace, ["One"]);
   await run(workspace, ["sessions", "export", id, "-o", "out.jsonl"]);
   const agentDir = join(workspace.directory, "a-file");
   await writeFile(agentDir, "");
-  const ran = await run({ ...workspace, agentDir }, ["sessions", "import", "out.jsonl"]);
-  expect(ran).toMatchObject({ code: exitCodes.failed, out: "" });
-  expect(ran.err).toMatch(/^tau sessions: [^\n]*a-file[^\n]*\n$/);
+  const result = await run({ ...workspace, agentDir }, ["sessions", "import", "out.jsonl"]);
+  expect(result).toMatchObject({ code: exitCodes.failed, out: "" });
+  expect(result.err).toMatch(/^tau sessions: [^\n]*a-file[^\n]*\n$/);
 });
 
-test("a first look at many sessions is told on a terminal's standard error, and only there", async () => {
+test("reading many sessions for the first time shows progress, only on a terminal", async () => {
   const workspace = await createWorkspace();
   const { path } = await createSession(workspace, ["One"]);
-  for (let at = 0; at < 120; at++) await copyFile(path, path.replace(".jsonl", `-${at}.jsonl`));
+  for (let count = 0; count < 120; count++) await copyFile(path, path.replace(".jsonl", `-${count}.jsonl`));
   const { err, out } = await run(workspace, ["sessions", "list", "--json"], { terminal: { err: true } });
   expect(err).toContain("reading sessions: 100 of 121");
   expect(err.endsWith("\r\u001b[2K")).toBe(true);
@@ -445,7 +446,7 @@ test("a first look at many sessions is told on a terminal's standard error, and 
   expect((await run(workspace, ["sessions", "list", "--json"])).err).toBe("");
 });
 
-test("an empty name stands for no session, however few there are", async () => {
+test("an empty reference means no session, even if there is only one", async () => {
   const workspace = await createWorkspace();
   const { path } = await createSession(workspace, ["One"]);
   for (const args of [
@@ -459,7 +460,7 @@ test("an empty name stands for no session, however few there are", async () => {
   expect(await readFile(path, "utf8")).toContain("One");
 });
 
-test("delete takes along what was kept of long results", async () => {
+test("delete also removes stored tool results", async () => {
   const workspace = await createWorkspace();
   const { id, path } = await createSession(workspace, ["One"]);
   await mkdir(`${path}.results`);

@@ -1,4 +1,4 @@
-/** The archive, installed by npm itself. It asks the registry that npm is configured for, as `npm ci` did. */
+/** Installs the archive with npm, from the registry that npm is configured for. */
 import { execFile } from "node:child_process";
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,29 +10,29 @@ import { archive } from "./kit.ts";
 
 const execute = promisify(execFile);
 
-/** What npm says where there is no way to the registry. Everything else is a failure of ours. */
+/** Errors of npm if it cannot reach the registry. Any other error fails the test. */
 const unreachable =
   /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|SELF_SIGNED_CERT_IN_CHAIN)\b/;
 
-const patienceMs = 100_000;
+const timeoutMs = 100_000;
 
-/** In a directory of its own, whatever lies above it. Undefined when it worked, else why the registry was not reached. */
+/** Returns why the registry could not be reached, or undefined if the installation succeeded. */
 async function install(directory: string): Promise<string | undefined> {
   const args = ["install", "--prefix", directory, "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
   const file = await archive();
   try {
-    await execute("npm", [...args, "--fetch-retries=0", file], { cwd: directory, timeout: patienceMs });
+    await execute("npm", [...args, "--fetch-retries=0", file], { cwd: directory, timeout: timeoutMs });
     return undefined;
   } catch (error) {
     const { stderr, killed } = error as { stderr: string; killed: boolean };
-    if (killed) return `it took more than ${patienceMs / 1_000} s`;
+    if (killed) return `it took more than ${timeoutMs / 1_000} s`;
     const reason = unreachable.exec(stderr)?.[0];
     if (reason === undefined) throw error;
     return reason;
   }
 }
 
-test("npm installs the archive without scripts, and what it installs runs", async (context) => {
+test("npm installs the archive without scripts, and the installed program runs", async (context) => {
   const directory = await temporaryDirectory();
   const home = join(directory, "home");
   await mkdir(home);
@@ -50,6 +50,6 @@ test("npm installs the archive without scripts, and what it installs runs", asyn
   expect(shown).toContain("scripted");
   const rows = JSON.parse((await tau("doctor", "--json")).stdout) as { check: string; status: string }[];
   expect(rows.find(({ check }) => check === "search")).toMatchObject({ status: "ok" });
-  // Nothing but the program and what it is pinned to.
+  // Only the program and its pinned dependencies are installed.
   await expect(access(join(directory, "node_modules", "vitest"))).rejects.toThrow("ENOENT");
 });

@@ -1,4 +1,4 @@
-/** The program as it is installed, as a child process. It is packed once for each state of the sources. */
+/** Runs the installed program as a child process. It is packed once for each state of the sources. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import type { Workspace } from "../kit.ts";
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 const store = join(root, "node_modules", ".cache", "tau", "packed");
 
-/** Everything that the archive is made of. */
+/** A hash of all files that go into the archive. */
 function fingerprint(): string {
   const hash = createHash("sha256");
   const sources = readdirSync(join(root, "packages")).flatMap((name) =>
@@ -28,25 +28,25 @@ function below(path: string): string[] {
   const full = join(root, path);
   if (!existsSync(full)) return [];
   if (/\.\w+$/.test(path)) return [path];
-  const found = readdirSync(full, { recursive: true, withFileTypes: true });
-  return found.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name).slice(root.length + 1));
+  const entries = readdirSync(full, { recursive: true, withFileTypes: true });
+  return entries.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name).slice(root.length + 1));
 }
 
 /**
- * Where the program was installed. The archive is unpacked as npm does it, beside copies of what it depends on: nothing
- * is asked of a registry, and nothing of the workspace can be reached from there.
+ * Returns the directory of the installed program. The archive is unpacked like npm does it, beside copies of its
+ * dependencies: no registry is contacted, and no file of the repository can be reached from there.
  */
 export async function installed(): Promise<string> {
-  const print = fingerprint();
-  const workspace = join(store, print);
-  const program = join(workspace, "node_modules", "@tau", "cli");
+  const hash = fingerprint();
+  const installation = join(store, hash);
+  const program = join(installation, "node_modules", "@tau", "cli");
   if (existsSync(program)) return program;
   await mkdir(store, { recursive: true });
   const fresh = await mkdtemp(join(store, "new-"));
-  const said = execFileSync(process.execPath, [join(root, "scripts", "pack-cli.mjs"), fresh], { encoding: "utf8" });
+  const archive = execFileSync(process.execPath, [join(root, "scripts", "pack-cli.mjs"), fresh], { encoding: "utf8" });
   const scope = join(fresh, "node_modules", "@tau");
   await mkdir(scope, { recursive: true });
-  execFileSync("tar", ["xzf", said.trim(), "-C", scope]);
+  execFileSync("tar", ["xzf", archive.trim(), "-C", scope]);
   await rename(join(scope, "package"), join(scope, "cli"));
   const wanted = JSON.parse(readFileSync(join(scope, "cli", "npm-shrinkwrap.json"), "utf8")) as {
     packages: Record<string, unknown>;
@@ -55,27 +55,27 @@ export async function installed(): Promise<string> {
     if (path !== "" && existsSync(join(root, path))) await cp(join(root, path), join(fresh, path), { recursive: true });
   }
   for (const old of await readdir(store)) {
-    // Another test file may have been faster, and uses it.
-    if (!old.startsWith("new-") && old !== print) await rm(join(store, old), { recursive: true, force: true });
+    // Another test file may be installing, or already use this version.
+    if (!old.startsWith("new-") && old !== hash) await rm(join(store, old), { recursive: true, force: true });
   }
-  // Whoever comes second uses what is there.
-  await rename(fresh, workspace).catch(() => rm(fresh, { recursive: true, force: true }));
+  // If another process was faster, its installation is used.
+  await rename(fresh, installation).catch(() => rm(fresh, { recursive: true, force: true }));
   return program;
 }
 
-/** What would be published. */
+/** The archive that would be published. */
 export async function archive(): Promise<string> {
-  const workspace = join(await installed(), "..", "..", "..");
-  const name = (await readdir(workspace)).find((one) => one.endsWith(".tgz"));
-  return join(workspace, name!);
+  const installation = join(await installed(), "..", "..", "..");
+  const name = (await readdir(installation)).find((name) => name.endsWith(".tgz"));
+  return join(installation, name!);
 }
 
 export interface Started {
   child: ChildProcess;
-  /** What it has said so far. */
-  said: () => { out: string; err: string };
-  /** Resolves when standard output has this, or when the program has ended. */
-  until: (isThere: (out: string) => boolean) => Promise<void>;
+  /** The output so far. */
+  output: () => { out: string; err: string };
+  /** Resolves when standard output matches, or when the program has ended. */
+  until: (isMatch: (out: string) => boolean) => Promise<void>;
   ended: Promise<Ended>;
 }
 
@@ -89,7 +89,7 @@ export interface Ended {
 export interface StartOptions {
   input?: string;
   env?: Record<string, string>;
-  /** What comes before the program, such as `sh -c 'ulimit …; exec "$@"' sh`. */
+  /** A command line before the program, for example `sh -c 'ulimit …; exec "$@"' sh`. */
   through?: readonly string[];
 }
 
@@ -111,25 +111,25 @@ export async function start(
   const watchers = new Set<() => void>();
   child.stdout!.on("data", (chunk: Buffer) => {
     out += chunk.toString();
-    for (const look of watchers) look();
+    for (const check of watchers) check();
   });
   child.stderr!.on("data", (chunk: Buffer) => void (err += chunk.toString()));
   child.stdin?.end(input);
   const ended = new Promise<Ended>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal, out, err }));
   });
-  const until = (isThere: (text: string) => boolean) =>
+  const until = (isMatch: (text: string) => boolean) =>
     new Promise<void>((resolve) => {
-      const look = () => {
-        if (!isThere(out)) return;
-        watchers.delete(look);
+      const check = () => {
+        if (!isMatch(out)) return;
+        watchers.delete(check);
         resolve();
       };
-      watchers.add(look);
+      watchers.add(check);
       void ended.then(() => resolve());
-      look();
+      check();
     });
-  return { child, said: () => ({ out, err }), until, ended };
+  return { child, output: () => ({ out, err }), until, ended };
 }
 
 export const runPacked = async (
@@ -138,7 +138,7 @@ export const runPacked = async (
   options?: StartOptions,
 ): Promise<Ended> => await (await start(workspace, args, options)).ended;
 
-/** Milliseconds from a signal to the end. */
+/** Sends a signal and measures the time until the end. */
 export async function endWith({ child, ended }: Started, signal: NodeJS.Signals): Promise<Ended & { afterMs: number }> {
   const since = performance.now();
   child.kill(signal);
@@ -148,7 +148,7 @@ export async function endWith({ child, ended }: Started, signal: NodeJS.Signals)
 
 let sleeps = 0;
 
-/** A command that can be told from those of other tests by how long it sleeps. */
+/** A command that differs from those of other tests in how long it sleeps. */
 export const sleeping = (): string => `sleep ${30_000 + process.pid}.${++sleeps}`;
 
 /** The processes whose command line has this text. */
@@ -159,7 +159,7 @@ export function processesWith(text: string): number[] {
       try {
         return readFileSync(join("/proc", pid, "cmdline"), "utf8").includes(text);
       } catch (error) {
-        // It has ended meanwhile.
+        // The process has ended meanwhile.
         if (["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
         throw error;
       }

@@ -1,4 +1,4 @@
-/** The packed program, end to end, against servers that speak real wire protocols. */
+/** The packed program, end to end, against servers that use real wire protocols. */
 import { spawnSync } from "node:child_process";
 import { chmod, chown, copyFile, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,12 +7,12 @@ import { commands } from "../../src/commands/index.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { helpText } from "../../src/help.ts";
 import { version } from "../../src/version.ts";
-import { calls, createModelWorkspace, says, temporaryDirectory } from "../kit.ts";
+import { toolReply, createModelWorkspace, textReply, temporaryDirectory } from "../kit.ts";
 import { installed, runPacked } from "./kit.ts";
 
 const apis = ["openai-completions", "anthropic-messages", "google-generative-ai"] as const;
 
-test("the version and the help are those of the tables, and load nothing else", async () => {
+test("the version and the help match the tables, and load nothing else", async () => {
   const directory = await temporaryDirectory();
   const workspace = { directory, agentDir: join(directory, "none") };
   for (const flag of ["--version", "-v"]) {
@@ -21,12 +21,15 @@ test("the version and the help are those of the tables, and load nothing else", 
   for (const flag of ["--help", "-h"]) {
     expect(await runPacked(workspace, [flag])).toMatchObject({ code: 0, out: helpText(commands), err: "" });
   }
-  // Neither a code cache nor anything of the agent's.
+  // Neither a code cache nor a file of the agent directory.
   expect(await readdir(directory)).toEqual([]);
 });
 
-test.each(apis)("print mode over %s: a tool call, then the answer alone", async (api) => {
-  const workspace = await createModelWorkspace([calls("read", { path: "a.txt" }), says("It says apples.")], api);
+test.each(apis)("print mode over %s runs a tool call and prints only the answer", async (api) => {
+  const workspace = await createModelWorkspace(
+    [toolReply("read", { path: "a.txt" }), textReply("It says apples.")],
+    api,
+  );
   await writeFile(join(workspace.directory, "a.txt"), "apples");
   expect(await runPacked(workspace, ["-p", "What is in a.txt?"])).toMatchObject({
     code: exitCodes.done,
@@ -36,8 +39,8 @@ test.each(apis)("print mode over %s: a tool call, then the answer alone", async 
   expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("apples");
 });
 
-test.each(apis)("JSON mode over %s: every line is an event, and the deltas make the answer", async (api) => {
-  const workspace = await createModelWorkspace([calls("ls"), says("One\u2028two.")], api);
+test.each(apis)("JSON mode over %s writes an event per line, and the deltas form the answer", async (api) => {
+  const workspace = await createModelWorkspace([toolReply("ls"), textReply("One\u2028two.")], api);
   const { code, out } = await runPacked(workspace, ["--mode", "json", "Look."]);
   expect(code).toBe(exitCodes.done);
   const records = out
@@ -50,24 +53,24 @@ test.each(apis)("JSON mode over %s: every line is an event, and the deltas make 
   expect(records.flatMap(({ type, delta }) => (type === "text_delta" ? delta : [])).join("")).toBe("One\u2028two.");
 });
 
-test("what the program brings along works: ripgrep finds, and a catalogue is read", async () => {
-  const workspace = await createModelWorkspace([calls("grep", { pattern: "needle" }), says("Found.")]);
+test("the packed ripgrep and model catalogue work", async () => {
+  const workspace = await createModelWorkspace([toolReply("grep", { pattern: "needle" }), textReply("Found.")]);
   await writeFile(join(workspace.directory, "hay.txt"), "straw\nneedle\n");
   expect(await runPacked(workspace, ["-p", "Find it."])).toMatchObject({ code: 0, out: "Found.\n" });
   expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("hay.txt");
-  const ran = await runPacked(
+  const result = await runPacked(
     workspace,
     ["--model", "anthropic/claude", "--api-key", "fake-key-0123", "--offline", "-p", "Hi"],
     {
       env: { ANTHROPIC_BASE_URL: workspace.server.url },
     },
   );
-  expect(ran.err).not.toContain("There is no model");
+  expect(result.err).not.toContain("There is no model");
 });
 
-test("standard input goes along, and a long answer arrives whole, however late it is read", async () => {
+test("standard input is sent, and a long answer is complete even if it is read late", async () => {
   const long = "line of text\n".repeat(40_000);
-  const workspace = await createModelWorkspace([says(long)]);
+  const workspace = await createModelWorkspace([textReply(long)]);
   const through = ["sh", "-c", '"$@" | (sleep 3; cat)', "sh"];
   const { code, out } = await runPacked(workspace, ["-p", "Say it."], { input: "from a pipe", through });
   expect(code).toBe(0);
@@ -75,12 +78,12 @@ test("standard input goes along, and a long answer arrives whole, however late i
   expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("from a pipe");
 });
 
-test("a session goes on with -c, and a fork leaves the first one as it was", async () => {
+test("-c continues a session, and a fork does not change the original", async () => {
   const workspace = await createModelWorkspace([
-    says("Blue."),
-    says("You asked for a colour."),
-    says("Red."),
-    says("Still blue."),
+    textReply("Blue."),
+    textReply("You asked for a colour."),
+    textReply("Red."),
+    textReply("Still blue."),
   ]);
   await runPacked(workspace, ["-p", "Name a colour."]);
   expect(await runPacked(workspace, ["-c", "-p", "What did I ask?"])).toMatchObject({
@@ -95,8 +98,8 @@ test("a session goes on with -c, and a fork leaves the first one as it was", asy
   expect(await sessionFiles(workspace.agentDir)).toHaveLength(2);
 });
 
-test("an empty HOME is none, and no path of the working directory", async () => {
-  const workspace = await createModelWorkspace([says("Here.")]);
+test("an empty HOME is ignored, and does not stand for the working directory", async () => {
+  const workspace = await createModelWorkspace([textReply("Here.")]);
   expect(await runPacked(workspace, ["-p", "Hi"], { env: { HOME: "" } })).toMatchObject({
     code: 0,
     out: "Here.\n",
@@ -105,8 +108,14 @@ test("an empty HOME is none, and no path of the working directory", async () => 
   expect((await readdir(workspace.directory)).filter((name) => name !== ".agent")).toEqual([]);
 });
 
-test("the code cache is the owner's alone, grows with what is used, and is left alone after that", async () => {
-  const workspace = await createModelWorkspace([says("1"), calls("ls"), says("2"), says("3"), says("4")]);
+test("the code cache is readable only by its owner, grows with use, and then stays unchanged", async () => {
+  const workspace = await createModelWorkspace([
+    textReply("1"),
+    toolReply("ls"),
+    textReply("2"),
+    textReply("3"),
+    textReply("4"),
+  ]);
   await runPacked(workspace, ["-p", "Hi"]);
   const directory = join(workspace.directory, ".cache", "tau", "code");
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
@@ -123,7 +132,7 @@ test("the code cache is the owner's alone, grows with what is used, and is left 
   expect(sum(third)).toBeGreaterThan(sum(second));
   await runPacked(workspace, ["--mode", "json", "Hi"]);
   expect(await filesIn(directory)).toEqual(third);
-  // A command has its own, and does not make that of others larger.
+  // Each command has its own cache, so it does not make that of others larger.
   await runPacked(workspace, ["config", "path"]);
   const own = (await filesIn(directory)).filter(({ name }) => name.includes("-config-"));
   expect(own).toHaveLength(1);
@@ -142,15 +151,15 @@ async function filesIn(directory: string): Promise<{ name: string; mode: number;
   );
 }
 
-test("nothing is made in a home that is somebody else's, as sudo may leave it", async ({ skip }) => {
-  if (process.getuid?.() !== 0) skip("Only root can give a directory to somebody else.");
-  const workspace = await createModelWorkspace([says("1")]);
+test("nothing is created in the home of another user, which sudo may leave in HOME", async ({ skip }) => {
+  if (process.getuid?.() !== 0) skip("Only root can change the owner of a directory.");
+  const workspace = await createModelWorkspace([textReply("1")]);
   await chown(workspace.directory, 12_345, 12_345);
   expect(await runPacked(workspace, ["-p", "Hi"])).toMatchObject({ code: 0, out: "1\n" });
   expect(await readdir(workspace.directory)).not.toContain(".cache");
 });
 
-test("it runs through a link that Node does not follow, and says what is missing where something is", async () => {
+test("the program runs through a link that Node does not follow, and reports a missing file", async () => {
   const workspace = await createModelWorkspace([]);
   const link = join(workspace.directory, "tau");
   const program = await installed();
@@ -166,8 +175,8 @@ test("it runs through a link that Node does not follow, and says what is missing
   expect(stderr).toMatch(/^tau: .*program\.cjs cannot be run: .* Install tau again\.\n$/);
 });
 
-test("a cache that is damaged, or that others can write to, is not used", async () => {
-  const workspace = await createModelWorkspace([says("1"), says("2"), says("3")]);
+test("a code cache that is damaged, or that others can write, is not used", async () => {
+  const workspace = await createModelWorkspace([textReply("1"), textReply("2"), textReply("3")]);
   const directory = join(workspace.directory, ".cache", "tau", "code");
   await runPacked(workspace, ["-p", "Hi"]);
   const file = join(directory, (await readdir(directory))[0]!);
@@ -181,7 +190,7 @@ test("a cache that is damaged, or that others can write to, is not used", async 
   expect(await readFile(file, "utf8")).toBe("planted");
 });
 
-test("the package names no registry and nothing of the workspace", async () => {
+test("the package contains no registry address and nothing of the workspace", async () => {
   const program = await installed();
   const shrinkwrap = await readFile(join(program, "npm-shrinkwrap.json"), "utf8");
   expect(shrinkwrap).not.toMatch(/https?:|"resolved"/);
@@ -198,12 +207,12 @@ test("the package names no registry and nothing of the workspace", async () => {
 });
 
 async function sessionFiles(agentDir: string): Promise<string[]> {
-  const found = await readdir(join(agentDir, "sessions"), { recursive: true, withFileTypes: true });
-  const files = found.filter((one) => one.isFile() && one.name.endsWith(".jsonl"));
-  return files.map((one) => join(one.parentPath, one.name)).sort();
+  const entries = await readdir(join(agentDir, "sessions"), { recursive: true, withFileTypes: true });
+  const files = entries.filter((file) => file.isFile() && file.name.endsWith(".jsonl"));
+  return files.map((file) => join(file.parentPath, file.name)).sort();
 }
 
-test("a code cache that is damaged, of another build or out of reach is not used", async () => {
+test("a code cache that is damaged, of another build or unreadable is not used", async () => {
   const { directory, agentDir } = await createModelWorkspace([]);
   const workspace = { directory, agentDir };
   const list = () => runPacked(workspace, ["sessions", "list", "--json"]);
@@ -211,7 +220,8 @@ test("a code cache that is damaged, of another build or out of reach is not used
   const cache = join(directory, ".cache", "tau", "code");
   const [file] = (await readdir(cache)).filter((name) => name.includes("-program-"));
   const bytes = await readFile(join(cache, file!));
-  for (let at = 100; at < bytes.length; at += Math.floor(bytes.length / 20)) bytes[at]! ^= 0xff;
+  const step = Math.floor(bytes.length / 20);
+  for (let index = 100; index < bytes.length; index += step) bytes[index]! ^= 0xff;
   await writeFile(join(cache, file!), bytes);
   expect((await list()).code).toBe(0);
   const home = await temporaryDirectory();
@@ -219,20 +229,20 @@ test("a code cache that is damaged, of another build or out of reach is not used
   expect((await runPacked(workspace, ["sessions", "list", "--json"], { env: { HOME: home } })).code).toBe(0);
 });
 
-test("output that cannot be written is said, and is a failure", async () => {
-  const workspace = await createModelWorkspace([says("Lost.")]);
+test("output that cannot be written is reported as a failure", async () => {
+  const workspace = await createModelWorkspace([textReply("Lost.")]);
   for (const args of [["-p", "Hi"], ["--help"]]) {
-    const ran = await runPacked(workspace, args, { through: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] });
-    expect(ran.code).toBe(exitCodes.failed);
-    expect(ran.err).toContain("cannot be written");
-    expect(ran.err).not.toContain("    at ");
+    const result = await runPacked(workspace, args, { through: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] });
+    expect(result.code).toBe(exitCodes.failed);
+    expect(result.err).toContain("cannot be written");
+    expect(result.err).not.toContain("    at ");
   }
 });
 
-test("a working directory that is gone is one line", async () => {
+test("a removed working directory fails in one line", async () => {
   const workspace = await createModelWorkspace([]);
   const through = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh"];
-  const ran = await runPacked(workspace, ["-p", "Hi"], { through });
-  expect(ran).toMatchObject({ code: exitCodes.failed, out: "" });
-  expect(ran.err.trim().split("\n")).toHaveLength(1);
+  const result = await runPacked(workspace, ["-p", "Hi"], { through });
+  expect(result).toMatchObject({ code: exitCodes.failed, out: "" });
+  expect(result.err.trim().split("\n")).toHaveLength(1);
 });

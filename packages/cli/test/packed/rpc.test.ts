@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startTau } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
-import { calls, type ModelWorkspace, createModelWorkspace, says } from "../kit.ts";
+import { toolReply, type ModelWorkspace, createModelWorkspace, textReply } from "../kit.ts";
 import { installed } from "./kit.ts";
 
 const apis = ["openai-completions", "anthropic-messages", "google-generative-ai"] as const;
@@ -21,8 +21,11 @@ async function connect({ directory, agentDir }: ModelWorkspace, ...args: string[
   return tau;
 }
 
-test.each(apis)("over %s: a prompt with a tool call, its state, and an end in order", async (api) => {
-  const workspace = await createModelWorkspace([calls("read", { path: "a.txt" }), says("It says apples.")], api);
+test.each(apis)("over %s, a prompt with a tool call works, and the program ends in order", async (api) => {
+  const workspace = await createModelWorkspace(
+    [toolReply("read", { path: "a.txt" }), textReply("It says apples.")],
+    api,
+  );
   await writeFile(join(workspace.directory, "a.txt"), "apples");
   const tau = await connect(workspace);
   await tau.promptAndWait("What is in a.txt?");
@@ -34,11 +37,11 @@ test.each(apis)("over %s: a prompt with a tool call, its state, and an end in or
   expect(await readFile(state.sessionFile!, "utf8")).toContain("It says apples.");
 });
 
-test("a run that hangs is aborted, and another process goes on with its session", async () => {
+test("a run that hangs can be aborted, and another process can continue its session", async () => {
   const workspace = await createModelWorkspace([
-    calls("bash", { command: "sleep 60" }),
-    says("Back again."),
-    says("One more."),
+    toolReply("bash", { command: "sleep 60" }),
+    textReply("Back again."),
+    textReply("One more."),
   ]);
   const tau = await connect(workspace);
   const events: string[] = [];

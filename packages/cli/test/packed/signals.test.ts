@@ -1,21 +1,21 @@
-/** How the packed program ends: signals, closed pipes, crashes, disks that take nothing. */
+/** How the packed program ends: signals, closed pipes, crashes, full disks. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
-import { calls, createModelWorkspace, says, temporaryDirectory } from "../kit.ts";
+import { toolReply, createModelWorkspace, textReply, temporaryDirectory } from "../kit.ts";
 import { endWith, processesWith, runPacked, sleeping, start, type Started } from "./kit.ts";
 
 const isRunning = (command: string) => processesWith(command).length > 0;
 
-/** Where the call has begun: the event of it is out, and the process is there. */
-async function inCommand(run: Started, command: string): Promise<void> {
+/** Resolves when the tool call has started: its event was sent, and its process runs. */
+async function waitForCommand(run: Started, command: string): Promise<void> {
   await run.until((out) => out.includes("tool_execution_start"));
   await expect.poll(() => isRunning(command)).toBe(true);
 }
 
-/** The processes that hold a session. A lease that was given back stays as a file with 0 in it. */
-async function holders(agentDir: string): Promise<number[]> {
+/** The processes that hold a lock of a session. A released lock stays as a file with the pid 0. */
+async function listLockHolders(agentDir: string): Promise<number[]> {
   const directory = join(agentDir, "sessions");
   const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith(".lock"));
   const texts = await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
@@ -23,17 +23,17 @@ async function holders(agentDir: string): Promise<number[]> {
 }
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-  "%s ends the run, its commands and its lease, and the session goes on",
+  "%s ends the run, its commands and its lock, and the session can be continued",
   async (signal) => {
     const command = sleeping();
-    const workspace = await createModelWorkspace([calls("bash", { command }), says("Here again.")]);
+    const workspace = await createModelWorkspace([toolReply("bash", { command }), textReply("Here again.")]);
     const run = await start(workspace, ["--mode", "json", "Wait."]);
-    await inCommand(run, command);
-    expect(await holders(workspace.agentDir)).toEqual([run.child.pid]);
+    await waitForCommand(run, command);
+    expect(await listLockHolders(workspace.agentDir)).toEqual([run.child.pid]);
     const { code } = await endWith(run, signal);
     expect(code).toBe(exitCodes.interrupted);
     expect(isRunning(command)).toBe(false);
-    expect(await holders(workspace.agentDir)).toEqual([0]);
+    expect(await listLockHolders(workspace.agentDir)).toEqual([0]);
     expect(await runPacked(workspace, ["-c", "-p", "Still there?"])).toMatchObject({ code: 0, out: "Here again.\n" });
   },
 );
@@ -46,9 +46,9 @@ test("SIGINT while the model answers ends the run with one line", async () => {
   expect({ code, out, err }).toEqual({ code: exitCodes.interrupted, out: "", err: "tau: interrupted.\n" });
 });
 
-test("a reader that leaves early is no error, and the run ends", async () => {
+test("a reader that closes the pipe early ends the run without an error", async () => {
   const command = sleeping();
-  const workspace = await createModelWorkspace([calls("bash", { command }), says("never read")]);
+  const workspace = await createModelWorkspace([toolReply("bash", { command }), textReply("never read")]);
   const through = ["sh", "-c", '"$@" | head -1; echo "pipe: $?"', "sh"];
   const run = await start(workspace, ["--mode", "json", "Go."], { through });
   const { out, err } = await run.ended;
@@ -57,19 +57,19 @@ test("a reader that leaves early is no error, and the run ends", async () => {
   await expect.poll(() => isRunning(command)).toBe(false);
 });
 
-test("after a crash in the middle of a call the session goes on, and the model is told", async () => {
+test("after a crash during a tool call the session can be continued, and the model is informed", async () => {
   const command = sleeping();
-  const workspace = await createModelWorkspace([calls("bash", { command }), says("I will look first.")]);
+  const workspace = await createModelWorkspace([toolReply("bash", { command }), textReply("I will look first.")]);
   const run = await start(workspace, ["--mode", "json", "Do it."]);
-  await inCommand(run, command);
+  await waitForCommand(run, command);
   expect((await endWith(run, "SIGKILL")).signal).toBe("SIGKILL");
   expect(await runPacked(workspace, ["-c", "-p", "Go on."])).toMatchObject({ code: 0, out: "I will look first.\n" });
   expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("outcome of this call is unknown");
   await expect.poll(() => isRunning(command)).toBe(false);
 });
 
-test("an agent directory that cannot be written to is one line", async () => {
-  const workspace = await createModelWorkspace([says("never")]);
+test("an agent directory that cannot be written fails in one line", async () => {
+  const workspace = await createModelWorkspace([textReply("never")]);
   const file = join(workspace.directory, "file");
   await writeFile(file, "");
   const { code, out, err } = await runPacked({ ...workspace, agentDir: join(file, "agent") }, ["-p", "Hi"]);
@@ -79,8 +79,12 @@ test("an agent directory that cannot be written to is one line", async () => {
   expect(err).not.toMatch(/^\s+at /m);
 });
 
-test("a disk that is full is one line, and what was there is intact", async () => {
-  const workspace = await createModelWorkspace([says("First."), says("x".repeat(20_000)), says("Last.")]);
+test("a full disk fails in one line, and the session stays intact", async () => {
+  const workspace = await createModelWorkspace([
+    textReply("First."),
+    textReply("x".repeat(20_000)),
+    textReply("Last."),
+  ]);
   await runPacked(workspace, ["-p", "Hi"]);
   // No file may grow beyond 8 KB: as far as the program can tell, the disk is full.
   const through = ["sh", "-c", 'ulimit -f 16; exec "$@"', "sh"];
@@ -98,11 +102,11 @@ test("without a key there are five lines and no stack trace", async () => {
   expect(err.trim().split("\n")).toHaveLength(5);
 });
 
-test("Ctrl-C in the middle of a login ends it, and nothing is stored", async () => {
+test("Ctrl-C during a login ends it, and nothing is stored", async () => {
   const directory = await temporaryDirectory();
   const workspace = { directory, agentDir: join(directory, "agent") };
   const run = await start(workspace, ["auth", "login", "anthropic", "--method", "browser"]);
-  await expect.poll(() => run.said().err).toContain("https://");
+  await expect.poll(() => run.output().err).toContain("https://");
   const { code, out, err } = await endWith(run, "SIGINT");
   expect({ code, out }).toEqual({ code: exitCodes.interrupted, out: "" });
   expect(err).toMatch(/\ntau auth: The login was cancelled\.\n$/);

@@ -6,17 +6,17 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { allowance, expectWithin } from "../../../tools/test/time.ts";
-import { calls, createModelWorkspace, temporaryDirectory } from "../kit.ts";
+import { toolReply, createModelWorkspace, temporaryDirectory } from "../kit.ts";
 import { endWith, sleeping, start, type Started } from "./kit.ts";
 
-/** Resolves when the signal has arrived: two that wait at the same time would count as one. */
+/** Resolves when the signal was delivered: two pending signals would count as one. */
 async function interrupt({ child }: Started): Promise<void> {
   child.kill("SIGINT");
   await expect.poll(() => readFileSync(`/proc/${child.pid}/status`, "utf8")).toMatch(/^ShdPnd:\t0+$/m);
 }
 
-test("an interrupt that nothing holds is over at once", async () => {
-  // A thread that waits in the system would be given 400.
+test("an interrupt ends the program at once if nothing holds it", async () => {
+  // The program would wait 400 ms for a blocked thread.
   await expectWithin(350, async () => {
     const workspace = await createModelWorkspace([{ kind: "raw", chunks: [": waiting\n\n"], ending: "hang" }]);
     const run = await start(workspace, ["-p", "Wait."]);
@@ -26,9 +26,9 @@ test("an interrupt that nothing holds is over at once", async () => {
 });
 
 test("the second Ctrl-C does not wait", async () => {
-  // A command that nothing but SIGKILL ends takes its time to be ended.
+  // A command that only SIGKILL ends takes a while to be ended.
   const command = `trap "" INT TERM HUP; ${sleeping()}`;
-  const workspace = await createModelWorkspace([calls("bash", { command })]);
+  const workspace = await createModelWorkspace([toolReply("bash", { command })]);
   const run = await start(workspace, ["--mode", "json", "Wait."]);
   await run.until((out) => out.includes("tool_execution_start"));
   await interrupt(run);
@@ -37,7 +37,7 @@ test("the second Ctrl-C does not wait", async () => {
   expect(afterMs).toBeLessThan(allowance(1_000));
 });
 
-test("the second Ctrl-C does not wait for a thread that nothing else would end", async () => {
+test("the second Ctrl-C does not wait for a blocked thread", async () => {
   const directory = await temporaryDirectory();
   const pipe = join(directory, "pipe");
   execFileSync("mkfifo", [pipe]);
@@ -45,11 +45,11 @@ test("the second Ctrl-C does not wait for a thread that nothing else would end",
   const writer = new Socket({ fd: openSync(pipe, "r+"), readable: false, writable: true });
   onTestFinished(() => void writer.destroy());
   const run = await start(workspace, ["sessions", "import", pipe]);
-  // More than a pipe holds: when it is gone, the program reads, and waits for an end that does not come.
+  // More than the pipe holds: once it is written, the program is reading, and waits for an end that never comes.
   await new Promise((resolve) => void writer.write("x".repeat(300_000), resolve));
   await interrupt(run);
   const { code, signal, err, afterMs } = await endWith(run, "SIGINT");
-  // A shell tells this as 130.
+  // A shell reports this as 130.
   expect({ code, signal, err }).toEqual({ code: null, signal: "SIGINT", err: "" });
   expect(afterMs).toBeLessThan(allowance(1_000));
 });
