@@ -28,7 +28,8 @@ export class EventRing {
   }
 
   push(event: NumberedEvent): void {
-    const size = countCharacters(event.event);
+    // Most events are deltas, and come thousands at a time.
+    const size = "delta" in event.event ? event.event.delta.length : countCharacters(event.event);
     this.#events.push(event);
     this.#sizes.push(size);
     this.#characters += size;
