@@ -343,7 +343,7 @@ test("usage that follows a refusal is counted", async () => {
   expect(message).toMatchObject({ stopReason: "error", failure: { kind: "refused" }, usage: { input: 3, output: 9 } });
 });
 
-test("an API that nobody speaks, and a provider that throws, are errors in a stream", async () => {
+test("an unknown API, and a provider that throws, are errors in a stream", async () => {
   const message = await streamSimple({ ...model(""), api: "no-such-api" }, { messages: [] }).result();
   expect(message.errorMessage).toMatch(/no-such-api/);
 });

@@ -58,7 +58,7 @@ test("connections are kept and used again", async () => {
   expect(sockets.size).toBe(1);
 });
 
-test("a kept connection that the server has closed meanwhile costs nobody a request", async () => {
+test("no request is lost to a kept connection that the server has closed meanwhile", async () => {
   let dropped = false;
   const port = await listen(
     http.createServer((request, response) => {
@@ -170,7 +170,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
 
   const secureServer = () => https.createServer(certificate, echo);
 
-  test("a certificate that nobody vouches for is refused, with advice", async () => {
+  test("a certificate that is not trusted is refused, with advice", async () => {
     const port = await listen(secureServer());
     const error = await post(`https://127.0.0.1:${port}/`).catch((reason: unknown) => reason);
     expect(classifyThrown(error)).toMatchObject({ kind: "auth" });

@@ -36,7 +36,7 @@ describe.each(containments)("with %s", (containment, namespace) => {
     expect(details).toEqual({ containment, exitCode: 0, shownLines: 3, totalLines: 3 });
   });
 
-  test("a command that says nothing says so", async () => {
+  test("a command without output is reported as such", async () => {
     expect((await fresh().bash("true")).text).toBe("(no output)");
   });
 
@@ -52,7 +52,7 @@ describe.each(containments)("with %s", (containment, namespace) => {
     ["kill -9 $$", /^Command (was ended by SIGKILL|exited with code 137 \(SIGKILL\))$/],
     ["sleep 0 | false", /^Command exited with code 1$/],
     ["echo 'unclosed", /unexpected EOF[^]*Command exited with code 2$/],
-  ])("%j fails with its output, its code, and a doubt where there is one", async (command, expected) => {
+  ])("%j fails with its output and its code, and says where processes may be left", async (command, expected) => {
     const text = await fresh().failure(command);
     expect(text.endsWith(doubt)).toBe(true);
     expect(text.slice(0, text.length - doubt.length)).toMatch(expected);
@@ -296,7 +296,7 @@ describe("the environment", () => {
 const namespace = await findPidNamespace(spawn);
 
 describe("containment", () => {
-  test.skipIf(!namespace)("a namespace ends with whoever started it, even if that is killed", async () => {
+  test.skipIf(!namespace)("a namespace ends with the process that started it, even if that is killed", async () => {
     const marker = uniqueSleep();
     const argv = [...namespace!.prefix, "bash", "-c", `setsid env -i sleep ${marker} & sleep ${marker}`];
     const script = `require("node:child_process").spawn(${JSON.stringify(argv[0])}, ${JSON.stringify(argv.slice(1))}, { detached: true, stdio: "ignore" }); setInterval(() => {}, 1000)`;
@@ -313,7 +313,7 @@ describe("containment", () => {
     expect((await shell({ spawn: refusing }).bash("echo x")).details.containment).toBe("best effort");
   });
 
-  test("who wraps commands may refuse all of ours, and the command runs as well as it can", async () => {
+  test("a wrapper may refuse all programs of our own, and the command runs as well as it can", async () => {
     const refused: string[] = [];
     const spawn = createSpawn((request) => {
       if (request.argv.at(-1)?.includes("echo fine")) return request;
@@ -387,8 +387,8 @@ describe("containment", () => {
     }
   });
 
-  test("who belongs to a command is decided by mark, group and parents", () => {
-    const one = (pid: number, parent: number, group: number, isMarked = false, isZombie = false) => ({
+  test("a process belongs to a command by mark, group or parent", () => {
+    const createInfo = (pid: number, parent: number, group: number, isMarked = false, isZombie = false) => ({
       pid,
       parent,
       group,
@@ -396,14 +396,14 @@ describe("containment", () => {
       isZombie,
     });
     const processes = [
-      one(10, 1, 10),
-      one(11, 10, 11),
-      one(12, 11, 12),
-      one(13, 1, 10),
-      one(14, 1, 14, true),
-      one(15, 14, 15),
-      one(16, 1, 16),
-      one(17, 10, 10, true, true),
+      createInfo(10, 1, 10),
+      createInfo(11, 10, 11),
+      createInfo(12, 11, 12),
+      createInfo(13, 1, 10),
+      createInfo(14, 1, 14, true),
+      createInfo(15, 14, 15),
+      createInfo(16, 1, 16),
+      createInfo(17, 10, 10, true, true),
     ];
     expect(getMembers(processes, 10)).toEqual([10, 11, 12, 13, 14, 15]);
   });
@@ -413,7 +413,7 @@ describe("containment", () => {
     expect(parseStat("")).toBeUndefined();
   });
 
-  test("verdicts", () => {
+  test("the end of a command is described by its code or signal", () => {
     expect(describeStatus({ kind: "exited", code: 0 }, "/")).toBeUndefined();
     expect(describeStatus({ kind: "exited", code: 143 }, "/")).toBe("Command exited with code 143 (SIGTERM)");
     expect(describeStatus({ kind: "signalled", signal: "SIGSEGV" }, "/")).toBe("Command was ended by SIGSEGV");

@@ -15,7 +15,7 @@ async function calmest(run: () => Promise<void>): Promise<number> {
   return delayMs;
 }
 
-/** What doubles until it is stopped; its argument tells its processes from others. */
+/** Doubles until it is stopped; its argument tells its processes from others. */
 const forkBomb = (name: string) => `bash -c ':(){ :|:& };:; sleep 20' ${name}`;
 
 if (!existsSync("/proc/self/autogroup")) console.log("The system shares no time among sessions: not tested.");
@@ -52,7 +52,7 @@ describe.each(containments)("with %s", (_containment, namespace) => {
     expect(Number(/opened (\d+)/.exec(text)?.[1])).toBeLessThan(512);
   });
 
-  test("what others take is not held against a command", async () => {
+  test("what other programs take is not counted for a command", async () => {
     const { text } = await limited({ processes: 8, memoryBytes: 64 * 1024 * 1024 }).bash("sleep 0.6; echo fine");
     expect(text).toBe("fine");
   });
@@ -61,9 +61,12 @@ describe.each(containments)("with %s", (_containment, namespace) => {
     expect((await limited({}).bash("cat /proc/self/oom_score_adj")).text).toBe("500");
   });
 
-  test.skipIf(!existsSync("/proc/self/autogroup"))("a command stands back when processors are short", async () => {
-    expect((await limited({}).bash("cat /proc/self/autogroup")).text).toMatch(/ nice 5$/);
-  });
+  test.skipIf(!existsSync("/proc/self/autogroup"))(
+    "a command has a lower priority when processors are short",
+    async () => {
+      expect((await limited({}).bash("cat /proc/self/autogroup")).text).toMatch(/ nice 5$/);
+    },
+  );
 
   test("the system lets an ordinary user start few more processes than are watched", async () => {
     const { bash } = limited({ processes: 100 });
@@ -119,7 +122,7 @@ describe("the limits", () => {
     );
   });
 
-  test("a machine on which nobody else gives back anything is always looked at before a limit is passed", () => {
+  test("a machine whose other programs give nothing back is always looked at before a limit is passed", () => {
     const most = { processes: 1_000, memoryBytes: 10_000, openFiles: 5 };
     const growth = fc.array(fc.record({ tasks: fc.nat({ max: 100 }), bytes: fc.nat({ max: 1_000 }) }));
     fc.assert(

@@ -18,16 +18,19 @@ import { containments, processesAbout, processesIn, processesWith, shell, unique
 
 /** Ways for a process to get away from a search. `@` is where the marker goes. */
 const escapes: [string, string][] = [
-  ["what raises its soft limits", "ulimit -S -x unlimited; setsid -f env -i sleep @; sleep @"],
-  ["what lowers its soft limits", "ulimit -S -x 5; setsid -f env -i sleep @; sleep @"],
-  ["what starts others all the time", "trap '' TERM; while :; do sleep @ & sleep 0.001; done"],
-  ["what stopped itself", "sleep @ & (kill -STOP $BASHPID; exec sleep @) & sleep @"],
+  ["a process that raises its soft limits", "ulimit -S -x unlimited; setsid -f env -i sleep @; sleep @"],
+  ["a process that lowers its soft limits", "ulimit -S -x 5; setsid -f env -i sleep @; sleep @"],
+  ["a process that starts others all the time", "trap '' TERM; while :; do sleep @ & sleep 0.001; done"],
+  ["a process that stopped itself", "sleep @ & (kill -STOP $BASHPID; exec sleep @) & sleep @"],
 ];
-/** Only root can raise a hard limit, and then nothing but its parent tells who a process belongs to. */
+/** Only root can raise a hard limit, and then only its parent tells which command a process belongs to. */
 if (process.getuid?.() === 0) {
   const spawner = `trap "" TERM; while :; do sleep @ & sleep 0.001; done`;
-  escapes.push(["what sheds its marks", `ulimit -x unlimited; setsid env -i bash -c '${spawner}' & sleep @`]);
-} else console.log("Not root, so the marks cannot be shed, and that is not tried.");
+  escapes.push([
+    "a process that removes its marks",
+    `ulimit -x unlimited; setsid env -i bash -c '${spawner}' & sleep @`,
+  ]);
+} else console.log("Not root, so the marks cannot be removed, and that is not tried.");
 
 /** Each link starts the next and is gone at once. They are seen by what they write into a file called `beat`. */
 const again = `setsid bash -c "$1" link "$1" &`;
@@ -135,7 +138,7 @@ describe.each(containments)("with %s", (containment, namespace) => {
       await expect.poll(() => findLinks(cwd)).toEqual([]);
     });
 
-    test("and nothing is left, at whatever moment that is", async () => {
+    test("and nothing is left, whenever that is", async () => {
       const marker = uniqueSleep();
       await Promise.all(
         Array.from({ length: 5 }, async (_unused, turn) => {
@@ -192,7 +195,7 @@ describe.skipIf(containments.length < 2)("in a pid namespace", () => {
     expect(processesWith(marker)).toEqual([]);
   });
 
-  test("an abort ends what has stopped its whole group", async () => {
+  test("an abort ends a command that has stopped its whole group", async () => {
     const { failure } = shell();
     const marker = uniqueSleep();
     const abort = new AbortController();
@@ -231,7 +234,7 @@ describe.skipIf(containments.length < 2)("the processes of a namespace", () => {
   };
   const isOwn = (pid: number, root: number) => pid !== root && pid !== process.pid;
 
-  test("are found through whatever wraps the command, and others are not among them", async () => {
+  test("are found through all wrappers of the command, and others are not among them", async () => {
     const twice = ["sh", "-c", '"$@"; exit $?', "sh", "sh", "-c", '"$@"; exit $?', "sh"];
     const root = await ready(...twice, ...inside, "sh", "-c", "sleep 30 & echo ready; wait");
     const first = (await table.firstInside(root))!;
@@ -269,7 +272,7 @@ describe.skipIf(containments.length < 2)("the processes of a namespace", () => {
   });
 
   const canShare = existsSync("/proc/self/smaps_rollup") && fastChains.length > 0;
-  test.skipIf(!canShare)("what they share is counted once before a limit is held against them", async () => {
+  test.skipIf(!canShare)("memory that they share is counted once before it is compared with a limit", async () => {
     const program =
       '$| = 1; $x = "x" x (40 << 20); for (1..5) { fork or do { sleep 30; exit } } print "ready"; sleep 30';
     const root = await ready("perl", "-e", program);
@@ -346,7 +349,7 @@ describe("looking for a namespace", () => {
     expect(count).toBe(4);
   });
 
-  test("what says something about the system is told from what says something about the moment", () => {
+  test("a refusal of the system is told from a failure of the moment", () => {
     expect(isPassing({ kind: "failed", message: "", code: "ENOENT" }, "")).toBe(false);
     expect(isPassing({ kind: "failed", message: "", code: "ENOMEM" }, "")).toBe(true);
     expect(isPassing({ kind: "failed", message: "" }, "")).toBe(true);

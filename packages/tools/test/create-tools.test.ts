@@ -304,7 +304,7 @@ describe("a root that a guard holds", () => {
       expect(matching[6]).toBe("a/key:1: needle");
     });
 
-    test("nor when nobody can be asked whether it may be read", async () => {
+    test("nor when the guard cannot be asked whether it may be read", async () => {
       const root = scratch();
       writeFileSync(join(root, "secret.txt"), "needle\n");
       const failing = (): never => {
@@ -355,7 +355,7 @@ test("commands get the environment as it was when the tools were made", async ()
   expect(await use("bash", { command: "echo $WHEN" })).toBe("then");
 });
 
-test("a shell, a prefix and variables that somebody chose reach every command", async () => {
+test("a shell, a prefix and variables that were chosen reach every command", async () => {
   const { use } = toolsIn({
     cwd: scratch(),
     shell: "/bin/sh",

@@ -1,4 +1,4 @@
-/** Nothing outside of what a guard allows is read or changed, whatever a path is called and whoever swaps what it leads to. */
+/** Nothing that a guard refuses is read or changed, whatever a path is called, and whatever is swapped on the way. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import * as fs from "node:fs";
 import { createServer } from "node:net";
@@ -133,7 +133,7 @@ test("a hundred spellings of what is outside are refused, and tell nothing of it
   expect((await read.execute("id", { path: "~/root/deep/../file" })).content).toMatchObject([{ text: "file" }]);
 });
 
-test("who may not look learns neither from a look nor from a failure what is there", async () => {
+test("a refused path tells neither by a look nor by a failure what is there", async () => {
   const { base, root, outside } = ground();
   fs.symlinkSync("self", join(outside, "self"));
   const files = createFiles({ guard: within(root) });
@@ -150,7 +150,7 @@ test("who may not look learns neither from a look nor from a failure what is the
   expect(await files.realPath(join(root, "none/at/all"))).toBe(join(root, "none/at/all"));
 });
 
-test("a spelling that nobody meant does not refuse the one that was meant", async () => {
+test("a spelling that was not meant does not refuse the one that was meant", async () => {
   const cwd = scratch();
   const root = join(cwd, "it's mine");
   fs.mkdirSync(root);
@@ -263,7 +263,7 @@ describe("a swap", () => {
   }, 300_000);
 });
 
-describe("what is no file", () => {
+describe("paths that are not files", () => {
   test("directories, pipes, sockets, devices and endless files are each refused without waiting for them", async () => {
     const root = scratch();
     execFileSync("mkfifo", [join(root, "pipe")]);

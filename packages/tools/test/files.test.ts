@@ -56,7 +56,7 @@ describe("writing whole files", () => {
     expect(readdirSync(root)).toHaveLength(kept.length + 2);
   });
 
-  test("the name of a temporary file tells who writes it", async () => {
+  test("the name of a temporary file tells which process writes it", async () => {
     const root = scratch();
     let left = "";
     const rename = async (from: string) => {
@@ -332,7 +332,7 @@ describe("reading what is expected", () => {
 });
 
 describe("writing what was read before", () => {
-  test("is refused when somebody else changed, replaced or removed the file meanwhile", async () => {
+  test("is refused when another program changed, replaced or removed the file meanwhile", async () => {
     const files = createFiles();
     for (const meddle of [
       (path: string) => writeFileSync(path, "theirs"),

@@ -569,11 +569,13 @@ describe("what could not be searched", () => {
     const cwd = tree({ "open/a": "needle", "closed/b": "needle", "file\u001b": "needle" });
     chmodSync(cwd, 0o755);
     for (const name of ["closed", "file\u001b"]) chmodSync(join(cwd, name), 0);
-    // Whoever runs as root can read everything, so then ripgrep runs as somebody else.
+    // Root can read everything, so then ripgrep runs as another user.
     const isRoot = process.getuid?.() === 0;
     if (isRoot && !existsSync("/usr/bin/setpriv")) skip("there is no setpriv to run ripgrep as another user");
-    const asNobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] as const;
-    const spawn = createSpawn((request) => (isRoot ? { ...request, argv: [...asNobody, ...request.argv] } : request));
+    const asOtherUser = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] as const;
+    const spawn = createSpawn((request) =>
+      isRoot ? { ...request, argv: [...asOtherUser, ...request.argv] } : request,
+    );
     try {
       const { text } = await grep(cwd, { pattern: "needle" }, { spawn });
       const [lines, notice] = text.split("\n\n");

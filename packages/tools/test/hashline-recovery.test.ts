@@ -77,7 +77,7 @@ function changed({ base, changes }: Scene): Known[] {
 
 /**
  * Whether what happened is the shortest story that leads from one text to the other. Where it is not (a line deleted
- * and the same line added beside it), nobody can tell it from the shorter one.
+ * and the same line added beside it), it cannot be told from the shorter one.
  */
 function isPlain(base: readonly string[], now: readonly Known[]): boolean {
   const kept = now.filter(({ from }) => from !== undefined).length;

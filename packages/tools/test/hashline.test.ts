@@ -271,7 +271,7 @@ describe("a file that changed since it was read", () => {
     expect(details.recoveries[0]).toMatch(/merged line by line/);
   });
 
-  test("a change that somebody else already made is left as it is", async () => {
+  test("a change that another program already made is left as it is", async () => {
     const { edit, read, write, content } = desk({ f: letters("abcdefgh") });
     read();
     write("f", letters("abcDefgh"));
@@ -424,7 +424,7 @@ describe("a patch that cannot be taken back", () => {
         expect([...stated.old, ...stated.new, ...stated.unknown].sort()).toEqual(names);
         expect(holding(before)).toEqual(expect.arrayContaining(stated.old));
         expect(holding(after)).toEqual(expect.arrayContaining(stated.new));
-        // Only the file that was being written can be one of which nobody knows.
+        // Only the file that was being written can be in an unknown state.
         expect(stated.unknown.length).toBeLessThanOrEqual(1);
         if (stated.new.length > 0) expect(error).toMatchObject({ code: "failed" });
         seen.add(JSON.stringify(stated));
@@ -472,7 +472,7 @@ describe("a patch that cannot be taken back", () => {
     expect(written).toEqual(["f", "g", "f"]);
   });
 
-  test("what somebody else wrote meanwhile is left to them, and said", async () => {
+  test("what another program wrote meanwhile is left as it is, and reported", async () => {
     const real = createFiles();
     const all = desk(before, {
       files: {

@@ -209,7 +209,7 @@ function greyJpeg(side: number, before: readonly number[]): Buffer {
 }
 
 describe("a header that lies", () => {
-  /** Holds a frame that only those see who take what stands before it for a segment. */
+  /** Holds a frame that is seen only when the bytes before it are taken for a segment. */
   const fake = [...segment(0xef, [...frame(10), 0, 0, 0, 0])];
 
   test.each([
@@ -331,7 +331,7 @@ test("no bytes make reading a header throw", () => {
   );
 });
 
-test("who does not want images resized gets them as they are, or is told why not", async () => {
+test("without resizing, images are shown as they are, or the reason why not", async () => {
   const cwd = scratch();
   const wide = draw(2_400, 20).get_bytes();
   writeFileSync(join(cwd, "wide.png"), wide);

@@ -165,7 +165,7 @@ describe("owner and mode", () => {
   if (!isRoot) console.log("skipped: only root can make files of other owners");
 
   test.skipIf(!isRoot)(
-    "somebody who may not give files away keeps the group where they can, and no more rights",
+    "a user who may not give files away keeps the group where possible, and gives no more rights",
     async () => {
       const directory = scratch();
       const script = await bundleProgram(

@@ -18,7 +18,7 @@ const take = async (path: string, isAlive?: () => Promise<boolean>): Promise<Lea
   return outcome.lease;
 };
 
-test("one holds it, the next is told who, and after it was given back it is free", async () => {
+test("one process holds it, the next is told which, and after it was released it is free", async () => {
   const path = join(scratch(), "lease");
   const first = await take(path);
   const second = await acquireLease(path);
@@ -28,7 +28,7 @@ test("one holds it, the next is told who, and after it was given back it is free
   expect((await take(path)).generation).toBe(2);
 });
 
-test("who was overtaken can tell, and cannot give away what is not theirs", async () => {
+test("a holder that was overtaken can tell, and cannot release the lease of another", async () => {
   const path = join(scratch(), "lease");
   const old = await take(path);
   const fresh = await take(path, async () => false);
@@ -49,7 +49,7 @@ test("a holder of another boot, another start or no process at all is dead", asy
   }
 });
 
-test("a file that names nobody is nobody's", async () => {
+test("a file that names no holder is free", async () => {
   for (const content of ["", "{", "null", "[]", '{"id":3}']) {
     const path = join(scratch(), "lease");
     writeFileSync(path, content);
@@ -57,7 +57,7 @@ test("a file that names nobody is nobody's", async () => {
   }
 });
 
-test("claims whose claimants died, or that name nobody, do not count and are cleared away", async () => {
+test("claims of dead processes, or that name none, do not count and are removed", async () => {
   const directory = scratch();
   const path = join(directory, "lease");
   writeFileSync(`${path}.claim-1-0`, JSON.stringify({ id: "x", pid: 0, startTime: "", bootId: "", generation: 1 }));
@@ -66,7 +66,7 @@ test("claims whose claimants died, or that name nobody, do not count and are cle
   expect(readdirSync(directory)).toEqual(["lease"]);
 });
 
-test("whatever call fails, one holds it afterwards, and nobody else", async () => {
+test("whatever call fails, exactly one process holds it afterwards", async () => {
   const points = await withEveryFault(nodeFileSystem, async (fileSystem) => {
     const path = join(scratch(), "lease");
     writeFileSync(`${path}.claim-1-0`, "");
@@ -77,7 +77,7 @@ test("whatever call fails, one holds it afterwards, and nobody else", async () =
   expect(points).toBeGreaterThan(12);
 });
 
-test("in whatever order rivals act, and wherever they die, never do two who live hold it", async () => {
+test("in whatever order rivals act, and wherever they die, never do two living ones hold it", async () => {
   const directory = scratch();
   let runs = 0;
   const law = fc.asyncProperty(
@@ -85,7 +85,7 @@ test("in whatever order rivals act, and wherever they die, never do two who live
     fc.array(fc.integer({ min: 1, max: 15 }), { minLength: 4, maxLength: 12 }),
     async (deaths, bursts) => {
       const path = join(directory, String(++runs));
-      // Whoever comes first finds a claim of somebody who died, and so does whoever comes second.
+      // The first finds a claim of a dead process, and so does the second.
       writeFileSync(`${path}.claim-1-0`, "");
       const [dead, holding] = [new Set<string>(), new Set<string>()];
       const isAlive = async (holder: LeaseHolder) => holder.pid !== 0 && !dead.has(holder.id.split(".")[0]!);
@@ -114,7 +114,7 @@ test("in whatever order rivals act, and wherever they die, never do two who live
           });
         }),
       );
-      // Nobody is left who could be in the way.
+      // No process is left that could hold it.
       expect((await acquireLease(path, { isAlive: async () => false })).kind).toBe("held");
     },
   );
@@ -234,7 +234,7 @@ for (const options of [["--mount-proc"], []]) {
     expect((await contendIsolated(script, path, ["--mount-proc"])).outcome.kind).toBe("busy");
     await holder.end();
     const after = await acquireLease(path);
-    // Only who sees every process can tell that it has ended; others are told what to do.
+    // Only a process that sees all others can tell that it has ended; others are told what to do.
     if (thisProcess().pidNamespace === "pid:[4026531836]") expect(after.kind).toBe("held");
     else expect(after).toMatchObject({ kind: "busy", advice: expect.stringContaining("remove") });
   });
@@ -266,7 +266,7 @@ test("numbers of processes are compared only where they mean the same", async ()
     [{ ...ours, pidNamespace: "pid:[2]" }, ours, "in another namespace"],
     [{ pid: 5, startTime: "9", bootId: "b" }, ours, "here"],
     [{ ...ours, bootId: "c", pidNamespace: "pid:[2]" }, ours, "before this boot"],
-    // Somebody who sees no /proc knows neither boot nor namespace.
+    // A process that sees no /proc knows neither boot nor namespace.
     [{ ...ours, bootId: "", pidNamespace: "" }, ours, "unknown"],
     [ours, { ...ours, bootId: "", pidNamespace: "" }, "unknown"],
     [ours, { ...ours, pidNamespace: "" }, "unknown"],

@@ -304,7 +304,7 @@ describe("files among the temporary ones", () => {
     expect(existsSync(file!)).toBe(true);
   });
 
-  test("go when whoever made them is long dead, and only then", async () => {
+  test("are removed when the process that made them is long dead, and only then", async () => {
     const directory = scratch();
     const dead = spawnSync("true").pid;
     const daysAgo = (days: number) => Date.now() / 1_000 - days * 24 * 3_600;

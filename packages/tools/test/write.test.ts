@@ -151,7 +151,7 @@ describe("the queue", () => {
     expect(seen).toEqual(["a1", "b1", "a2"]);
   });
 
-  test("remembers nothing of files that nobody works on", async () => {
+  test("remembers nothing of files without pending work", async () => {
     const queue = createFileQueue();
     const all = Array.from({ length: 100 }, (_unused, at) =>
       queue.run(`/${at % 10}`, () => (at % 3 === 0 ? Promise.reject(new Error("x")) : Promise.resolve())),

@@ -266,7 +266,7 @@ const cases: OracleCase<Omit<Params, "stream">>[] = [
     },
   },
   {
-    name: "who is asking",
+    name: "the user id of the request",
     context: { messages: [user("Hello")] },
     options: { metadata: { user_id: "u-1", other: "ignored" } },
     params: { ...base, metadata: { user_id: "u-1" }, messages: [{ role: "user", content: [lastBlock("Hello")] }] },

@@ -882,7 +882,7 @@ describe("tools that cannot be expressed degrade alone", () => {
   });
 });
 
-describe("where a request goes and who signs it", () => {
+describe("where a request goes and how it is signed", () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-bedrock-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   const catalogUrl = "https://bedrock-runtime.us-east-1.amazonaws.com";

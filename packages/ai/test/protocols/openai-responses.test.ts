@@ -944,7 +944,7 @@ describe("events that are missing, doubled or out of order do not change what is
       ],
     },
     {
-      name: "events and items nobody knows",
+      name: "unknown events and items",
       events: [
         { type: "response.something.new", output_index: 0 },
         added(0, { type: "web_search_call", id: "ws_1" }),
