@@ -25,15 +25,14 @@ async function openInbox(mode: QueueMode = "one-at-a-time") {
   };
   const clock = createFakeClock(1_000);
   const ids = createSequentialIds();
-  const session = new Session(
-    {
-      log: await SessionLog.open({ store }),
-      header: { type: "session", version: 3, id: "s", timestamp: new Date(1_000).toISOString(), cwd: "/project" },
-      clock,
-      ids,
-    },
-    { leafId: null, lastActiveAt: 0 },
-  );
+  const session = new Session({
+    log: await SessionLog.open({ store }),
+    header: { type: "session", version: 3, id: "s", timestamp: new Date(1_000).toISOString(), cwd: "/project" },
+    clock,
+    ids,
+    leafId: null,
+    lastActiveAt: 0,
+  });
   let changes = 0;
   const inbox = new Inbox({ session, ids, now: () => clock.now(), mode: () => mode, onChange: () => changes++ });
   /** Writes messages into the log, as a run does. */

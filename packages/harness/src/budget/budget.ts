@@ -53,9 +53,7 @@ export type BudgetGrant =
     }
   | { kind: "spent"; limit: BudgetLimit; message: string };
 
-/**
- * A limit is exceeded only if a provider bills more input than was estimated, or by `charge`.
- */
+/** A limit is exceeded only if a provider bills more input than was estimated, or by `charge`. */
 export class Budget {
   readonly #limits: BudgetLimits;
   readonly #clock: Clock;

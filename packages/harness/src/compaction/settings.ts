@@ -51,10 +51,7 @@ export function resolveCompactionSettings(
 }
 
 /** The most that a compaction keeps, so that the context is not soon full again. */
-export const maxKept = ({
-  contextWindow,
-  reserveTokens,
-}: Pick<ResolvedCompactionSettings, "contextWindow" | "reserveTokens">): number =>
+export const maxKept = ({ contextWindow, reserveTokens }: { contextWindow: number; reserveTokens: number }): number =>
   Math.floor((contextWindow - reserveTokens) / 2);
 
 /** The limit for a summary, in tokens. */

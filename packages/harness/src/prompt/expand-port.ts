@@ -1,5 +1,5 @@
 /** Connects the expansion of prompts to the resources of a session. */
-import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { nodeFileSystem } from "@tau/tools/platform";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { readSkill } from "../resources/skills.ts";
@@ -10,17 +10,10 @@ export interface ExpandPortOptions extends MentionReaderOptions {
   loader: Pick<ResourceLoader, "resources">;
   /** Whether `/skill:name` is a command; called each time. Default: always true. */
   offersSkills?: () => boolean;
-  /** For skills. Default: the real file system. */
-  fileSystem?: FileSystem;
 }
 
 /** The port always uses the current resources of the loader. */
-export function createExpandPort({
-  loader,
-  offersSkills = () => true,
-  fileSystem = nodeFileSystem,
-  ...mentions
-}: ExpandPortOptions): ExpandPort {
+export function createExpandPort({ loader, offersSkills = () => true, ...mentions }: ExpandPortOptions): ExpandPort {
   return {
     get templates() {
       return loader.resources.promptTemplates;
@@ -29,7 +22,7 @@ export function createExpandPort({
       return offersSkills() ? loader.resources.skills : [];
     },
     async readSkill(skill) {
-      const { value, problems } = await readSkill(fileSystem, skill);
+      const { value, problems } = await readSkill(nodeFileSystem, skill);
       const notice = problems.map(formatFileProblem).join(" ");
       if (value === undefined) return { kind: "failed", reason: notice };
       return { kind: "text", text: value, ...(notice !== "" && { notice }) };

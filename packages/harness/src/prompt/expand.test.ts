@@ -27,11 +27,11 @@ const createPort = (files: Record<string, Mentioned>, more: Partial<ExpandPort> 
   ...more,
 });
 
-const expand = async (typed: string, port: ExpandPort, options = {}) => {
-  const expansion = await expandPrompt(typed, port, options);
+const expand = async (typed: string, port: ExpandPort) => {
+  const expansion = await expandPrompt(typed, port);
   if (expansion.kind === "refused") return { refused: expansion.reason };
   const blocks = expansion.content.map((block) => (block.type === "text" ? block.text : `[${block.mimeType}]`));
-  return { blocks, notices: expansion.notices, ...(expansion.from && { from: expansion.from }) };
+  return { blocks, notices: expansion.notices };
 };
 
 async function createDirectory(files: Record<string, string | Buffer>): Promise<string> {
@@ -54,31 +54,23 @@ describe("templates", () => {
       ],
     },
   );
-  const from = (name: string) => ({ from: { kind: "template", name } });
 
   test("are called by a slash and their name, with arguments", async () => {
     expect(await expand('/review "a b" typos', port)).toEqual({
       blocks: ["Review a b for typos."],
       notices: [],
-      ...from("review"),
     });
     expect(await expand("  /review\n  x ", port)).toEqual({
       blocks: ["Review x for bugs."],
       notices: [],
-      ...from("review"),
     });
   });
 
-  test("with a missing argument leave it empty and add a notice, or are refused if strict", async () => {
+  test("with a missing argument leave it empty and add a notice", async () => {
     expect(await expand("/review", port)).toEqual({
       blocks: ["Review  for bugs."],
       notices: ["The template /review has no argument for $1; it was left empty. Usage: /review <file> [what]"],
-      ...from("review"),
     });
-    expect(await expand("/review", port, { strict: true })).toEqual({
-      refused: "The template /review has no argument for $1. Give one after the name. Usage: /review <file> [what]",
-    });
-    expect(await expand("/review x", port, { strict: true })).toMatchObject({ blocks: ["Review x for bugs."] });
   });
 
   test("without placeholders put the arguments at the end", async () => {
@@ -91,7 +83,6 @@ describe("templates", () => {
     expect(await expand("/plain", port)).toEqual({
       blocks: ["Say $0 @secret.txt /review"],
       notices: [],
-      ...from("plain"),
     });
   });
 
@@ -130,12 +121,10 @@ describe("skills", () => {
   test("are called by name, with their text in tags and the arguments after it", async () => {
     const block =
       '<skill-2 name="pdf" location="/s/pdf/SKILL.md">\nRelative paths begin at /s/pdf.\n\nDo $1 @x.md.\n</skill>\n</skill-2>';
-    const from = { kind: "skill", name: "pdf" };
-    expect(await expand("/skill:pdf", port)).toEqual({ blocks: [block], notices: [], from });
+    expect(await expand("/skill:pdf", port)).toEqual({ blocks: [block], notices: [] });
     expect(await expand('/skill:pdf read "it"', port)).toEqual({
       blocks: [`${block}\n\nread "it"`],
       notices: [],
-      from,
     });
   });
 
@@ -276,7 +265,6 @@ describe("in a real directory", () => {
     expect(await show("/fix @notes.md")).toEqual({
       blocks: ["Fix @notes.md.", '<file name="/project/notes.md">\nRemember.\n</file>'],
       notices: [],
-      from: { kind: "template", name: "fix" },
     });
     expect(await show('@"my notes.md" @@types/x.d.ts @src @pixel.png')).toEqual({
       blocks: [

@@ -29,27 +29,8 @@ export type Mentioned =
   | { kind: "missing" }
   | { kind: "failed"; reason: string };
 
-export interface ExpandOptions {
-  /** Refuse a template with missing arguments. Default: leave them empty and add a notice. */
-  strict?: boolean;
-}
-
-/** The template or skill that a text was made from. */
-interface Origin {
-  kind: "template" | "skill";
-  name: string;
-}
-
-export type Expansion =
-  | {
-      kind: "message";
-      /** The text, then the mentioned files. */
-      content: Content;
-      /** Sentences for the user. */
-      notices: string[];
-      from?: Origin;
-    }
-  | { kind: "refused"; reason: string };
+/** The content is the text, then the mentioned files. `notices` are sentences for the user. */
+export type Expansion = { kind: "message"; content: Content; notices: string[] } | { kind: "refused"; reason: string };
 
 type Content = (TextContent | ImageContent)[];
 
@@ -59,16 +40,15 @@ const maxCharacters = 256 * 1024;
 /** A text with more mentions was pasted, and looking for all files would take long. */
 const maxLookups = 200;
 
-export async function expandPrompt(typed: string, port: ExpandPort, options: ExpandOptions = {}): Promise<Expansion> {
-  const command = await expandCommand(typed, port, options);
+export async function expandPrompt(typed: string, port: ExpandPort): Promise<Expansion> {
+  const command = await expandCommand(typed, port);
   if (command.kind === "refused") return command;
-  const { text, notices, from } = command;
+  const { text, notices } = command;
   const files = await expandMentions(findMentions(typed), port);
   return {
     kind: "message",
     content: [{ type: "text", text }, ...files.content],
     notices: [...notices, ...files.notices],
-    ...(from && { from }),
   };
 }
 
@@ -93,14 +73,14 @@ export async function attachFiles(
 /** Text from standard input. It is not expanded. */
 export const inputBlock = (text: string): TextContent => ({ type: "text", text: enclose("stdin", {}, text) });
 
-type Command = { kind: "text"; text: string; notices: string[]; from?: Origin } | { kind: "refused"; reason: string };
+type Command = { kind: "text"; text: string; notices: string[] } | { kind: "refused"; reason: string };
 
 /** A text that begins with a slash but is not a command, such as a path, is not changed. */
-async function expandCommand(typed: string, port: ExpandPort, { strict = false }: ExpandOptions): Promise<Command> {
+async function expandCommand(typed: string, port: ExpandPort): Promise<Command> {
   const [, name, rest = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(typed.trim()) ?? [];
   if (name?.startsWith("skill:")) return await callSkill(typed, name.slice("skill:".length), rest, port);
   const template = port.templates.find((candidate) => candidate.name === name);
-  return template ? callTemplate(template, rest, strict) : { kind: "text", text: typed, notices: [] };
+  return template ? callTemplate(template, rest) : { kind: "text", text: typed, notices: [] };
 }
 
 async function callSkill(typed: string, name: string, rest: string, port: ExpandPort): Promise<Command> {
@@ -116,21 +96,19 @@ async function callSkill(typed: string, name: string, rest: string, port: Expand
   const block = enclose("skill", { name, location: skill.filePath }, instructions);
   const notices = read.notice === undefined ? [] : [read.notice];
   const text = rest === "" ? block : `${block}\n\n${rest}`;
-  return { kind: "text", text, notices, from: { kind: "skill", name } };
+  return { kind: "text", text, notices };
 }
 
-function callTemplate({ name, content, argumentHint }: PromptTemplate, rest: string, strict: boolean): Command {
+function callTemplate({ name, content, argumentHint }: PromptTemplate, rest: string): Command {
   const { text, missing, takesArguments } = fillTemplate(content, splitArguments(rest));
   const notices: string[] = [];
   if (missing.length > 0) {
     const usage = argumentHint === undefined ? "" : ` Usage: /${name} ${argumentHint}`;
-    const problem = `The template /${name} has no argument for ${missing.join(", ")}`;
-    if (strict) return { kind: "refused", reason: `${problem}. Give one after the name.${usage}` };
-    notices.push(`${problem}; it was left empty.${usage}`);
+    notices.push(`The template /${name} has no argument for ${missing.join(", ")}; it was left empty.${usage}`);
   }
   // Arguments of a template without placeholders are not dropped.
   const expanded = takesArguments || rest === "" ? text : `${text}\n\n${rest}`;
-  return { kind: "text", text: expanded, notices, from: { kind: "template", name } };
+  return { kind: "text", text: expanded, notices };
 }
 
 async function expandMentions(mentions: readonly Mention[], port: ExpandPort) {

@@ -2,7 +2,6 @@
 import { resolve } from "node:path";
 import type { AgentToolResult } from "@tau/agent";
 import type { Files } from "@tau/tools";
-import { HarnessError } from "../errors.ts";
 import type { Mentioned } from "./expand.ts";
 
 export interface MentionReaderOptions {
@@ -10,13 +9,12 @@ export interface MentionReaderOptions {
   cwd: string;
   /** Default: the real file system without a guard, because the user may show the model any file. */
   files?: Files;
-  signal?: AbortSignal;
 }
 
 const maxDirectoryEntries = 200;
 
 export function createMentionReader(options: MentionReaderOptions): (path: string) => Promise<Mentioned> {
-  const { cwd, signal } = options;
+  const { cwd } = options;
   return async (typed) => {
     if (typed.includes("\0")) return { kind: "missing" };
     // Most prompts mention no files, so the tools are loaded only now.
@@ -32,18 +30,16 @@ export function createMentionReader(options: MentionReaderOptions): (path: strin
     };
     let notFileReason: string;
     try {
-      return toMentioned("file", await createReadTool({ cwd, files }).execute("mention", { path }, signal));
+      return toMentioned("file", await createReadTool({ cwd, files }).execute("mention", { path }));
     } catch (error) {
       if (!(error instanceof ToolsError)) throw error;
-      if (error.code === "aborted")
-        throw new HarnessError("aborted", `Reading ${typed} was aborted.`, { cause: error });
       if (error.code === "not_found" || error.code === "invalid_input") return { kind: "missing" };
       if (error.code !== "not_a_file") return { kind: "failed", reason: error.message };
       notFileReason = error.message;
     }
     try {
       const input = { path, limit: maxDirectoryEntries };
-      return toMentioned("directory", await createLsTool({ cwd, files }).execute("mention", input, signal));
+      return toMentioned("directory", await createLsTool({ cwd, files }).execute("mention", input));
     } catch (error) {
       if (!(error instanceof ToolsError)) throw error;
       if (error.code !== "not_a_directory") return { kind: "failed", reason: error.message };

@@ -32,10 +32,15 @@ export async function boundResult(
 ): Promise<ResultContent | undefined> {
   const content = toContent(result.content);
   if (fits(content, maxCharacters)) return undefined;
+  // If only the images are too much, there is no text to save.
+  const place = getTextLength(content) <= maxCharacters ? "" : await saveText(save, getText(content));
+  return boundContent(content, maxCharacters, place);
+}
+
+/** `place` says where the whole text is. */
+function boundContent(content: ResultContent, maxCharacters: number, place: string): ResultContent {
   const sendable = withoutExcessImages(content);
   if (getTextLength(sendable) <= maxCharacters) return sendable;
-  // If only the notes about images are too long, there is nothing to save.
-  const place = getTextLength(content) <= maxCharacters ? "" : await saveText(save, getText(content));
   return cutText(sendable, maxCharacters, (missing) => formatNote(missing, place));
 }
 
@@ -77,16 +82,11 @@ const knownResults = new WeakMap<ToolResult, { content: unknown; maxCharacters: 
 function boundMessage(message: ToolResult, maxCharacters: number): ToolResult {
   const known = knownResults.get(message);
   if (known?.maxCharacters === maxCharacters && known.content === message.content) return known.bounded;
-  const bounded = { ...message, content: boundContent(toContent(message.content), maxCharacters) };
+  const content = toContent(message.content);
+  const place = earlierNote.exec(getText(content))?.[1] ?? "";
+  const bounded = { ...message, content: boundContent(content, maxCharacters, place) };
   knownResults.set(message, { content: message.content, maxCharacters, bounded });
   return bounded;
-}
-
-function boundContent(content: ResultContent, maxCharacters: number): ResultContent {
-  const sendable = withoutExcessImages(content);
-  if (getTextLength(sendable) <= maxCharacters) return sendable;
-  const place = earlierNote.exec(getText(sendable))?.[1] ?? "";
-  return cutText(sendable, maxCharacters, (missing) => formatNote(missing, place));
 }
 
 /** Content of custom tools and logs is not validated. */

@@ -2,7 +2,7 @@
 import { buildContext, getChoices, type SessionContext } from "./context.ts";
 import type { AcceptedEntry, CompactionEntry, PrefixEntry, SessionEntry } from "./entry.ts";
 import type { SessionLog } from "./log.ts";
-import { findStartedCalls } from "./unfinished-calls.ts";
+import { findStartedCalls, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
 
 /** The readable rows from the root, or from the row `first`, to `leaf`. */
 export function branchRows({ table }: SessionLog, leaf: number, first = -1): number[] {
@@ -93,15 +93,15 @@ export async function readAll(log: SessionLog): Promise<SessionEntry[]> {
 }
 
 /**
- * The ids of the started calls of the last answer on a branch. All branches below the answer are searched, because
+ * The unfinished calls of the last answer on a branch. Starts are searched on all branches below the answer, because
  * navigating back to the answer does not undo its calls.
  */
-export async function readStartedCalls(log: SessionLog, branch: readonly SessionEntry[]): Promise<Set<string>> {
+export async function readUnfinishedCalls(log: SessionLog, branch: readonly SessionEntry[]): Promise<UnfinishedCall[]> {
   const answer = branch.findLast((entry) => entry.type === "message" && entry.message?.role === "assistant");
   const answerRow = answer ? await log.find(answer.id) : -1;
-  if (answerRow < 0) return new Set();
-  const rows = log.table.rowsOfKind("custom").filter((row) => row > answerRow && isAncestor(log, answerRow, row));
-  return findStartedCalls(await log.read(rows));
+  const isBelow = (row: number) => answerRow >= 0 && row > answerRow && isAncestor(log, answerRow, row);
+  const rows = log.table.rowsOfKind("custom").filter(isBelow);
+  return unfinishedCalls(branch, findStartedCalls(await log.read(rows)));
 }
 
 /** The current labels, by the id of the entry. */

@@ -53,7 +53,7 @@ class FileStore implements LogStore {
 
   async stat() {
     const stats = await lookAt(this.#fs, this.name);
-    return stats && { size: stats.size, identity: formatIdentity(stats), modifiedMs: stats.mtimeMs };
+    return stats && { size: stats.size, identity: formatIdentity(stats) };
   }
 
   async read(position: number, length: number): Promise<Buffer> {

@@ -56,7 +56,7 @@ export async function listSessions(
       const stamp = formatStamp(stats);
       const entry = known.get(name);
       const isKnown = entry?.stamp === stamp;
-      current.set(name, isKnown ? entry : { stamp, info: await describe(path, ports) });
+      current.set(name, isKnown ? entry : { stamp, info: await describe(path, stats, ports) });
       hasNew ||= !isKnown;
     }
     if (++loadedCount % 100 === 0) options.onProgress?.(loadedCount, names.length);
@@ -98,9 +98,10 @@ const compareLastUsed = (a: SessionInfo, b: SessionInfo) => b.modified.getTime()
 
 const formatStamp = ({ size, mtimeMs, ino }: Stats) => `${ino}:${size}:${mtimeMs}`;
 
-async function describe(path: string, ports: StoragePorts): Promise<StoredInfo | null> {
+async function describe(path: string, { mtimeMs }: Stats, ports: StoragePorts): Promise<StoredInfo | null> {
   try {
-    return (await describeSession(createFileStore({ path, ...ports }))) ?? null;
+    const info = await describeSession(createFileStore({ path, ...ports }));
+    return info ? { ...info, modified: mtimeMs } : null;
   } catch (error) {
     // A file that cannot be opened must not hide the others. One with content that cannot be used is listed by its name.
     return systemCode(error) === undefined ? describeFile(path, undefined) : null;

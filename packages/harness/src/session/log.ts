@@ -198,10 +198,6 @@ export class SessionLog {
     return await this.#store.read(0, this.#known.end);
   }
 
-  async lastModifiedMs(): Promise<number | undefined> {
-    return (await this.#store.stat())?.modifiedMs;
-  }
-
   /**
    * Writes pending entries and the index, then releases the lease. Later reads and appends are refused. Rejects if an
    * appended entry was lost and no caller has seen that.

@@ -8,7 +8,6 @@ export class MemoryLog {
   size: number;
   holder: LeaseHolder | undefined;
   generation = 0;
-  modifiedMs = 0;
   readonly aside: Buffer[] = [];
 
   constructor(bytes: Uint8Array = Buffer.alloc(0)) {
@@ -21,15 +20,9 @@ export interface MemoryStoreOptions {
   name?: string;
   /** Default: a new, empty log. */
   log?: MemoryLog;
-  /** The time of a write. Default: always 0. */
-  now?: () => number;
 }
 
-export function createMemoryStore({
-  name = "memory",
-  log = new MemoryLog(),
-  now = () => 0,
-}: MemoryStoreOptions = {}): LogStore {
+export function createMemoryStore({ name = "memory", log = new MemoryLog() }: MemoryStoreOptions = {}): LogStore {
   const generation = ++log.generation;
   const self: LeaseHolder = { id: `${name}-${generation}`, pid: process.pid, startTime: "", bootId: "", generation };
   /** Why nothing can be written any more. */
@@ -37,7 +30,7 @@ export function createMemoryStore({
   let isClosed = false;
   return {
     name,
-    stat: async () => (log.size === 0 ? undefined : { size: log.size, identity: "memory", modifiedMs: log.modifiedMs }),
+    stat: async () => (log.size === 0 ? undefined : { size: log.size, identity: "memory" }),
     async read(position, length) {
       if (isClosed) throw closedError(name);
       return Buffer.from(log.bytes.subarray(position, Math.min(position + length, log.size)));
@@ -53,7 +46,6 @@ export function createMemoryStore({
       }
       log.bytes.set(bytes, log.size);
       log.size += bytes.length;
-      log.modifiedMs = now();
       return { kind: "appended", position: log.size };
     },
     sync: async () => true,

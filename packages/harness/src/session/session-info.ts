@@ -32,7 +32,7 @@ export interface StoredInfo extends Omit<SessionInfo, "path" | "created" | "modi
 
 const maxFirstMessageLength = 200;
 
-/** Undefined if the file is not a session. */
+/** Undefined if the file is not a session. `modified` is 0. */
 export async function describeSession(store: LogStore): Promise<StoredInfo | undefined> {
   const log = await SessionLog.open({ store, access: "read" });
   try {
@@ -50,7 +50,6 @@ async function describeLog(path: string, log: SessionLog): Promise<StoredInfo | 
   const name = await readName(log);
   return {
     ...describeFile(path, header),
-    modified: (await log.lastModifiedMs()) ?? 0,
     messageCount: table.countKinds("user", "assistant", "toolResult", "message"),
     firstMessage: formatFirstMessage(firstPrompt),
     ...(name !== undefined && { name }),

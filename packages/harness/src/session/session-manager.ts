@@ -1,5 +1,4 @@
 /** Creates, opens, finds, lists and branches sessions. */
-import type { AgentMessage } from "@tau/agent";
 import { dirname, resolve } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
@@ -7,7 +6,7 @@ import { defaultAgentDir } from "../agent-dir.ts";
 import { ifThere, writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import type { Durability } from "./append-queue.ts";
-import { readStartedCalls } from "./branch.ts";
+import { readUnfinishedCalls } from "./branch.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { encodeLine } from "./line.ts";
@@ -24,9 +23,8 @@ import {
   type SessionStorage,
   type StoragePorts,
 } from "./session-storage.ts";
-import { type InitialState, readInitialState, Session, type SessionParts } from "./session.ts";
+import { readInitialState, Session, type SessionParts } from "./session.ts";
 import type { LogStore } from "./store.ts";
-import { unfinishedCalls } from "./unfinished-calls.ts";
 import { isOld, upgradeBytes, upgradeFile } from "./upgrade.ts";
 
 export interface SessionManagerOptions {
@@ -51,10 +49,9 @@ export interface NewSession {
   branchPoint?: string | null;
   /** The file of the session that it comes from. */
   parentSession?: string;
-  initialMessages?: readonly AgentMessage[];
 }
 
-type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd" | "initialMessages">;
+type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd">;
 type HeaderFields = NewSession & { cwd: string };
 
 interface ResolvedOptions extends StoragePorts, Required<Pick<SessionManagerOptions, "durability" | "access">> {
@@ -65,8 +62,8 @@ export class SessionManager extends Session {
   readonly #options: ResolvedOptions;
   readonly #log: SessionLog;
 
-  private constructor(options: ResolvedOptions, parts: SessionParts, state: InitialState) {
-    super(parts, state);
+  private constructor(options: ResolvedOptions, parts: SessionParts) {
+    super(parts);
     this.#options = options;
     this.#log = parts.log;
   }
@@ -183,9 +180,7 @@ export class SessionManager extends Session {
 
   /** Creates a session in the same directory, or in the same memory. */
   async createSession(params: NewSession = {}): Promise<SessionManager> {
-    const session = await SessionManager.#create(this.#options, { cwd: this.getCwd(), ...params });
-    for (const message of params.initialMessages ?? []) await session.appendMessage(message);
-    return session;
+    return await SessionManager.#create(this.#options, { cwd: this.getCwd(), ...params });
   }
 
   /** Opens a session of the same directory, or of the same memory. */
@@ -230,7 +225,7 @@ export class SessionManager extends Session {
     const chain = branch.map((entry, index) => ({ ...entry, parentId: branch[index - 1]?.id ?? null }));
     const copy = await SessionManager.#copy(options, header, chain);
     // Calls that were started below the branch point stay started.
-    for (const { call, hasStarted } of unfinishedCalls(branch, await readStartedCalls(this.#log, branch))) {
+    for (const { call, hasStarted } of await readUnfinishedCalls(this.#log, branch)) {
       if (hasStarted) await copy.appendCallStarted(call.id, call.name);
     }
     // Labels may have been set on another branch.
@@ -298,7 +293,7 @@ export class SessionManager extends Session {
     log: SessionLog,
     header: SessionHeader = createFallbackHeader(options, log),
   ): Promise<SessionManager> {
-    return new SessionManager(options, { ...options, log, header }, await readInitialState(log, header));
+    return new SessionManager(options, { ...options, log, header, ...(await readInitialState(log, header)) });
   }
 
   /** Upgrades the file of an older log. If it cannot be written, opens an upgraded copy in memory, read-only. */
@@ -328,7 +323,7 @@ const resolveDirectory = (cwd: string, sessionDir: string | undefined, { agentDi
 function resolveOptions(options: SessionManagerOptions, directory: string | undefined): ResolvedOptions {
   const { durability = "strict", access = "write" } = options;
   const ports = resolvePorts(options);
-  const storage = directory === undefined ? createMemoryStorage(ports.clock) : createDirectoryStorage(directory, ports);
+  const storage = directory === undefined ? createMemoryStorage() : createDirectoryStorage(directory, ports);
   return { durability, access, storage, ...ports };
 }
 

@@ -62,12 +62,11 @@ export async function listNames(fs: FileSystem, directory: string): Promise<stri
   }
 }
 
-export function createMemoryStorage(clock: Clock): SessionStorage {
+export function createMemoryStorage(): SessionStorage {
   const logs = new Map<string, MemoryLog>();
-  const openLog = (id: string, log: MemoryLog) => createMemoryStore({ name: id, log, now: () => clock.now() });
   const create = ({ id }: SessionHeader, log: MemoryLog) => {
     logs.set(id, log);
-    return openLog(id, log);
+    return createMemoryStore({ name: id, log });
   };
   return {
     directory: undefined,
@@ -75,7 +74,7 @@ export function createMemoryStorage(clock: Clock): SessionStorage {
     createWhole: async (header, bytes) => create(header, new MemoryLog(bytes)),
     async findStore(id) {
       const log = logs.get(id);
-      return log && openLog(id, log);
+      return log && createMemoryStore({ name: id, log });
     },
   };
 }

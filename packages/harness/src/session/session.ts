@@ -16,8 +16,8 @@ import {
   readLabels,
   readName,
   readPrefix,
-  readStartedCalls,
   readTree,
+  readUnfinishedCalls,
   readWaiting,
   type SessionTreeNode,
 } from "./branch.ts";
@@ -38,17 +38,14 @@ import { hexCrc } from "./line.ts";
 import type { ReadOnly, SessionLog } from "./log.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError } from "./store.ts";
-import { createResults, type UnfinishedCall, unfinishedCalls } from "./unfinished-calls.ts";
+import { createResults, type UnfinishedCall } from "./unfinished-calls.ts";
 
 export interface SessionParts {
   log: SessionLog;
   header: SessionHeader;
   clock: Clock;
   ids: Ids;
-}
-
-/** The state of a session when it is opened. */
-export interface InitialState {
+  /** The leaf when the session is opened. */
   leafId: string | null;
   lastActiveAt: number;
 }
@@ -83,10 +80,10 @@ export class Session implements SessionNode {
   #isClosing = false;
   #listeners: readonly ((entry: SessionEntry) => void)[] = [];
 
-  constructor(parts: SessionParts, { leafId, lastActiveAt }: InitialState) {
+  constructor(parts: SessionParts) {
     this.#parts = parts;
-    this.#leafId = leafId;
-    this.#lastActiveAt = lastActiveAt;
+    this.#leafId = parts.leafId;
+    this.#lastActiveAt = parts.lastActiveAt;
   }
 
   get id(): string {
@@ -220,11 +217,6 @@ export class Session implements SessionNode {
     return this.#read(async (log) => readContext(log, await this.#getRow(leafId)));
   }
 
-  /** The part of a branch that the model sees: from the first entry that the latest compaction kept. */
-  getContextBranch(leafId: string | null = this.#leafId): Promise<SessionEntry[]> {
-    return this.#read(async (log) => readContextBranch(log, await this.#getRow(leafId)));
-  }
-
   /** The user's messages that were accepted but have no outcome because of a crash. */
   waitingMessages(): Promise<AcceptedEntry[]> {
     return this.#read(readWaiting);
@@ -237,14 +229,14 @@ export class Session implements SessionNode {
 
   /** The entries that the context is made of: the latest compaction, the entries that it kept, and those after it. */
   async buildContextEntries(leafId: string | null = this.#leafId): Promise<SessionEntry[]> {
-    return contextEntries(await this.getContextBranch(leafId));
+    return contextEntries((await this.readContext(leafId)).branch);
   }
 
   /** The calls that a crash left without a result. */
   unfinishedCalls(): Promise<UnfinishedCall[]> {
     return this.#read(async (log) => {
       const branch = await readContextBranch(log, await this.#getRow(this.#leafId));
-      return unfinishedCalls(branch, await readStartedCalls(log, branch));
+      return await readUnfinishedCalls(log, branch);
     });
   }
 
@@ -450,7 +442,7 @@ const pickExtras = ({ details, usage }: SummaryExtras) => ({
 const isNavigation = (entry: SessionEntry) => entry.type === "custom" && entry.customType === customTypes.navigated;
 
 /** The leaf of a session that is opened is its last entry, or the entry that the user went to after it. */
-export const readInitialState = (log: SessionLog, header: SessionHeader): Promise<InitialState> =>
+export const readInitialState = (log: SessionLog, header: SessionHeader) =>
   log.retryIfReloaded(async () => {
     const { table } = log;
     const readRow = async (row: number) => (row < 0 ? undefined : (await log.read([row]))[0]);

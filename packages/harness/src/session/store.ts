@@ -17,7 +17,7 @@ export interface LogStore {
   /** A path or a name, for messages. */
   readonly name: string;
   /** Undefined before the first write. `identity` changes when the log is replaced by another. */
-  stat(): Promise<{ size: number; identity: string; modifiedMs: number } | undefined>;
+  stat(): Promise<{ size: number; identity: string } | undefined>;
   /** At most `length` bytes from `position` on; fewer at the end. Rejects when the store is closed. */
   read(position: number, length: number): Promise<Buffer>;
   /** Appends whole lines at `position`, which must be the end. With `sync`, they are on the disk when it resolves. */
