@@ -1,7 +1,16 @@
 /** The kinds of fields. Pure. */
 import { type ImageContent } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
-import type { Field, FieldProblem, Fields, FieldValues, JsonSchema, OptionalField, ReadContext } from "./field.ts";
+import type {
+  Field,
+  FieldProblem,
+  Fields,
+  FieldValues,
+  JsonSchema,
+  OptionalField,
+  Path,
+  ReadContext,
+} from "./field.ts";
 import { quoteEach } from "./problem.ts";
 
 interface Scalar<T> {
@@ -121,21 +130,31 @@ export function list<T>(item: Field<T>): Field<T[]> {
   };
 }
 
+interface MapOptions {
+  /** The predicate to report about a name that is not valid. Default: every name is valid. */
+  refuseName?: (name: string) => string | undefined;
+}
+
 /** Values by names that are not known in advance. A value that cannot be used is left out. */
-export function map<T>(item: Field<T>): Field<Map<string, T>> {
+export function map<T>(item: Field<T>, { refuseName = () => undefined }: MapOptions = {}): Field<Map<string, T>> {
   const expected = "an object with values by name";
   return {
     type: `Record<string, ${item.type}>`,
     schema: { type: "object", additionalProperties: item.schema },
     read(value, { path, report }) {
-      if (isRecord(value)) {
-        const values = Object.entries(value).map(
-          ([name, each]) => [name, item.read(each, { path: [...path, name], report })] as const,
-        );
-        return new Map(values.filter((entry): entry is [string, T & {}] => entry[1] !== undefined));
+      if (!isRecord(value)) {
+        report({ kind: "wrong_value", path, value, expected });
+        return undefined;
       }
-      report({ kind: "wrong_value", path, value, expected });
-      return undefined;
+      const values = new Map<string, T>();
+      for (const [name, each] of Object.entries(value)) {
+        const inner: ReadContext = { path: [...path, name], report };
+        const predicate = refuseName(name);
+        if (predicate !== undefined) report({ kind: "other", path: inner.path, predicate });
+        const read = predicate === undefined ? item.read(each, inner) : undefined;
+        if (read !== undefined) values.set(name, read);
+      }
+      return values;
     },
   };
 }
@@ -181,6 +200,15 @@ export function object<F extends Fields>(fields: F, { unused = {} }: ObjectOptio
 
 const isLeftOut = ({ optional, nullable }: Field<unknown>, value: unknown): boolean =>
   optional === true && (value === undefined || (value === null && nullable !== true));
+
+/** Another value made of each valid one. */
+export const transform = <T, U>(field: Field<T>, change: (value: T, path: Path) => U): Field<U> => ({
+  ...field,
+  read(value, context) {
+    const read = field.read(value, context);
+    return read === undefined ? undefined : change(read, context.path);
+  },
+});
 
 /** May be left out of its object. Null stands for that too, as not every language can leave something out. */
 export const optional = <T>(field: Field<T>): OptionalField<T> => ({ ...field, optional: true });

@@ -15,6 +15,7 @@ import {
   optional,
   scalar,
   text,
+  transform,
   url,
   wholeNumber,
 } from "../fields/kinds.ts";
@@ -84,20 +85,10 @@ const rates = {
 type Tier = NonNullable<Model["cost"]["tiers"]>[number];
 
 /** A tier counts only with its prices: part of a price list would give wrong costs. */
-const writtenTier = object({
-  ...rates,
-  inputTokensAbove: decimal({ min: 0, unit: "tokens" }),
-  input: price,
-  output: price,
-});
-
-const tier: Field<Tier> = {
-  ...writtenTier,
-  read(value, context) {
-    const read = writtenTier.read(value, context);
-    return read && { cacheRead: 0, cacheWrite: 0, ...read };
-  },
-};
+const tier: Field<Tier> = transform(
+  object({ ...rates, inputTokensAbove: decimal({ min: 0, unit: "tokens" }), input: price, output: price }),
+  (prices) => ({ cacheRead: 0, cacheWrite: 0, ...prices }),
+);
 
 const cost: Field<Partial<Model["cost"]>> = object({ ...rates, tiers: optional(list(tier)) });
 
@@ -108,26 +99,13 @@ const headerValue = scalar({
   accepts: (value): value is string => typeof value === "string" && value.trim() !== "" && !/[\r\n\0]/.test(value),
 });
 
-const namedHeader: Field<string> = {
-  ...headerValue,
-  read(value, context) {
-    const { path, report } = context;
-    if (/^[!#$%&'*+.^`|~\w-]+$/.test(String(path.at(-1)))) return headerValue.read(value, context);
-    report({ kind: "other", path, predicate: "cannot be the name of a header." });
-    return undefined;
-  },
-};
-
-const namedHeaders = map(namedHeader);
+const isHeaderName = (name: string) => /^[!#$%&'*+.^`|~\w-]+$/.test(name);
 
 /** Names in lower case, so that a header of a model replaces the same one of its provider. */
-const headers: Field<Map<string, string>> = {
-  ...namedHeaders,
-  read(value, context) {
-    const read = namedHeaders.read(value, context);
-    return read && new Map([...read].map(([name, each]) => [name.toLowerCase(), each]));
-  },
-};
+const headers = transform(
+  map(headerValue, { refuseName: (name) => (isHeaderName(name) ? undefined : "cannot be the name of a header.") }),
+  (values) => new Map([...values].map(([name, value]) => [name.toLowerCase(), value])),
+);
 
 type ThinkingFormat = NonNullable<OpenAICompletionsCompat["thinkingFormat"]>;
 
@@ -188,32 +166,21 @@ const overrideFields = {
 };
 
 /** The object, with where it is in the file. */
-const withPath = <T extends object>(field: Field<T>): Field<T & { path: Path }> => ({
-  ...field,
-  read(value, context) {
-    const read = field.read(value, context);
-    return read && { ...read, path: context.path };
-  },
-});
+const withPath = <T extends object>(field: Field<T>): Field<T & { path: Path }> =>
+  transform(field, (value, path) => ({ ...value, path }));
 
-const modelEntries: Field<ModelEntry[]> = list(
-  withPath(
-    object(
-      { ...overrideFields, id: nonEmptyText, api: optional(nonEmptyText), baseUrl: optional(url) },
-      // In pi it marks models for other purposes than conversations.
-      { unused: { ...unusedModel, type: "" } },
-    ),
+const modelEntry: Field<ModelEntry> = withPath(
+  object(
+    { ...overrideFields, id: nonEmptyText, api: optional(nonEmptyText), baseUrl: optional(url) },
+    // In pi it marks models for other purposes than conversations.
+    { unused: { ...unusedModel, type: "" } },
   ),
 );
 
 /** Of two models with the same id the last counts. */
-const uniqueEntries: Field<ModelEntry[]> = {
-  ...modelEntries,
-  read(value, context) {
-    const read = modelEntries.read(value, context);
-    return read && [...new Map(read.map((entry) => [entry.id, entry])).values()];
-  },
-};
+const modelEntries = transform(list(modelEntry), (entries) => [
+  ...new Map(entries.map((entry) => [entry.id, entry])).values(),
+]);
 
 const provider: Field<ProviderConfig> = withPath(
   object(
@@ -225,7 +192,7 @@ const provider: Field<ProviderConfig> = withPath(
       headers: optional(headers),
       compat: optional(compat),
       authHeader: optional(flag),
-      models: optional(uniqueEntries),
+      models: optional(modelEntries),
       modelOverrides: optional(map<ModelOverride>(object(overrideFields, { unused: unusedModel }))),
     },
     { unused: { oauth: notUsed } },

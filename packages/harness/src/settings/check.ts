@@ -1,7 +1,7 @@
 /** Separates the valid settings of a file from its mistakes. Pure. */
 import { isRecord } from "@tau/ai/internal";
 import type { Field, FieldProblem, Path } from "../fields/field.ts";
-import { map, object, optional } from "../fields/kinds.ts";
+import { map, object, optional, transform } from "../fields/kinds.ts";
 import { formatFieldProblem, formatPath } from "../fields/problem.ts";
 import { type Fields, forbiddenNames, type SettingNode, type SettingsInput, settingsTable } from "./schema.ts";
 
@@ -73,23 +73,13 @@ function toGroup(fields: Fields, check: Check): Field<unknown> {
 
 function toMap(of: SettingNode, check: Check): Field<unknown> {
   const entry = toField(of, check);
-  const named: Field<unknown> = {
+  const entryOrNull: Field<unknown> = {
     ...entry,
-    read(value, { path, report }) {
-      if (forbiddenNames.includes(String(path.at(-1))))
-        report({ kind: "other", path, predicate: "has a name that is not allowed. Choose another." });
-      else return value === null ? null : entry.read(value, { path, report });
-      return undefined;
-    },
+    read: (value, context) => (value === null ? null : entry.read(value, context)),
   };
-  const values = map(named);
-  return {
-    ...values,
-    read(value, context) {
-      const read = values.read(value, context);
-      return read && Object.fromEntries(read);
-    },
-  };
+  const refuseName = (name: string) =>
+    forbiddenNames.includes(name) ? "has a name that is not allowed. Choose another." : undefined;
+  return transform(map(entryOrNull, { refuseName }), (values) => Object.fromEntries(values));
 }
 
 /** A setting with a mistake anywhere in it does not count at all. */
