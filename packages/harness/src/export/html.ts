@@ -1,10 +1,8 @@
 /** A session as one HTML file that needs nothing else. */
+import type { ExportHtmlOptions } from "./session-html.ts";
 import type { ExportSource } from "./source.ts";
 
-export interface ExportHtmlOptions {
-  /** Longer outputs, arguments and data are cut, and the page says so. Characters; default 100,000. */
-  maxResultChars?: number;
-}
+export type { ExportHtmlOptions } from "./session-html.ts";
 
 /**
  * All branches, the current one shown. The page works without network, and without scripts except for switching branches.

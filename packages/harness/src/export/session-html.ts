@@ -1,12 +1,16 @@
 /** Puts the page of a session together: its metadata, its tree, and all of its entries. */
 import { note } from "./content-html.ts";
 import { createEntryHtml, type EntryHtml } from "./entry-html.ts";
-import type { ExportHtmlOptions } from "./html.ts";
 import { pageHtml } from "./page.ts";
 import { createOutline, type ExportSource, getEntries, type Outline, reattachedText } from "./source.ts";
 import { escapeHtml, excerpt, formatCount, formatTime, getText, html, toFields } from "./text.ts";
 import { formatCost, getTotals } from "./totals.ts";
 import { toAnchor, treeHtml } from "./tree-html.ts";
+
+export interface ExportHtmlOptions {
+  /** Longer outputs, arguments and data are cut, and the page says so. Characters; default 100,000. */
+  maxResultChars?: number;
+}
 
 export function createSessionHtml(source: ExportSource, { maxResultChars = 100_000 }: ExportHtmlOptions = {}): string {
   const outline = createOutline(source);

@@ -13,7 +13,7 @@ import type { AgentSessionParams } from "../agent-session/params.ts";
 import { HarnessError } from "../errors.ts";
 import { parseFields } from "../fields/parse.ts";
 import type { SessionManager } from "../session/session-manager.ts";
-import type { CommandContext } from "./commands/command.ts";
+import type { CommandContext, CommandHost, CommandOptions } from "./commands/command.ts";
 import { commandTable } from "./commands/index.ts";
 import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
 
@@ -28,13 +28,7 @@ export interface HostOptions {
   prepare?: (session: AgentSession) => void | Promise<void>;
 }
 
-/** Who sends a command. */
-export interface CommandOptions {
-  /** Gets the output of `bash` as it comes. */
-  onOutput?: (text: string) => void;
-}
-
-export class Host {
+export class Host implements CommandHost {
   readonly #options: HostOptions;
   readonly #live = new LiveSessions();
   readonly #hosted = new Map<string, HostedSession>();

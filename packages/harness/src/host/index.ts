@@ -1,7 +1,8 @@
 /** Hosting sessions for surfaces. */
 export { LiveSessions } from "../agent-session/live-sessions.ts";
+export type { CommandOptions } from "./commands/command.ts";
 export { isLongCommand } from "./commands/index.ts";
 export { formatNothingToCompact } from "./commands/models.ts";
 export { getMessageText } from "./data.ts";
-export { type CommandOptions, createHost, Host, type HostOptions } from "./host.ts";
+export { createHost, Host, type HostOptions } from "./host.ts";
 export { type Cursor, HostedSession, type HostEvent, type HostListener } from "./hosted-session.ts";
