@@ -1,6 +1,6 @@
 /**
  * Builds every package to `dist/`: JavaScript with esbuild, in about a second, and, with `--types`, declarations too.
- * Users get few files: each entry with what it needs at start, and a chunk for everything that is loaded later.
+ * The output is few files: each entry with everything it needs at start, and a chunk for each dynamic import.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
@@ -10,14 +10,14 @@ import { buildProgram } from "./build-program.mjs";
 
 const root = join(import.meta.dirname, "..");
 
-/** The entries of each package; everything they import is bundled, except what it depends on at run time. */
+/** The entries of each package. Everything they import is bundled, except for the dependencies. */
 const packages = [
   {
     name: "ai",
-    // What everybody needs, and so must be one file.
+    // Every import of the package loads it, so it must be one file.
     core: "index",
     entries: ["index", "testing/index", "platform/node", "platform/browser", "schema/engine", "schema/engine-node"],
-    /** For `require`: loaded late, and synchronously. */
+    // Loaded late and synchronously, with `require`.
     commonjs: ["schema/engine"],
   },
   { name: "agent", entries: ["index"] },
@@ -27,15 +27,15 @@ const packages = [
   { name: "cli", entries: ["index"] },
 ];
 
-/** Bundled because loading them as many small files costs more than their code. */
+/** Dependencies that are bundled, because they are many small files. */
 const bundled = new Set(["typebox", "eventsource-parser"]);
 
 for (const { name, entries, core, commonjs = [] } of packages) {
   const directory = join(root, "packages", name);
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-  // What is there only if the person installed it is not ours to bring along.
-  const wanted = { ...manifest.dependencies, ...manifest.peerDependencies };
-  const dependencies = Object.keys(wanted).filter((dependency) => !bundled.has(dependency));
+  // Peer dependencies are the user's to install.
+  const declared = { ...manifest.dependencies, ...manifest.peerDependencies };
+  const dependencies = Object.keys(declared).filter((dependency) => !bundled.has(dependency));
   const outdir = join(directory, "dist");
   const sources = (names) => Object.fromEntries(names.map((entry) => [entry, join(directory, "src", `${entry}.ts`)]));
   const shared = {
@@ -54,7 +54,7 @@ for (const { name, entries, core, commonjs = [] } of packages) {
     legalComments: "none",
     logLevel: "warning",
   };
-  // Chunks carry hashes in their names and would pile up; declarations stay, since `tsc` keeps track of its own.
+  // The names of chunks contain hashes, so old ones would stay. Declarations belong to `tsc`.
   rmSync(join(outdir, "chunks"), { recursive: true, force: true });
   await build({
     ...shared,
@@ -80,10 +80,10 @@ for (const { name, entries, core, commonjs = [] } of packages) {
 }
 
 /**
- * Keeps the core in one file. esbuild makes a chunk for each set of entries that share a module, so the core would fall
- * apart into as many files as there are ways to share it, and every file costs time at start. Where everything that is
- * loaded later also imports the core, which is there by then anyway, there is only one way. (esbuild drops an import
- * that is made for this alone if the package says that its files have no side effects; hence `ignoreAnnotations`.)
+ * Keeps the core in one file. esbuild makes a chunk for each set of entries that share a module, so the core would be
+ * split into many files, each of which takes time to load. If every dynamic import also imports the core, there is only
+ * one set. The package declares that its files have no side effects, and esbuild would drop these imports: hence
+ * `ignoreAnnotations`.
  */
 function oneCore(core, entries) {
   const importers = new Set([entries["testing/index"]]);
