@@ -1,7 +1,7 @@
 /**
- * Builds the program `tau` to `packages/cli/dist/`: `tau.cjs`, the small first stage, `program.cjs`, which is all of our
- * code and what it needs from npm in one CommonJS file, and the catalogue of models beside it.
- * Why it is made like this: docs/decisions/0011-how-the-program-starts.md.
+ * Builds the program `tau` to `packages/cli/dist/`: `tau.cjs`, the small first stage; `program.cjs`, our code and its
+ * dependencies in one CommonJS file; a few parts that most runs do without; and the catalogue of models.
+ * Why: docs/decisions/0011-how-the-program-starts.md.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,9 +13,10 @@ import { linkChunks } from "./link-chunks.mjs";
 const root = join(import.meta.dirname, "..");
 const directory = join(root, "packages", "cli");
 
-/** Installed beside the program, because they are no JavaScript, or only there if the person wants them. */
-export const besides = ["@vscode/ripgrep", "@silvia-odwyer/photon-node"];
-const external = [...besides, "@opentelemetry/api"];
+/** Installed next to the program, because they are not JavaScript. */
+export const nativeDependencies = ["@vscode/ripgrep", "@silvia-odwyer/photon-node"];
+/** OpenTelemetry is used if the user has installed it. */
+const external = [...nativeDependencies, "@opentelemetry/api"];
 
 const shared = {
   absWorkingDir: root,
@@ -26,7 +27,7 @@ const shared = {
   target: "node20",
   mainFields: ["module", "main"],
   conditions: ["@tau/source"],
-  // ASCII alone: the loader reads it as one byte a character.
+  // The loader reads the files as Latin-1.
   charset: "ascii",
   minifySyntax: true,
   minifyWhitespace: true,
@@ -34,26 +35,23 @@ const shared = {
   logLevel: "warning",
 };
 
-const oneFile = {
+const bundleOptions = {
   external,
   metafile: true,
-  // Every name is one more string for V8 to read at each start.
+  // Each name is a string that V8 reads from the code cache at each start.
   minifyIdentifiers: true,
-  // Only `createRequire` asks where a module is, and takes a path.
+  // Only `createRequire` uses it, and it takes a path too.
   define: { "import.meta.url": "__filename" },
 };
 
-/**
- * Files of their own, because most runs do without: a file costs time for every function in it, used or not. Each name
- * is what our code imports, with what that means.
- */
+/** Files of their own, because most runs do without. From the name of each file to its entry. */
 const parts = {
   yaml: "yaml",
   "google-auth-library": "google-auth-library",
   "schema-engine": "./packages/ai/src/schema/engine.ts",
 };
 
-/** Returns what went into the program, file by file. */
+/** Returns the paths of all files that went into the program. */
 export async function buildProgram(outdir = join(directory, "dist")) {
   const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   mkdirSync(outdir, { recursive: true });
@@ -89,11 +87,11 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   return inputs;
 }
 
-/** The program, in chunks: what is imported late is loaded late. */
+/** Builds a file whose dynamic imports are loaded when they are reached. */
 async function buildChunks(entry) {
   const built = await build({
     ...shared,
-    ...oneFile,
+    ...bundleOptions,
     entryPoints: [entry],
     outdir: directory,
     splitting: true,
@@ -103,16 +101,16 @@ async function buildChunks(entry) {
   return { text: wrap(linkChunks(built, entry)), inputs: Object.keys(built.metafile.inputs) };
 }
 
-/** A part is always needed whole. */
+/** Builds a file that is loaded as a whole. */
 async function buildPart(entry) {
-  const { outputFiles, metafile } = await build({ ...shared, ...oneFile, entryPoints: [entry] });
+  const { outputFiles, metafile } = await build({ ...shared, ...bundleOptions, entryPoints: [entry] });
   return { text: wrap(outputFiles[0].text), inputs: Object.keys(metafile.inputs) };
 }
 
-/** A function, so that it can be compiled in more than one way and is not copied to be wrapped. */
+/** The loader calls the function with what Node gives to a CommonJS module. */
 const wrap = (text) => `globalThis.tauFile=function(exports,require,module,__filename,__dirname){${text}};`;
 
-/** The parts stay outside. The schema engine is asked synchronously, and required where it is first used. */
+/** Leaves the parts out of the program. The schema engine is synchronous, so its functions load it when they are called. */
 const otherFiles = {
   name: "other-files",
   setup(bundler) {
@@ -120,21 +118,21 @@ const otherFiles = {
       path: `./${path}.cjs`,
       external: true,
     }));
-    // Its formatter prepares texts when it is loaded, whether or not anything is formatted.
+    // jsonc-parser does not declare that its formatter has no side effects.
     bundler.onResolve({ filter: /^\.\/impl\/(format|edit)$/ }, ({ path, resolveDir }) =>
       resolveDir.includes("jsonc-parser") ? { path: join(resolveDir, `${path}.js`), sideEffects: false } : undefined,
     );
     bundler.onResolve({ filter: /^#schema-engine$/ }, () => ({ path: "schema-engine", namespace: "late" }));
     bundler.onLoad({ filter: /.*/, namespace: "late" }, () => ({
       contents: ["Check", "Compile"]
-        .map((name) => `export const ${name} = (...given) => require("./schema-engine.cjs").${name}(...given);`)
+        .map((name) => `export const ${name} = (...args) => require("./schema-engine.cjs").${name}(...args);`)
         .join("\n"),
     }));
     bundler.onResolve({ filter: /^\.\/schema-engine\.cjs$/ }, ({ path }) => ({ path, external: true }));
   },
 };
 
-/** Node's own modules that cost a millisecond or more, and that many runs only name: loaded where something of them is used. */
+/** Makes imports of Node's modules that take long to load into objects whose getters load them. */
 const lateBuiltIns = {
   name: "late-built-ins",
   setup(bundler) {
@@ -150,7 +148,7 @@ const lateBuiltIns = {
   },
 };
 
-/** The names of the commands, and the help text as the program itself would make it. */
+/** Runs the code of the program itself to get the help text and the names of the commands. */
 async function commandTable() {
   const { outputFiles } = await build({
     ...shared,
@@ -160,7 +158,7 @@ async function commandTable() {
       resolveDir: join(directory, "src"),
     },
     packages: "external",
-    plugins: [leaveLate],
+    plugins: [skipDynamicImports],
   });
   const { text, names } = await import(
     `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`
@@ -168,9 +166,9 @@ async function commandTable() {
   return { text, commands: names };
 }
 
-/** The help needs the tables alone, not what the commands load. */
-const leaveLate = {
-  name: "leave-late",
+/** The help needs the tables only, not what the commands import. */
+const skipDynamicImports = {
+  name: "skip-dynamic-imports",
   setup(bundler) {
     bundler.onResolve({ filter: /.*/ }, ({ kind }) =>
       kind === "dynamic-import" ? { path: "node:fs", external: true } : undefined,

@@ -1,12 +1,12 @@
 /**
  * Packs the program as npm would publish it: `node scripts/pack-cli.mjs [DIRECTORY]` builds it and prints the path of the
- * archive. Our packages and what they need from npm are inside; what is not JavaScript is declared and pinned.
+ * archive. It contains our packages and their dependencies; native dependencies are declared and pinned.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { besides, buildProgram } from "./build-program.mjs";
+import { buildProgram, nativeDependencies } from "./build-program.mjs";
 
 const root = join(import.meta.dirname, "..");
 const cli = join(root, "packages", "cli");
@@ -24,19 +24,19 @@ export async function packCli(directory) {
     writeJson(join(stage, "npm-shrinkwrap.json"), shrinkwrap(manifest));
     writeFileSync(join(stage, "THIRD-PARTY.md"), notices(inputs));
     mkdirSync(directory, { recursive: true });
-    // npm names the archive on its last line.
-    const said = execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", directory], {
+    // npm prints the name of the archive on its last line.
+    const output = execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", directory], {
       cwd: stage,
       encoding: "utf8",
       shell: process.platform === "win32",
     });
-    return join(directory, said.trim().split("\n").at(-1));
+    return join(directory, output.trim().split("\n").at(-1));
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }
 }
 
-/** Who installs the program gets a program, not a library: nothing can be imported from it. */
+/** The package is a program, not a library: nothing can be imported from it. */
 function packedManifest({ name, version, description, license, bin, type, imports, engines }) {
   const tools = readJson(join(root, "packages", "tools", "package.json"));
   return {
@@ -49,12 +49,14 @@ function packedManifest({ name, version, description, license, bin, type, import
     imports,
     exports: { "./package.json": "./package.json" },
     files: ["dist", "THIRD-PARTY.md", "npm-shrinkwrap.json"],
-    dependencies: Object.fromEntries(besides.map((dependency) => [dependency, tools.dependencies[dependency]])),
+    dependencies: Object.fromEntries(
+      nativeDependencies.map((dependency) => [dependency, tools.dependencies[dependency]]),
+    ),
     engines,
   };
 }
 
-/** What our own lock file says of the dependencies and of theirs. It names no registry, so each person's own is asked. */
+/** The dependencies and theirs, as our lock file pins them. It names no registry, so npm asks the configured one. */
 function shrinkwrap({ name, version, license, bin, dependencies, engines }) {
   const locked = readJson(join(root, "package-lock.json")).packages;
   const wanted = new Map();
@@ -72,7 +74,7 @@ function shrinkwrap({ name, version, license, bin, dependencies, engines }) {
   return { name, version, lockfileVersion: 3, requires: true, packages: Object.fromEntries([["", own], ...entries]) };
 }
 
-/** The licences of what is inside. */
+/** The licences of the bundled packages. */
 function notices(inputs) {
   const names = inputs.map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
   const packages = [...new Set(names)].filter((name) => name !== undefined).sort();
@@ -83,7 +85,7 @@ function notices(inputs) {
     const text = file && existsSync(join(directory, file)) ? readFileSync(join(directory, file), "utf8").trim() : "";
     return `## ${name} ${version} (${license})\n\n${text}`.trim();
   });
-  return `# What is inside tau\n\nThe program contains these packages.\n\n${parts.join("\n\n")}\n`;
+  return `# Third-party packages\n\nThe program contains these packages.\n\n${parts.join("\n\n")}\n`;
 }
 
 if (process.argv[1] === import.meta.filename) {
