@@ -21,7 +21,7 @@ import { encodeLine } from "../../src/session/line.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import {
-  around,
+  interceptCalls,
   below,
   bundle,
   entry,
@@ -38,158 +38,152 @@ import {
   user,
 } from "./kit.ts";
 
-let directory: string;
+let scriptDirectory: string;
 let script: string;
 const children = new Set<ChildProcess>();
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "tau-writer-"));
-  script = await bundle("writer", directory);
+  scriptDirectory = mkdtempSync(join(tmpdir(), "tau-writer-"));
+  script = await bundle("writer", scriptDirectory);
 });
 afterAll(() => {
   for (const child of children) child.kill("SIGKILL");
-  rmSync(directory, { recursive: true, force: true });
+  rmSync(scriptDirectory, { recursive: true, force: true });
 });
 
 interface Writer {
   child: ChildProcess;
-  /** What it has said so far, by lines. */
-  said: string[];
-  /** Resolves with how it ended, when all it said has been heard. */
+  /** The lines of its output so far. */
+  output: string[];
+  /** Resolves when it has ended and all its output was read. */
   ended: Promise<{ code: number | null; errors: string }>;
-  /** Resolves when it has said this, or has ended. */
-  heard(text: string): Promise<void>;
+  /** Resolves when it has printed this line, or has ended. */
+  waitFor(text: string): Promise<void>;
 }
 
 function startWriter(...args: string[]): Writer {
   const child = spawn(process.execPath, [script, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   children.add(child);
-  const said: string[] = [];
+  const output: string[] = [];
   let [rest, errors] = ["", ""];
   const waiting = new Set<() => void>();
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
-    said.push(...lines);
-    for (const look of waiting) look();
+    output.push(...lines);
+    for (const check of waiting) check();
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
   const ended = once(child, "close").then(([code]) => {
     children.delete(child);
-    for (const look of waiting) look();
+    for (const check of waiting) check();
     return { code: code as number | null, errors };
   });
-  const heard = (text: string) =>
+  const waitFor = (text: string) =>
     new Promise<void>((resolve) => {
-      const look = () => {
-        if (!said.includes(text) && !child.killed && child.exitCode === null) return;
-        waiting.delete(look);
+      const check = () => {
+        if (!output.includes(text) && !child.killed && child.exitCode === null) return;
+        waiting.delete(check);
         resolve();
       };
-      waiting.add(look);
-      look();
+      waiting.add(check);
+      check();
     });
-  return { child, said, ended, heard };
+  return { child, output, ended, waitFor };
 }
 
-const acknowledgedBy = ({ said }: Writer) =>
-  said.filter((line) => line.startsWith("ack ")).map((line) => line.slice(4));
+const acknowledgedBy = ({ output }: Writer) =>
+  output.filter((line) => line.startsWith("ack ")).map((line) => line.slice(4));
 
-test(
-  "a writer that is killed at any moment loses nothing that it acknowledged",
-  { timeout: patience(180) },
-  async () => {
-    const kills = times(200);
-    const counts = { killed: 0, inside: 0, acknowledged: 0, torn: 0 };
-    const lane = async (number: number) => {
-      const random = randomFrom(seed + number);
-      const place = scratch();
-      let path = "";
-      let known: string[] = [];
-      for (let kill = number; kill < kills; kill += 2) {
-        // Some go on with what others left, so that what a kill leaves is opened by a process that is killed.
-        if (path === "" || below(random, 12) === 0) {
-          path = join(place, `2026-01-01T00-00-00-000Z_${kill}.jsonl`);
-          known = [];
-          if (below(random, 2) === 0) writeFileSync(path, encodeLine(header()));
-          else writeFileSync(path, "");
-        }
-        const writer = startWriter(path, kill % 4 === 3 ? "turn" : "strict");
-        await writer.heard("open");
-        // Real time: a kill is to come whenever it comes.
-        await new Promise((resolve) => setTimeout(resolve, random() * 15));
-        writer.child.kill("SIGKILL");
-        const { errors } = await writer.ended;
-        expect(errors).toBe("");
-        counts.killed++;
-        if (writer.said.at(-1) === "begin") counts.inside++;
-        const acknowledged = acknowledgedBy(writer);
-        counts.acknowledged += acknowledged.length;
-        known.push(...acknowledged);
-        const bytes = readFileSync(path);
-        const found = recover(bytes);
-        expect(found.problems.filter(({ kind }) => kind !== "torn")).toEqual([]);
-        if (found.problems.length > 0) counts.torn++;
-        const ids = idsIn(bytes, found);
-        expect(ids.filter((id) => known.includes(id))).toEqual(known);
-        // At most the one that was being written is there without having been acknowledged.
-        expect(ids.length - known.length).toBeLessThanOrEqual(1);
-        known = ids;
+test("a writer that is killed at any moment loses no acknowledged entry", { timeout: patience(180) }, async () => {
+  const kills = times(200);
+  const counts = { killed: 0, inside: 0, acknowledged: 0, torn: 0 };
+  const lane = async (number: number) => {
+    const random = randomFrom(seed + number);
+    const directory = scratch();
+    let path = "";
+    let known: string[] = [];
+    for (let kill = number; kill < kills; kill += 2) {
+      // Some continue the session of a killed process, and are killed too.
+      if (path === "" || below(random, 12) === 0) {
+        path = join(directory, `2026-01-01T00-00-00-000Z_${kill}.jsonl`);
+        known = [];
+        if (below(random, 2) === 0) writeFileSync(path, encodeLine(header()));
+        else writeFileSync(path, "");
       }
-    };
-    await Promise.all([lane(0), lane(1)]);
-    const share = Math.round((100 * counts.inside) / counts.killed);
-    console.log(
-      `${counts.killed} kills (seed ${seed}): ${counts.inside} inside of an append (${share} %), ${counts.torn} torn tails, ` +
-        `${counts.acknowledged} entries acknowledged, none lost`,
-    );
-    expect(counts.killed).toBe(kills);
-    expect(counts.inside).toBeGreaterThanOrEqual(0.3 * kills);
-    expect(counts.acknowledged).toBeGreaterThan(kills);
-  },
-);
+      const writer = startWriter(path, kill % 4 === 3 ? "turn" : "strict");
+      await writer.waitFor("open");
+      // Real time, so that the kill comes at any moment.
+      await new Promise((resolve) => setTimeout(resolve, random() * 15));
+      writer.child.kill("SIGKILL");
+      const { errors } = await writer.ended;
+      expect(errors).toBe("");
+      counts.killed++;
+      if (writer.output.at(-1) === "begin") counts.inside++;
+      const acknowledged = acknowledgedBy(writer);
+      counts.acknowledged += acknowledged.length;
+      known.push(...acknowledged);
+      const bytes = readFileSync(path);
+      const recovered = recover(bytes);
+      expect(recovered.problems.filter(({ kind }) => kind !== "torn")).toEqual([]);
+      if (recovered.problems.length > 0) counts.torn++;
+      const ids = idsIn(bytes, recovered);
+      expect(ids.filter((id) => known.includes(id))).toEqual(known);
+      // At most one entry was written but not acknowledged.
+      expect(ids.length - known.length).toBeLessThanOrEqual(1);
+      known = ids;
+    }
+  };
+  await Promise.all([lane(0), lane(1)]);
+  const share = Math.round((100 * counts.inside) / counts.killed);
+  console.log(
+    `${counts.killed} kills (seed ${seed}): ${counts.inside} inside of an append (${share} %), ${counts.torn} torn tails, ` +
+      `${counts.acknowledged} entries acknowledged, none lost`,
+  );
+  expect(counts.killed).toBe(kills);
+  expect(counts.inside).toBeGreaterThanOrEqual(0.3 * kills);
+  expect(counts.acknowledged).toBeGreaterThan(kills);
+});
+
+test("the entries of eight processes that wait for the lease are never mixed", { timeout: patience(180) }, async () => {
+  const [writers, quota] = [8, times(500)];
+  const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_torture.jsonl");
+  writeFileSync(path, encodeLine(header()));
+  const all = Array.from({ length: writers }, (_unused, index) =>
+    startWriter(path, "strict", String(quota), "8", `w${index}`),
+  );
+  const ends = await Promise.all(all.map(({ ended }) => ended));
+  expect(ends.map(({ code, errors }) => [code, errors])).toEqual(all.map(() => [0, ""]));
+  const bytes = readFileSync(path);
+  const recovered = recover(bytes);
+  expect(recovered.problems).toEqual([]);
+  const ids = idsIn(bytes, recovered);
+  expect(ids).toHaveLength(writers * quota);
+  expect(new Set(ids).size).toBe(ids.length);
+  const session = await SessionManager.open(path);
+  const entries = await session.getEntries();
+  await session.close();
+  // Each process continued from the last entry of the one before, so there are no branches.
+  expect(entries.map(({ parentId }) => parentId)).toEqual([null, ...ids.slice(0, -1)]);
+  const names = entries.map(
+    (logEntry) => logEntry.type === "message" && logEntry.message.role === "user" && logEntry.message.content,
+  );
+  for (const [index, writer] of all.entries())
+    expect(ids.filter((_id, row) => names[row] === `w${index}`)).toEqual(acknowledgedBy(writer));
+  const handOvers = names.filter((name, row) => row > 0 && name !== names[row - 1]).length;
+  console.log(`${writers} processes, ${ids.length} entries, ${handOvers} hand-overs`);
+  expect(handOvers).toBeGreaterThanOrEqual(200);
+});
 
 test(
-  "eight processes that wait for each other write without a word between another's",
-  { timeout: patience(180) },
-  async () => {
-    const [writers, quota] = [8, times(500)];
-    const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_torture.jsonl");
-    writeFileSync(path, encodeLine(header()));
-    const all = Array.from({ length: writers }, (_unused, at) =>
-      startWriter(path, "strict", String(quota), "8", `w${at}`),
-    );
-    const ends = await Promise.all(all.map(({ ended }) => ended));
-    expect(ends.map(({ code, errors }) => [code, errors])).toEqual(all.map(() => [0, ""]));
-    const bytes = readFileSync(path);
-    const found = recover(bytes);
-    expect(found.problems).toEqual([]);
-    const ids = idsIn(bytes, found);
-    expect(ids).toHaveLength(writers * quota);
-    expect(new Set(ids).size).toBe(ids.length);
-    const session = await SessionManager.open(path);
-    const entries = await session.getEntries();
-    await session.close();
-    // Each found the last entry of the one before, so it is one line and no tree.
-    expect(entries.map(({ parentId }) => parentId)).toEqual([null, ...ids.slice(0, -1)]);
-    const names = entries.map((one) => one.type === "message" && one.message.role === "user" && one.message.content);
-    for (const [at, writer] of all.entries())
-      expect(ids.filter((_id, row) => names[row] === `w${at}`)).toEqual(acknowledgedBy(writer));
-    const handOvers = names.filter((name, row) => row > 0 && name !== names[row - 1]).length;
-    console.log(`${writers} processes, ${ids.length} entries, ${handOvers} hand-overs`);
-    expect(handOvers).toBeGreaterThanOrEqual(200);
-  },
-);
-
-test(
-  "who is killed while writing gives way to the next, and who lives does not",
+  "the lease of a killed process is taken over, and that of a live one is not",
   { timeout: patience(60) },
   async () => {
     const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_torture.jsonl");
     writeFileSync(path, encodeLine(header()));
     const writer = startWriter(path, "strict");
-    await writer.heard("open");
-    await writer.heard("begin");
+    await writer.waitFor("open");
+    await writer.waitFor("begin");
     const reader = await SessionManager.open(path);
     expect(reader.readOnly).toMatchObject({ reason: "held", holder: { pid: writer.child.pid } });
     await expect(reader.appendMessage(user("x"))).rejects.toThrow(`process ${writer.child.pid}`);
@@ -209,7 +203,7 @@ test(
 describe("a writer whose file", () => {
   const others = encodeLine(entry(99, 0));
   const cases: [string, (path: string) => void][] = [
-    ["somebody else wrote to", (path) => appendFileSync(path, others)],
+    ["another program wrote to", (path) => appendFileSync(path, others)],
     ["was cut off", (path) => truncateSync(path, readFileSync(path).length - 1)],
     ["was emptied", (path) => truncateSync(path, 0)],
     ["was removed", (path) => rmSync(path)],
@@ -220,9 +214,9 @@ describe("a writer whose file", () => {
     [true, "while it writes"],
     [false, "before it writes"],
   ] as const) {
-    test.each(cases)(`%s ${moment} stops, touches nothing, and can be saved elsewhere`, async (_name, change) => {
-      const place = quickScratch();
-      const path = join(place, "2026-01-01T00-00-00-000Z_torture.jsonl");
+    test.each(cases)(`%s ${moment} stops, changes nothing, and can be saved elsewhere`, async (_name, change) => {
+      const directory = quickScratch();
+      const path = join(directory, "2026-01-01T00-00-00-000Z_torture.jsonl");
       writeFileSync(path, createLog(3));
       const session = await SessionManager.open(path);
       const ids = await sessionIds(session);
@@ -235,9 +229,9 @@ describe("a writer whose file", () => {
           code: "overtaken",
         });
       expect(existsSync(path) ? readFileSync(path) : undefined).toEqual(before);
-      // What was emptied is gone; all else can still be read through what is open.
+      // Only a truncated file has lost its entries; others can still be read through the open handle.
       if (before?.length !== 0 && before?.length !== kept.length - 1) {
-        const elsewhere = join(place, "2026-01-01T00-00-00-000Z_saved.jsonl");
+        const elsewhere = join(directory, "2026-01-01T00-00-00-000Z_saved.jsonl");
         await session.saveAs(elsewhere);
         expect(readFileSync(elsewhere)).toEqual(kept);
       }
@@ -247,56 +241,56 @@ describe("a writer whose file", () => {
   }
 });
 
-describe("two who begin a session with one id, at different times,", () => {
-  // An id that looks like the name of a file is no exception.
-  test.each(["same", "2026-01-01T00-00Z_same"])("do not both write it, and it is one file: %s", async (id) => {
-    const place = quickScratch();
+describe("two processes that create a session with the same id", () => {
+  // An id may look like a file name.
+  test.each(["same", "2026-01-01T00-00Z_same"])("do not both write it, and there is one file: %s", async (id) => {
+    const directory = quickScratch();
     let now = 0;
     const clock = { now: () => (now += 1_000), monotonic: () => 0, setTimer: () => () => undefined };
-    const first = await SessionManager.create("/project", place, { id, clock });
-    const second = await SessionManager.continueById("/project", id, place, { clock });
-    const third = await SessionManager.continueById("/project", id, place, { clock });
+    const first = await SessionManager.create("/project", directory, { id, clock });
+    const second = await SessionManager.continueById("/project", id, directory, { clock });
+    const third = await SessionManager.continueById("/project", id, directory, { clock });
     const written = await first.appendMessage(user("first"));
     await expect(second.appendMessage(user("second"))).rejects.toThrow(`process ${process.pid} writes it`);
     await second.close();
     await first.close();
     await expect(third.appendMessage(user("third"))).rejects.toThrow("another process has begun it");
     await third.close();
-    await expect(SessionManager.create("/project", place, { id })).rejects.toThrow("already");
-    const next = await SessionManager.continueById("/project", id, place, { clock });
+    await expect(SessionManager.create("/project", directory, { id })).rejects.toThrow("already");
+    const next = await SessionManager.continueById("/project", id, directory, { clock });
     expect(next.id).toBe(id);
     expect(await sessionIds(next)).toEqual([written]);
     await next.close();
-    expect(readdirSync(place).filter((name) => name.endsWith(".jsonl"))).toHaveLength(1);
+    expect(readdirSync(directory).filter((name) => name.endsWith(".jsonl"))).toHaveLength(1);
   });
 
-  test("see what was written between looking for it and opening it", async () => {
-    const place = quickScratch();
+  test("see entries that were written between the search and the opening", async () => {
+    const directory = quickScratch();
     let isWritten = false;
-    // Looking takes its time here, so that something can happen meanwhile.
+    // The search is slow here, so that another process can write meanwhile.
     const { statNow: _atOnce, ...slow } = nodeFileSystem;
-    const fileSystem = around(slow, async (call, args, go) => {
-      if (call === "stat" && args[0] === join(place, "same.jsonl") && !isWritten) {
+    const fileSystem = interceptCalls(slow, async (call, args, proceed) => {
+      if (call === "stat" && args[0] === join(directory, "same.jsonl") && !isWritten) {
         isWritten = true;
-        const other = await SessionManager.create("/project", place, { id: "same" });
+        const other = await SessionManager.create("/project", directory, { id: "same" });
         await other.appendMessage(user("other"));
         await other.close();
       }
-      return await go();
+      return await proceed();
     });
-    const session = await SessionManager.continueById("/project", "same", place, { fileSystem });
+    const session = await SessionManager.continueById("/project", "same", directory, { fileSystem });
     await session.appendMessage(user("mine"));
     expect(await session.getBranch()).toHaveLength(2);
     await session.close();
     isWritten = false;
     rmSync(session.getSessionFile()!);
-    await expect(SessionManager.create("/project", place, { id: "same", fileSystem })).rejects.toThrow("already");
+    await expect(SessionManager.create("/project", directory, { id: "same", fileSystem })).rejects.toThrow("already");
   });
 });
 
-test("a session whose name is held by another process is not begun", async () => {
-  const place = quickScratch();
-  const session = await SessionManager.create("/project", place);
+test("a session whose lease another process holds is not begun", async () => {
+  const directory = quickScratch();
+  const session = await SessionManager.create("/project", directory);
   const lease = await acquireLease(`${session.getSessionFile()!}.lock`);
   await expect(session.appendMessage(user("a"))).rejects.toMatchObject({ code: "overtaken" });
   expect(existsSync(session.getSessionFile()!)).toBe(false);
@@ -304,13 +298,13 @@ test("a session whose name is held by another process is not begun", async () =>
   expect(lease.kind === "held" && (await lease.lease.isHeld())).toBe(true);
 });
 
-test("who writes in the same moment as another is not told that all is well", async () => {
+test("an append is not acknowledged if another program writes at the same moment", async () => {
   const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_torture.jsonl");
   writeFileSync(path, createLog(3));
   const others = encodeLine(entry(99, 0));
-  const fileSystem = around(nodeFileSystem, async (call, args, go) => {
+  const fileSystem = interceptCalls(nodeFileSystem, async (call, args, proceed) => {
     if (call === "handle.write" && String(args[0]).includes('"type"')) appendFileSync(path, others);
-    return await go();
+    return await proceed();
   });
   const session = await SessionManager.open(path, { fileSystem });
   await expect(session.appendMessage(user("a"))).rejects.toMatchObject({ code: "overtaken" });
