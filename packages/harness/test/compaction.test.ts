@@ -29,9 +29,9 @@ function model(...answers: string[]) {
   return scripted;
 }
 
-test("a compacted session is smaller, keeps its end, and opens that way again", async () => {
+test("a compacted session is smaller, keeps its end, and is the same when it is opened again", async () => {
   const session = await open();
-  for (let at = 0; at < 20; at++) await session.appendMessage(user(`${at} ${"word ".repeat(400)}`));
+  for (let index = 0; index < 20; index++) await session.appendMessage(user(`${index} ${"word ".repeat(400)}`));
   const before = contextTokens(await session.getBranch());
   const outcome = await compact({
     branch: await session.getBranch(),
@@ -51,7 +51,7 @@ test("a compacted session is smaller, keeps its end, and opens that way again", 
   await again.close();
 });
 
-test("a branch that is left leaves its summary where the person goes", async () => {
+test("the summary of a branch is appended where the user navigates to", async () => {
   const session = await open();
   const start = await session.appendMessage(user("start"));
   await session.appendMessage(user("the wrong way"));

@@ -1,4 +1,4 @@
-/** The public surface: a name that appears or disappears is a decision. The list is in `public-names.json`. */
+/** The public names. Adding or removing one is a decision; the list is in `public-names.json`. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -12,11 +12,11 @@ const pinned = JSON.parse(readFileSync(join(import.meta.dirname, "public-names.j
   string[]
 >;
 
-const fronts = Object.entries(exports).flatMap(([path, entry]) =>
+const entryPoints = Object.entries(exports).flatMap(([path, entry]) =>
   typeof entry === "string" ? [] : [{ path, file: join(root, entry["@tau/source"]) }],
 );
 
-/** Values and types, as the entry names them. */
+/** The exported values and types. */
 const listNames = (source: string): string[] =>
   [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
     .flatMap(([, names]) => names!.split(","))
@@ -24,11 +24,11 @@ const listNames = (source: string): string[] =>
     .filter((name) => name !== "")
     .toSorted();
 
-test("every entry is pinned", () => {
-  expect(Object.keys(pinned)).toEqual(fronts.map(({ path }) => path));
+test("every entry point is pinned", () => {
+  expect(Object.keys(pinned)).toEqual(entryPoints.map(({ path }) => path));
 });
 
-describe.each(fronts)("$path", ({ path, file }) => {
+describe.each(entryPoints)("$path", ({ path, file }) => {
   const source = readFileSync(file, "utf8");
 
   test("exports these names and no others", () => {

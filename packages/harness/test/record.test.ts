@@ -21,7 +21,7 @@ async function desk(turns: Parameters<typeof scriptedModel>[0]) {
   return { session, model, onDisk };
 }
 
-test("a prompt is on the disk before the model is asked, and a call before its tool is executed", async () => {
+test("a prompt is on the disk before the request, and a call before its tool runs", async () => {
   const { session, model, onDisk } = await desk([[call("look", {}, "call-1")], [text("done")]]);
   const seen: string[] = [];
   const tool: AgentTool = {
@@ -51,7 +51,7 @@ test("a prompt is on the disk before the model is asked, and a call before its t
   expect(await session.unfinishedCalls()).toEqual([]);
 });
 
-test("a log that refuses ends the run before the model is asked, and says why", async () => {
+test("a log that cannot be written ends the run before the request, with the reason", async () => {
   const { session, model } = await desk([[text("never")]]);
   await session.appendMessage({ role: "user", content: "first", timestamp: 1 });
   const reader = await SessionManager.open(session.getSessionFile()!, { access: "read" });

@@ -1,4 +1,4 @@
-/** Files as pi writes them, by hand from its format: every type of entry, and one of a version that is still to come. */
+/** Files in the format of pi: every type of entry, and an unknown one. */
 import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(join(path, ".."), { recursive: true }));
 
-test("pi's file opens with every entry, and nothing in it is a problem", async () => {
+test("a file of pi opens with every entry and without problems", async () => {
   const session = await SessionManager.open(path, { access: "read" });
   const lines = (await readFile(sample, "utf8"))
     .trim()
@@ -28,7 +28,7 @@ test("pi's file opens with every entry, and nothing in it is a problem", async (
   await session.close();
 });
 
-test("its context is what pi would send: the summary, what was kept, and what came after", async () => {
+test("its context is what pi sends: the summary, the kept entries, and the later ones", async () => {
   const session = await SessionManager.open(path, { access: "read" });
   const context = await session.buildContext();
   expect(context).toMatchObject({
@@ -42,7 +42,7 @@ test("its context is what pi would send: the summary, what was kept, and what ca
     ],
   });
   expect(convertToLlm(context.messages)).toHaveLength(4);
-  // The branch that was left, where the result of the command was edited.
+  // The other branch, where the result of the command was edited.
   const left = await session.buildContext("a000000e");
   expect(left.messages.map(({ role }) => role)).toEqual(
     "user assistant toolResult assistant bashExecution custom custom".split(" "),
@@ -51,7 +51,7 @@ test("its context is what pi would send: the summary, what was kept, and what ca
   await session.close();
 });
 
-test("it goes on here, and every line that was there stays as it was", async () => {
+test("it can be appended to, and its lines do not change", async () => {
   const session = await SessionManager.open(path);
   await session.appendMessage({ role: "user", content: "More.", timestamp: 1 });
   await session.close();

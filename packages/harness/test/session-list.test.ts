@@ -23,7 +23,7 @@ const make = async (cwd: string, text: string, name?: string) => {
   return session;
 };
 
-test("a list tells what each session is about, and the one that was used last comes first", async () => {
+test("a list describes each session, and the last used comes first", async () => {
   const first = await make("/a", "What is\n  this?", "Named");
   const second = await make("/a", "And that?");
   await make("/b", "Elsewhere");
@@ -36,25 +36,25 @@ test("a list tells what each session is about, and the one that was used last co
   ]);
   expect(await SessionManager.listAll({ agentDir })).toHaveLength(3);
   expect(await SessionManager.findById("/a", second.id, undefined, { agentDir })).toBe(second.getSessionFile());
-  expect(await SessionManager.findById("/a", "nobody", undefined, { agentDir })).toBeUndefined();
+  expect(await SessionManager.findById("/a", "unknown", undefined, { agentDir })).toBeUndefined();
 });
 
-test("the second list opens only what has changed, and a damaged catalogue is made again", async () => {
+test("the second list opens only changed sessions, and a damaged catalogue is written again", async () => {
   const sessions = [await make("/a", "one"), await make("/a", "two"), await make("/a", "three")];
   const list = async () => {
     const fileSystem = faultyFileSystem(nodeFileSystem);
-    const found = await SessionManager.list("/a", undefined, { agentDir, fileSystem });
-    return { found, opened: fileSystem.calls.filter((call) => call === "open").length };
+    const listed = await SessionManager.list("/a", undefined, { agentDir, fileSystem });
+    return { listed, opened: fileSystem.calls.filter((call) => call === "open").length };
   };
   const first = await list();
   const second = await list();
-  expect(second.found).toEqual(first.found);
+  expect(second.listed).toEqual(first.listed);
   // The catalogue alone.
   expect(second.opened).toBe(1);
   await appendFile(sessions[0]!.getSessionFile()!, "\n");
   expect((await list()).opened).toBeLessThan(first.opened);
   await unlink(sessions[1]!.getSessionFile()!);
-  expect((await list()).found).toHaveLength(2);
+  expect((await list()).listed).toHaveLength(2);
   for (const damage of [
     "",
     "{",
@@ -63,28 +63,28 @@ test("the second list opens only what has changed, and a damaged catalogue is ma
     '{"format":"another","sessions":[]}',
   ]) {
     await writeFile(join(sessionDirectory("/a", agentDir), "catalogue.json"), damage);
-    expect((await list()).found).toHaveLength(2);
+    expect((await list()).listed).toHaveLength(2);
   }
 });
 
-test("what is no session, or cannot be read, does not hide the others", async () => {
+test("files that are not sessions, or cannot be read, do not hide the others", async () => {
   await make("/a", "one");
   const directory = sessionDirectory("/a", agentDir);
   await writeFile(join(directory, "empty.jsonl"), "");
   await writeFile(join(directory, "noise.jsonl"), "\0\xff not json\n".repeat(3));
   await mkdir(join(directory, "directory.jsonl"));
-  const found = await SessionManager.list("/a", undefined, { agentDir });
-  expect(found).toMatchObject([{ firstMessage: "one" }]);
+  const listed = await SessionManager.list("/a", undefined, { agentDir });
+  expect(listed).toMatchObject([{ firstMessage: "one" }]);
   expect(await SessionManager.list("/nowhere", undefined, { agentDir })).toEqual([]);
   await writeFile(join(agentDir, "sessions", "stray"), "");
   expect(await SessionManager.listAll({ agentDir })).toHaveLength(1);
 });
 
-test("a list that takes long tells how far it is, and can be stopped", async () => {
+test("a long list reports its progress and can be aborted", async () => {
   const directory = sessionDirectory("/a", agentDir);
   await mkdir(directory, { recursive: true });
   const line = '{"type":"session","version":3,"id":"x","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/a"}\n';
-  for (let at = 0; at < 250; at++) await writeFile(join(directory, `${at}.jsonl`), line);
+  for (let index = 0; index < 250; index++) await writeFile(join(directory, `${index}.jsonl`), line);
   const progress: number[] = [];
   const controller = new AbortController();
   const options = { agentDir, onProgress: (loaded: number) => progress.push(loaded), signal: controller.signal };

@@ -15,13 +15,13 @@ const user = (text: string): AgentMessage => ({ role: "user", content: [{ type: 
 const getTexts = async (session: SessionManager) =>
   (await session.buildContext()).messages.map((message) => JSON.stringify(message).match(/"text":"([^"]*)"/)?.[1]);
 
-const homes = {
+const storages = {
   "in a file": () => SessionManager.create("/project", directory),
   "in memory": () => SessionManager.inMemory("/project"),
 };
 
-describe.each(Object.entries(homes))("a session %s", (_name, create) => {
-  test("remembers what was appended, each entry the child of the one before", async () => {
+describe.each(Object.entries(storages))("a session %s", (_name, create) => {
+  test("keeps the appended entries, each a child of the one before", async () => {
     const session = await create();
     const ids = [await session.appendMessage(user("a")), await session.appendMessage(user("b"))];
     await session.appendThinkingLevelChange("high");
@@ -33,7 +33,7 @@ describe.each(Object.entries(homes))("a session %s", (_name, create) => {
     await session.close();
   });
 
-  test("shares ancestors when the person goes back", async () => {
+  test("shares ancestors between branches", async () => {
     const session = await create();
     const first = await session.appendMessage(user("a"));
     await session.appendMessage(user("b"));
@@ -46,7 +46,7 @@ describe.each(Object.entries(homes))("a session %s", (_name, create) => {
     await session.close();
   });
 
-  test("branches into a session of its own", async () => {
+  test("branches into a new session", async () => {
     const session = await create();
     const first = await session.appendMessage(user("a"));
     const second = await session.appendMessage(user("b"));
@@ -59,19 +59,19 @@ describe.each(Object.entries(homes))("a session %s", (_name, create) => {
     await branch.close();
     const again = await session.loadSession(branch.id);
     expect(await getTexts(again)).toEqual(["a"]);
-    await expect(session.loadSession("nobody")).rejects.toThrow("There is no session");
+    await expect(session.loadSession("unknown")).rejects.toThrow("There is no session");
     await again.close();
     await session.close();
   });
 });
 
-test("a session that was never used leaves nothing behind", async () => {
+test("a session that was never used leaves no files", async () => {
   const session = await SessionManager.create("/project", join(directory, "deep"));
   await session.close();
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("a session goes on where the person stood, also when they had gone back", async () => {
+test("a session continues from its last leaf, also after navigation", async () => {
   const session = await SessionManager.create("/project", directory);
   const first = await session.appendMessage(user("a"));
   await session.appendMessage(user("b"));
@@ -87,7 +87,7 @@ test("a session goes on where the person stood, also when they had gone back", a
   await third.close();
 });
 
-test("who comes second may read, and is told who writes", async () => {
+test("a second process may read, and learns which process writes", async () => {
   const session = await SessionManager.create("/project", directory);
   await session.appendMessage(user("a"));
   const second = await SessionManager.open(session.getSessionFile()!);
@@ -101,7 +101,7 @@ test("who comes second may read, and is told who writes", async () => {
   await third.close();
 });
 
-test("the file is pi's: a header, then lines with ids, and only its owner may read it", async () => {
+test("the file has the format of pi: a header, then lines with ids, and only its owner may read it", async () => {
   const session = await SessionManager.create("/project", directory, { id: "my-session" });
   await session.appendMessage(user("a"));
   const path = session.getSessionFile()!;
@@ -117,7 +117,7 @@ test("the file is pi's: a header, then lines with ids, and only its owner may re
   await session.close();
 });
 
-test("unknown entries and fields survive, and a file of another writer goes on", async () => {
+test("unknown entries and fields are kept, and a file of another program can be appended to", async () => {
   const path = join(directory, "2026-01-01T00-00-00-000Z_other.jsonl");
   const header =
     '{"type":"session","version":3,"id":"other","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x","new":1}';
@@ -136,7 +136,7 @@ test("unknown entries and fields survive, and a file of another writer goes on",
   await session.close();
 });
 
-test("a session of version 1 is read as it is, and brought up to date by who writes to it, with the old file kept", async () => {
+test("a session of version 1 can be read, and is upgraded when it is opened for writing, with the old file kept", async () => {
   const path = join(directory, "2025-01-01T00-00-00-000Z_old.jsonl");
   const old = [
     { type: "session", id: "old", timestamp: "2025-01-01T00:00:00.000Z", cwd: "/x" },
@@ -159,7 +159,7 @@ test("a session of version 1 is read as it is, and brought up to date by who wri
   await writer.close();
 });
 
-test("a call that a crash interrupted has an unknown outcome, and one that was not started has none", async () => {
+test("a call that a crash interrupted has an unknown outcome, and one that was not started was not run", async () => {
   const session = await SessionManager.inMemory();
   const call = (id: string) => ({ type: "toolCall", id, name: "bash", arguments: {} });
   await session.appendMessage(user("go"));
@@ -182,7 +182,7 @@ test("a call that a crash interrupted has an unknown outcome, and one that was n
   ]);
 });
 
-test("a file of version 1 whose header is fused with its first entry, or lost, is brought up to date once", async () => {
+test("a file of version 1 whose header is fused with its first entry, or lost, is upgraded once", async () => {
   const header = '{"type":"session","id":"old","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/x"}';
   const entries = ["a", "b"].map((text) =>
     JSON.stringify({ type: "message", timestamp: "2025-01-01T00:00:01.000Z", message: user(text) }),
@@ -203,7 +203,7 @@ test("a file of version 1 whose header is fused with its first entry, or lost, i
   }
 });
 
-test("ids of any kind become eight hex digits, also those that begin with the time or repeat", async () => {
+test("ids of any kind become eight hex digits, even if they begin with the time or repeat", async () => {
   let count = 0;
   for (const ids of [
     () => `id-${++count}`,
@@ -211,9 +211,9 @@ test("ids of any kind become eight hex digits, also those that begin with the ti
     () => `0199f0aa-1111-7222-8333-${String(++count).padStart(12, "0")}`,
   ]) {
     const session = await SessionManager.inMemory("/x", { ids });
-    const given = [await session.appendMessage(user("a")), await session.appendMessage(user("b"))];
-    expect(new Set(given).size).toBe(2);
-    expect(given.every((id) => /^[0-9a-f]{8}$/.test(id))).toBe(true);
+    const appendedIds = [await session.appendMessage(user("a")), await session.appendMessage(user("b"))];
+    expect(new Set(appendedIds).size).toBe(2);
+    expect(appendedIds.every((id) => /^[0-9a-f]{8}$/.test(id))).toBe(true);
   }
 });
 
@@ -231,7 +231,7 @@ describe("a call that was started", () => {
     return { session, answer };
   };
 
-  test("is unknown also for who goes back to its answer, or branches off there", async () => {
+  test("stays started after navigating to its answer, or branching there", async () => {
     const { session, answer } = await crashed();
     await session.navigate(answer);
     expect(await session.unfinishedCalls()).toMatchObject([{ hasStarted: true }]);
@@ -239,14 +239,14 @@ describe("a call that was started", () => {
     expect(await branch.unfinishedCalls()).toMatchObject([{ hasStarted: true }]);
   });
 
-  test("gets one outcome, however often it is asked for", async () => {
+  test("gets one result, however often it is settled", async () => {
     const { session } = await crashed();
     await Promise.all([session.settleUnfinishedCalls(), session.settleUnfinishedCalls()]);
     expect((await session.buildContext()).messages.filter(({ role }) => role === "toolResult")).toHaveLength(1);
   });
 });
 
-test("what is done without waiting is done in the order it was asked for", async () => {
+test("calls without waiting are executed in order", async () => {
   const session = await SessionManager.inMemory();
   const first = await session.appendMessage(user("a"));
   await session.appendMessage(user("b"));
@@ -254,7 +254,7 @@ test("what is done without waiting is done in the order it was asked for", async
   expect(await getTexts(session)).toEqual(["a", "c"]);
 });
 
-test("where an entry goes is decided by the session, whatever the entry says", async () => {
+test("the session sets the id and the parent of an entry, whatever the entry has", async () => {
   const session = await SessionManager.inMemory();
   const first = await session.appendMessage(user("a"));
   const foreign = { type: "message", id: "ffffffff", parentId: "eeeeeeee", timestamp: "long ago", message: user("b") };
@@ -266,7 +266,7 @@ test("where an entry goes is decided by the session, whatever the entry says", a
   expect(await session.getEntry(undefined as never)).toBeUndefined();
 });
 
-test("lines that somebody wrote by hand without care cost no more than themselves", async () => {
+test("invalid lines cost only their own entries", async () => {
   const path = join(directory, "2026-01-01T00-00-00-000Z_odd.jsonl");
   const time = '"timestamp":"2026-01-01T00:00:00.000Z"';
   const lines = [
@@ -288,7 +288,7 @@ test("lines that somebody wrote by hand without care cost no more than themselve
   expect(await SessionManager.list("/x", directory)).toMatchObject([{ id: "odd", firstMessage: "", messageCount: 3 }]);
 });
 
-test("what is copied or exported hangs together where a line in the middle is lost", async () => {
+test("copies and exports are connected even if a line in the middle is lost", async () => {
   const session = await SessionManager.create("/project", directory);
   const path = session.getSessionFile()!;
   for (const text of ["a", "b", "c"]) await session.appendMessage(user(text));
@@ -307,7 +307,7 @@ test("what is copied or exported hangs together where a line in the middle is lo
   await damaged.close();
 });
 
-test("a session is saved only to a new file, and only whole", async () => {
+test("`saveAs` writes only to a new file, and only all entries", async () => {
   const session = await SessionManager.create("/project", directory);
   await session.appendMessage(user("a"));
   const precious = join(directory, "precious.txt");
@@ -322,7 +322,7 @@ test("a session is saved only to a new file, and only whole", async () => {
   await copy.close();
 });
 
-test("a session is found by its real path, by its id after a renaming, and its id is taken once", async () => {
+test("a session is found by its real path, and by its id after a renaming; an id is used once", async () => {
   const session = await SessionManager.create("/project", directory, { id: "mine" });
   await session.appendMessage(user("a"));
   const link = join(directory, "link");
@@ -336,7 +336,7 @@ test("a session is found by its real path, by its id after a renaming, and its i
   expect(await SessionManager.findById("/project", "mine", directory)).toBe(join(directory, "renamed.jsonl"));
 });
 
-test("going on takes a session of this directory, and no file that is none", async () => {
+test("`continueRecent` opens a session of the directory, and no other file", async () => {
   const other = await SessionManager.create("/other", directory);
   await other.appendMessage(user("other"));
   await other.close();
@@ -350,7 +350,7 @@ test("going on takes a session of this directory, and no file that is none", asy
   expect(await readFile(binary)).toEqual(Buffer.alloc(3_000, 7));
 });
 
-test("a deep directory has sessions too, and a name that no other directory has", async () => {
+test("a deep directory has its own session directory", async () => {
   const agentDir = join(directory, "agent");
   const deep = (end: string) => `/${"very-long-name/".repeat(30)}${end}`;
   const session = await SessionManager.create(deep("a"), undefined, { agentDir });

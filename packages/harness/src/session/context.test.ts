@@ -5,10 +5,10 @@ import type { NewEntry, SessionEntry } from "./entry.ts";
 import { convertToLlm } from "./message.ts";
 import { toEntry } from "../../test/entries.ts";
 
-/** A branch of entries, each the child of the one before, with ids `1`, `2`, … */
+/** Entries with the ids `1`, `2`, …, each the child of the one before. */
 const getBranch = (...entries: NewEntry[]): SessionEntry[] =>
   entries.map((entry, index) => toEntry(entry, String(index + 1), index === 0 ? null : String(index)));
-const said = (text: string): NewEntry => ({
+const prompt = (text: string): NewEntry => ({
   type: "message",
   message: { role: "user", content: [{ type: "text", text }], timestamp: 1 },
 });
@@ -26,29 +26,29 @@ const texts = (branch: SessionEntry[]) =>
   buildContext(branch).messages.map((message) => ("summary" in message ? message.summary : JSON.stringify(message)));
 
 describe("a compaction", () => {
-  test("comes first, then what it kept, then what came after it", () => {
-    const branch = getBranch(said("a"), said("b"), said("c"), compacted("3"), said("d"));
+  test("comes first, then the kept entries, then the later ones", () => {
+    const branch = getBranch(prompt("a"), prompt("b"), prompt("c"), compacted("3"), prompt("d"));
     expect(contextEntries(branch).map(({ id }) => id)).toEqual(["4", "3", "5"]);
   });
 
-  test("that kept nothing names itself, and only the latest counts", () => {
-    const branch = getBranch(said("a"), compacted("1", "first"), said("b"), compacted("4", "second"), said("c"));
+  test("that kept nothing names itself, and only the latest is used", () => {
+    const branch = getBranch(prompt("a"), compacted("1", "first"), prompt("b"), compacted("4", "second"), prompt("c"));
     expect(contextEntries(branch).map(({ id }) => id)).toEqual(["4", "5"]);
-    expect(contextEntries(getBranch(said("a"), compacted("1"), said("b"), compacted("1"))).map(({ id }) => id)).toEqual(
-      ["4", "1", "3"],
-    );
+    expect(
+      contextEntries(getBranch(prompt("a"), compacted("1"), prompt("b"), compacted("1"))).map(({ id }) => id),
+    ).toEqual(["4", "1", "3"]);
   });
 });
 
-test("an edited entry is hidden or shown with other content, and the latest edit counts", () => {
+test("an edited entry is hidden or has other content, and the latest edit applies", () => {
   const edited = (targetId: string, replacement: { content: string } | null): NewEntry => ({
     type: "context_edit",
     targetId,
     replacement,
   });
   const branch = getBranch(
-    said("a"),
-    said("b"),
+    prompt("a"),
+    prompt("b"),
     edited("1", null),
     edited("2", { content: "x" }),
     edited("2", { content: "y" }),
@@ -70,18 +70,18 @@ test("an edited entry is hidden or shown with other content, and the latest edit
   expect(JSON.stringify(convertToLlm(buildContext(hidden).messages))).not.toContain("SECRET");
 });
 
-test("the latest choice of model counts, and an answer names its own", () => {
+test("the latest model applies, and an answer names its model", () => {
   const branch = getBranch(
     { type: "model_change", provider: "p", modelId: "first" },
     answered("second"),
     { type: "thinking_level_change", thinkingLevel: "high" },
-    said("a"),
+    prompt("a"),
   );
   expect(buildContext(branch)).toMatchObject({ thinkingLevel: "high", model: { provider: "p", modelId: "second" } });
   expect(buildContext([])).toEqual({ messages: [], thinkingLevel: "off", model: null });
 });
 
-test("every message of a session reaches the model as a message it understands, and unknown roles are left out", () => {
+test("every message of a session is converted for the model, and unknown roles are left out", () => {
   const messages = [
     {
       role: "bashExecution",
@@ -110,6 +110,6 @@ test("every message of a session reaches the model as a message it understands, 
   const sent = convertToLlm(messages);
   expect(sent.map(({ role }) => role)).toEqual(["user", "user", "user", "user", "user"]);
   expect(JSON.stringify(sent[0])).toContain("exited with code 2");
-  // The output cannot close the fence that it stands in.
+  // The output cannot close its fence.
   expect(JSON.stringify(sent[0])).toContain("````\\na ``` b\\n````");
 });

@@ -1,4 +1,4 @@
-/** One bit of a log is wrong: at most one entry is lost, and somebody says so. See `kit.ts` for longer runs. */
+/** One flipped bit costs at most one entry, and is reported. See `kit.ts` for longer runs. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -20,13 +20,13 @@ import {
   user,
 } from "./kit.ts";
 
-/** A tree: parents are not always the entry before. */
-const parents = Array.from({ length: 50 }, (_unused, at) => (at % 7 === 6 ? Math.max(0, at - 5) : at));
-const entries = parents.map((parent, at) =>
-  entry(at + 1, parent, at % 5 === 0 ? 'it {"type":"x"}{"type":"y" said' : "é"),
+/** A tree: the parent is not always the entry before. */
+const parents = Array.from({ length: 50 }, (_unused, index) => (index % 7 === 6 ? Math.max(0, index - 5) : index));
+const entries = parents.map((parent, index) =>
+  entry(index + 1, parent, index % 5 === 0 ? 'it {"type":"x"}{"type":"y" said' : "é"),
 );
 const parentIds = new Map(entries.map(({ id, parentId }) => [id, parentId]));
-/** The same in the numbers of the table. */
+/** The same as numbers of the table. */
 const parentNumbers = new Map(
   entries.map(({ id, parentId }) => [idNumber(id), parentId === null ? -1 : idNumber(parentId)]),
 );
@@ -39,39 +39,39 @@ interface Sample {
 
 function createSample(encode: (value: object) => Buffer): Sample {
   const lines = [header(), ...entries].map(encode);
-  const starts = lines.map((_line, at) => lines.slice(0, at).reduce((sum, { length }) => sum + length, 0));
+  const starts = lines.map((_line, index) => lines.slice(0, index).reduce((sum, { length }) => sum + length, 0));
   return { bytes: Buffer.concat(lines), starts };
 }
 
-const flipped = ({ bytes }: Sample, at: number, bit: number) => {
+const flipBit = ({ bytes }: Sample, index: number, bit: number) => {
   const copy = Buffer.from(bytes);
-  copy[at]! ^= 1 << bit;
+  copy[index]! ^= 1 << bit;
   return copy;
 };
 
 /** Counted from 1. */
-const lineAt = ({ starts }: Sample, at: number) => starts.findLastIndex((start) => start <= at) + 1;
+const getLine = ({ starts }: Sample, index: number) => starts.findLastIndex((start) => start <= index) + 1;
 
 interface Flip {
-  at: number;
+  index: number;
   bit: number;
   hasChecksums: boolean;
 }
 
-/** What is wrong with what was found; undefined when all is well. */
-function complaint(sample: Sample, found: Recovered, { at, bit, hasChecksums }: Flip): string | undefined {
-  const { table, problems } = found;
-  const line = lineAt(sample, at);
+/** Undefined if the recovered log is as expected. */
+function findError(sample: Sample, recovered: Recovered, { index, bit, hasChecksums }: Flip): string | undefined {
+  const { table, problems } = recovered;
+  const line = getLine(sample, index);
   const rows = new Map(table.entryRows().map((row) => [table.id(row), row]));
   const lost = [...parentNumbers.keys()].filter((id) => !rows.has(id));
   if (lost.length > 1) return `lost ${lost.join()}`;
-  // Two lines that became one, or one that became two, may be told of at the second.
-  const byte = sample.bytes[at]!;
+  // Two lines that became one, or one that became two, may be reported at the second.
+  const byte = sample.bytes[index]!;
   const last = byte === 0x0a || (byte ^ (1 << bit)) === 0x0a ? line + 1 : line;
   const isReported = problems.some((problem) => problem.line === line || problem.line === last);
   const mustBeReported = hasChecksums || (lost.length > 0 && rows.size < entries.length);
   if (mustBeReported && !isReported) return `line ${line} is not reported: ${JSON.stringify(problems)}`;
-  if (!found.header && !problems.some(({ kind }) => kind === "no_header")) return "the lost header is not reported";
+  if (!recovered.header && !problems.some(({ kind }) => kind === "no_header")) return "the lost header is not reported";
   for (const [id, row] of rows) {
     const wanted = parentNumbers.get(id);
     const parentRow = table.findReadable(table.parent(row));
@@ -79,8 +79,8 @@ function complaint(sample: Sample, found: Recovered, { at, bit, hasChecksums }: 
     if (wanted === undefined || parent === wanted) continue;
     const isMarked = table.isReattached(row) && problems.some(({ kind }) => kind === "reattached");
     if (!isMarked) return `${id} hangs on ${parent} without a mark`;
-    // Its parent is the one that is lost: then it hangs on the parent's parent, if that can still be read.
-    const isParentReadable = !/"parentId"|null/.test(sample.bytes.toString("latin1", at - 24, at + 12));
+    // An entry whose parent is lost is attached to the parent of that, if it is known.
+    const isParentReadable = !/"parentId"|null/.test(sample.bytes.toString("latin1", index - 24, index + 12));
     if (hasChecksums && wanted === lost[0] && isParentReadable && parent !== parentNumbers.get(wanted))
       return `${id} hangs on ${parent}, not on ${parentNumbers.get(wanted)}`;
   }
@@ -92,61 +92,67 @@ for (const [name, encode, hasChecksums] of [
   ["without checksums", plainLine, false],
 ] as const) {
   test(
-    `one flipped bit in a log ${name} costs at most one entry, and is told with its line`,
+    `one flipped bit in a log ${name} costs at most one entry, and is reported with its line`,
     { timeout: patience(60) },
     () => {
       const sample = createSample(encode);
       const random = randomFrom();
-      const lineFeeds = [...sample.bytes.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at);
+      const lineFeeds = [...sample.bytes.entries()].filter(([, byte]) => byte === 0x0a).map(([index]) => index);
       // Every bit of every line feed and of the header, and of an entry with children.
       const chosen = [...lineFeeds, ...range(0, sample.starts[1]!), ...range(sample.starts[10]!, sample.starts[11]!)];
-      const spots = chosen.flatMap((at) => range(0, 8).map((bit) => [at, bit] as const));
+      const positions = chosen.flatMap((index) => range(0, 8).map((bit) => [index, bit] as const));
       const count = times(10_000);
-      while (spots.length < count) spots.push([below(random, sample.bytes.length), below(random, 8)]);
+      while (positions.length < count) positions.push([below(random, sample.bytes.length), below(random, 8)]);
       let noticed = 0;
-      for (const [at, bit] of spots) {
-        const found = recover(flipped(sample, at, bit));
-        if (found.problems.length > 0) noticed++;
-        const said = complaint(sample, found, { at, bit, hasChecksums });
-        if (said) expect.fail(`bit ${bit} of byte ${at} (seed ${seed}): ${said}`);
+      for (const [index, bit] of positions) {
+        const recovered = recover(flipBit(sample, index, bit));
+        if (recovered.problems.length > 0) noticed++;
+        const error = findError(sample, recovered, { index, bit, hasChecksums });
+        if (error) expect.fail(`bit ${bit} of byte ${index} (seed ${seed}): ${error}`);
       }
-      const told = hasChecksums ? "all of them told" : `${noticed} of them told (the others are still good JSON)`;
-      console.log(`${spots.length} flipped bits ${name} (seed ${seed}): at most one entry lost each, ${told}`);
+      const reported = hasChecksums
+        ? "all of them reported"
+        : `${noticed} of them reported (the others are still valid JSON)`;
+      console.log(`${positions.length} flipped bits ${name} (seed ${seed}): at most one entry lost each, ${reported}`);
     },
   );
 }
 
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_unused, at) => from + at);
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_unused, index) => from + index);
 
-test("every bit of every byte of a short log with checksums is told", { timeout: patience(30) }, () => {
+test("every flipped bit of a short log with checksums is reported", { timeout: patience(30) }, () => {
   const bytes = Buffer.concat([header(), entry(1), entry(2)].map(encodeLine));
-  for (let at = 0; at < bytes.length; at++) {
+  for (let index = 0; index < bytes.length; index++) {
     for (let bit = 0; bit < 8; bit++) {
       const copy = Buffer.from(bytes);
-      copy[at]! ^= 1 << bit;
-      if (recover(copy).problems.length === 0) expect.fail(`bit ${bit} of byte ${at} is not reported`);
+      copy[index]! ^= 1 << bit;
+      if (recover(copy).problems.length === 0) expect.fail(`bit ${bit} of byte ${index} is not reported`);
     }
   }
 });
 
-test("a session with a flipped bit opens, shows the rest, and goes on", { timeout: patience(60) }, async () => {
-  const random = randomFrom(seed + 1);
-  const directory = quickScratch();
-  for (let run = 0; run < times(400); run++) {
-    const sample = createSample(run % 2 === 0 ? encodeLine : plainLine);
-    const at = run < 100 ? run : below(random, sample.bytes.length);
-    const bytes = flipped(sample, at, below(random, 8));
-    const path = join(directory, `${run}.jsonl`);
-    writeFileSync(path, bytes);
-    const session = await SessionManager.open(path);
-    const before = await sessionIds(session);
-    expect(before.filter((id) => parentIds.has(id)).length).toBeGreaterThanOrEqual(entries.length - 1);
-    await session.getTree();
-    await session.buildContext();
-    const fresh = await session.appendMessage(user("after"));
-    await session.close();
-    const again = await SessionManager.open(path);
-    expect(await sessionIds(again)).toEqual([...before, fresh]);
-    await again.close();
-  }
-});
+test(
+  "a session with a flipped bit opens, shows the other entries, and can be appended to",
+  { timeout: patience(60) },
+  async () => {
+    const random = randomFrom(seed + 1);
+    const directory = quickScratch();
+    for (let run = 0; run < times(400); run++) {
+      const sample = createSample(run % 2 === 0 ? encodeLine : plainLine);
+      const index = run < 100 ? run : below(random, sample.bytes.length);
+      const bytes = flipBit(sample, index, below(random, 8));
+      const path = join(directory, `${run}.jsonl`);
+      writeFileSync(path, bytes);
+      const session = await SessionManager.open(path);
+      const before = await sessionIds(session);
+      expect(before.filter((id) => parentIds.has(id)).length).toBeGreaterThanOrEqual(entries.length - 1);
+      await session.getTree();
+      await session.buildContext();
+      const fresh = await session.appendMessage(user("after"));
+      await session.close();
+      const again = await SessionManager.open(path);
+      expect(await sessionIds(again)).toEqual([...before, fresh]);
+      await again.close();
+    }
+  },
+);

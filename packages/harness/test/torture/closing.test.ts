@@ -1,4 +1,4 @@
-/** The end of a session: nothing acknowledged is lost, nothing stays open, and who comes too late is told so. */
+/** Closing a session: no acknowledged entry is lost, no file stays open, and later calls are refused. */
 import { existsSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { nodeFileSystem } from "@tau/tools/platform";
@@ -8,15 +8,15 @@ import { SessionLog } from "../../src/session/log.ts";
 import { createMemoryStore } from "../../src/session/memory-store.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { around, entry, header, idsIn, createLog, patience, quickScratch, systemError, user } from "./kit.ts";
+import { interceptCalls, entry, header, idsIn, createLog, patience, quickScratch, systemError, user } from "./kit.ts";
 
 const closed = { code: "invalid_input", message: expect.stringContaining("is closed") };
 
-/** A file system that counts what is open. */
+/** A file system that counts open files. */
 function counted() {
   const count = { open: 0 };
-  const fileSystem = around(nodeFileSystem, async (call, _args, go) => {
-    const result = await go();
+  const fileSystem = interceptCalls(nodeFileSystem, async (call, _args, proceed) => {
+    const result = await proceed();
     if (call === "open") count.open++;
     if (call === "handle.close") count.open--;
     return result;
@@ -27,7 +27,7 @@ function counted() {
 const newPath = () => join(quickScratch(), "2026-01-01T00-00-00-000Z_closing.jsonl");
 
 describe.each(["strict", "turn", "none"] as const)("in %s, a log", (durability) => {
-  test("that is closed may be closed again, and says so to everybody else", async () => {
+  test("may be closed twice, and refuses all other calls", async () => {
     for (const store of [createFileStore({ path: newPath() }), createMemoryStore()]) {
       const log = await SessionLog.open({ store, durability });
       await log.append([header(), entry(1)]);
@@ -41,7 +41,7 @@ describe.each(["strict", "turn", "none"] as const)("in %s, a log", (durability) 
     }
   });
 
-  test("keeps what was appended before it was closed, and refuses what comes in the same moment", async () => {
+  test("keeps what was appended before `close`, and refuses what is appended after it", async () => {
     const { count, fileSystem } = counted();
     const path = newPath();
     const log = await SessionLog.open({ store: createFileStore({ path, fileSystem }), durability });
@@ -57,7 +57,7 @@ describe.each(["strict", "turn", "none"] as const)("in %s, a log", (durability) 
     await next.close();
   });
 
-  test("that never was written leaves nothing behind, also for who comes too late", async () => {
+  test("that was never written leaves no files, even after a late append", async () => {
     const path = newPath();
     const log = await SessionLog.open({ store: createFileStore({ path }), durability });
     const closing = log.close();
@@ -69,7 +69,7 @@ describe.each(["strict", "turn", "none"] as const)("in %s, a log", (durability) 
 });
 
 describe("a store that is closed", () => {
-  test("while it writes waits for that, and then lets go of everything", async () => {
+  test("during a write waits for it, and then releases everything", async () => {
     const { count, fileSystem } = counted();
     const path = newPath();
     const store = createFileStore({ path, fileSystem });
@@ -82,7 +82,7 @@ describe("a store that is closed", () => {
     await next.close();
   });
 
-  test("while it is read, by several at once, leaves no file open", async () => {
+  test("during concurrent reads leaves no file open", async () => {
     const { count, fileSystem } = counted();
     const path = newPath();
     const first = createFileStore({ path });
@@ -97,15 +97,15 @@ describe("a store that is closed", () => {
   });
 });
 
-describe("a lease that cannot be given back", () => {
+describe("a lease that cannot be released", () => {
   for (const code of ["ENOSPC", "EIO"]) {
-    test(`because of ${code} is removed: closing succeeds and the next may write`, async () => {
+    test(`because of ${code} is removed: closing succeeds and the next process may write`, async () => {
       let isFull = false;
       const { count, fileSystem: below } = counted();
-      const fileSystem = around(below, async (call, args, go) => {
+      const fileSystem = interceptCalls(below, async (call, args, proceed) => {
         if (isFull && (call === "handle.write" || call === "rename" || (call === "open" && Number(args[1]) !== 0)))
           throw systemError(code);
-        return await go();
+        return await proceed();
       });
       const path = newPath();
       const log = await SessionLog.open({ store: createFileStore({ path, fileSystem }) });
@@ -121,12 +121,12 @@ describe("a lease that cannot be given back", () => {
     });
   }
 
-  test("nor removed does not keep a session from being closed", async () => {
+  test("nor removed does not prevent closing", async () => {
     let isGone = false;
     const { count, fileSystem: below } = counted();
-    const fileSystem = around(below, async (call, _args, go) => {
+    const fileSystem = interceptCalls(below, async (call, _args, proceed) => {
       if (isGone && call !== "handle.close") throw systemError("EIO");
-      return await go();
+      return await proceed();
     });
     const store = createFileStore({ path: newPath(), fileSystem });
     await store.append(createLog(1), { position: 0, sync: true });
@@ -136,7 +136,7 @@ describe("a lease that cannot be given back", () => {
   });
 });
 
-test("who did not wait, and was not told that it was not kept, is told by closing", async () => {
+test("`close` reports a lost entry if no other call has reported it", async () => {
   const path = newPath();
   const store = createFileStore({ path });
   const log = await SessionLog.open({ store, durability: "none" });
@@ -148,7 +148,7 @@ test("who did not wait, and was not told that it was not kept, is told by closin
   await expect(log.close()).rejects.toMatchObject({ code: "overtaken" });
 });
 
-test("a log that was overtaken says that it can only be read now", async () => {
+test("an overtaken log is read-only", async () => {
   const path = newPath();
   const log = await SessionLog.open({ store: createFileStore({ path }) });
   await log.append([header(), entry(1)]);
@@ -160,10 +160,10 @@ test("a log that was overtaken says that it can only be read now", async () => {
   await log.close();
 });
 
-test("a log whose disk refused to sync says that it can only be read now", async () => {
-  const fileSystem = around(nodeFileSystem, async (call, _args, go) => {
+test("a log whose disk refused to sync is read-only", async () => {
+  const fileSystem = interceptCalls(nodeFileSystem, async (call, _args, proceed) => {
     if (call === "handle.datasync") throw systemError("EIO");
-    return await go();
+    return await proceed();
   });
   const log = await SessionLog.open({ store: createFileStore({ path: newPath(), fileSystem }), durability: "turn" });
   await log.append([header(), entry(1)]);
@@ -173,21 +173,21 @@ test("a log whose disk refused to sync says that it can only be read now", async
   await log.close();
 });
 
-describe.each(["strict", "none"] as const)("in %s, what is written for long", (durability) => {
-  test("has an index before it is closed, and that fits what it was made of", { timeout: patience(30) }, async () => {
+describe.each(["strict", "none"] as const)("in %s, a long write", (durability) => {
+  test("has a valid index before it is closed", { timeout: patience(30) }, async () => {
     const path = newPath();
     const session = await SessionManager.create("/project", join(path, ".."), { durability });
     const text = "x".repeat(1024 * 1024);
     const ids = [];
-    for (let at = 0; at < 20; at++) ids.push(await session.appendMessage(user(text)));
+    for (let index = 0; index < 20; index++) ids.push(await session.appendMessage(user(text)));
     const file = session.getSessionFile()!;
     await session.flush();
     expect(existsSync(`${file}.idx`)).toBe(true);
     const { mtimeMs } = statSync(`${file}.idx`);
-    // As the next process sees it after this one was killed.
+    // What the next process finds if this one is killed.
     let read = 0;
-    const fileSystem = around(nodeFileSystem, async (call, args, go) => {
-      const result = await go();
+    const fileSystem = interceptCalls(nodeFileSystem, async (call, args, proceed) => {
+      const result = await proceed();
       if (call === "handle.read") read += (args[0] as Buffer).length;
       return result;
     });

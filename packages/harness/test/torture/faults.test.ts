@@ -1,4 +1,4 @@
-/** The disk says no, at every call in turn: what was acknowledged is there, and what was not is said. */
+/** Every call to the file system fails once: acknowledged entries are kept, and lost ones are reported. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodeFileSystem } from "@tau/tools/platform";
@@ -8,29 +8,29 @@ import { HarnessError } from "../../src/errors.ts";
 import { createFileStore } from "../../src/session/file-store.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
-import { around, idsIn, createLog, patience, quickScratch, sessionIds, systemError, user } from "./kit.ts";
+import { interceptCalls, idsIn, createLog, patience, quickScratch, sessionIds, systemError, user } from "./kit.ts";
 
 const codes = ["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EACCES", "EROFS"] as const;
 const lasting = ["once", "forever"] as const;
 
 let points = 0;
 
-/** Files that were opened and not closed, of which there should be none when a session is closed. */
+/** The number of open files, which must be 0 after a session is closed. */
 let openFiles = 0;
-const counting = around(nodeFileSystem, async (call, _args, go) => {
-  const result = await go();
+const countingFileSystem = interceptCalls(nodeFileSystem, async (call, _args, proceed) => {
+  const result = await proceed();
   if (call === "open") openFiles++;
   if (call === "handle.close") openFiles--;
   return result;
 });
 afterAll(() => console.log(`${points} injected failures`));
 
-/** What a session does for a living, as far as the disk lets it: the ids that were acknowledged. */
+/** Appends entries and closes the session. Returns the acknowledged ids. */
 async function work(session: SessionManager, count: number): Promise<string[]> {
   const acknowledged: string[] = [];
-  for (let at = 0; at < count; at++) {
+  for (let index = 0; index < count; index++) {
     try {
-      acknowledged.push(await session.appendMessage(user(`m${at}`)));
+      acknowledged.push(await session.appendMessage(user(`m${index}`)));
     } catch (error) {
       expectWords(error);
     }
@@ -51,52 +51,52 @@ function expectSystemOrWords(error: unknown): void {
   expect((error as { code?: unknown }).code).toBeTypeOf("string");
 }
 
-/** The process that had the lease is gone. */
+/** As if the process that held the lease had ended. */
 function forgetLeases(directory: string): void {
   for (const name of readdirSync(directory)) if (name.includes(".lock")) rmSync(join(directory, name));
 }
 
-/** The session opens on a disk that works, with what was acknowledged, and goes on. */
-async function expectSound(path: string, acknowledged: readonly string[], at: string): Promise<string[]> {
+/** The session opens on a working disk with the acknowledged entries, and can be appended to. */
+async function expectIntact(path: string, acknowledged: readonly string[], message: string): Promise<string[]> {
   if (!existsSync(path)) {
-    expect(acknowledged, at).toEqual([]);
+    expect(acknowledged, message).toEqual([]);
     return [];
   }
   forgetLeases(join(path, ".."));
   const { problems } = recover(readFileSync(path));
   expect(
     problems.filter(({ kind }) => kind !== "torn"),
-    at,
+    message,
   ).toEqual([]);
   const session = await SessionManager.open(path);
   const ids = await sessionIds(session);
   expect(
     ids.filter((id) => acknowledged.includes(id)),
-    at,
+    message,
   ).toEqual(acknowledged);
   const fresh = await session.appendMessage(user("after"));
   await session.close();
   const bytes = readFileSync(path);
   const after = recover(bytes);
-  expect(after.problems, at).toEqual([]);
-  expect(idsIn(bytes, after), at).toEqual([...ids, fresh]);
-  expect(bytes.toString().match(/"type":"session"/g), at).toHaveLength(1);
+  expect(after.problems, message).toEqual([]);
+  expect(idsIn(bytes, after), message).toEqual([...ids, fresh]);
+  expect(bytes.toString().match(/"type":"session"/g), message).toHaveLength(1);
   return ids;
 }
 
-const getName = ({ at, code, lasts }: Fault, { calls }: FaultyFileSystem) =>
+const formatFault = ({ at, code, lasts }: Fault, { calls }: FaultyFileSystem) =>
   `${code}, ${lasts}, at ${at}: ${calls[at - 1]}`;
 
 for (const code of codes) {
   test(
-    `a new session whose disk says ${code}, at any call, once or from then on, keeps what it acknowledged`,
+    `a new session whose disk fails with ${code} at any call, once or from then on, keeps the acknowledged entries`,
     { timeout: patience(60) },
     async () => {
       const root = quickScratch();
       for (const lasts of lasting) {
         let runs = 0;
         const tried = await withEveryFault(
-          counting,
+          countingFileSystem,
           async (fileSystem, fault) => {
             const directory = join(root, `${lasts}-${++runs}`, "deep");
             const session = await SessionManager.create("/project", directory, { fileSystem }).catch(
@@ -104,16 +104,16 @@ for (const code of codes) {
             );
             if (!session) return;
             const acknowledged = await work(session, 3);
-            const at = getName(fault, fileSystem);
-            expect(openFiles, at).toBe(0);
-            const ids = await expectSound(session.getSessionFile()!, acknowledged, at);
+            const message = formatFault(fault, fileSystem);
+            expect(openFiles, message).toBe(0);
+            const ids = await expectIntact(session.getSessionFile()!, acknowledged, message);
             const hasFailed = fileSystem.calls.length >= fault.at;
             if (!hasFailed) expect(acknowledged).toHaveLength(3);
-            // Who fails once and is asked again succeeds, unless the disk may have thrown something away.
-            const isPoisoned = fileSystem.calls[fault.at - 1] === "handle.datasync";
-            if (lasts === "once" && !isPoisoned && !session.readOnly) {
-              expect(acknowledged.length, at).toBeGreaterThanOrEqual(2);
-              expect(ids, at).toEqual(acknowledged);
+            // After a single failure, later appends succeed, unless the disk may have dropped bytes.
+            const isSyncFailure = fileSystem.calls[fault.at - 1] === "handle.datasync";
+            if (lasts === "once" && !isSyncFailure && !session.readOnly) {
+              expect(acknowledged.length, message).toBeGreaterThanOrEqual(2);
+              expect(ids, message).toEqual(acknowledged);
             }
           },
           { code, lasts },
@@ -126,7 +126,7 @@ for (const code of codes) {
 }
 
 test(
-  "a session with a torn end whose disk fails at any call loses nothing, and what is torn is in the file or beside it",
+  "a session with a torn tail whose disk fails at any call loses nothing, and the tail is in the file or beside it",
   { timeout: patience(60) },
   async () => {
     const root = quickScratch();
@@ -136,7 +136,7 @@ test(
     for (const code of ["EIO", "ENOSPC", "EROFS"]) {
       for (const lasts of lasting) {
         points += await withEveryFault(
-          counting,
+          countingFileSystem,
           async (fileSystem, fault) => {
             const directory = join(root, String(++runs));
             mkdirSync(directory);
@@ -144,16 +144,16 @@ test(
             writeFileSync(path, Buffer.concat([good, torn]));
             const session = await SessionManager.open(path, { fileSystem }).catch(expectSystemOrWords);
             const acknowledged = session ? await work(session, 2) : [];
-            const at = getName(fault, fileSystem);
-            expect(openFiles, at).toBe(0);
+            const message = formatFault(fault, fileSystem);
+            expect(openFiles, message).toBe(0);
             openFiles = 0;
             const bytes = readFileSync(path);
-            expect(bytes.subarray(0, good.length).equals(good), at).toBe(true);
+            expect(bytes.subarray(0, good.length).equals(good), message).toBe(true);
             const isInPlace = bytes.subarray(good.length).equals(torn);
             const asides = readdirSync(directory).filter((name) => name.includes(".torn-"));
             const isAside = asides.some((name) => readFileSync(join(directory, name)).equals(torn));
-            expect(isInPlace || isAside, at).toBe(true);
-            await expectSound(path, acknowledged, at);
+            expect(isInPlace || isAside, message).toBe(true);
+            await expectIntact(path, acknowledged, message);
           },
           { code, lasts },
         );
@@ -162,14 +162,14 @@ test(
   },
 );
 
-test("a session that cannot be written can be read, and says why", async () => {
+test("a session that cannot be written can be read, and gives the reason", async () => {
   const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_torture.jsonl");
   for (const end of ["", '{"torn']) {
     writeFileSync(path, Buffer.concat([createLog(3), Buffer.from(end)]));
-    const fileSystem = around(nodeFileSystem, async (call, args, go) => {
+    const fileSystem = interceptCalls(nodeFileSystem, async (call, args, proceed) => {
       const isWriting = call === "link" || call === "rename" || (call === "open" && Number(args[1]) !== 0);
       if (isWriting) throw systemError("EROFS");
-      return await go();
+      return await proceed();
     });
     const session = await SessionManager.open(path, { fileSystem });
     expect(session.readOnly).toMatchObject({ reason: "refused", message: expect.stringContaining("EROFS") });
@@ -179,14 +179,14 @@ test("a session that cannot be written can be read, and says why", async () => {
   }
 });
 
-describe("a write that is cut short", () => {
+describe("a partial write", () => {
   const isAppend = (call: string, args: unknown[]) => call === "handle.write" && String(args[0]).includes('"type"');
   for (const code of ["ENOSPC", "EIO", "EFBIG"]) {
     for (const share of [0, 0.5, 0.99, 1]) {
-      test(`after ${share * 100} % by ${code} is taken back, and the next one is clean`, async () => {
+      test(`of ${share * 100} % because of ${code} is undone, and the next append succeeds`, async () => {
         let writes = 0;
-        const fileSystem = around(nodeFileSystem, async (call, args, go, handle) => {
-          if (!isAppend(call, args) || ++writes !== 2) return await go();
+        const fileSystem = interceptCalls(nodeFileSystem, async (call, args, proceed, handle) => {
+          if (!isAppend(call, args) || ++writes !== 2) return await proceed();
           const bytes = args[0] as Buffer;
           await handle!.write(bytes.subarray(0, Math.floor(bytes.length * share)));
           throw systemError(code);
@@ -202,16 +202,16 @@ describe("a write that is cut short", () => {
         expect(idsIn(readFileSync(path), recover(readFileSync(path)))).toEqual([first]);
         const third = await session.appendMessage(user("c"));
         await session.close();
-        expect(await expectSound(path, [first, third], code)).toEqual([first, third]);
+        expect(await expectIntact(path, [first, third], code)).toEqual([first, third]);
       });
     }
   }
 
-  test("and that cannot be taken back ends the writing, with the reason, and nothing that was saved is lost", async () => {
+  test("that cannot be undone makes the session read-only, with the reason, and loses no saved entry", async () => {
     let writes = 0;
-    const fileSystem = around(nodeFileSystem, async (call, args, go, handle) => {
+    const fileSystem = interceptCalls(nodeFileSystem, async (call, args, proceed, handle) => {
       if (call === "handle.truncate") throw systemError("EIO");
-      if (!isAppend(call, args) || ++writes !== 2) return await go();
+      if (!isAppend(call, args) || ++writes !== 2) return await proceed();
       await handle!.write((args[0] as Buffer).subarray(0, 20));
       throw systemError("ENOSPC");
     });
@@ -221,16 +221,16 @@ describe("a write that is cut short", () => {
       await expect(session.appendMessage(user(text))).rejects.toThrow(/disk is full.*cannot be undone/);
     expect(await sessionIds(session)).toEqual([first]);
     await session.close();
-    expect(await expectSound(session.getSessionFile()!, [first], "")).toEqual([first]);
+    expect(await expectIntact(session.getSessionFile()!, [first], "")).toEqual([first]);
   });
 
-  test("is not taken back when somebody else has written behind it", async () => {
+  test("is not undone if another program has appended to the file", async () => {
     let writes = 0;
     const path = { file: "" };
-    const fileSystem = around(nodeFileSystem, async (call, args, go, handle) => {
-      if (!isAppend(call, args) || ++writes !== 2) return await go();
+    const fileSystem = interceptCalls(nodeFileSystem, async (call, args, proceed, handle) => {
+      if (!isAppend(call, args) || ++writes !== 2) return await proceed();
       await handle!.write((args[0] as Buffer).subarray(0, 20));
-      writeFileSync(path.file, "\nsomebody else's\n", { flag: "a" });
+      writeFileSync(path.file, "\nof another program\n", { flag: "a" });
       throw systemError("ENOSPC");
     });
     const session = await SessionManager.create("/project", quickScratch(), { fileSystem });
@@ -238,20 +238,20 @@ describe("a write that is cut short", () => {
     path.file = session.getSessionFile()!;
     await expect(session.appendMessage(user("b"))).rejects.toMatchObject({ code: "overtaken" });
     await session.close();
-    expect(readFileSync(path.file, "utf8")).toContain("somebody else's");
+    expect(readFileSync(path.file, "utf8")).toContain("of another program");
   });
 });
 
 describe("a disk that refuses to sync", () => {
   for (const durability of ["strict", "turn"] as const) {
-    test(`ends the writing (${durability}), and is not asked a second time: it would lie`, async () => {
+    test(`makes the session read-only (${durability}), and is not synced again, because that would succeed`, async () => {
       const syncs: string[] = [];
       let isBroken = false;
-      const fileSystem = around(nodeFileSystem, async (call, _args, go) => {
-        if (call !== "handle.datasync") return await go();
+      const fileSystem = interceptCalls(nodeFileSystem, async (call, _args, proceed) => {
+        if (call !== "handle.datasync") return await proceed();
         syncs.push(isBroken ? "failed" : "done");
         if (isBroken) throw systemError("EIO");
-        return await go();
+        return await proceed();
       });
       const session = await SessionManager.create("/project", quickScratch(), { fileSystem, durability });
       const first = await session.appendMessage(user("a"));
@@ -265,24 +265,24 @@ describe("a disk that refuses to sync", () => {
         code: "write_failed",
         message: expect.stringContaining("disk refused"),
       });
-      // From here on the disk would say yes.
+      // From here on a sync would succeed.
       isBroken = false;
       await expect(append()).rejects.toMatchObject({ code: "write_failed" });
       await expect(session.flush()).rejects.toMatchObject({ code: "write_failed" });
       await session.close();
       expect(syncs.lastIndexOf("done")).toBeLessThan(syncs.indexOf("failed"));
       expect(syncs.filter((sync) => sync === "failed")).toHaveLength(1);
-      expect((await expectSound(session.getSessionFile()!, [first], ""))[0]).toBe(first);
+      expect((await expectIntact(session.getSessionFile()!, [first], ""))[0]).toBe(first);
     });
   }
 });
 
-test("a store whose disk has refused to sync says no from then on, without asking it", async () => {
+test("a store whose disk has refused to sync fails from then on, without another sync", async () => {
   let syncs = 0;
-  const fileSystem = around(nodeFileSystem, async (call, _args, go) => {
-    if (call !== "handle.datasync") return await go();
+  const fileSystem = interceptCalls(nodeFileSystem, async (call, _args, proceed) => {
+    if (call !== "handle.datasync") return await proceed();
     if (++syncs === 1) throw systemError("EIO");
-    return await go();
+    return await proceed();
   });
   const store = createFileStore({ path: join(quickScratch(), "log.jsonl"), fileSystem });
   const position = 0;
@@ -296,11 +296,11 @@ test("a store whose disk has refused to sync says no from then on, without askin
   await store.close();
 });
 
-test("who does not wait is told with the next append that the one before was not kept", async () => {
+test("without waiting, a lost entry is reported by the next call", async () => {
   let isFull = false;
-  const fileSystem = around(nodeFileSystem, async (call, _args, go) => {
+  const fileSystem = interceptCalls(nodeFileSystem, async (call, _args, proceed) => {
     if (isFull && call === "handle.write") throw systemError("ENOSPC");
-    return await go();
+    return await proceed();
   });
   const session = await SessionManager.create("/project", quickScratch(), { fileSystem, durability: "none" });
   const first = await session.appendMessage(user("a"));
@@ -311,10 +311,10 @@ test("who does not wait is told with the next append that the one before was not
   isFull = false;
   await expect(session.appendMessage(user("c"))).rejects.toThrow("the disk is full");
   await session.close();
-  expect(await expectSound(session.getSessionFile()!, [first], "")).toEqual([first]);
+  expect(await expectIntact(session.getSessionFile()!, [first], "")).toEqual([first]);
 });
 
-test("what is left of a session whose disk is gone can be saved elsewhere", async () => {
+test("a session whose directory is gone can be saved elsewhere", async () => {
   const [directory, elsewhere] = [quickScratch(), quickScratch()];
   const session = await SessionManager.create("/project", directory);
   const ids = [await session.appendMessage(user("a")), await session.appendMessage(user("b"))];

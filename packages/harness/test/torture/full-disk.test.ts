@@ -1,4 +1,4 @@
-/** A disk that is really full, and a file that may really not grow. */
+/** A real disk that is full, and a real file with a size limit. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { bundle, header, idsIn, patience, scratch, sessionIds, user } from "./kit.ts";
 
-/** Undefined, with a reason printed, where this is not possible. */
+/** Undefined if it cannot be mounted; then the reason is printed. */
 function mountSmallDisk(): string | undefined {
   const path = join(scratch(), "disk");
   mkdirSync(path);
@@ -17,12 +17,12 @@ function mountSmallDisk(): string | undefined {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tau-torture", path], { stdio: "pipe" });
     return path;
   } catch (error) {
-    console.log(`no disk of 64 KB here, so it is not filled: ${getErrorMessage(error).trim()}`);
+    console.log(`a disk of 64 KB cannot be mounted, so this test is skipped: ${getErrorMessage(error).trim()}`);
     return undefined;
   }
 }
 
-test("on a disk of 64 KB, the entry that does not fit is refused in words, and when there is room again it goes on", async ({
+test("on a disk of 64 KB, an entry that does not fit is refused, and appends succeed when there is space again", async ({
   skip,
 }) => {
   const disk = mountSmallDisk();
@@ -55,7 +55,9 @@ test("on a disk of 64 KB, the entry that does not fit is refused in words, and w
   }
 });
 
-test("a torn line on a disk that is full can be read, and is set aside when there is room", async ({ skip }) => {
+test("a session with a torn line on a full disk can be read, and the line is set aside when there is space", async ({
+  skip,
+}) => {
   const disk = mountSmallDisk();
   if (disk === undefined) return skip();
   try {
@@ -81,27 +83,31 @@ test("a torn line on a disk that is full can be read, and is set aside when ther
   }
 });
 
-test("a file that may not grow is refused in words, and is valid", { timeout: patience(30) }, async ({ skip }) => {
-  const directory = scratch();
-  const script = await bundle("writer", directory);
-  const path = join(directory, "2026-01-01T00-00-00-000Z_torture.jsonl");
-  writeFileSync(path, encodeLine(header()));
-  const limited = spawnSync("prlimit", ["--fsize=65536", process.execPath, script, path, "strict", "forever"], {
-    encoding: "utf8",
-  });
-  if (limited.error) {
-    console.log(`no prlimit here, so no file is kept from growing: ${limited.error.message}`);
-    return skip();
-  }
-  expect(limited.stderr).toContain("the file has reached the size limit (EFBIG)");
-  const acknowledged = limited.stdout
-    .split("\n")
-    .filter((line) => line.startsWith("ack "))
-    .map((line) => line.slice(4));
-  const bytes = readFileSync(path);
-  expect(recover(bytes).problems).toEqual([]);
-  expect(idsIn(bytes, recover(bytes))).toEqual(acknowledged);
-  const session = await SessionManager.open(path);
-  await session.appendMessage(user("after"));
-  await session.close();
-});
+test(
+  "an append to a file with a size limit is refused, and the file stays valid",
+  { timeout: patience(30) },
+  async ({ skip }) => {
+    const directory = scratch();
+    const script = await bundle("writer", directory);
+    const path = join(directory, "2026-01-01T00-00-00-000Z_torture.jsonl");
+    writeFileSync(path, encodeLine(header()));
+    const limited = spawnSync("prlimit", ["--fsize=65536", process.execPath, script, path, "strict", "forever"], {
+      encoding: "utf8",
+    });
+    if (limited.error) {
+      console.log(`no prlimit here, so no file is kept from growing: ${limited.error.message}`);
+      return skip();
+    }
+    expect(limited.stderr).toContain("the file has reached the size limit (EFBIG)");
+    const acknowledged = limited.stdout
+      .split("\n")
+      .filter((line) => line.startsWith("ack "))
+      .map((line) => line.slice(4));
+    const bytes = readFileSync(path);
+    expect(recover(bytes).problems).toEqual([]);
+    expect(idsIn(bytes, recover(bytes))).toEqual(acknowledged);
+    const session = await SessionManager.open(path);
+    await session.appendMessage(user("after"));
+    await session.close();
+  },
+);

@@ -1,4 +1,4 @@
-/** Files that were made to do harm, or belong to somebody else: they are read as far as they go, and cost little. */
+/** Malicious files and files of other programs: they are read as far as possible, with little effort. */
 import { constants } from "node:buffer";
 import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,8 +15,8 @@ import { SessionManager } from "../../src/session/session-manager.ts";
 import type { LogStore } from "../../src/session/store.ts";
 import { entry, header, hexId, createLog, patience, plainLine, quickScratch, sessionIds, user } from "./kit.ts";
 
-/** A line with a right checksum, be it JSON or not. */
-function summed(line: string): string {
+/** Adds a right checksum to a line, even if it is not JSON. */
+function addChecksum(line: string): string {
   const start = line.slice(0, -1);
   return `${start},"crc":"${crc32(start).toString(16).padStart(8, "0")}"}\n`;
 }
@@ -34,7 +34,7 @@ describe("a line with a right checksum", () => {
   const start = own.slice(0, own.indexOf(',"message"'));
   const bad: [string, string, { ids: string[]; kinds: string[] }][] = [
     [
-      "that is no JSON",
+      "that is not JSON",
       `${start},"message":{"role":"user",garbage}}`,
       { ids: [entry(1).id, entry(3).id], kinds: ["damaged", "reattached"] },
     ],
@@ -46,9 +46,9 @@ describe("a line with a right checksum", () => {
   ];
   for (const [name, line, { ids, kinds }] of bad) {
     for (const isLast of [false, true]) {
-      test(`${name}${isLast ? ", at the end," : ""} costs itself alone`, async () => {
+      test(`${name}${isLast ? ", at the end," : ""} costs only its own entry`, async () => {
         const rest = isLast ? [] : [encodeLine(entry(3))];
-        const path = newFile(Buffer.concat([createLog(1), Buffer.from(summed(line)), ...rest]));
+        const path = newFile(Buffer.concat([createLog(1), Buffer.from(addChecksum(line)), ...rest]));
         const expected = isLast ? ids.slice(0, -1) : ids;
         const session = await SessionManager.open(path);
         expect(await sessionIds(session)).toEqual(expected);
@@ -65,7 +65,7 @@ describe("a line with a right checksum", () => {
 });
 
 test(
-  "an entry that could not be read again is refused before anything is written",
+  "an entry that is too long to be read again is refused before anything is written",
   { timeout: patience(60) },
   async () => {
     const session = await SessionManager.inMemory("/project");
@@ -81,7 +81,7 @@ test(
   },
 );
 
-describe("a file that is no session", () => {
+describe("a file that is not a session", () => {
   const files: [string, Buffer][] = [
     ["a text without a last line feed", Buffer.from("line one\nline two\nmy precious last line")],
     ["a text", Buffer.from("line one\nline two\n")],
@@ -90,7 +90,7 @@ describe("a file that is no session", () => {
     ["JSON of many lines", Buffer.from('{\n  "name": "package"\n}\n')],
     ["binary", Buffer.alloc(3_000, 7)],
     ["zeros, more than a crash leaves", Buffer.alloc(100_000)],
-    ["zeros with something behind them", Buffer.concat([Buffer.alloc(3_000), Buffer.from("precious")])],
+    ["zeros with a text after them", Buffer.concat([Buffer.alloc(3_000), Buffer.from("precious")])],
   ];
   test.each(files)("%s is not changed by opening it", async (_name, bytes) => {
     const path = newFile(bytes, "notes.txt");
@@ -108,12 +108,12 @@ describe("a file that is no session", () => {
 
   const begun: [string, Buffer][] = [
     ...[1, 9, 40].map((length): [string, Buffer] => [
-      `the first ${length} bytes of one`,
+      `the first ${length} bytes of a session`,
       encodeLine(header()).subarray(0, length),
     ]),
-    ["zeros, as a loss of power leaves them", Buffer.alloc(3_000)],
+    ["zeros, as a power loss leaves them", Buffer.alloc(3_000)],
   ];
-  test.each(begun)("does not mean %s: it can be begun again", async (_name, bytes) => {
+  test.each(begun)("does not include %s: it can become a session", async (_name, bytes) => {
     const path = newFile(bytes);
     const session = await SessionManager.open(path);
     expect(session.readOnly).toBeUndefined();
@@ -132,39 +132,39 @@ describe("a log of many bad lines", () => {
     ["no entries", "{}\n"],
     ["zeros", "\0\n"],
   ];
-  test.each(cases)("(%s) is read quickly, and not every one is told", { timeout: patience(30) }, (_name, line) => {
+  test.each(cases)("(%s) is read quickly, and only the first are listed", { timeout: patience(30) }, (_name, line) => {
     const count = 100_000;
     const bytes = Buffer.concat([createLog(1), Buffer.from(line.repeat(count))]);
     const before = process.cpuUsage();
-    const found = recover(bytes);
+    const recovered = recover(bytes);
     const { user: cpu } = process.cpuUsage(before);
     expect(cpu / 1_000).toBeLessThan(3_000);
-    expect(found.problems).toHaveLength(1_001);
-    expect(found.problems.at(-1)).toMatchObject({
+    expect(recovered.problems).toHaveLength(1_001);
+    expect(recovered.problems.at(-1)).toMatchObject({
       kind: "more",
       message: expect.stringContaining(`${count - 1_000} more`),
     });
   });
 
-  test("has no index that is larger than itself, and counts on where its index ends", async () => {
+  test("has no index that is larger than the log, and its count continues after the index", async () => {
     const path = newFile(Buffer.concat([createLog(1), Buffer.from("x\n".repeat(80_000))]));
     const session = await SessionManager.open(path);
     await session.close();
     expect(readdirSync(join(path, "..")).filter((name) => name.endsWith(".idx"))).toEqual([]);
 
     const lines = Buffer.from(`${"x".repeat(99)}\n`.repeat(2_000));
-    const other = newFile(Buffer.concat([createLog(1), lines]));
-    await (await SessionManager.open(other)).close();
-    expect(statSync(`${other}.idx`).size).toBeLessThan(lines.length);
-    writeFileSync(other, lines, { flag: "a" });
-    const again = await SessionManager.open(other);
+    const longerPath = newFile(Buffer.concat([createLog(1), lines]));
+    await (await SessionManager.open(longerPath)).close();
+    expect(statSync(`${longerPath}.idx`).size).toBeLessThan(lines.length);
+    writeFileSync(longerPath, lines, { flag: "a" });
+    const again = await SessionManager.open(longerPath);
     expect(again.problems).toHaveLength(1_001);
     expect(again.problems.at(-1)?.message).toContain("3000 more");
     await again.close();
   });
 });
 
-describe("a line without an end", () => {
+describe("a line without a line feed", () => {
   const megabyte = (byte: number | string) => Buffer.alloc(1024 * 1024, byte);
   const scan = (chunks: Iterable<Buffer>) => {
     const pieces: [offset: number, length: number, isWhole: boolean][] = [];
@@ -174,23 +174,23 @@ describe("a line without an end", () => {
       onProblem: ({ kind, line }) => problems.push(`${kind} ${line}`),
     });
     const before = process.memoryUsage().arrayBuffers;
-    let most = 0;
+    let maxMemory = 0;
     for (const chunk of chunks) {
       scanner.push(chunk);
-      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+      maxMemory = Math.max(maxMemory, process.memoryUsage().arrayBuffers - before);
     }
     scanner.end();
-    return { pieces, problems, position: scanner.position, most };
+    return { pieces, problems, position: scanner.position, maxMemory };
   };
   function* repeated(count: number, byte: number | string) {
-    // The same each time: what takes memory then is what is made of them.
+    // The same chunk each time, so that only the memory of the scanner counts.
     const chunk = megabyte(byte);
-    for (let at = 0; at < count; at++) yield chunk;
+    for (let index = 0; index < count; index++) yield chunk;
   }
   const line = encodeLine(entry(1));
   const whole = line.subarray(0, -1);
 
-  test("of zeros is counted and not kept, and what stands before and behind it is found", () => {
+  test("of zeros is only counted, and entries before and after it are found", () => {
     function* chunks() {
       yield whole;
       yield* repeated(300, 0);
@@ -198,7 +198,7 @@ describe("a line without an end", () => {
       yield line;
       yield* repeated(300, 0);
     }
-    const { pieces, problems, position, most } = scan(chunks());
+    const { pieces, problems, position, maxMemory } = scan(chunks());
     const [first, gap] = [whole.length, 300 * 1024 * 1024];
     expect(pieces).toEqual([
       [0, first, true],
@@ -208,10 +208,10 @@ describe("a line without an end", () => {
     ]);
     expect(problems).toEqual(["damaged 1", "torn 3"]);
     expect(position).toBe(first + gap + 2 * line.length);
-    expect(most).toBeLessThan(128 * 1024 * 1024);
+    expect(maxMemory).toBeLessThan(128 * 1024 * 1024);
   });
 
-  test("of anything else is given up where no entry is so long", { timeout: patience(30) }, () => {
+  test("of anything else is skipped when it is longer than any entry", { timeout: patience(30) }, () => {
     const count = maxLineBytes / 1024 / 1024 + 20;
     const length = count * 1024 * 1024;
     function* chunks() {
@@ -220,8 +220,8 @@ describe("a line without an end", () => {
       yield line;
       yield* repeated(count, "x");
     }
-    const { pieces, problems, position, most } = scan(chunks());
-    expect(most).toBeLessThan(maxLineBytes / 2);
+    const { pieces, problems, position, maxMemory } = scan(chunks());
+    expect(maxMemory).toBeLessThan(maxLineBytes / 2);
     expect(pieces).toEqual([
       [0, length, false],
       [length + 1, whole.length, true],
@@ -244,7 +244,7 @@ describe("a line without an end", () => {
     expect(readdirSync(join(path, "..")).filter((name) => name.includes(".torn-"))).toEqual([]);
   });
 
-  test("that is torn and larger than what is copied at a time is set aside whole", async () => {
+  test("that is torn and larger than one chunk is set aside whole", async () => {
     const torn = Buffer.from("torn ".repeat(700_000));
     const path = newFile(Buffer.concat([createLog(3), torn]));
     await (await SessionManager.open(path)).close();
@@ -253,7 +253,7 @@ describe("a line without an end", () => {
   });
 });
 
-test("the id of zeros is an id like any other, whatever is damaged behind it", async () => {
+test("an id of zeros is found, whatever is damaged after it", async () => {
   const zero = { ...entry(1), id: hexId(0) };
   const path = newFile(Buffer.concat([header(), zero].map(plainLine).concat(Buffer.from("{damaged}\n"))));
   const session = await SessionManager.open(path);
@@ -261,11 +261,12 @@ test("the id of zeros is an id like any other, whatever is damaged behind it", a
   expect(await session.getEntry(hexId(1))).toBeUndefined();
   await session.close();
   const { table } = recover(readFileSync(path));
-  // So often that it is looked up in a map from then on.
-  for (let at = 0; at < 4_100_000; at++) if (table.find(0) !== 0) throw new Error(`not found the ${at}th time`);
+  // Often enough that the table builds a map.
+  for (let index = 0; index < 4_100_000; index++)
+    if (table.find(0) !== 0) throw new Error(`not found the ${index}th time`);
 });
 
-test("a session of a version to come is read and written as ours, and says so", async () => {
+test("a session of a newer version is read and written as the current version, with a problem", async () => {
   const path = newFile(Buffer.concat([{ ...header(), version: 4 }, entry(1)].map(plainLine)));
   const session = await SessionManager.open(path);
   expect(session.problems).toMatchObject([{ kind: "newer_version", line: 1, message: expect.stringContaining("4") }]);
@@ -274,12 +275,12 @@ test("a session of a version to come is read and written as ours, and says so", 
   await session.close();
 });
 
-test("a row that is too long for a text is damage, not the end of reading", async () => {
+test("a row that is too long for a string is damaged, and the others are read", async () => {
   const log = new MemoryLog();
   const store = createMemoryStore({ log });
   const bytes = createLog(2);
   await store.append(bytes, { position: 0, sync: false });
-  // An index says so, and is believed until the log is read.
+  // The index names this row, and it is used until the log is read.
   const known = recover(bytes);
   const table = new EntryTable();
   const length = constants.MAX_STRING_LENGTH + 1;

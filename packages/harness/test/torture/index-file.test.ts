@@ -1,4 +1,4 @@
-/** The index beside a log may be lost, damaged, old or another's: what is shown is what the log says. */
+/** The index may be lost, damaged, old, or belong to another log: the session shows what is in the log. */
 import { copyFileSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -15,8 +15,8 @@ const ids = idsIn(bytes, recover(bytes));
 let index: Buffer;
 let directory: string;
 
-/** A file with these bytes, and the index that the first opening makes for them. */
-async function indexed(name: string, content: Buffer): Promise<string> {
+/** Writes a log and opens it once, so that it has an index. */
+async function writeIndexed(name: string, content: Buffer): Promise<string> {
   const path = join(directory, `${name}.jsonl`);
   writeFileSync(path, content);
   await (await SessionManager.open(path)).close();
@@ -24,8 +24,8 @@ async function indexed(name: string, content: Buffer): Promise<string> {
   return path;
 }
 
-/** Who finds a log changed under an index reads it anew; then it can be read. */
-async function twice<T>(work: () => Promise<T>): Promise<T> {
+/** Retries once after `overtaken`: the log was reloaded then. */
+async function retry<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -34,18 +34,18 @@ async function twice<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Opens it and compares all it shows with what the log says without an index. */
+/** Compares the session with what the log holds without an index. */
 async function check(path: string, access: "read" | "write" = "write"): Promise<void> {
   const now = readFileSync(path);
   const known = recover(now);
   const session = await SessionManager.open(path, { access });
-  const shown = await twice(() => session.getEntries());
+  const shown = await retry(() => session.getEntries());
   expect(shown.map(({ id }) => id)).toEqual(idsIn(now, known));
   const texts = known.table
     .entryRows()
     .map((row) => now.toString("utf8", known.table.offset(row), known.table.offset(row) + known.table.length(row)));
-  const said = texts.map((text) => ({ ...(JSON.parse(text) as object), crc: undefined }));
-  expect(shown.map((one) => ({ ...one, crc: undefined }))).toEqual(said);
+  const expected = texts.map((text) => ({ ...(JSON.parse(text) as object), crc: undefined }));
+  expect(shown.map((shownEntry) => ({ ...shownEntry, crc: undefined }))).toEqual(expected);
   expect(session.id).toBe("torture");
   expect(session.problems.map(({ kind, line }) => [kind, line])).toEqual(
     known.problems.map(({ kind, line }) => [kind, line]),
@@ -57,12 +57,12 @@ async function check(path: string, access: "read" | "write" = "write"): Promise<
 
 const setUp = async () => {
   directory = quickScratch();
-  const path = await indexed("2026-01-01T00-00-00-000Z_torture", bytes);
+  const path = await writeIndexed("2026-01-01T00-00-00-000Z_torture", bytes);
   index = readFileSync(`${path}.idx`);
   return path;
 };
 
-test("an index that is there is used, and one that is missing, empty, cut off or rubbish is made again", async () => {
+test("a valid index is used, and one that is missing, empty, cut off or invalid is written again", async () => {
   const path = await setUp();
   const idx = `${path}.idx`;
   await check(path);
@@ -83,12 +83,12 @@ test("an index that is there is used, and one that is missing, empty, cut off or
   }
 });
 
-test("whatever bytes of an index are changed, the session is the same", { timeout: patience(60) }, async () => {
+test("the session is the same, whatever bytes of the index are changed", { timeout: patience(60) }, async () => {
   const path = await setUp();
   const edits = fc.array(fc.tuple(fc.nat(1_000_000), fc.integer({ min: 1, max: 255 })), { minLength: 1, maxLength: 5 });
   const law = fc.asyncProperty(edits, fc.boolean(), async (changes, isInHead) => {
     const copy = Buffer.from(index);
-    for (const [at, change] of changes) copy[at % (isInHead ? 250 : copy.length)]! ^= change;
+    for (const [position, change] of changes) copy[position % (isInHead ? 250 : copy.length)]! ^= change;
     writeFileSync(`${path}.idx`, copy);
     const session = await SessionManager.open(path, { access: "read" });
     expect((await session.getEntries()).map(({ id }) => id)).toEqual(ids);
@@ -99,11 +99,11 @@ test("whatever bytes of an index are changed, the session is the same", { timeou
   await fc.assert(law, { numRuns: times(250) });
 });
 
-test("every bit of an index's first lines is guarded", { timeout: patience(60) }, async () => {
+test("every bit of the first lines of an index is verified", { timeout: patience(60) }, async () => {
   const path = await setUp();
-  for (let at = 0; at < 250; at++) {
+  for (let position = 0; position < 250; position++) {
     const copy = Buffer.from(index);
-    copy[at]! ^= 1 << (at % 8);
+    copy[position]! ^= 1 << (position % 8);
     writeFileSync(`${path}.idx`, copy);
     const session = await SessionManager.open(path, { access: "read" });
     expect(session.getEntryCount()).toBe(ids.length);
@@ -112,33 +112,38 @@ test("every bit of an index's first lines is guarded", { timeout: patience(60) }
   }
 });
 
-test("the index of another session is not taken for one's own", async () => {
+test("the index of another session is not used", async () => {
   const path = await setUp();
   const others = Buffer.concat(
-    [header(), ...Array.from({ length: 600 }, (_unused, at) => entry(at + 1_000, at === 0 ? 0 : at + 999))].map(
-      encodeLine,
-    ),
+    [
+      header(),
+      ...Array.from({ length: 600 }, (_unused, position) =>
+        entry(position + 1_000, position === 0 ? 0 : position + 999),
+      ),
+    ].map(encodeLine),
   );
-  const other = await indexed("2026-01-01T00-00-00-000Z_other", others);
-  copyFileSync(`${other}.idx`, `${path}.idx`);
+  const otherPath = await writeIndexed("2026-01-01T00-00-00-000Z_other", others);
+  copyFileSync(`${otherPath}.idx`, `${path}.idx`);
   await check(path);
-  // And when the files changed places under their indexes.
+  // The same if two logs are exchanged.
   await (await SessionManager.open(path)).close();
   renameSync(path, `${path}.x`);
-  renameSync(other, path);
-  renameSync(`${path}.x`, other);
+  renameSync(otherPath, path);
+  renameSync(`${path}.x`, otherPath);
   await check(path);
-  await check(other);
+  await check(otherPath);
 });
 
 test(
-  "a log that grew, shrank or was replaced under its index is read as it is",
+  "a log that grew, shrank or was replaced after its index was written is read as it is",
   { timeout: patience(30) },
   async () => {
     const random = randomFrom();
     const longer = Buffer.concat([bytes, encodeLine(entry(601)), encodeLine(entry(602))]);
     const reversed = Buffer.concat(
-      [header(), ...Array.from({ length: 600 }, (_unused, at) => entry(600 - at, 600 - at - 1))].map(encodeLine),
+      [header(), ...Array.from({ length: 600 }, (_unused, position) => entry(600 - position, 600 - position - 1))].map(
+        encodeLine,
+      ),
     );
     expect(reversed.length).toBe(bytes.length);
     const otherTail = Buffer.from(bytes);
@@ -150,7 +155,7 @@ test(
       ["shorter by a byte", (path) => truncateSync(path, bytes.length - 1)],
       ["much shorter", (path) => truncateSync(path, 400)],
       [
-        "another of the same size in its place",
+        "replaced by another of the same size",
         (path) => {
           writeFileSync(`${path}.new`, reversed);
           renameSync(`${path}.new`, path);
@@ -184,13 +189,13 @@ test(
       });
       await check(path);
     }
-    // In the middle, where no proof of an index reaches: a damaged byte, or lines of other lengths.
+    // In the middle, which the index does not verify: a damaged byte, or lines of other lengths.
     for (let run = 0; run < times(40); run++) {
       const path = await setUp();
       const changed = Buffer.from(bytes);
-      const at = run === 0 ? 10 : below(random, bytes.length - 8_192);
-      if (run % 2 === 0) changed[at]! ^= 1 << below(random, 8);
-      else changed.fill("x", at, at + 700);
+      const position = run === 0 ? 10 : below(random, bytes.length - 8_192);
+      if (run % 2 === 0) changed[position]! ^= 1 << below(random, 8);
+      else changed.fill("x", position, position + 700);
       writeFileSync(path, changed);
       await check(path);
       await check(path);
@@ -198,34 +203,35 @@ test(
   },
 );
 
-/** The third line and the fourth in each other's place. */
+/** Exchanges the third and the fourth line. */
 function swapped(): Buffer {
   const lines = bytes.toString().split("\n");
   [lines[2], lines[3]] = [lines[3]!, lines[2]!];
   return Buffer.from(lines.join("\n"));
 }
 
-test("lines that changed places under an index are read as what they are", async () => {
+test("lines that were exchanged after the index was written are read as they are", async () => {
   const path = await setUp();
   writeFileSync(path, swapped());
   await check(path);
 });
 
-test("an index does not fit another file, be its end the same", async () => {
+test("an index does not match another file with the same end", async () => {
   const path = await setUp();
   writeFileSync(`${path}.new`, swapped());
   renameSync(`${path}.new`, path);
   const session = await SessionManager.open(path);
-  // At once, without having to be found out.
+  // Without `overtaken`, because the index is not used.
   expect((await session.getEntries()).slice(1, 3).map(({ id }) => id)).toEqual([ids[2], ids[1]]);
   await session.close();
 });
 
-test("a session that goes on after its index opens with both, and the index catches up", async () => {
+test("a session that grew after its index was written opens with all entries and a new index", async () => {
   const path = await setUp();
   const session = await SessionManager.open(path);
   const fresh = [];
-  for (let at = 0; at < 20; at++) fresh.push(await session.appendMessage(user("x".repeat(at * 500))));
+  for (let position = 0; position < 20; position++)
+    fresh.push(await session.appendMessage(user("x".repeat(position * 500))));
   await session.close();
   expect(readFileSync(`${path}.idx`).equals(index)).toBe(false);
   await check(path);

@@ -1,9 +1,9 @@
 /**
- * What the torture tests share. They run as a part of all tests; a longer run of each is
+ * Shared helpers of the torture tests. They run with all tests; a longer run is
  *
  *     TORTURE=10 npx vitest run packages/harness/test/torture
  *
- * which does everything ten times as often, with ten times the patience. A seed is printed; `SEED=…` repeats it.
+ * which repeats everything ten times as often, with ten times the timeouts. `SEED=…` sets the random seed.
  */
 import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,13 +17,13 @@ import { encodeLine } from "../../src/session/line.ts";
 import type { Recovered } from "../../src/session/recover.ts";
 import type { SessionManager } from "../../src/session/session-manager.ts";
 
-/** How many times longer this run is than that of every day. */
+/** How many times longer this run is than the default. */
 export const factor = Math.max(1, Number(process.env["TORTURE"]) || 1);
 export const times = (count: number): number => Math.ceil(count * factor);
 /** A time limit in milliseconds, from the seconds that are more than enough on an idle machine. */
 export const patience = (seconds: number): number => 5 * seconds * 1_000 * factor;
 
-/** Numbers from 0 to 1 that a seed repeats. */
+/** Numbers from 0 to 1 that depend only on the seed. */
 export type Random = () => number;
 export const seed = Number(process.env["SEED"]) || 20_261_115;
 export function randomFrom(start: number = seed): Random {
@@ -37,14 +37,14 @@ export function randomFrom(start: number = seed): Random {
 }
 export const below = (random: Random, limit: number): number => Math.floor(random() * limit);
 
-/** A new directory that is gone after the test that asks for it. */
+/** A new directory that is removed after the test. */
 export function scratch(parent: string = tmpdir()): string {
   const path = realpathSync(mkdtempSync(join(parent, "tau-torture-")));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-/** In memory where there is such a place: for tests that are about bytes and not about disks. */
+/** In memory if possible, for tests that need no real disk. */
 export const quickScratch = (): string =>
   scratch(statSync("/dev/shm", { throwIfNoEntry: false }) ? "/dev/shm" : tmpdir());
 
@@ -60,7 +60,7 @@ export const header = (id = "torture"): SessionHeader => ({
 
 export const hexId = (number: number): string => number.toString(16).padStart(8, "0");
 
-/** An entry with a number for an id; `parent` is that of its parent, 0 for a root. */
+/** An entry with an id from `number`; `parent` is the number of its parent, 0 for a root. */
 export const entry = (number: number, parent = number - 1, text = `m${number}`): SessionEntry => ({
   type: "message",
   id: hexId(number * 0x01234567),
@@ -73,11 +73,11 @@ export const plainLine = (value: object): Buffer => Buffer.from(`${JSON.stringif
 
 /** A log with this many entries, each the child of the one before it. */
 export function createLog(count: number, encode: (value: object) => Buffer = encodeLine): Buffer {
-  const entries = Array.from({ length: count }, (_unused, at) => entry(at + 1));
+  const entries = Array.from({ length: count }, (_unused, index) => entry(index + 1));
   return Buffer.concat([header(), ...entries].map(encode));
 }
 
-/** The ids of what was found, in the order of the log. */
+/** The ids of the recovered entries, in the order of the log. */
 export const idsIn = (bytes: Buffer, { table }: Recovered): string[] =>
   table.entryRows().map((row) => {
     const text = bytes.toString("utf8", table.offset(row), table.offset(row) + table.length(row));
@@ -87,7 +87,7 @@ export const idsIn = (bytes: Buffer, { table }: Recovered): string[] =>
 export const sessionIds = async (session: SessionManager): Promise<string[]> =>
   (await session.getEntries()).map(({ id }) => id);
 
-/** A script of this directory as one file that Node runs alone. */
+/** Bundles a script of this directory into one file. */
 export async function bundle(name: string, directory: string): Promise<string> {
   const outfile = join(directory, `${name}.mjs`);
   await build({
@@ -103,24 +103,29 @@ export async function bundle(name: string, directory: string): Promise<string> {
   return outfile;
 }
 
-/** A file system whose calls go through `around`, which may act before, after, or instead of each. */
-export function around(
+/** A file system that passes each call to `handleCall`, which may call `proceed` or do something else. */
+export function interceptCalls(
   real: FileSystem,
-  act: (call: string, args: unknown[], go: () => Promise<unknown>, handle: OpenHandle | undefined) => Promise<unknown>,
+  handleCall: (
+    call: string,
+    args: unknown[],
+    proceed: () => Promise<unknown>,
+    handle: OpenHandle | undefined,
+  ) => Promise<unknown>,
 ): FileSystem {
-  const watch = <T extends object>(target: T, handle?: OpenHandle): T =>
+  const wrap = <T extends object>(target: T, handle?: OpenHandle): T =>
     new Proxy(target, {
       get(object, property, receiver) {
         const value: unknown = Reflect.get(object, property, receiver);
         if (typeof value !== "function") return value;
         return async (...args: unknown[]) => {
-          const go = async () => (await Reflect.apply(value, object, args)) as unknown;
-          const result = await act(`${handle ? "handle." : ""}${String(property)}`, args, go, handle);
-          return property === "open" ? watch(result as OpenHandle, result as OpenHandle) : result;
+          const proceed = async () => (await Reflect.apply(value, object, args)) as unknown;
+          const result = await handleCall(`${handle ? "handle." : ""}${String(property)}`, args, proceed, handle);
+          return property === "open" ? wrap(result as OpenHandle, result as OpenHandle) : result;
         };
       },
     });
-  return watch({ ...real });
+  return wrap({ ...real });
 }
 
 export const systemError = (code: string): Error => Object.assign(new Error(`${code}: injected`), { code });

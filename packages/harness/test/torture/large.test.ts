@@ -1,4 +1,4 @@
-/** A session of a hundred thousand entries, in a process of its own. See `kit.ts` for longer runs. */
+/** A session of a hundred thousand entries, in its own process. See `kit.ts` for longer runs. */
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { bundle, entry, header, hexId, idsIn, patience, plainLine, scratch, time
 
 for (const [name, encode] of [
   ["with checksums", encodeLine],
-  ["without checksums, as others write it", plainLine],
+  ["without checksums, as other programs write it", plainLine],
 ] as const) {
   test(
     `a hundred thousand entries ${name} open in less than two seconds, with and without an index`,
@@ -22,9 +22,9 @@ for (const [name, encode] of [
       const count = times(100_000);
       const file = openSync(path, "w");
       writeSync(file, encode(header()));
-      for (let at = 0; at < count; at += 1_000) {
-        const some = Array.from({ length: 1_000 }, (_unused, step) => numbered(at + step + 1));
-        writeSync(file, Buffer.concat(some.map(encode)));
+      for (let index = 0; index < count; index += 1_000) {
+        const batch = Array.from({ length: 1_000 }, (_unused, step) => numbered(index + step + 1));
+        writeSync(file, Buffer.concat(batch.map(encode)));
       }
       closeSync(file);
       const read = () => JSON.parse(execFileSync(process.execPath, [script, path], { encoding: "utf8" })) as Figures;
@@ -34,7 +34,7 @@ for (const [name, encode] of [
       );
       for (const figures of [cold, warm]) {
         expect(figures).toMatchObject({ entries: count, problems: 0, leafId: hexId(count) });
-        // Of this process alone: how busy the machine is does not count.
+        // CPU time, so that the load of the machine does not count.
         expect(figures.cpuMs).toBeLessThan(times(2_000));
         expect(figures.moreMB).toBeLessThan(times(120));
       }
@@ -44,23 +44,28 @@ for (const [name, encode] of [
 }
 
 test(
-  "who appends faster than the disk writes finds every entry where it was put",
+  "entries that are appended faster than the disk writes have the right positions",
   { timeout: patience(60) },
   async () => {
     const session = await SessionManager.create("/project", scratch(), { durability: "none" });
-    const texts = Array.from({ length: times(2_000) }, (_unused, at) => `${at}:${"x".repeat((at * 37) % 16_000)}`);
+    const texts = Array.from(
+      { length: times(2_000) },
+      (_unused, index) => `${index}:${"x".repeat((index * 37) % 16_000)}`,
+    );
     const ids = await Promise.all(texts.map((text) => session.appendMessage(user(text))));
     const entries = await session.getEntries();
     expect(entries.map(({ id }) => id)).toEqual(ids);
-    expect(entries.map((one) => one.type === "message" && one.message.role === "user" && one.message.content)).toEqual(
-      texts,
-    );
+    expect(
+      entries.map(
+        (logEntry) => logEntry.type === "message" && logEntry.message.role === "user" && logEntry.message.content,
+      ),
+    ).toEqual(texts);
     await session.close();
     const bytes = readFileSync(session.getSessionFile()!);
     expect(bytes.length).toBeGreaterThan(8 * 1024 * 1024);
-    const found = recover(bytes);
-    expect(found.problems).toEqual([]);
-    expect(idsIn(bytes, found)).toEqual(ids);
+    const recovered = recover(bytes);
+    expect(recovered.problems).toEqual([]);
+    expect(idsIn(bytes, recovered)).toEqual(ids);
   },
 );
 

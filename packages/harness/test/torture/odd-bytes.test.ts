@@ -1,4 +1,4 @@
-/** What nobody should write and somebody will: values that JSON cannot say, and files that no writer of ours left. */
+/** Values that JSON cannot express, and files that our writer would not produce. */
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -23,8 +23,8 @@ import {
   user,
 } from "./kit.ts";
 
-/** The line of an entry with this content, parsed again, after all that must hold of a line was checked. */
-function written(data: unknown): { data?: unknown } {
+/** Encodes an entry with this data, checks the line, and parses it again. */
+function writeAndParse(data: unknown): { data?: unknown } {
   const line = encodeLine({ type: "custom", id: hexId(1), parentId: null, timestamp: "", customType: "x", data });
   expect(line.indexOf(0x0a)).toBe(line.length - 1);
   expect(readChecksum(line.subarray(0, -1))).toBe("right");
@@ -35,30 +35,30 @@ function written(data: unknown): { data?: unknown } {
 
 const nested = (depth: number) => {
   let value: unknown = 1;
-  for (let at = 0; at < depth; at++) value = at % 2 === 0 ? [value] : { value };
+  for (let index = 0; index < depth; index++) value = index % 2 === 0 ? [value] : { value };
   return value;
 };
 
-const circle: Record<string, unknown> = { name: "circle", big: 1n };
-circle["self"] = circle;
-circle["again"] = [circle, circle];
+const cycle: Record<string, unknown> = { name: "cycle", big: 1n };
+cycle["self"] = cycle;
+cycle["again"] = [cycle, cycle];
 
-/** Everybody knows everybody: there are more paths through it than atoms. */
-const web = Array.from({ length: 40 }, () => ({}) as Record<string, unknown>);
-for (const one of web) for (const [at, other] of web.entries()) one[at] = other;
+/** Objects that all refer to each other. */
+const graph = Array.from({ length: 40 }, () => ({}) as Record<string, unknown>);
+for (const item of graph) for (const [index, target] of graph.entries()) item[index] = target;
 
 const throwing = () => {
-  throw new Error("I will not be written");
+  throw new Error("This cannot be written");
 };
 
-const odd: [string, unknown, unknown][] = [
-  ["a circle", circle, { name: "circle", big: "1", self: expect.stringContaining("left out") }],
-  ["a web of circles", web, expect.anything()],
+const oddValues: [string, unknown, unknown][] = [
+  ["a cycle", cycle, { name: "cycle", big: "1", self: expect.stringContaining("left out") }],
+  ["a graph of cycles", graph, expect.anything()],
   ["a BigInt", { big: 2n ** 70n, date: new Date(0) }, { big: String(2n ** 70n), date: "1970-01-01T00:00:00.000Z" }],
   [
     "a toJSON that throws",
     { bad: { toJSON: throwing }, good: 1 },
-    { bad: expect.stringContaining("I will not"), good: 1 },
+    { bad: expect.stringContaining("This cannot be written"), good: 1 },
   ],
   ["a getter that throws", Object.defineProperty({ good: 1 }, "bad", { get: throwing, enumerable: true }), { good: 1 }],
   [
@@ -72,11 +72,11 @@ const odd: [string, unknown, unknown][] = [
     expect.anything(),
   ],
   ["a revoked proxy", [1n, revoked()], ["1", expect.stringContaining("left out")]],
-  ["nothing", undefined, undefined],
+  ["undefined", undefined, undefined],
   ["a symbol and a function", { symbol: Symbol("x"), function: throwing }, {}],
   ["lone surrogates and line separators", "\ud800x\udfff\u2028\u2029\0\n\r", "\ud800x\udfff\u2028\u2029\0\n\r"],
-  ["numbers that are none", [Number.NaN, -0, Number.POSITIVE_INFINITY], [null, 0, null]],
-  ["what looks like an entry", '}{"type":"x"}\n{"type":"y"}', '}{"type":"x"}\n{"type":"y"}'],
+  ["numbers that JSON cannot express", [Number.NaN, -0, Number.POSITIVE_INFINITY], [null, 0, null]],
+  ["a text that looks like an entry", '}{"type":"x"}\n{"type":"y"}', '}{"type":"x"}\n{"type":"y"}'],
 ];
 
 function revoked(): object {
@@ -85,25 +85,25 @@ function revoked(): object {
   return proxy;
 }
 
-describe("a line can be made of", () => {
-  test.each(odd)("%s", (_name, data, expected) => {
-    const value = written(data);
+describe("a line can be encoded from", () => {
+  test.each(oddValues)("%s", (_name, data, expected) => {
+    const value = writeAndParse(data);
     if (expected === undefined) expect(value.data).toBeUndefined();
     else if (typeof expected === "object" && !Array.isArray(expected))
       expect(value.data).toMatchObject(expected as object);
     else expect(value.data).toEqual(expected);
   });
 
-  test("a web of circles without it becoming a flood", () => {
-    const line = encodeLine({ ...entry(1), web });
+  test("a graph of cycles, with a limited length", () => {
+    const line = encodeLine({ ...entry(1), graph });
     expect(line.length).toBeLessThan(16 * 1024 * 1024);
   });
 
   test("JSON of any depth", () => {
-    for (const depth of [64, 1_000, 5_000, 10_000, 100_000]) written(nested(depth));
+    for (const depth of [64, 1_000, 5_000, 10_000, 100_000]) writeAndParse(nested(depth));
   });
 
-  test("anything at all", () => {
+  test("any value", () => {
     const anything = fc.anything({
       withBigInt: true,
       withDate: true,
@@ -114,12 +114,12 @@ describe("a line can be made of", () => {
       withNullPrototype: true,
     });
     fc.assert(
-      fc.property(anything, (data) => void written(data)),
+      fc.property(anything, (data) => void writeAndParse(data)),
       { numRuns: times(2_000) },
     );
   });
 
-  test("an entry that would not be written, or would be written as something else", () => {
+  test("an entry whose toJSON throws or returns something else", () => {
     for (const toJSON of [throwing, () => undefined, () => "a text", () => 1n]) {
       const line = encodeLine({ ...entry(1), toJSON });
       expect(readChecksum(line.subarray(0, -1))).toBe("right");
@@ -127,17 +127,17 @@ describe("a line can be made of", () => {
     }
   });
 
-  test("an entry that came from another line, with one checksum and not two", () => {
+  test("an entry that has a checksum of an earlier line", () => {
     const first = JSON.parse(encodeLine(entry(1)).toString()) as object;
     const line = encodeLine(first);
     expect(line.equals(encodeLine(entry(1)))).toBe(true);
   });
 });
 
-test("an append does not throw, whatever it is given, and the file is valid", { timeout: patience(30) }, async () => {
+test("an append of any value succeeds, and the file is valid", { timeout: patience(30) }, async () => {
   const session = await SessionManager.create("/project", quickScratch());
   const ids = [];
-  for (const data of [...odd.map(([, value]) => value), nested(10_000)])
+  for (const data of [...oddValues.map(([, value]) => value), nested(10_000)])
     ids.push(await session.appendCustomEntry("x", data));
   await session.close();
   const bytes = readFileSync(session.getSessionFile()!);
@@ -145,35 +145,31 @@ test("an append does not throw, whatever it is given, and the file is valid", { 
   expect(idsIn(bytes, recover(bytes))).toEqual(ids);
 });
 
-test(
-  "whatever text is appended is the text that is read, by this process and the next",
-  { timeout: patience(30) },
-  async () => {
-    const directory = quickScratch();
-    const texts = fc.array(
-      fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.constant("\ud83d")),
-      { maxLength: 8 },
+test("any appended text is read unchanged, by this process and the next", { timeout: patience(30) }, async () => {
+  const directory = quickScratch();
+  const texts = fc.array(
+    fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.constant("\ud83d")),
+    { maxLength: 8 },
+  );
+  const law = fc.asyncProperty(texts, async (input) => {
+    const session = await SessionManager.create("/project", directory);
+    for (const text of input) await session.appendMessage(user(text));
+    const live = await session.getEntries();
+    await session.close();
+    if (input.length === 0) return;
+    const again = await SessionManager.open(session.getSessionFile()!);
+    expect(again.problems).toEqual([]);
+    const read = await again.getEntries();
+    expect(read).toEqual(live);
+    expect(read.map((item) => item.type === "message" && item.message.role === "user" && item.message.content)).toEqual(
+      input,
     );
-    const law = fc.asyncProperty(texts, async (given) => {
-      const session = await SessionManager.create("/project", directory);
-      for (const text of given) await session.appendMessage(user(text));
-      const live = await session.getEntries();
-      await session.close();
-      if (given.length === 0) return;
-      const again = await SessionManager.open(session.getSessionFile()!);
-      expect(again.problems).toEqual([]);
-      const read = await again.getEntries();
-      expect(read).toEqual(live);
-      expect(read.map((one) => one.type === "message" && one.message.role === "user" && one.message.content)).toEqual(
-        given,
-      );
-      await again.close();
-    });
-    await fc.assert(law, { numRuns: times(100) });
-  },
-);
+    await again.close();
+  });
+  await fc.assert(law, { numRuns: times(100) });
+});
 
-test("when the clock jumps ten years, order is that of the file and ids are unique", async () => {
+test("when the clock jumps ten years, the order is that of the file and ids are unique", async () => {
   const tenYears = 10 * 365.25 * 24 * 3_600_000;
   const start = Date.parse("2026-10-25T00:59:59.999Z");
   const jumps = [0, -tenYears, tenYears, -tenYears, 1, -3_600_000, 0, 0, -1];
@@ -195,7 +191,7 @@ test("when the clock jumps ten years, order is that of the file and ids are uniq
   await again.close();
 });
 
-describe("a file of others", () => {
+describe("a file of another program", () => {
   const three = [entry(1), entry(2), entry(3)];
   const ids = three.map(({ id }) => id);
   const lines = [header(), ...three].map((value) => JSON.stringify(value));
@@ -209,10 +205,10 @@ describe("a file of others", () => {
     ["without a last line feed", [lines.join("\n")], {}],
     ["with U+2028 in it, raw", lines.map((line) => `${line.replace("m2", "m\u2028\u2029\u0085")}\n`), {}],
     ["with a lone surrogate in it, as pi writes it", lines.map((line) => `${line.replace("m2", "\\ud800")}\n`), {}],
-    ["with bytes that are no UTF-8", [`${first}\n`, broken, `\n${third}\n${fourth}\n`], { kinds: ["invalid_utf8"] }],
+    ["with bytes that are not UTF-8", [`${first}\n`, broken, `\n${third}\n${fourth}\n`], { kinds: ["invalid_utf8"] }],
     ["whose last line feed became another byte", [`${lines.join("\n")}J`], { kinds: ["torn"] }],
-    ["with zeros behind its end", [lines.join("\n"), "\n", zeros(4096)], { kinds: ["torn"] }],
-    ["with zeros behind an open end", [lines.join("\n"), zeros(4096)], { kinds: ["torn"] }],
+    ["with zeros after its end", [lines.join("\n"), "\n", zeros(4096)], { kinds: ["torn"] }],
+    ["with zeros after a line without a line feed", [lines.join("\n"), zeros(4096)], { kinds: ["torn"] }],
     [
       "with zeros before its end",
       [`${first}\n${second}\n`, zeros(99), `${third}\n${fourth}\n`],
@@ -227,12 +223,12 @@ describe("a file of others", () => {
     ["with two lines that became one", [`${first}\n${second}${third}\n${fourth}\n`], { kinds: ["fused"] }],
     ["with four lines that became one", [lines.join("")], { kinds: ["fused", "fused", "fused"] }],
     [
-      "with a torn line that another writer went on",
+      "with a torn line that another writer continued",
       [`${first}\n${second}\n${third.slice(0, 30)}${third}\n${fourth}\n`],
       { kinds: ["damaged", "fused"] },
     ],
     [
-      "with a line that is no entry",
+      "with a line that is not an entry",
       [`${first}\n${second}\n[]\n${third}\n42\n${fourth}\n`],
       { kinds: ["damaged", "damaged"] },
     ],
@@ -253,7 +249,7 @@ describe("a file of others", () => {
       {},
     ],
     [
-      "with a line whose parent was never there",
+      "with a line whose parent does not exist",
       [`${first}\n${second}\n${fourth}\n`],
       { lost: 1, kinds: ["reattached"] },
     ],
@@ -265,7 +261,7 @@ describe("a file of others", () => {
   ];
 
   test.each(cases)(
-    "%s opens, says what is wrong, is not changed, and goes on",
+    "%s opens with its problems, is not changed, and can be appended to",
     async (_name, parts, { lost = 0, kinds = [] }) => {
       const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_odd.jsonl");
       const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)));
@@ -289,7 +285,7 @@ describe("a file of others", () => {
     },
   );
 
-  test("that has only a header goes on with that one", async () => {
+  test("that has only a header keeps it", async () => {
     const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_odd.jsonl");
     writeFileSync(path, `${first}\n`);
     const session = await SessionManager.open(path);
@@ -299,7 +295,7 @@ describe("a file of others", () => {
     expect(session.id).toBe("torture");
   });
 
-  test("that is empty, as a crash may leave it, can be written", async () => {
+  test("that is empty, as after a crash, can be written", async () => {
     const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_odd.jsonl");
     writeFileSync(path, "");
     const session = await SessionManager.open(path);
@@ -311,7 +307,7 @@ describe("a file of others", () => {
     await again.close();
   });
 
-  test("that is a link is not begun", async () => {
+  test("that is a symbolic link is not written", async () => {
     const directory = quickScratch();
     const session = await SessionManager.create("/project", directory);
     symlinkSync(join(directory, "elsewhere"), session.getSessionFile()!);
@@ -319,7 +315,7 @@ describe("a file of others", () => {
   });
 });
 
-test("a block of zeros anywhere costs the lines it touches, and is reported", { timeout: patience(30) }, () => {
+test("a block of zeros costs only the lines that it touches, and is reported", { timeout: patience(30) }, () => {
   const random = randomFrom();
   for (let run = 0; run < times(1_000); run++) {
     const bytes = createLog(20, run % 2 === 0 ? encodeLine : plainLine);
@@ -328,50 +324,46 @@ test("a block of zeros anywhere costs the lines it touches, and is reported", { 
     const to = Math.min(bytes.length, from + 1 + below(random, 600));
     const touched = bytes.subarray(from, to).filter((byte) => byte === 0x0a).length + 1;
     bytes.fill(0, from, to);
-    const found = recover(bytes);
-    const left = idsIn(bytes, found);
-    // A line that only lost its line feed is not lost.
+    const recovered = recover(bytes);
+    const left = idsIn(bytes, recovered);
+    // A line that lost only its line feed is kept.
     expect(all.filter((id) => !left.includes(id)).length).toBeLessThanOrEqual(touched);
     expect(left.filter((id) => !all.includes(id))).toEqual([]);
-    expect(found.problems).not.toEqual([]);
+    expect(recovered.problems).not.toEqual([]);
   }
 });
 
-test(
-  "whatever bytes a file has, it is read, and never with an entry that has no place",
-  { timeout: patience(30) },
-  () => {
-    const fragments = fc.constantFrom(
-      '{"type":"',
-      '"id":"00000001"',
-      "}",
-      "{",
-      "\n",
-      '","crc":"00000000"}',
-      "\0",
-      "\uFEFF",
-      ",",
-      "[",
-      '\\"',
-    );
-    const bytes = fc.oneof(
-      fc.uint8Array({ maxLength: 300 }),
-      fc
-        .array(fc.oneof(fragments, fc.string({ unit: "binary", maxLength: 4 })), { maxLength: 40 })
-        .map((all) => Buffer.from(all.join(""))),
-      fc.tuple(fc.nat(400), fc.nat(400), fc.uint8Array({ maxLength: 20 })).map(([from, to, middle]) => {
-        const log = createLog(3);
-        return Buffer.concat([log.subarray(0, from), middle, log.subarray(to)]);
-      }),
-    );
-    const law = fc.property(bytes, (given) => {
-      const { table, end } = recover(given);
-      expect(end).toBeLessThanOrEqual(given.length);
-      for (let row = 0; row < table.count; row++) {
-        expect(table.offset(row) + table.length(row)).toBeLessThanOrEqual(given.length);
-        expect(table.parent(row)).toBeLessThan(row);
-      }
-    });
-    fc.assert(law, { numRuns: 5_000 * factor });
-  },
-);
+test("any bytes can be read, and every entry is within the file", { timeout: patience(30) }, () => {
+  const fragments = fc.constantFrom(
+    '{"type":"',
+    '"id":"00000001"',
+    "}",
+    "{",
+    "\n",
+    '","crc":"00000000"}',
+    "\0",
+    "\uFEFF",
+    ",",
+    "[",
+    '\\"',
+  );
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc
+      .array(fc.oneof(fragments, fc.string({ unit: "binary", maxLength: 4 })), { maxLength: 40 })
+      .map((all) => Buffer.from(all.join(""))),
+    fc.tuple(fc.nat(400), fc.nat(400), fc.uint8Array({ maxLength: 20 })).map(([from, to, middle]) => {
+      const log = createLog(3);
+      return Buffer.concat([log.subarray(0, from), middle, log.subarray(to)]);
+    }),
+  );
+  const law = fc.property(bytes, (input) => {
+    const { table, end } = recover(input);
+    expect(end).toBeLessThanOrEqual(input.length);
+    for (let row = 0; row < table.count; row++) {
+      expect(table.offset(row) + table.length(row)).toBeLessThanOrEqual(input.length);
+      expect(table.parent(row)).toBeLessThan(row);
+    }
+  });
+  fc.assert(law, { numRuns: 5_000 * factor });
+});

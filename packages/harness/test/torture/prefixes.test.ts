@@ -1,4 +1,4 @@
-/** Law 5: any prefix of a session file opens, and what is complete in it is there. See `kit.ts` for longer runs. */
+/** Any prefix of a session file opens with its complete entries. See `kit.ts` for longer runs. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -22,13 +22,13 @@ import {
   user,
 } from "./kit.ts";
 
-/** As short as an entry can be: there are as many prefixes as bytes, and each is read from its beginning. */
+/** The shortest possible entry, because every prefix is read from its beginning. */
 const shortest = (number: number) => ({
   type: "x",
   id: number.toString(36),
   parentId: number === 1 ? null : (number - 1).toString(36),
 });
-/** As short as one of ours can be. */
+/** The shortest possible entry of ours. */
 const short = (number: number) => ({
   type: "x",
   id: hexId(number),
@@ -37,43 +37,43 @@ const short = (number: number) => ({
 });
 
 /** Where each line ends, without its line feed. */
-const getEnds = (bytes: Buffer) => [...bytes.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at);
+const getEnds = (bytes: Buffer) => [...bytes.entries()].filter(([, byte]) => byte === 0x0a).map(([index]) => index);
 
 for (const [name, count, make, encode] of [
   ["without checksums", 500, shortest, plainLine],
   ["with checksums", Math.min(1_000, times(200)), short, encodeLine],
 ] as const) {
   test(
-    `every byte prefix of ${count} entries ${name} gives all that is complete, and names the torn rest`,
+    `every byte prefix of ${count} entries ${name} gives all complete entries, and reports the torn rest`,
     { timeout: patience(90) },
     () => {
-      const entries = Array.from({ length: count }, (_unused, at) => make(at + 1));
+      const entries = Array.from({ length: count }, (_unused, index) => make(index + 1));
       const bytes = Buffer.concat([header("x"), ...entries].map(encode));
       const [headerEnd = 0, ...ends] = getEnds(bytes);
       let complete = 0;
       for (let length = 0; length <= bytes.length; length++) {
         if (ends[complete] === length) complete++;
         const prefix = bytes.subarray(0, length);
-        const found = recover(prefix);
-        const { table, problems, end } = found;
+        const recovered = recover(prefix);
+        const { table, problems, end } = recovered;
         const lastEnd = complete > 0 ? ends[complete - 1]! : length >= headerEnd ? headerEnd : -1;
-        // A line feed that is missing is no loss.
+        // A missing line feed is not a loss.
         const isTorn = length > lastEnd + 1;
         const expected = [complete, Number(isTorn), length >= headerEnd, isTorn ? lastEnd + 1 : length];
-        const got = [table.count, problems.length, found.header !== undefined, end];
-        if (got.join() !== expected.join()) expect.fail(`${length} bytes: ${got.join()} for ${expected.join()}`);
+        const actual = [table.count, problems.length, recovered.header !== undefined, end];
+        if (actual.join() !== expected.join()) expect.fail(`${length} bytes: ${actual.join()} for ${expected.join()}`);
         const [torn] = problems;
         const line = complete + (lastEnd < 0 ? 1 : 2);
         if (torn && (torn.kind !== "torn" || torn.offset !== end || torn.line !== line))
           expect.fail(`${length} bytes: ${JSON.stringify(torn)}`);
-        if (length % 97 === 0) expect(idsIn(prefix, found)).toEqual(entries.slice(0, complete).map(({ id }) => id));
+        if (length % 97 === 0) expect(idsIn(prefix, recovered)).toEqual(entries.slice(0, complete).map(({ id }) => id));
       }
-      console.log(`${bytes.length + 1} prefixes of ${count} entries ${name}: all that is complete was found`);
+      console.log(`${bytes.length + 1} prefixes of ${count} entries ${name}: all complete entries were found`);
     },
   );
 }
 
-test("a log that comes in chunks of any size gives what it gives in one", () => {
+test("a log in chunks of any size gives the same as in one chunk", () => {
   const random = randomFrom();
   const whole = Buffer.concat([
     createLog(20),
@@ -84,19 +84,19 @@ test("a log that comes in chunks of any size gives what it gives in one", () => 
   const expected = recover(whole);
   for (let run = 0; run < times(200); run++) {
     const recovery = new Recovery();
-    for (let at = 0; at < whole.length;) {
+    for (let index = 0; index < whole.length;) {
       const size = 1 + below(random, run % 2 === 0 ? 7 : 400);
-      recovery.push(whole.subarray(at, at + size));
-      at += size;
+      recovery.push(whole.subarray(index, index + size));
+      index += size;
     }
-    const found = recovery.end();
-    expect(found.table.encode().equals(expected.table.encode())).toBe(true);
-    expect({ ...found, table: 0 }).toEqual({ ...expected, table: 0 });
+    const recovered = recovery.end();
+    expect(recovered.table.encode().equals(expected.table.encode())).toBe(true);
+    expect({ ...recovered, table: 0 }).toEqual({ ...expected, table: 0 });
   }
 });
 
 test(
-  "a session whose file ends anywhere opens, sets the torn rest aside, and goes on cleanly",
+  "a session whose file ends anywhere opens, sets the torn tail aside, and can be appended to",
   { timeout: patience(60) },
   async () => {
     const bytes = createLog(30);

@@ -1,4 +1,4 @@
-/** A process that opens a session and says what that took. Argument: the file. */
+/** A process that opens a session and prints its time and memory. Argument: the file. */
 import { SessionManager } from "../../src/session/session-manager.ts";
 
 const [path = ""] = process.argv.slice(2);

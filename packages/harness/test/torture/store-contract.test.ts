@@ -27,8 +27,8 @@ describe("a log in a file", () => {
   }
 });
 
-// So that what is tested against it is tested against something like a file system.
-describe("a log on the disk that loses its power", () => {
+// The crash file system must behave like a real one.
+describe("a log in the crash file system", () => {
   const fileSystem = createCrashFileSystem();
   const create = (log: string) => createFileStore({ path: `/new/${log}.jsonl`, fileSystem });
   for (const { name, run } of storeContract("crash file system", create)) test(name, run);

@@ -1,7 +1,7 @@
 /**
- * A process that writes to a session, for tests that kill it. Arguments: the file, how it is kept, and how long it goes
- * on: `forever`, or the number of entries, `turns` at a time. It says on its output what it is about to write and what
- * was acknowledged, without waiting for anybody.
+ * A process that writes to a session, for tests that kill it. Arguments: the file, the durability, and how many entries to
+ * write (`forever`, or a number with about `turns` entries per opening). It prints `begin` before each append and `ack`
+ * after it.
  */
 import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
@@ -9,7 +9,7 @@ import type { Durability } from "../../src/session/append-queue.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 
 const [path = "", durability = "strict", quota = "forever", turn = "1", name = ""] = process.argv.slice(2);
-const say = (text: string) => writeSync(1, `${text}\n`);
+const print = (text: string) => writeSync(1, `${text}\n`);
 const random = (limit: number) => Math.floor(Math.random() * limit);
 
 async function openToWrite(): Promise<SessionManager> {
@@ -23,23 +23,23 @@ async function openToWrite(): Promise<SessionManager> {
 }
 
 const append = async (session: SessionManager, text: string) => {
-  say("begin");
+  print("begin");
   const id = await session.appendMessage({ role: "user", content: text, timestamp: 0 });
-  say(`ack ${id}`);
+  print(`ack ${id}`);
 };
 
 if (quota === "forever") {
   const session = await openToWrite();
-  say("open");
+  print("open");
   for (;;) await append(session, "x".repeat(random(10) === 0 ? random(200_000) : random(400)));
 }
 
 for (let left = Number(quota); left > 0;) {
   const session = await openToWrite();
   const share = Math.min(left, 1 + random(2 * Number(turn) - 1));
-  for (let at = 0; at < share; at++) await append(session, name);
+  for (let index = 0; index < share; index++) await append(session, name);
   left -= share;
   await session.close();
-  // So that somebody else comes in.
+  // Another process can acquire the lease now.
   await wait(1 + random(4));
 }
