@@ -21,7 +21,7 @@ import { encodeLine } from "../../src/session/line.ts";
 import { recover } from "../../src/session/recover.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import {
-  around,
+  interceptCalls,
   below,
   bundle,
   entry,
@@ -276,7 +276,7 @@ describe("two who begin a session with one id, at different times,", () => {
     let isWritten = false;
     // Looking takes its time here, so that something can happen meanwhile.
     const { statNow: _atOnce, ...slow } = nodeFileSystem;
-    const fileSystem = around(slow, async (call, args, go) => {
+    const fileSystem = interceptCalls(slow, async (call, args, go) => {
       if (call === "stat" && args[0] === join(place, "same.jsonl") && !isWritten) {
         isWritten = true;
         const other = await SessionManager.create("/project", place, { id: "same" });
@@ -309,7 +309,7 @@ test("who writes in the same moment as another is not told that all is well", as
   const path = join(quickScratch(), "2026-01-01T00-00-00-000Z_torture.jsonl");
   writeFileSync(path, createLog(3));
   const others = encodeLine(entry(99, 0));
-  const fileSystem = around(nodeFileSystem, async (call, args, go) => {
+  const fileSystem = interceptCalls(nodeFileSystem, async (call, args, go) => {
     if (call === "handle.write" && String(args[0]).includes('"type"')) appendFileSync(path, others);
     return await go();
   });
