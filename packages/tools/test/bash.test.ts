@@ -208,6 +208,18 @@ describe("output", () => {
     expect(Math.max(...sizes)).toBeLessThan(64 * 1024 ** 2 + 100);
   });
 
+  test("what a command said is given back, and does not wait for the collector", async () => {
+    const pieces: Buffer[] = [];
+    const watched: Spawn = async (request) => {
+      const child = await spawn(request);
+      child.stdout.on("data", (piece: Buffer) => pieces.push(piece));
+      return child;
+    };
+    await shell({ spawn: watched }).bash("head -c 8M /dev/zero");
+    expect(pieces.length).toBeGreaterThan(100);
+    expect(pieces.reduce((left, { length }) => left + length, 0)).toBeLessThan(512 * 1024);
+  });
+
   test("noise costs less than 32 MB too", async () => {
     const growth = await getGrowth(scratch(), "head -c 1M /dev/urandom", "head -c 40M /dev/urandom");
     expect(growth).toBeLessThan(32 * 1024 ** 2);

@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { Socket } from "node:net";
 import { Readable, type Writable } from "node:stream";
 import { systemCode } from "../errors.ts";
+import { ownPipe } from "./release.ts";
 
 /** One program with its arguments, and everything it gets to see. */
 export interface SpawnRequest {
@@ -91,8 +92,8 @@ function start(request: SpawnRequest): RunningProcess {
     pid: child.pid,
     stdin: child.stdin,
     // When the process has run out of descriptors, Node makes no pipes at all.
-    stdout: child.stdout ?? Readable.from([]),
-    stderr: child.stderr ?? Readable.from([]),
+    stdout: ownPipe(child.stdout ?? Readable.from([])),
+    stderr: ownPipe(child.stderr ?? Readable.from([])),
     exit,
     signal(name, target = "process") {
       if (child.pid === undefined) return;

@@ -1,63 +1,76 @@
 /**
- * Makes the bytes of a program safe to show: valid UTF-8, no escape sequences, no control characters but tab and line
- * feed, nothing that changes the direction of reading. Streaming: the result does not depend on how the bytes are cut.
+ * Turns the output of a program into text that is safe to show: valid UTF-8, no escape sequences, no control characters
+ * but tab and line feed, nothing that changes the direction of reading. Streaming, and the same however the bytes are
+ * split. From bytes to bytes, because a string for every chunk would cost much memory.
  */
+
+import { canBegin, createDecoder, encode } from "./utf8.ts";
 
 export interface SafeText {
   /** The result is valid until the next call. */
   push(bytes: Uint8Array): Buffer;
-  /** Returns the rest: U+FFFD for a code point that is incomplete. */
+  /** What is left: a code point that never became whole. */
   end(): Buffer;
 }
 
 export function createSafeText(): SafeText {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  const clean = createCleaner();
-  let buffer = Buffer.alloc(0);
-  /** Into the same memory each time: a buffer for each chunk would wait for the garbage collector. */
-  const encode = (text: string): Buffer => {
-    const maxBytes = text.length * 3;
-    if (buffer.length < maxBytes) buffer = Buffer.allocUnsafeSlow(maxBytes);
-    return buffer.subarray(0, buffer.write(text));
+  let state: State = "text";
+  let output = Buffer.alloc(0);
+  let length = 0;
+  const take = (code: number) => {
+    if (state !== "text") {
+      const following = next(state, code);
+      state = following === "again" ? "text" : following;
+      if (following !== "again") return;
+    }
+    if (isPlain(code)) {
+      length = encode(code, output, length);
+      return;
+    }
+    state = getStart(code);
+    if (state === "return") length = encode(lineFeed, output, length);
+    else if (state === "text") length = writeReplacement(code, output, length);
+  };
+  const decoder = createDecoder(take);
+  /** The fast path for nearly everything: bytes that begin no sequence. Returns where they end. */
+  const copyPlain = (bytes: Uint8Array, from: number) => {
+    const into = output;
+    let to = length;
+    let index = from;
+    for (; index < bytes.length; index++) {
+      const byte = bytes[index]!;
+      const kind = kinds[byte];
+      if (kind === plain) into[to++] = byte;
+      else if (kind === pictured) to = writeReplacement(byte, into, to);
+      else if (kind === stray) to = encode(0xfffd, into, to);
+      else break;
+    }
+    length = to;
+    return index;
   };
   return {
-    push: (bytes) => encode(clean(decoder.decode(bytes, { stream: true }))),
-    end: () => encode(clean(decoder.decode())),
-  };
-}
-
-/** Characters that begin a sequence: a carriage return with its line feed, or an escape sequence. */
-// oxlint-disable-next-line no-control-regex -- control characters are what it is about
-const sequenceStart = /[\r\x1b\x90\x98\x9b\x9d-\x9f]/g;
-
-/** Runs of one other character that is not shown as it is. The decoder gives no half of a pair: pairs match as a whole. */
-const hidden =
-  // oxlint-disable-next-line no-control-regex -- control characters are what it is about
-  /([\0-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x8f\x91-\x97\x99\x9a\x9c\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\udb40[\udc00-\udc7f])\1*/g;
-
-function createCleaner(): (text: string) => string {
-  let state: State = "text";
-  return (text) => {
-    let cleaned = "";
-    for (let index = 0; index < text.length;) {
-      if (state === "text") {
-        sequenceStart.lastIndex = index;
-        const end = sequenceStart.exec(text)?.index ?? text.length;
-        cleaned += text.slice(index, end).replaceAll(hidden, replaceRun);
-        if (end === text.length) break;
-        state = getStart(text.charCodeAt(end));
-        if (state === "return") cleaned += "\n";
-        index = end + 1;
-      } else {
-        const following = next(state, text.charCodeAt(index));
-        // A character that is not part of the sequence is looked at once more, as text.
-        state = following === "again" ? "text" : following;
-        if (following !== "again") index++;
+    push(bytes) {
+      const needed = bytes.length * maxGrowth + reserveBytes;
+      if (output.length < needed) output = Buffer.allocUnsafeSlow(needed);
+      length = 0;
+      for (let index = 0; index < bytes.length; index++) {
+        if (state === "text" && decoder.isBetween) index = copyPlain(bytes, index);
+        if (index < bytes.length) decoder.push(bytes[index]!);
       }
-    }
-    return cleaned;
+      return output.subarray(0, length);
+    },
+    end() {
+      output = Buffer.allocUnsafeSlow(reserveBytes);
+      length = 0;
+      decoder.end();
+      return output.subarray(0, length);
+    },
   };
 }
+
+/** Two bytes can become `<U+061C>`, which has eight; the rest of an earlier chunk needs a little more. */
+const maxGrowth = 4;
+const reserveBytes = 16;
 
 type State =
   | "text"
@@ -71,7 +84,7 @@ type State =
   | "string"
   | "string-escape";
 
-/** The state after a character of a sequence; `again` when the character is not part of it. */
+/** The next state inside a sequence; `again` when the character is not part of it and has to be handled as text. */
 function next(state: Exclude<State, "text">, code: number): State | "again" {
   switch (state) {
     case "return":
@@ -101,11 +114,12 @@ function afterEscape(code: number): State | "again" {
   return code >= 0x30 && code <= 0x7e ? "text" : "again";
 }
 
-/** The state that a character of `sequenceStart` leads to. */
+/** The state that a character begins that is not plain; `text` when it begins no sequence. */
 function getStart(code: number): State {
   if (code === 0x0d) return "return";
   if (code === 0x1b) return "escape";
-  return code === 0x9b ? "csi" : "string";
+  if (code === 0x9b) return "csi";
+  return isStringStart(code) ? "string" : "text";
 }
 
 const lineFeed = 0x0a;
@@ -114,16 +128,37 @@ const lineFeed = 0x0a;
 const isStringStart = (code: number) =>
   code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f;
 
-const replaceRun = (run: string, character: string): string =>
-  getStandIn(character).repeat(run.length / character.length);
+function isPlain(code: number): boolean {
+  if (code < 0x7f) return code >= 0x20 || code === lineFeed || code === 0x09;
+  if (code < 0xa0) return false;
+  return !changesDirection(code) && !isTag(code);
+}
 
-/** What is shown instead of a hidden character. */
-function getStandIn(character: string): string {
-  const code = character.codePointAt(0)!;
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  if (code === 0x7f) return "\u2421";
-  if (code < 0xa0) return "\ufffd";
-  // Tags are invisible text.
-  if (code > 0xffff) return "";
-  return `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+/** Characters that change the direction of reading. */
+const changesDirection = (code: number) =>
+  code === 0x061c ||
+  code === 0x200e ||
+  code === 0x200f ||
+  (code >= 0x202a && code <= 0x202e) ||
+  (code >= 0x2066 && code <= 0x2069);
+
+/** Invisible text. */
+const isTag = (code: number) => code >= 0xe0000 && code <= 0xe007f;
+
+/** What a single byte tells. */
+const [unknown, plain, pictured, stray] = [0, 1, 2, 3];
+const kinds = Uint8Array.from({ length: 256 }, (_unused, byte) => {
+  if (byte >= 0x80) return canBegin(byte) ? unknown : stray;
+  return isPlain(byte) ? plain : getStart(byte) === "text" ? pictured : unknown;
+});
+
+/** Writes the replacement of a character that must not be shown, and returns where the next one goes. */
+function writeReplacement(code: number, into: Uint8Array, index: number): number {
+  if (code < 0x20) return encode(0x2400 + code, into, index);
+  if (code === 0x7f) return encode(0x2421, into, index);
+  if (code < 0xa0) return encode(0xfffd, into, index);
+  if (isTag(code)) return index;
+  for (const character of `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`)
+    into[index++] = character.charCodeAt(0);
+  return index;
 }
