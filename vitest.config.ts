@@ -22,8 +22,8 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     // Generous, because a busy machine is no failure. A condition that never comes is reported with its reason first.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 45_000, interval: 10 } },
     projects: [
       {

@@ -64,7 +64,9 @@ describe.each(containments)("with %s", (_containment, namespace) => {
   test.skipIf(!existsSync("/proc/self/autogroup"))(
     "a command has a lower priority when processors are short",
     async () => {
-      expect((await limited({}).bash("cat /proc/self/autogroup")).text).toMatch(/ nice 5$/);
+      // The kernel takes only ten of these requests in a second from all ordinary users together.
+      const { bash } = limited({});
+      await expect.poll(async () => (await bash("cat /proc/self/autogroup")).text).toMatch(/ nice 5$/);
     },
   );
 
