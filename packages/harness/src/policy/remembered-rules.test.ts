@@ -5,7 +5,7 @@ import { createSequentialIds } from "../testing/ids.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { createRememberedRules, formatRule } from "./remembered-rules.ts";
 
-function open(cwd = "/work/a") {
+function open(cwd = "/projects/a") {
   const agentDir = mkdtempSync(join(tmpdir(), "tau-rules-"));
   onTestFinished(() => rmSync(agentDir, { recursive: true, force: true }));
   const create = (directory: string) => createRememberedRules({ agentDir, cwd: directory, ids: createSequentialIds() });
@@ -19,7 +19,7 @@ test("what was allowed always counts in every project, also for a later process"
   expect(await rules.covers("read", path("/notes/a.txt"))).toBe(false);
   await rules.add("always", "read", path("/notes"));
   expect(await rules.covers("read", path("/notes/a.txt"))).toBe(true);
-  expect(await create("/work/b").covers("read", path("/notes/a.txt"))).toBe(true);
+  expect(await create("/projects/b").covers("read", path("/notes/a.txt"))).toBe(true);
   expect(await rules.covers("write", path("/notes/a.txt"))).toBe(false);
   expect(await rules.covers("read", path("/notes-of-others"))).toBe(false);
 });
@@ -28,7 +28,7 @@ test("what was allowed for a project counts there alone", async () => {
   const { rules, create } = open();
   await rules.add("project", "write", path("/notes/a.txt"));
   expect(await rules.covers("write", path("/notes/a.txt"))).toBe(true);
-  expect(await create("/work/b").covers("write", path("/notes/a.txt"))).toBe(false);
+  expect(await create("/projects/b").covers("write", path("/notes/a.txt"))).toBe(false);
 });
 
 test("several rules are kept, in a file that only its owner may read", async () => {

@@ -63,10 +63,10 @@ export const describeFile = (path: string, header: SessionHeader | undefined): S
   ...(header?.parentSession !== undefined && { parentSessionPath: header.parentSession }),
   parentId: header?.parentId ?? null,
   branchPoint: header?.branchPoint ?? null,
-  created: Date.parse(header?.timestamp ?? "") || 0,
-  modified: 0,
   messageCount: 0,
   firstMessage: "",
+  created: Date.parse(header?.timestamp ?? "") || 0,
+  modified: 0,
 });
 
 function formatFirstMessage(entry: SessionEntry | undefined): string {
