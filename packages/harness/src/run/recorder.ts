@@ -6,7 +6,7 @@ import { type RunEnd, toTermination } from "@tau/protocol";
 import { modelName } from "../request/prefix.ts";
 import { appendEvent } from "./record.ts";
 import type { RunHost } from "./run-host.ts";
-import { endTurn, noTranslation, type Translated, translate } from "./translate.ts";
+import { endTurn, noTranslation, type Translated, translate, type TranslationContext } from "./translate.ts";
 
 type RecorderHost = Pick<
   RunHost,
@@ -16,6 +16,7 @@ type RecorderHost = Pick<
 export class Recorder {
   readonly #host: RecorderHost;
   readonly #startedMs: number;
+  readonly #translationContext: TranslationContext;
   readonly #messages: AgentMessage[] = [];
   #translation = noTranslation;
   #totalTokens = 0;
@@ -24,7 +25,14 @@ export class Recorder {
 
   constructor(host: RecorderHost) {
     this.#host = host;
-    this.#startedMs = host.clock.monotonic();
+    const { clock, ids, transcript } = host;
+    this.#startedMs = clock.monotonic();
+    this.#translationContext = {
+      newId: ids,
+      now: () => clock.monotonic(),
+      inputTokens: () => transcript.tokens,
+      messageCount: () => transcript.messages.length,
+    };
   }
 
   /** Everything that was said in the run, prompts included. */
@@ -114,7 +122,7 @@ export class Recorder {
   }
 
   #take(event: AgentEvent, observe: (event: AgentEvent) => void): void {
-    const { publisher, transcript, clock, ids } = this.#host;
+    const { publisher, transcript } = this.#host;
     // The engine's runs are attempts of this one, which has its own beginning and end.
     if (event.type === "agent_start" || event.type === "agent_end") return;
     if (event.type === "message_end") {
@@ -124,13 +132,7 @@ export class Recorder {
     }
     observe(event);
     publisher.engine(event);
-    const context = {
-      newId: ids,
-      now: clock.monotonic(),
-      inputTokens: event.type === "message_start" ? transcript.tokens : 0,
-      messageCount: transcript.messages.length,
-    };
-    this.#publish(translate(this.#translation, event, context));
+    this.#publish(translate(this.#translation, event, this.#translationContext));
   }
 
   #publish([next, events]: Translated): void {

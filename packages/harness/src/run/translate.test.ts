@@ -31,7 +31,7 @@ const toolResult: AgentMessage = {
 };
 
 const usage = { ...emptyUsage(), input: 10, output: 5, cacheRead: 3, cacheWrite: 2, totalTokens: 20 };
-const context = { newId: () => "id-1", now: 1_500, inputTokens: 99, messageCount: 4 };
+const context = { newId: () => "id-1", now: () => 1_500, inputTokens: () => 99, messageCount: () => 4 };
 
 /** In the second turn, in the middle of an answer with a running call. */
 const busy: Translation = {
