@@ -10,10 +10,8 @@ export type FieldProblem = { readonly path: Path } & (
       readonly kind: "wrong_value";
       /** Undefined if it is missing. */
       readonly value: unknown;
-      /** Completes "It has to be …". */
-      readonly expected: string;
-      /** The strings it can be, for a hint. Default: none. */
-      readonly choices?: readonly string[];
+      /** Completes "It has to be …", or all strings that it can be. */
+      readonly expected: string | readonly string[];
     }
   /** `names` are those that exist. */
   | { readonly kind: "unknown_field"; readonly names: readonly string[] }

@@ -11,21 +11,20 @@ import type {
   Path,
   ReadContext,
 } from "./field.ts";
-import { quoteEach } from "./problem.ts";
 
 interface Scalar<T> {
-  expected: string;
+  /** A description, or all values that are accepted. */
+  expected: string | readonly string[];
   type: string;
   schema: JsonSchema;
-  choices?: readonly string[];
   accepts: (value: unknown) => value is T;
 }
 
 /** A value without parts, which is accepted as it is. */
-export function scalar<T>({ expected, type, schema, choices = [], accepts }: Scalar<T>): Field<T> {
+export function scalar<T>({ expected, type, schema, accepts }: Scalar<T>): Field<T> {
   const read = (value: unknown, { path, report }: ReadContext): T | undefined => {
     if (accepts(value)) return value;
-    report({ kind: "wrong_value", path, value, expected, choices });
+    report({ kind: "wrong_value", path, value, expected });
     return undefined;
   };
   return { type, schema, read };
@@ -91,10 +90,9 @@ export const decimal = ({ min, unit }: NumberOptions): Field<number> =>
 
 export const oneOf = <const T extends string>(...choices: readonly T[]): Field<T> =>
   scalar({
-    expected: quoteEach(choices),
+    expected: choices,
     type: choices.map((choice) => JSON.stringify(choice)).join(" | "),
     schema: { enum: choices },
-    choices,
     accepts: (value): value is T => choices.some((choice) => choice === value),
   });
 

@@ -17,9 +17,10 @@ export function formatFieldProblem(problem: FieldProblem, words: ProblemWords = 
   const name = problem.path.length === 0 ? whole : quotePath(problem.path);
   switch (problem.kind) {
     case "wrong_value": {
-      const { value, expected, choices = [] } = problem;
-      const hint = typeof value === "string" ? didYouMean(value, choices) : "";
-      return `${name} has to be ${expected}, ${describeOther(value, showValues)}.${hint}`;
+      const { value, expected } = problem;
+      const needed = typeof expected === "string" ? expected : quoteEach(expected);
+      const hint = typeof value === "string" && typeof expected !== "string" ? didYouMean(value, expected) : "";
+      return `${name} has to be ${needed}, ${describeOther(value, showValues)}.${hint}`;
     }
     case "unknown_field":
       return `There is no ${field} ${name}.${didYouMean(String(problem.path.at(-1)), problem.names)}`;
@@ -41,7 +42,7 @@ export const formatPath = (path: Path): string =>
 const quotePath = (path: Path): string => `"${formatPath(path)}"`;
 
 /** `"a", "b", or "c"`. */
-export const quoteEach = (choices: readonly string[]): string =>
+const quoteEach = (choices: readonly string[]): string =>
   new Intl.ListFormat("en", { type: "disjunction" }).format(choices.map((choice) => JSON.stringify(choice)));
 
 const maxShownLength = 40;
