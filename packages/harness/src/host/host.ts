@@ -3,7 +3,7 @@
  * creates, forks and closes sessions, executes commands on them and numbers their events. Which session a client shows is
  * the client's affair: the host has no current one.
  */
-import { type Command, type CommandData, type CommandName, isCommandName } from "@tau/protocol";
+import { type Command, type CommandData, type CommandName, commandNames, isCommandName } from "@tau/protocol";
 import { type Ids, systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import type { AgentSession } from "../agent-session/agent-session.ts";
@@ -14,7 +14,6 @@ import { HarnessError } from "../errors.ts";
 import { parseFields } from "../fields/parse.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CommandContext, CommandHost, CommandOptions } from "./commands/command.ts";
-import { commandTable } from "./commands/index.ts";
 import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
 
 export interface HostOptions {
@@ -89,8 +88,10 @@ export class Host implements CommandHost {
     options: CommandOptions = {},
   ): Promise<CommandData<Name>> {
     const { type: name, ...params } = command as { type: string };
-    const definition = isCommandName(name) ? commandTable[name] : undefined;
-    if (!definition) throw new HarnessError("unknown_command", formatUnknown(name));
+    if (!isCommandName(name)) throw new HarnessError("unknown_command", formatUnknown(name));
+    // A surface that only prompts, as print mode does, starts faster without the commands.
+    const { commandTable } = await import("./commands/index.ts");
+    const definition = commandTable[name];
     const parsed = parseFields(definition.fields, params);
     if (parsed.kind === "wrong") throw new HarnessError("invalid_parameters", parsed.message);
     const hosted = this.get(sessionId);
@@ -146,5 +147,5 @@ export const createHost = (options: HostOptions): Host => new Host(options);
 
 function formatUnknown(name: string): string {
   if (name.length > 80) return "There is no command with such a long name.";
-  return `There is no command ${JSON.stringify(name)}.${didYouMean(name, Object.keys(commandTable))}`;
+  return `There is no command ${JSON.stringify(name)}.${didYouMean(name, commandNames)}`;
 }
