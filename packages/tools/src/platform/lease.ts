@@ -155,11 +155,11 @@ async function useClaim(fs: FileSystem, path: string, claim: Claimed, mine: Leas
   return true;
 }
 
+/** Nothing is synced: no holder outlives a crash of the machine, and a damaged file counts as one without a holder. */
 async function writeNew(fs: FileSystem, path: string, holder: LeaseHolder): Promise<void> {
   const handle = await fs.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
     await handle.write(new TextEncoder().encode(JSON.stringify(holder)));
-    await handle.sync();
   } finally {
     await handle.close();
   }
