@@ -137,3 +137,6 @@ export interface QueuedMessage {
   id: string;
   content: string | (TextContent | ImageContent)[];
 }
+
+/** A piece of the answer that is arriving. */
+export type Delta = Extract<SessionEvent, { delta: string }>;

@@ -50,6 +50,7 @@ export {
 } from "./entry.ts";
 export { type EventEnvelope, type EventPosition, unwrapEvent, type WireEventName, wrapEvent } from "./envelope.ts";
 export type {
+  Delta,
   CompactionReason,
   CompactionResult,
   LifecycleEvent,
@@ -75,6 +76,7 @@ export {
   type TerminationReason,
   toTermination,
 } from "./run-end.ts";
+export { isDelta, mergeDeltas } from "./deltas.ts";
 export {
   addOlderEntries,
   emptyView,

@@ -5,7 +5,7 @@
  */
 import type { Approval } from "./approval.ts";
 import { getLeafAfter, type SessionEntry } from "./entry.ts";
-import type { CompactionReason, QueuedMessage, SessionEvent, UpdateType } from "./event.ts";
+import type { CompactionReason, Delta, QueuedMessage, SessionEvent, UpdateType } from "./event.ts";
 import type { TerminationReason } from "./run-end.ts";
 
 export interface View {
@@ -67,8 +67,6 @@ export interface LiveTool {
   readonly updates: readonly { readonly type: UpdateType; readonly content: string }[];
   readonly progressPercent: number | undefined;
 }
-
-type Delta = Extract<SessionEvent, { type: "text_delta" | "thinking_delta" | "toolcall_delta" }>;
 
 /** How many updates of a running call are kept; its result will hold what matters. */
 const maxUpdates = 200;
@@ -153,7 +151,7 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
     case "text_delta":
     case "thinking_delta":
     case "toolcall_delta":
-      return live.message?.id === event.messageId ? withMessage(live, withDelta(live.message, event)) : live;
+      return live.message?.id === event.messageId ? { ...live, message: withDelta(live.message, event) } : live;
     case "message_end":
       return live.message?.id === event.messageId ? { ...live, message: undefined } : live;
     case "tool_execution_start":
@@ -212,12 +210,7 @@ function reduceLive(live: LiveView, event: Exclude<SessionEvent, { type: "entry_
   }
 }
 
-/** This and `withDelta` list all fields: an answer has thousands of deltas, and Node 20 takes thirty times as long to spread. */
-function withMessage(live: LiveView, message: LiveMessage): LiveView {
-  const { run, tools, steering, followUps, approvals, denials, retry, compaction, notices, ended, error } = live;
-  return { run, message, tools, steering, followUps, approvals, denials, retry, compaction, notices, ended, error };
-}
-
+/** Lists all fields, because an answer has thousands of deltas, and Node 20 takes twenty times as long to spread. */
 function withDelta(message: LiveMessage, event: Delta): LiveMessage {
   const { id, model, text, thinking, calls } = message;
   switch (event.type) {

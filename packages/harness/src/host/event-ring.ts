@@ -1,11 +1,5 @@
 /** The last events of a session, so that a client that was away gets exactly what it missed. Bounded in number and size. */
-import type { EventPosition, SessionEvent } from "@tau/protocol";
-
-export interface NumberedEvent {
-  kind: "event";
-  event: SessionEvent;
-  position: EventPosition;
-}
+import { isDelta, type SessionEvent } from "@tau/protocol";
 
 export interface RingLimits {
   maxEvents: number;
@@ -17,7 +11,7 @@ export const defaultRingLimits: RingLimits = { maxEvents: 1_024, maxCharacters: 
 
 export class EventRing {
   readonly #limits: RingLimits;
-  #events: NumberedEvent[] = [];
+  #events: SessionEvent[] = [];
   #sizes: number[] = [];
   /** Events before this index were dropped; the lists are cut when half of them is dropped. */
   #start = 0;
@@ -27,9 +21,9 @@ export class EventRing {
     this.#limits = limits;
   }
 
-  push(event: NumberedEvent): void {
+  push(event: SessionEvent): void {
     // Most events are deltas, and come thousands at a time.
-    const size = "delta" in event.event ? event.event.delta.length : countCharacters(event.event);
+    const size = isDelta(event) ? event.delta.length : countCharacters(event);
     this.#events.push(event);
     this.#sizes.push(size);
     this.#characters += size;
@@ -45,7 +39,7 @@ export class EventRing {
   }
 
   /** The events after `seq`, or undefined when some of them were dropped. `lastSeq` is that of the last event there was. */
-  after(seq: number, lastSeq: number): NumberedEvent[] | undefined {
+  after(seq: number, lastSeq: number): SessionEvent[] | undefined {
     const count = lastSeq - seq;
     if (count > this.#events.length - this.#start) return undefined;
     return this.#events.slice(this.#events.length - count);

@@ -1,12 +1,22 @@
 /** One session in a host: its events are numbered, reduced to a view, and replayed to clients that were away. */
 import { type ImageContent } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import { emptyView, type EventPosition, reduce, type SessionEvent, type View, windowSize } from "@tau/protocol";
+import {
+  type Delta,
+  emptyView,
+  type EventPosition,
+  isDelta,
+  mergeDeltas,
+  reduce,
+  type SessionEvent,
+  type View,
+  windowSize,
+} from "@tau/protocol";
 import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";
 import type { AgentSession, SubmitOptions } from "../agent-session/agent-session.ts";
 import { HarnessError } from "../errors.ts";
-import { EventRing, type NumberedEvent, type RingLimits } from "./event-ring.ts";
+import { EventRing, type RingLimits } from "./event-ring.ts";
 
 /** The last event that a client has seen. */
 export interface Cursor {
@@ -15,9 +25,13 @@ export interface Cursor {
 }
 
 /** What a subscriber gets: first a snapshot, unless the events it missed are still there; then every event. */
-export type HostEvent = { kind: "snapshot"; view: View; position: EventPosition } | NumberedEvent;
+export type HostEvent =
+  | { kind: "snapshot"; view: View; position: EventPosition }
+  | { kind: "event"; event: SessionEvent; position: EventPosition };
 
 export type HostListener = (event: HostEvent) => void;
+
+const maxDeltas = 256;
 
 export class HostedSession {
   readonly session: AgentSession;
@@ -27,6 +41,8 @@ export class HostedSession {
   readonly #stopListening: () => void;
   #listeners: readonly HostListener[] = [];
   #view: View;
+  /** What the view does not have yet: it is read rarely, and an answer has thousands of deltas. */
+  #deltas: Delta[] = [];
   #seq = 0;
   /** Settles when everything that was submitted so far was accepted or refused. */
   #lastSubmission: Promise<unknown> = Promise.resolve();
@@ -41,6 +57,7 @@ export class HostedSession {
   }
 
   get view(): View {
+    this.#reduceDeltas();
     return this.#view;
   }
 
@@ -59,12 +76,18 @@ export class HostedSession {
   }
 
   #catchUp(from: Cursor | undefined): HostEvent[] {
-    const snapshot: HostEvent = { kind: "snapshot", view: this.#view, position: this.position };
+    const snapshot: HostEvent = { kind: "snapshot", view: this.view, position: this.position };
     if (from?.epoch !== this.epoch) return [snapshot];
     if (from.seq > this.#seq) {
       throw new HarnessError("invalid_input", `The event ${from.seq} does not exist: the last one is ${this.#seq}.`);
     }
-    return this.#ring.after(from.seq, this.#seq) ?? [snapshot];
+    const missed = this.#ring.after(from.seq, this.#seq);
+    if (!missed) return [snapshot];
+    let stateVersion = this.position.stateVersion - missed.filter(({ type }) => type === "entry_appended").length;
+    return missed.map((event, index): HostEvent => {
+      if (event.type === "entry_appended") stateVersion++;
+      return { kind: "event", event, position: { epoch: this.epoch, seq: from.seq + index + 1, stateVersion } };
+    });
   }
 
   /** Submits messages in the order of the calls. Resolves when the message is in the log; throws when it could not be written. */
@@ -107,12 +130,18 @@ export class HostedSession {
     return await result;
   }
 
+  #reduceDeltas(): void {
+    this.#view = mergeDeltas(this.#deltas).reduce(reduce, this.#view);
+    this.#deltas = [];
+  }
+
   #take(event: SessionEvent): void {
-    this.#view = reduce(this.#view, event);
+    if (!isDelta(event)) this.#view = reduce(this.view, event);
+    else if (this.#deltas.push(event) === maxDeltas) this.#reduceDeltas();
     this.#seq++;
-    const numbered: NumberedEvent = { kind: "event", event, position: this.position };
-    this.#ring.push(numbered);
-    for (const listener of this.#listeners) this.#tell(listener, numbered);
+    this.#ring.push(event);
+    const item: HostEvent = { kind: "event", event, position: this.position };
+    for (const listener of this.#listeners) this.#tell(listener, item);
   }
 
   /** A listener that throws does not keep the others from hearing. */
