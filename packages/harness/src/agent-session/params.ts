@@ -68,7 +68,10 @@ export interface AgentSessionParams {
   projectTrusted?: boolean;
   /** Follow changes of settings and models while the session is open. Default true. */
   watch?: boolean;
-  /** Asks a model instead of `streamSimple`. Keys are then its own business. */
+  /**
+   * Asks a model instead of `streamSimple`. Keys are then its own business. Its options have the run's limits (no
+   * retries, 120 s without content), the session's id, and the transport and thinking budgets of the settings.
+   */
   streamFn?: StreamFn;
   /** Gets everything that happens but the deltas, without secrets. */
   debugLog?: DebugLog;
