@@ -1,4 +1,5 @@
 /** What the packages of tau share and users do not need. It may change in any version. */
+export { assumedProperties, describeUnlisted, getUnlistedModel } from "../catalog/catalog.ts";
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
 export { getFailure } from "../failure.ts";

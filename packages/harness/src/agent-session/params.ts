@@ -25,6 +25,8 @@ export interface AgentSessionParams {
   modelRegistry?: ModelRegistry;
   /** A model, or what stands for one: `provider/id:thinking`, or any part of it. Default: the session's, else the settings'. */
   model?: Model | string;
+  /** Only models of this provider: `model` is one of them; without `model`, the provider's default. Default: of any. */
+  provider?: string;
   /** `none` is read as `off`. Default: the session's, else the settings'. */
   thinkingLevel?: ThinkingLevel | "none";
   /** Built-in tools by name, or tools. Default: those of a coding agent. */
