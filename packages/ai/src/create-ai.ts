@@ -1,6 +1,6 @@
 /** Binds a model to its key and options. */
-import { getModel, getModels, getProviders } from "./catalog/catalog.ts";
-import { didYouMean, nearestNames } from "./nearest.ts";
+import { describeUnlisted, getModel, getModels, getProviders, getUnlistedModel } from "./catalog/catalog.ts";
+import { didYouMean } from "./nearest.ts";
 import type { Context } from "./context.ts";
 import { getRegisteredProvider } from "./custom-provider.ts";
 import { AiError } from "./errors.ts";
@@ -28,6 +28,8 @@ export interface CreateAIOptions {
 /** One model, bound to its key and configuration. Options of a single request override the bound ones. */
 export interface AI {
   readonly model: Model;
+  /** What is assumed of a model that the catalogue does not have. Absent for any other model. */
+  readonly notice?: string;
   /** Takes the options of the model's API. */
   stream(context: Context, options?: ProviderStreamOptions): AssistantMessageEventStream;
   complete(context: Context, options?: ProviderStreamOptions): Promise<AssistantMessage>;
@@ -37,13 +39,15 @@ export interface AI {
 }
 
 /**
- * Binds a model. Throws an `AiError` with suggestions if the provider is unknown. If a built-in provider's catalogue
- * does not have the model, the settings of the model with the most similar name are used.
+ * Binds a model. Throws an `AiError` with suggestions if the provider is unknown. A model of a built-in provider that the
+ * catalogue does not have is used with assumed properties; `notice` says which.
  */
 export function createAI(options: CreateAIOptions): AI {
   const { model, defaults } = bindModel(findModel(options), options);
+  const notice = describeUnlisted(model);
   return {
     model,
+    ...(notice !== undefined && { notice }),
     stream: (context, requestOptions) => stream(model, context, { ...defaults, ...requestOptions }),
     complete: (context, requestOptions) => complete(model, context, { ...defaults, ...requestOptions }),
     streamSimple: (context, requestOptions) => streamSimple(model, context, { ...defaults, ...requestOptions }),
@@ -76,17 +80,9 @@ function findModel({ provider, model }: CreateAIOptions): Model {
   const match = model === undefined ? getRegisteredProvider(provider)?.defaultModel : getModel(provider, model);
   if (match) return match;
   if (model === undefined) throw new AiError("unknown_model", `${provider} has no default model. Pass \`model\`.`);
+  const unlisted = getUnlistedModel(provider, model);
+  if (unlisted) return unlisted;
   const ids = getModels(provider).map(({ id }) => id);
-  if (ids.length > 0 && !getRegisteredProvider(provider)) return copyNearestModel(provider, model, ids);
   const hint = didYouMean(model, ids) || ` getModels(${JSON.stringify(provider)}) lists what it has.`;
   throw new AiError("unknown_model", `${provider} has no model ${JSON.stringify(model)}.${hint}`);
-}
-
-/**
- * For a model that is newer or older than the catalogue: a copy of the model with the most similar name. If the id is
- * a typo, the provider's error says so.
- */
-function copyNearestModel(provider: string, id: string, ids: readonly string[]): Model {
-  const nearest = getModel(provider, nearestNames(id, ids)[0] ?? ids[0]!)!;
-  return { ...nearest, id, name: id };
 }

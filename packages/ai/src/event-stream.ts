@@ -1,5 +1,6 @@
 import { AiError, getErrorMessage } from "./errors.ts";
 import type { AssistantMessageEvent } from "./event.ts";
+import { classifyThrown } from "./failure.ts";
 import type { AssistantMessage } from "./message.ts";
 import { createAssistantMessage } from "./assistant-message.ts";
 
@@ -161,15 +162,14 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
   /** Ends with an `error` event that carries the content received so far. */
   override fail(error: unknown): void {
     if (this.ended) return;
-    const message = getErrorMessage(error);
     this.push({
       type: "error",
       reason: "error",
       error: {
         ...(this.#partial ?? createAssistantMessage({ api: "unknown", provider: "unknown", id: "unknown" }, 0)),
         stopReason: "error",
-        errorMessage: message,
-        failure: { kind: "unknown", message },
+        errorMessage: getErrorMessage(error),
+        failure: classifyThrown(error),
       },
     });
   }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   classifyError,
+  classifyMessage,
   classifyResponse,
   classifyThrown,
   describeError,
@@ -364,4 +365,20 @@ test("malformed error bodies never throw", () => {
   }
   expect(classifyError({ codes: [], message: "" }).kind).toBe("unknown");
   expect(typeof describeError(JSON.parse(`${"[".repeat(10_000)}${"]".repeat(10_000)}`)).message).toBe("string");
+});
+
+test.each<[string, FailureKind]>([
+  ["Overloaded", "overloaded"],
+  ['529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', "overloaded"],
+  ["Request failed with status code 503", "overloaded"],
+  ["HTTP 429: slow down", "rate_limited"],
+  ["Rate limit reached for the model", "rate_limited"],
+  ["401 Unauthorized", "auth"],
+  ["Incorrect API key provided", "auth"],
+  ['400 {"error":{"code":"context_length_exceeded"}}', "context_overflow"],
+  ["fetch failed", "network"],
+  ["Your credit balance is too low", "billing"],
+  ["The model has 500 parameters too many", "unknown"],
+])("of an error whose text is all that is known, the kind is read from it: %s", (message, kind) => {
+  expect(classifyMessage(message)).toMatchObject({ kind, message });
 });

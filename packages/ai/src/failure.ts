@@ -4,6 +4,7 @@
  */
 import { getErrorMessage } from "./errors.ts";
 import { tryParseJson } from "./json.ts";
+import type { AssistantMessage } from "./message.ts";
 import { isTooDeep } from "./protocols/streaming-json.ts";
 
 interface FailureFacts {
@@ -158,7 +159,36 @@ export function classifyThrown(error: unknown): Failure {
   }
   if (code && networkCodes.has(code))
     return { kind: "network", message: `The connection failed (${code}): ${message}` };
-  return { kind: "unknown", message };
+  return classifyMessage(message);
+}
+
+/** Classifies an error of which only the text is known, such as `529 {"type":"error",…}`, `Overloaded` or `fetch failed`. */
+export function classifyMessage(message: string): Failure {
+  const status = /^(?:error:? )?(?:http |status (?:code )?)?([45]\d\d)\b|\bstatus code ([45]\d\d)\b/i.exec(message);
+  const body = message.indexOf("{");
+  const { codes, retryAfterMs } = parseErrorBody(body < 0 ? message : message.slice(body));
+  const failure = classifyError(
+    { codes, message, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+    status ? Number(status[1] ?? status[2]) : undefined,
+  );
+  const kind = failure.kind === "unknown" && messageKinds.find(([, pattern]) => pattern.test(message))?.[0];
+  return kind ? { ...failure, kind } : failure;
+}
+
+/** Only for texts without a status and without a code that is known. */
+const messageKinds: readonly (readonly [FailureKind, RegExp])[] = [
+  ["auth", /(invalid|incorrect|missing|no|expired) (x-)?api[ -]?key|unauthori[sz]ed|authentication|permission denied/i],
+  ["rate_limited", /rate.?limit|too many requests/i],
+  ["network", /fetch failed|socket hang up|connection (error|reset|closed|refused|failed)|network error|timed out/i],
+];
+
+/** Why an answer with `stopReason` `error` or `aborted` failed. A stream function of a caller may report only a text. */
+export function getFailure({
+  failure,
+  stopReason,
+  errorMessage: message = "The model gave no reason.",
+}: Pick<AssistantMessage, "failure" | "stopReason" | "errorMessage">): Failure {
+  return failure ?? (stopReason === "aborted" ? { kind: "aborted", message } : classifyMessage(message));
 }
 
 const networkCodes = new Set([

@@ -205,6 +205,8 @@ export interface Model<TApi extends Api = Api> {
   /** How long the first token may take; local servers read long prompts slowly. Default: the request's idle timeout. */
   firstTokenTimeoutMs?: number;
   compat?: CompatOf<TApi>;
+  /** The catalogue does not have it: its limits, its price and what it can do are assumed. */
+  isUnlisted?: boolean;
 }
 
 /** Whether two models are the same one: same provider, same id. */

@@ -87,10 +87,15 @@ describe("createAI", () => {
     expect(createAI({ provider: "mine", model: "m" }).model.provider).toBe("mine");
   });
 
-  test("takes a model that the catalogue does not know to be like the one with the nearest name", () => {
-    const { model } = createAI({ provider: "anthropic", model: "claude-sonnet-4-20250514", apiKey: "k" });
+  test("uses a model that the catalogue does not have with assumed limits, and says which", () => {
+    const { model, notice } = createAI({ provider: "anthropic", model: "claude-sonnet-4-20250514", apiKey: "k" });
     expect(model).toMatchObject({ id: "claude-sonnet-4-20250514", api: "anthropic-messages", provider: "anthropic" });
+    expect(model.contextWindow).toBe(128_000);
+    expect(notice).toContain(
+      'The catalogue has no model "anthropic/claude-sonnet-4-20250514"; a context window of 128,000',
+    );
     expect(createAI({ provider: "openai", model: "gpt-99" }).model.api).toBe("openai-responses");
+    expect(createAI({ provider: "openai", model: "gpt-5" })).not.toHaveProperty("notice");
   });
 
   test("takes a custom provider's default model when none is named", () => {

@@ -40,7 +40,7 @@ export const flagGroups: readonly FlagGroup[] = [
     title: "Model",
     flags: [
       { name: "model", value: "MODEL", summary: "For example anthropic/claude-opus-5-5:high, or a unique part of it" },
-      { name: "provider", value: "NAME", summary: "The provider, if MODEL does not name it" },
+      { name: "provider", value: "NAME", summary: "Only models of this provider; without MODEL its default" },
       { name: "thinking", value: "LEVEL", choices: thinkingLevels, summary: thinkingLevels.join(", ") },
       { name: "api-key", value: "KEY", summary: "A key for this run only" },
       { name: "models", value: "PATTERNS", summary: "The models to choose from, separated by commas" },

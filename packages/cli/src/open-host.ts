@@ -42,8 +42,7 @@ export async function openHost(
     ...(options.noContextFiles && { contextFiles: "none" }),
   });
   const sessionManager = await openSession(options, io, settings);
-  const { provider, model: name } = options;
-  const model = provider === undefined || name === undefined ? (name ?? provider) : `${provider}/${name}`;
+  const { provider, model } = options;
   const params: HostOptions["params"] = {
     cwd,
     agentDir,
@@ -51,6 +50,7 @@ export async function openHost(
     resourceLoader,
     watch,
     ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
     ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
     ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
     ...(options.noTools && { tools: [], allowedTools: [] }),

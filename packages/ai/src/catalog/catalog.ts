@@ -11,6 +11,7 @@ import type { Api, Model } from "../model.ts";
 import type { CatalogModel } from "../platform/platform.ts";
 import { providers } from "../providers/index.ts";
 import { assumedLimits, isLocalProvider, createLocalModel, type LocalProvider } from "../providers/local-servers.ts";
+import { didYouMean, nearestNames } from "../nearest.ts";
 import type { CatalogModels } from "./models.generated.ts";
 
 /** A provider whose models are built in. */
@@ -84,6 +85,41 @@ export function registerModels(provider: string, models: readonly ModelDefinitio
 /** Removes the registered models of a provider. Built-in models that they replaced become available again. */
 export function unregisterModels(provider: string): void {
   registered.delete(provider);
+}
+
+/** What is assumed of a model of which only the id is known. */
+export const assumedProperties = {
+  reasoning: false,
+  input: ["text" as const],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 128_000,
+  maxTokens: 16_384,
+};
+
+/**
+ * A model of a built-in provider that the catalogue does not have, such as a newer one. It is sent to the address and in
+ * the API of the model with the most similar name; its other properties are assumed. Undefined for other providers: their
+ * lists are complete.
+ */
+export function getUnlistedModel(provider: string, id: string): Model | undefined {
+  const section = readCatalogue(provider);
+  const ids = [...(section?.entries.keys() ?? [])];
+  const similar = section?.entries.get(nearestNames(id, ids)[0] ?? ids[0] ?? "");
+  if (!section || !similar || id === "" || section.entries.has(id)) return undefined;
+  const { api, baseUrl, headers, compat } = similar;
+  const known = { api, baseUrl, ...(headers && { headers }), ...(compat && { compat }) };
+  const model =
+    section.models.get(id) ?? freeze({ ...assumedProperties, ...known, id, name: id, provider, isUnlisted: true });
+  section.models.set(id, model);
+  return model;
+}
+
+/** What is assumed of a model that the catalogue does not have. Undefined for any other model. */
+export function describeUnlisted({ provider, id, contextWindow, isUnlisted }: Model): string | undefined {
+  if (!isUnlisted) return undefined;
+  const ids = getModels(provider).map((model) => model.id);
+  const assumed = `a context window of ${contextWindow.toLocaleString("en")} tokens, text only, no thinking and no price`;
+  return `The catalogue has no model ${JSON.stringify(`${provider}/${id}`)}; ${assumed} are assumed.${didYouMean(id, ids)}`;
 }
 
 function getBuiltinModel(provider: string, modelId: string): Model | undefined {

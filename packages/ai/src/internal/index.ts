@@ -1,6 +1,8 @@
 /** What the packages of tau share and users do not need. It may change in any version. */
+export { assumedProperties, describeUnlisted, getUnlistedModel } from "../catalog/catalog.ts";
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
+export { getFailure } from "../failure.ts";
 export { isRecord } from "../is-record.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export { thinkingLevels } from "../thinking.ts";

@@ -32,6 +32,7 @@ import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 import { Activity, type PromptOutcome, type Submission } from "./activity.ts";
 import { Approvals, type AskChoice } from "./approvals.ts";
+import { formatUnlisted } from "./choose-model.ts";
 import { Choices, type ModelChoice, type SessionOverrides, type ToolSources } from "./choices.ts";
 import { getContent, type PromptContent } from "./content.ts";
 import { Inbox } from "./inbox.ts";
@@ -410,6 +411,8 @@ export class AgentSession {
   async setModel(model: Model | string): Promise<void> {
     this.#mustBeOpen();
     this.#choices.setModel(model);
+    const notice = this.model && formatUnlisted(this.model);
+    if (notice !== undefined) this.#notices.add("model", notice);
     await this.#choices.remember();
   }
 

@@ -1,6 +1,7 @@
 /** Which model a session begins with. */
 import type { ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Model, parseThinkingLevel } from "@tau/ai";
+import { describeUnlisted } from "@tau/ai/internal";
 import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
@@ -27,7 +28,8 @@ export async function chooseModel(
   const isNew = sessionManager.getEntryCount() === 0;
   const before = isNew ? undefined : await sessionManager.buildContext();
   const asked = parseLevel(params.thinkingLevel);
-  const named = typeof params.model === "string" ? resolveSpec(registry, params.model) : undefined;
+  const spec = params.model ?? (params.provider === undefined || isOf(before?.model, params.provider) ? undefined : "");
+  const named = typeof spec === "string" ? resolveSpec(registry, spec, params.provider) : undefined;
   const used = before?.model ? registry.find(before.model.provider, before.model.modelId) : undefined;
   const usual = () =>
     registry.defaultModel({
@@ -53,7 +55,8 @@ export async function chooseModel(
     thinkingLevel: model ? clampThinkingLevel(model, level) : level,
     noModelReason,
     modelProblem: isChosen && !model ? noModelReason : undefined,
-    modelNotice: lostModel(before?.model, model),
+    modelNotice:
+      [lostModel(before?.model, model), model && formatUnlisted(model)].filter(Boolean).join(" ") || undefined,
   };
 }
 
@@ -78,8 +81,22 @@ function parseLevel(level: AgentSessionParams["thinkingLevel"]): ThinkingLevel |
   throw new HarnessError("invalid_input", `There is no thinking level ${JSON.stringify(level)}.`);
 }
 
-function resolveSpec(registry: ModelRegistry, spec: string): { model: Model; thinkingLevel?: ThinkingLevel } {
-  const found = registry.resolve(spec);
+/** The session goes on with its own model if that is one of the provider that is asked for. */
+const isOf = (used: { provider: string } | null | undefined, provider: string): boolean =>
+  used?.provider.toLowerCase() === provider.trim().toLowerCase();
+
+/** The notice for a model that the catalogue does not have. Undefined for any other model. */
+export function formatUnlisted(model: Model): string | undefined {
+  const description = describeUnlisted(model);
+  return description && `${description} You can describe it in models.json.`;
+}
+
+function resolveSpec(
+  registry: ModelRegistry,
+  spec: string,
+  provider: string | undefined,
+): { model: Model; thinkingLevel?: ThinkingLevel } {
+  const found = registry.resolve(spec, provider);
   if (found.kind === "resolved") return found;
   throw new HarnessError("unknown_model", `${found.message}${problemsIn(registry)}`);
 }

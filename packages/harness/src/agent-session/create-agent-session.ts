@@ -18,7 +18,7 @@ import { createExpandPort } from "../prompt/expand-port.ts";
 import { createResultSaver } from "../request/save-result.ts";
 import { createBudget } from "../budget/budget.ts";
 import { standaloneSessions } from "./live-sessions.ts";
-import { createRequests } from "../request/request.ts";
+import { createRequests, withRunOptions } from "../request/request.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 
@@ -77,17 +77,17 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         files: files.mentions,
         offersSkills: () => settings.get().enableSkillCommands,
       }),
-      request:
+      request: withRunOptions(
         params.streamFn ??
-        createRequests({
-          auth,
-          registry,
-          settings: () => settings.get(),
-          sessionId: sessionManager.id,
-          clock,
-          streamFn: streamSimple,
-          ...(params.debugLog && { onKey: (key) => params.debugLog?.addSecret(key) }),
-        }),
+          createRequests({
+            auth,
+            registry,
+            clock,
+            streamFn: streamSimple,
+            ...(params.debugLog && { onKey: (key) => params.debugLog?.addSecret(key) }),
+          }),
+        { settings: () => settings.get(), sessionId: sessionManager.id, clock },
+      ),
       keep: createResultSaver({ directory: results.get, ids }),
       budget: createBudget(params.budgets ?? {}, {
         clock,

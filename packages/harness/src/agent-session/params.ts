@@ -25,6 +25,8 @@ export interface AgentSessionParams {
   modelRegistry?: ModelRegistry;
   /** A model, or what stands for one: `provider/id:thinking`, or any part of it. Default: the session's, else the settings'. */
   model?: Model | string;
+  /** Only models of this provider: `model` is one of them; without `model`, the provider's default. Default: of any. */
+  provider?: string;
   /** `none` is read as `off`. Default: the session's, else the settings'. */
   thinkingLevel?: ThinkingLevel | "none";
   /** Built-in tools by name, or tools. Default: those of a coding agent. */
@@ -68,7 +70,10 @@ export interface AgentSessionParams {
   projectTrusted?: boolean;
   /** Follow changes of settings and models while the session is open. Default true. */
   watch?: boolean;
-  /** Asks a model instead of `streamSimple`. Keys are then its own business. */
+  /**
+   * Asks a model instead of `streamSimple`. Keys are then its own business. Its options have the run's limits (no
+   * retries, 120 s without content), the session's id, and the transport and thinking budgets of the settings.
+   */
   streamFn?: StreamFn;
   /** Gets everything that happens but the deltas, without secrets. */
   debugLog?: DebugLog;

@@ -10,7 +10,7 @@ import {
   systemClock,
   type Usage,
 } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, getFailure } from "@tau/ai/internal";
 import { addUsage } from "../budget/usage.ts";
 import { plainText } from "./serialise.ts";
 
@@ -57,11 +57,15 @@ function toAnswer(message: AssistantMessage, model: Model): Answer {
   // A custom stream function may count nothing.
   const usage = addUsage(emptyUsage(), message.usage ?? {});
   if (message.stopReason === "aborted") return { kind: "aborted", usage };
-  const reason = message.errorMessage ?? "The model gave no reason.";
-  if (isContextOverflow({ ...message, usage }, model.contextWindow))
-    return { kind: "overflow", failure: message.failure ?? { kind: "context_overflow", message: reason }, usage };
-  if (message.stopReason === "error")
-    return { kind: "failed", failure: message.failure ?? unknownFailure(reason), usage };
+  const isFailed = message.stopReason === "error";
+  if (isContextOverflow({ ...message, usage }, model.contextWindow)) {
+    const tooLong: Failure = {
+      kind: "context_overflow",
+      message: "The conversation is longer than the model's context.",
+    };
+    return { kind: "overflow", failure: isFailed ? getFailure(message) : tooLong, usage };
+  }
+  if (isFailed) return { kind: "failed", failure: getFailure(message), usage };
   const text = plainText(message.content);
   if (text !== "") return { kind: "text", text, usage };
   return { kind: "failed", failure: unknownFailure("The model answered without a summary."), usage };

@@ -15,6 +15,8 @@ export interface BaseModels {
   find(provider: string, id: string): Model | undefined;
   /** The assumed properties of any model id of a local server. Undefined for other providers. */
   assumed(provider: string, id: string): Model | undefined;
+  /** A model that is not listed. Undefined for a provider whose list is complete. */
+  unlisted(provider: string, id: string): Model | undefined;
 }
 
 type DescribeProblem = ModelsFile["describe"];
@@ -46,13 +48,13 @@ export class ConfiguredModels {
     return [...models.values()];
   }
 
-  /** Also a model of a local server that is not listed, unless `isListed`. */
+  /** Also a model that is not listed, of a local server or of the catalogue, unless `isListed`. */
   find(provider: string, id: string, isListed = false): Model | undefined {
     const config = this.#configs.get(provider);
     const entry = config?.models?.find((each) => each.id === id);
     const described = config && entry ? this.#build(provider, entry, config) : undefined;
     if (described?.kind === "built") return described.model;
-    const model = this.#base.find(provider, id) ?? (isListed ? undefined : this.#base.assumed(provider, id));
+    const model = this.#base.find(provider, id) ?? (isListed ? undefined : this.#base.unlisted(provider, id));
     return model && config ? this.#override(model, config) : model;
   }
 

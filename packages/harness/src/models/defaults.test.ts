@@ -26,6 +26,9 @@ describe("the default model", () => {
     [{ defaultProvider: "openai", defaultModel: "o3" }, ["anthropic", "openai"], "openai/o3, settings"],
     [{ defaultProvider: "openai" }, ["anthropic", "openai"], "openai/gpt-6-sol, settings"],
     [{ defaultModel: "ollama/qwen3:8b" }, [], "ollama/qwen3:8b, settings"],
+    [{ defaultModel: "anthropic/claude-opus-9" }, ["anthropic"], "anthropic/claude-opus-9, settings"],
+    [{ defaultProvider: "openai", defaultModel: "gpt-oss-120b" }, ["openai", "groq"], "openai/gpt-oss-120b, settings"],
+    [{ defaultProvider: "minimax" }, ["minimax", "openrouter"], "minimax/MiniMax-M3, settings"],
   ] as const) {
     test(`of ${JSON.stringify(choice)} with keys for ${keys.join(" and ") || "no provider"} is ${expected}`, () => {
       expect(line(choice, ...keys)).toBe(expected);
@@ -37,8 +40,8 @@ describe("the default model", () => {
       because: "provider",
       notice: "There is no key for openai. anthropic/claude-opus-5-5 is used instead.",
     });
-    const unknown = withKeys("anthropic").defaultModel({ defaultModel: "anthropic/claude-opus-9" });
-    expect(unknown).toMatchObject({ notice: expect.stringContaining('There is no model "anthropic/claude-opus-9".') });
+    const unknown = withKeys("anthropic").defaultModel({ defaultModel: "claude-opus-9" });
+    expect(unknown).toMatchObject({ notice: expect.stringContaining('There is no model "claude-opus-9".') });
   });
 
   test("is the first model of an added provider, if there is nothing else", () => {

@@ -1,7 +1,7 @@
 /** The default model of a session. */
 import type { Model } from "@tau/ai";
 import type { Preference } from "./match.ts";
-import { getReference, type ResolvePreference, resolveModel } from "./resolve.ts";
+import { getReference, type ModelResolution } from "./resolve.ts";
 
 /**
  * Providers in order of preference, each with its default model. Companies that make models come before services that
@@ -75,26 +75,20 @@ export type DefaultModel =
     }
   | { kind: "none"; message: string };
 
-/** The model of the settings as a user would type it. Empty if the settings name none. */
-export const formatChoice = ({ defaultModel, defaultProvider }: DefaultChoice): string =>
-  [defaultProvider, defaultModel].filter((part) => part !== undefined && part !== "").join("/");
-
 /**
- * The model of the settings if it can be used; else the default model of the first provider that can be used; else the
+ * `named`, the model of the settings, if it can be used; else the default model of the first provider that can be used; else the
  * first model of any provider that can be used.
  */
 export function chooseDefault(
-  models: readonly Model[],
-  choice: DefaultChoice,
-  preference: ResolvePreference = {},
+  getModels: () => readonly Model[],
+  named: ModelResolution | undefined,
+  preference: Preference = {},
 ): DefaultModel {
   const { hasKey = () => true } = preference;
-  const spec = formatChoice(choice);
-  const named = spec === "" ? undefined : resolveModel(spec, models, preference);
   if (named?.kind === "resolved" && hasKey(named.model.provider))
     return { kind: "resolved", model: named.model, because: "settings" };
   const notice = named && (named.kind === "resolved" ? `There is no key for ${named.model.provider}.` : named.message);
-  const fallback = findUsable(models, preference);
+  const fallback = findUsable(getModels(), preference);
   if (!fallback) return { kind: "none", message: notice ? `${notice} ${howToConnect}` : howToConnect };
   return {
     kind: "resolved",

@@ -14,7 +14,7 @@ import {
   type Model,
   systemClock,
 } from "@tau/ai";
-import { getErrorMessage, Listeners } from "@tau/ai/internal";
+import { didYouMean, getErrorMessage, getUnlistedModel, Listeners } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/auth-options.ts";
 import { HarnessError } from "../errors.ts";
@@ -25,7 +25,6 @@ import {
   type DefaultChoice,
   type DefaultModel,
   defaultModels,
-  formatChoice,
   defaultProviderOrder,
 } from "./defaults.ts";
 import { FileSource } from "./file-source.ts";
@@ -151,13 +150,17 @@ export class ModelRegistry {
       .flatMap((provider) => this.#configured.list(provider));
   }
 
-  /** By its exact provider and id. A local server has every id. */
+  /** By its exact provider and id. A local server and a provider of the catalogue have every id. */
   find(provider: string, id: string): Model | undefined {
     return this.#configured.find(provider, id);
   }
 
-  /** Finds the model that a user typed: see `resolveModel`. */
-  resolve(spec: string): ModelResolution {
+  /**
+   * Finds the model that a user typed: see `resolveModel`. With `provider` it is one of that provider; an empty text is
+   * then the provider's default model.
+   */
+  resolve(spec: string, provider?: string): ModelResolution {
+    if (provider !== undefined) return this.#resolveWithin(provider.trim(), spec.trim());
     const text = spec.trim();
     const exact = this.#findReference(text) ?? this.#findReference(splitThinking(text)?.head ?? "");
     return resolveModel(spec, exact ? [exact] : this.getAll(), this.#preference);
@@ -165,17 +168,17 @@ export class ModelRegistry {
 
   /** The usable models that match a list of patterns. */
   scope(patterns: readonly string[]): ModelScope {
-    return scopeModels(patterns, this.getAvailable(), this.#preference);
+    const unlisted: ResolvePreference["unlisted"] = (provider, id) =>
+      isLocalProvider(provider) ? this.find(provider, id) : undefined;
+    return scopeModels(patterns, this.getAvailable(), { ...this.#preference, unlisted });
   }
 
   /** The model of a new session. */
   defaultModel(choice: DefaultChoice = {}): DefaultModel {
-    // If the settings name a model exactly, the lists of other providers are not needed.
-    const exact = this.#findReference(formatChoice(choice));
-    const named = exact && chooseDefault([exact], choice, this.#preference);
-    return named?.kind === "resolved" && named.because === "settings"
-      ? named
-      : chooseDefault(this.getAll(), choice, this.#preference);
+    const { defaultModel = "", defaultProvider } = choice;
+    const isNamed = defaultModel !== "" || defaultProvider !== undefined;
+    const named = isNamed ? this.resolve(defaultModel, defaultProvider) : undefined;
+    return chooseDefault(() => this.getAll(), named, this.#preference);
   }
 
   /** A provider's key in `models.json`, as written: a literal, `$NAME`, `${NAME}` or `!command`. */
@@ -261,9 +264,26 @@ export class ModelRegistry {
     return {
       hasKey: (provider) => this.#isUsable(provider, this.#options.hasKey),
       providerOrder: this.#options.providerOrder,
-      unlisted: (provider, id) => (isLocalProvider(provider) ? this.find(provider, id) : undefined),
+      unlisted: (provider, id) => this.find(provider, id),
       getDefault: (provider) => defaultModels.get(provider),
     };
+  }
+
+  #resolveWithin(name: string, text: string): ModelResolution {
+    const known = [...new Set([...this.#configured.providers(), ...localProviders])];
+    const provider = known.find((each) => each.toLowerCase() === name.toLowerCase());
+    if (provider === undefined) {
+      const message = `There is no provider ${JSON.stringify(name)}.${didYouMean(name, known)}`;
+      return { kind: "not_found", nearest: [], message };
+    }
+    const own = this.#configured.list(provider);
+    if (text === "" && own.length === 0) {
+      const message = `The models of ${provider} are not known. Name one, as in ${provider}/MODEL.`;
+      return { kind: "not_found", nearest: [], message };
+    }
+    const isRepeated = text.toLowerCase().startsWith(`${provider.toLowerCase()}/`);
+    const id = isRepeated ? text.slice(provider.length + 1) : text;
+    return resolveModel(`${provider}/${id}`, own, this.#preference);
   }
 
   #isUsable(provider: string, hasKey: HasKey): boolean {
@@ -319,5 +339,6 @@ function createBaseModels(local: LocalModels, extra: readonly Model[]): BaseMode
         ? list(provider).find((model) => model.id === id)
         : (extra.find((model) => model.provider === provider && model.id === id) ?? getModel(provider, id)),
     assumed: (provider, id) => (isLocalProvider(provider) ? getModel(provider, id) : undefined),
+    unlisted: (provider, id) => (isLocalProvider(provider) ? getModel(provider, id) : getUnlistedModel(provider, id)),
   };
 }

@@ -1,16 +1,7 @@
 /** Applies `models.json` to the existing models. Pure. */
 import { type Model } from "@tau/ai";
-import { deepFreeze, nearestNames } from "@tau/ai/internal";
+import { assumedProperties, deepFreeze, nearestNames } from "@tau/ai/internal";
 import type { Compat, ModelEntry, ModelOverride, ProviderConfig } from "./schema.ts";
-
-/** The defaults of pi for a model. */
-const defaults = {
-  reasoning: false,
-  input: ["text" as const],
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-  contextWindow: 128_000,
-  maxTokens: 16_384,
-};
 
 /** Whether a value is used as written. Others are resolved for each request, from the environment or by a command. */
 export const isLiteral = (written: string): boolean => !written.startsWith("!") && !written.includes("$");
@@ -51,11 +42,11 @@ export function buildModel(
   const headers = getLiteralHeaders(config.headers, entry.headers);
   const compat: Compat = { ...assumed?.compat, ...config.compat, ...entry.compat };
   const model: Model = {
-    ...defaults,
+    ...assumedProperties,
     ...assumed,
     ...getReplacements(entry),
     ...(entry.thinkingLevelMap && { thinkingLevelMap: entry.thinkingLevelMap }),
-    cost: { ...defaults.cost, ...entry.cost },
+    cost: { ...assumedProperties.cost, ...entry.cost },
     id: entry.id,
     name: entry.name ?? entry.id,
     provider,

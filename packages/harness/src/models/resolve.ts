@@ -5,7 +5,7 @@ import { bestMatches, type Preference } from "./match.ts";
 import { hasDigit, getWords } from "./names.ts";
 
 export interface ResolvePreference extends Preference {
-  /** A model that is not listed, of a provider that has any id. Default: none. */
+  /** A model that is not listed, of a provider whose list may lack some. Default: none. */
   unlisted?: (provider: string, id: string) => Model | undefined;
   /** The id of the default model of a provider, for a text that is only its name. Default: none. */
   getDefault?: (provider: string) => string | undefined;
@@ -91,11 +91,19 @@ function findNearest(text: string, models: readonly Model[], preference: Resolve
   if (own.length > 0 && id === "") return findDefault(own, preference);
   const matches = own.length > 0 ? bestMatches(id, own, {}) : [];
   if (matches.length > 0) return matches;
-  const unlisted = id === "" ? undefined : preference.unlisted?.(provider.toLowerCase(), id);
-  if (unlisted) return [unlisted];
   // Gateways put the maker into the id, and the maker may be a provider too: `openai/gpt-oss-120b`.
-  const gateways = own.length > 0 ? models.filter((model) => model.id.toLowerCase() === text.toLowerCase()) : models;
-  return bestMatches(text, gateways, preference);
+  const gateways = models.filter((model) => model.id.toLowerCase() === text.toLowerCase());
+  if (gateways.length > 0) return bestMatches(text, gateways, preference);
+  const isId = getWords(id).length > 0 && !hasWrongLevel(id, own);
+  const unlisted = isId ? preference.unlisted?.(provider.toLowerCase(), id) : undefined;
+  if (unlisted) return [unlisted];
+  return own.length > 0 ? [] : bestMatches(text, models, preference);
+}
+
+/** Whether only the suffix of a known name is wrong, because it is not a thinking level. */
+function hasWrongLevel(text: string, models: readonly Model[]): boolean {
+  const colon = text.lastIndexOf(":");
+  return colon > 0 && bestMatches(text.slice(0, colon), models, {}).length > 0;
 }
 
 /** The name of a provider means its default model, unless the provider cannot be used and another has a model of that name. */
@@ -112,8 +120,7 @@ const filterByProvider = (name: string, models: readonly Model[]) =>
 
 function findDefault(own: Model[], { getDefault }: ResolvePreference): Model[] {
   const id = getDefault?.(own[0]!.provider);
-  const model = own.find((each) => each.id === id);
-  return model ? [model] : own.length === 1 ? own : [];
+  return [own.find((each) => each.id === id) ?? own[0]!];
 }
 
 /** A longer list is not helpful. */
@@ -160,8 +167,6 @@ function findCorrected(wanted: string, own: readonly Model[], models: readonly M
 /** A hint if only the suffix is wrong, because it is not a thinking level. */
 function describeWrongLevel(text: string, models: readonly Model[]): string {
   const colon = text.lastIndexOf(":");
-  if (colon <= 0 || splitThinking(text)) return "";
-  const head = text.slice(0, colon);
-  if (!findExact(head, models) && bestMatches(head, models, {}).length === 0) return "";
+  if (splitThinking(text) || !(findExact(text.slice(0, colon), models) || hasWrongLevel(text, models))) return "";
   return ` ${JSON.stringify(text.slice(colon + 1))} is not a thinking level. The levels are ${thinkingLevels.join(", ")}.`;
 }

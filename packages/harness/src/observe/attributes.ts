@@ -4,6 +4,7 @@
  */
 import type { AssistantMessage, Failure, Model, Usage } from "@tau/ai";
 import type { TerminationReason } from "@tau/protocol";
+import { getFailure } from "@tau/ai/internal";
 import { getProviderName } from "./provider-names.ts";
 
 export type Attributes = Record<string, string | number | boolean | string[]>;
@@ -89,8 +90,7 @@ export const endAttributes = (reason: TerminationReason, detail: string | undefi
 
 /** The `error.type` of a request. Undefined if it did not fail. */
 export function getAnswerError(answer: AssistantMessage): string | undefined {
-  if (answer.failure) return answer.failure.kind;
-  return answer.stopReason === "error" || answer.stopReason === "aborted" ? answer.stopReason : undefined;
+  return answer.stopReason === "error" || answer.stopReason === "aborted" ? getFailure(answer).kind : undefined;
 }
 
 /** The `error.type` of a run: that of its last request if the run failed because of it. Undefined if it did not fail. */

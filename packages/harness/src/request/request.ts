@@ -1,4 +1,4 @@
-/** Adds the key, the headers and the time limits to each request. Retries belong to the run. */
+/** Adds the key, the headers, the time limits and the settings to each request. Retries belong to the run. */
 import type { StreamFn } from "@tau/agent";
 import { AssistantMessageEventStream, type Clock, emptyUsage, type Failure, findEnvKeys, type Model } from "@tau/ai";
 import type { AuthStorage } from "../auth/auth-storage.ts";
@@ -9,8 +9,6 @@ import type { Settings } from "../settings/schema.ts";
 export interface RequestParts {
   auth: AuthStorage;
   registry: ModelRegistry;
-  settings: () => Settings;
-  sessionId: string;
   clock: Clock;
   streamFn: StreamFn;
   /** Called with each key before it is used, so that it can be removed from logs. */
@@ -20,9 +18,24 @@ export interface RequestParts {
 /** A provider that sends nothing for this long is considered gone. */
 export const idleTimeoutMs = 120_000;
 
+/**
+ * Adds what every request of a session has, whoever sends it. No retries: a run that retries after a stream function
+ * that retries would ask the same question many times.
+ */
+export function withRunOptions(
+  streamFn: StreamFn,
+  { settings, sessionId, clock }: { settings: () => Settings; sessionId: string; clock: Clock },
+): StreamFn {
+  return (model, context, options) => {
+    const { transport, thinkingBudgets } = settings();
+    const defaults = { maxRetries: 0, idleTimeoutMs, sessionId, transport, thinkingBudgets, clock };
+    return streamFn(model, context, { ...defaults, ...options });
+  };
+}
+
 /** Looks up keys and headers for each request, because tokens may expire while tools run. */
 export function createRequests(parts: RequestParts): StreamFn {
-  const { registry, settings, sessionId, clock, streamFn, onKey } = parts;
+  const { registry, clock, streamFn, onKey } = parts;
   return async (model, context, options) => {
     const lookup = await findKey(parts, model, options?.signal);
     if (lookup.kind === "failed") return failedStream(model, lookup.failure, clock.now());
@@ -33,10 +46,7 @@ export function createRequests(parts: RequestParts): StreamFn {
       return failedStream(model, { kind: "auth", message: resolved.message }, clock.now());
     }
     const headers = { ...resolved.headers, ...options?.headers };
-    const { transport, thinkingBudgets } = settings();
-    const defaults = { maxRetries: 0, idleTimeoutMs, sessionId, transport, thinkingBudgets, clock };
     return streamFn(model, context, {
-      ...defaults,
       ...options,
       ...(key !== undefined && { apiKey: key }),
       ...(Object.keys(headers).length > 0 && { headers }),

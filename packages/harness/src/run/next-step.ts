@@ -1,5 +1,6 @@
 /** What happens after the engine has stopped. Pure: all facts go in, one step comes out. */
 import { type AssistantMessage, type Failure, isRetryable } from "@tau/ai";
+import { getFailure } from "@tau/ai/internal";
 import type { BudgetLimitName, RunEnd } from "@tau/protocol";
 import { isFailed } from "../agent-session/transcript.ts";
 import { maxCutAnswers, type Recovery } from "./recovery.ts";
@@ -75,7 +76,7 @@ export function nextStep(facts: RunFacts): Step {
 const stop = (end: RunEnd): Step => ({ kind: "stop", end });
 
 function afterFailure(answer: AssistantMessage, { recovery, retry }: RunFacts): Step {
-  const failure = answer.failure ?? { kind: "unknown", message: answer.errorMessage ?? "The model gave no reason." };
+  const failure = getFailure(answer);
   const delayMs = getRetryDelay(failure, recovery.failures, retry);
   if (delayMs !== undefined) return { kind: "retry", attempt: recovery.failures, delayMs, failure };
   return stop(toFailedEnd(failure));

@@ -222,6 +222,27 @@ test("files with mistakes are notices that name file and line, and the rest work
   expect(await session.prompt("Hi")).toMatchObject({ terminationReason: "no_tool_calls" });
 });
 
+test("a provider restricts the model, and a model that the catalogue does not have comes with a notice", async () => {
+  const files = {
+    "agent/models.json": JSON.stringify({ providers: { anthropic: { apiKey: "anthropic-key-0123456789" } } }),
+    "agent/settings.json": JSON.stringify({ defaultProvider: "anthropic", defaultModel: "claude-opus-9" }),
+  };
+  const notices = (session: { notices: readonly { message: string }[] }) =>
+    session.notices.map(({ message }) => message).join("\n");
+  const { session: chosen } = await fromFiles(files);
+  expect(chosen.model).toMatchObject({ provider: "anthropic", id: "claude-opus-9", contextWindow: 128_000 });
+  expect(notices(chosen)).toContain('The catalogue has no model "anthropic/claude-opus-9"');
+
+  const { session: restricted } = await fromFiles(files, { provider: "anthropic", model: "gpt-oss-120b" });
+  expect(restricted.model).toMatchObject({ provider: "anthropic", id: "gpt-oss-120b" });
+  const { session: alone } = await fromFiles(files, { provider: "openai" });
+  expect(alone.model).toMatchObject({ provider: "openai", id: "gpt-6-sol" });
+  expect(notices(alone)).toBe("");
+  await alone.setModel("openai/gpt-99");
+  expect(notices(alone)).toContain('The catalogue has no model "openai/gpt-99"');
+  await expect(fromFiles(files, { provider: "nobody" })).rejects.toThrow('There is no provider "nobody".');
+});
+
 test("createAgent: three lines from an AI and tools by name to an answer", async () => {
   const server = await startWireServer("anthropic-messages", [
     { kind: "answer", answer: { content: [call("ls", {})] } },

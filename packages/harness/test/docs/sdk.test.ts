@@ -61,6 +61,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   authStorage: true,
   modelRegistry: true,
   model: true,
+  provider: true,
   thinkingLevel: true,
   tools: true,
   customTools: true,

@@ -1,0 +1,78 @@
+/** What a run owes to the function that asks the model, whoever wrote it. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { StreamFn } from "@tau/agent";
+import { AssistantMessageEventStream, createAI, emptyUsage, type SimpleStreamOptions } from "@tau/ai";
+import { startWireServer, type WireReply } from "@tau/ai/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { createAgent } from "../../src/agent-session/create-agent.ts";
+import { openDesk, temporaryDirectory } from "./desk.ts";
+
+const settings = {
+  retry: { maxRetries: 3, baseDelayMs: 1 },
+  transport: "sse",
+  thinkingBudgets: { low: 2_000 },
+} as const;
+
+/** A stream function of a caller that knows no kinds of failures: it reports a text, or answers. */
+function createStreamFn(errorMessages: readonly string[]) {
+  const requests: SimpleStreamOptions[] = [];
+  const streamFn: StreamFn = ({ api, provider, id }, _context, options = {}) => {
+    const errorMessage = errorMessages[requests.length];
+    requests.push(options);
+    const stream = new AssistantMessageEventStream();
+    stream.end({
+      role: "assistant",
+      content: errorMessage === undefined ? [{ type: "text", text: "Here." }] : [],
+      api,
+      provider,
+      model: id,
+      usage: emptyUsage(),
+      stopReason: errorMessage === undefined ? "stop" : "error",
+      ...(errorMessage !== undefined && { errorMessage }),
+      timestamp: 0,
+    });
+    return stream;
+  };
+  return { streamFn, requests };
+}
+
+test("a question that createAgent cannot get answered is asked as often as the settings say, and no more", async () => {
+  const replies = Array.from({ length: 12 }, (): WireReply => ({ kind: "status", status: 529 }));
+  const server = await startWireServer("anthropic-messages", replies);
+  onTestFinished(() => server.close());
+  const cwd = await temporaryDirectory();
+  await mkdir(join(cwd, "agent"));
+  await writeFile(join(cwd, "agent", "settings.json"), JSON.stringify(settings));
+  const config = { baseUrl: server.url };
+  const ai = createAI({ provider: "anthropic", model: "claude-sonnet-4-5", apiKey: "test-key-0123456789", config });
+  const agent = createAgent({ ai, cwd, agentDir: join(cwd, "agent") });
+  onTestFinished(() => agent.dispose());
+  await expect(agent.run("Hello?")).rejects.toMatchObject({ code: "run_failed" });
+  expect(server.requests).toHaveLength(4);
+});
+
+test("a caller's stream function gets the limits, the session and the settings of the run", async () => {
+  const { streamFn, requests } = createStreamFn([]);
+  const { session } = await openDesk([], { streamFn, settings });
+  await session.prompt("Hello?");
+  expect(requests[0]).toMatchObject({
+    maxRetries: 0,
+    idleTimeoutMs: 120_000,
+    sessionId: session.sessionId,
+    transport: "sse",
+    thinkingBudgets: { low: 2_000 },
+  });
+});
+
+test("a failure that a stream function reports only as text is retried if it may pass, and otherwise not", async () => {
+  const passing = createStreamFn(["Overloaded", "429 Too Many Requests", "fetch failed"]);
+  const first = await openDesk([], { streamFn: passing.streamFn, settings });
+  expect(await first.session.prompt("Hello?")).toMatchObject({ terminationReason: "no_tool_calls" });
+  expect(passing.requests).toHaveLength(4);
+
+  const lasting = createStreamFn(["Incorrect API key provided"]);
+  const second = await openDesk([], { streamFn: lasting.streamFn, settings });
+  expect(await second.session.prompt("Hello?")).toMatchObject({ terminationReason: "error", detail: "auth" });
+  expect(lasting.requests).toHaveLength(1);
+});
