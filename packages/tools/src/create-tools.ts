@@ -1,6 +1,7 @@
 /** Creates all tools of a session: they share the queue of file changes, what was shown of files, and the running jobs. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { definitions, type ToolName } from "./definitions.ts";
+import { createInTurn, type InTurn } from "./in-turn.ts";
 import { createFiles, type Files } from "./platform/files.ts";
 import type { Spawn } from "./platform/spawn.ts";
 import { createJobs, type Jobs } from "./shell/jobs.ts";
@@ -63,7 +64,9 @@ const defaultSpawn: Spawn = async (request) => await (await loadSpawn())(request
 export function createTools(options: ToolsOptions): Tools {
   const jobs = createJobs({ clock: options.clock ?? systemClock });
   const makers = createMakers(options, jobs);
-  const tools = toolNames.map((name) => [name, lateTool(definitions[name], makers[name])] as const);
+  // Calls begin in their order, even if the code of a later one is loaded sooner.
+  const inTurn = createInTurn();
+  const tools = toolNames.map((name) => [name, lateTool(definitions[name], makers[name], inTurn)] as const);
   const byName = Object.fromEntries(tools) as Record<ToolName, DescribedTool>;
   return {
     byName,
@@ -85,7 +88,8 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
   const limits = { ...options.limits };
   const { spawn = defaultSpawn, shell, commandPrefix, outputDirectory, containment = "pid namespace" } = options;
   const snapshots = once(async () => (await import("./hashline/snapshots.ts")).createSnapshots());
-  const editing = async () => ({ cwd, files, queue: (await import("./files/file-queue.ts")).processQueue });
+  const queue = once(async () => (await import("./files/file-queue.ts")).createSessionQueue());
+  const editing = async () => ({ cwd, files, queue: await queue() });
   const searching = { cwd, files, spawn, clock };
   const makers = {
     read: async () =>
@@ -132,9 +136,12 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
 }
 
 /** A tool whose implementation is loaded when it is first called. */
-function lateTool(definition: (typeof definitions)[ToolName], make: Make): DescribedTool {
+function lateTool(definition: (typeof definitions)[ToolName], make: Make, inTurn: InTurn): DescribedTool {
   const tool = once(make);
-  return { ...definition, execute: async (...call) => await (await tool()).execute(...call) } as DescribedTool;
+  return {
+    ...definition,
+    execute: async (...call) => await (await inTurn(tool())).execute(...call),
+  } as DescribedTool;
 }
 
 /** Calls `make` once. After a failure it is called again. */

@@ -1,9 +1,8 @@
 import type { AgentToolResult } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import type { DescribedTool } from "../tool.ts";
-import { unlessAborted } from "./abort.ts";
 import { summarise } from "./diff.ts";
-import { aloneWith, type BeginWriting, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
+import { aloneWith, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
 import { applyChanges, planEdits, type PlannedEdit } from "./match.ts";
 import { resolveExisting } from "./path.ts";
 import { encodeText, readTextFile } from "./text-file.ts";
@@ -26,19 +25,22 @@ export function createEditTool({
     ...definitions.edit,
     async execute(_id, { path: typed, edits }, signal, _onUpdate, context) {
       const files = context?.files ?? ownFiles;
-      const path = await unlessAborted(resolveExisting(files, cwd, typed), signal);
-      const change = async (realPath: string, beginWriting: BeginWriting): Promise<AgentToolResult<EditDetails>> => {
-        const { source, stamp } = await readTextFile(files, realPath, typed);
-        const planned = planEdits(source, edits, typed);
-        const changes = planned.map(({ change }) => change);
-        const summary = summarise(source, changes, typed);
-        beginWriting();
-        await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
-        const text = present(typed, planned, summary.firstChangedLine);
-        return { content: [{ type: "text", text }], details: { path, ...summary } };
+      const find = async () => {
+        const path = await resolveExisting(files, cwd, typed);
+        return [{ path, realPath: await files.realPath(path, "write") }];
       };
-      return await aloneWith({ files, queue }, path, signal, (realPath, beginWriting) =>
-        unlessOvertaken(() => change(realPath, beginWriting)),
+      return await aloneWith(queue, signal, find, ([file], beginWriting) =>
+        unlessOvertaken(async (): Promise<AgentToolResult<EditDetails>> => {
+          const { path, realPath } = file!;
+          const { source, stamp } = await readTextFile(files, realPath, typed);
+          const planned = planEdits(source, edits, typed);
+          const changes = planned.map(({ change }) => change);
+          const summary = summarise(source, changes, typed);
+          beginWriting();
+          await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
+          const text = present(typed, planned, summary.firstChangedLine);
+          return { content: [{ type: "text", text }], details: { path, ...summary } };
+        }),
       );
     },
   };

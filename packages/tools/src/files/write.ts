@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import type { DescribedTool } from "../tool.ts";
 import { countBreaks, countLines, formatBytes } from "../truncate.ts";
-import { unlessAborted } from "./abort.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";
 import { showName } from "./show-name.ts";
 import { resolveNew } from "./path.ts";
@@ -25,17 +24,16 @@ export function createWriteTool({
     ...definitions.write,
     async execute(_id, { path: typed, content }, signal, _onUpdate, context) {
       const files = context?.files ?? ownFiles;
-      const path = await unlessAborted(resolveNew(files, cwd, typed), signal);
       const bytes = Buffer.from(content);
-      const { realPath, created: isNew } = await aloneWith(
-        { files, queue },
-        path,
-        signal,
-        async (target, beginWriting) => {
-          beginWriting();
-          return await files.writeWhole(target, bytes);
-        },
-      );
+      const find = async () => {
+        const path = await resolveNew(files, cwd, typed);
+        return [{ path, realPath: await files.realPath(path, "write") }];
+      };
+      const { path, realPath, isNew } = await aloneWith(queue, signal, find, async ([file], beginWriting) => {
+        beginWriting();
+        const { realPath, created } = await files.writeWhole(file!.realPath, bytes);
+        return { path: file!.path, realPath, isNew: created };
+      });
       const lines = lineCount(content);
       const what = `${countLines(lines)} (${formatBytes(bytes.length)})`;
       const name = getName(typed, { cwd, realPath });
