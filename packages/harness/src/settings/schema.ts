@@ -218,6 +218,11 @@ export const settingsTable = group("The settings of tau.", {
       project: "when trusted",
     }),
     excluded: setting(texts, { default: [], description: "All but these tools.", project: "when trusted" }),
+    execution: setting(oneOf("ordered", "sequential"), {
+      default: "ordered",
+      description:
+        "How the calls of one answer are executed: `ordered` runs calls that only read together and all others in order; `sequential` runs one call at a time, and a message from you skips the rest.",
+    }),
   }),
   shellPath: setting(program, {
     default: undefined,
