@@ -49,6 +49,6 @@ export function createEditTool({
 function present(name: string, planned: readonly PlannedEdit[], firstChangedLine: number): string {
   const count = planned.length === 1 ? "1 replacement" : `${planned.length} replacements`;
   const loose = planned.filter(({ isLoose }) => isLoose).length;
-  const note = loose > 0 ? ` ${loose} matched only with blanks, quotes or dashes normalised.` : "";
+  const note = loose > 0 ? ` ${loose} matched only with blanks, punctuation or letter forms normalised.` : "";
   return `Edited ${name}: ${count}, first changed line ${firstChangedLine}.${note}`;
 }
