@@ -76,6 +76,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         loader: resources,
         cwd,
         files: files.mentions,
+        seen: tools.seen,
         offersSkills: () => settings.get().enableSkillCommands,
       }),
       request:

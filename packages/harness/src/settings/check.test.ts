@@ -147,6 +147,7 @@ describe("a project that is not trusted can neither execute nor redirect nor loo
       "images.blockImages",
       "tools.allowed",
       "tools.excluded",
+      "tools.writeNeedsRead",
       "shellEnv",
       "shellPath",
     ]);

@@ -5,6 +5,7 @@ import { summarise } from "./diff.ts";
 import { aloneWith, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
 import { applyChanges, planEdits, type PlannedEdit } from "./match.ts";
 import { resolveExisting } from "./path.ts";
+import { noteWritten } from "./seen-files.ts";
 import { encodeText, readTextFile } from "./text-file.ts";
 
 export interface EditDetails {
@@ -20,6 +21,7 @@ export function createEditTool({
   cwd,
   files: ownFiles,
   queue,
+  seen,
 }: EditorPorts & { cwd: string }): DescribedTool<ParametersOf<"edit">, EditDetails> {
   return {
     ...definitions.edit,
@@ -38,6 +40,7 @@ export function createEditTool({
           const summary = summarise(source, changes, typed);
           beginWriting();
           await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
+          await noteWritten(seen, files, realPath);
           const text = present(typed, planned, summary.firstChangedLine);
           return { content: [{ type: "text", text }], details: { path, ...summary } };
         }),

@@ -3,6 +3,7 @@ import { ToolsError } from "../errors.ts";
 import { createInTurn } from "../in-turn.ts";
 import type { Files } from "../platform/files.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
+import type { SeenFiles } from "./seen-files.ts";
 
 export interface FileQueue {
   /**
@@ -59,6 +60,8 @@ export const createSessionQueue = (): FileQueue => createFileQueue(processTails)
 export interface EditorPorts {
   files: Files;
   queue: FileQueue;
+  /** What the model knows of files. Default: that is not asked. */
+  seen?: SeenFiles;
 }
 
 /** Call it right before the first write. Throws when the call was aborted: nothing may be written then. */

@@ -3,6 +3,7 @@ import { definitions, type ParametersOf } from "../definitions.ts";
 import type { DescribedTool } from "../tool.ts";
 import { countBreaks, countLines, formatBytes } from "../truncate.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";
+import { noteWritten, refuseUnseen } from "./seen-files.ts";
 import { showName } from "./show-name.ts";
 import { resolveNew } from "./path.ts";
 
@@ -14,11 +15,12 @@ export interface WriteDetails {
   isNew: boolean;
 }
 
-/** Creates a file, or replaces all of one. */
+/** Creates a file, or replaces all of one. With `seen`, only one that the model knows as it is. */
 export function createWriteTool({
   cwd,
   files: ownFiles,
   queue,
+  seen,
 }: EditorPorts & { cwd: string }): DescribedTool<ParametersOf<"write">, WriteDetails> {
   return {
     ...definitions.write,
@@ -30,9 +32,15 @@ export function createWriteTool({
         return [{ path, realPath: await files.realPath(path, "write") }];
       };
       const { path, realPath, isNew } = await aloneWith(queue, signal, find, async ([file], beginWriting) => {
+        const { path, realPath: target } = file!;
+        const stats = seen && (await files.stat(target));
+        const stamp = seen && refuseUnseen(seen, { realPath: target, typed, stats });
         beginWriting();
-        const { realPath, created } = await files.writeWhole(file!.realPath, bytes);
-        return { path: file!.path, realPath, isNew: created };
+        const { realPath, created } = await files.writeWhole(target, bytes, {
+          ...(stamp !== undefined && { ifUnchanged: stamp }),
+        });
+        await noteWritten(seen, files, realPath);
+        return { path, realPath, isNew: created };
       });
       const lines = lineCount(content);
       const what = `${countLines(lines)} (${formatBytes(bytes.length)})`;

@@ -2,6 +2,7 @@
 import { ToolsError } from "../errors.ts";
 import { unifiedDiff } from "../files/diff.ts";
 import { aloneWith, type EditorPorts, unlessOvertaken } from "../files/file-queue.ts";
+import { noteWritten } from "../files/seen-files.ts";
 import { defaultMaxBytes } from "../truncate.ts";
 import { applyHunks, changedBlocks, type Hunk, refuseOverlaps } from "./apply.ts";
 import { type LineEdit, planEdits, type Refusal } from "./plan.ts";
@@ -53,7 +54,9 @@ export async function editFiles(
     const prepared = await unlessOvertaken(async () => {
       const ready = await prepareAll(ports, targets);
       beginWriting();
-      await writeAll(ports.files, ready.filter(isChanged));
+      const changed = ready.filter(isChanged);
+      await writeAll(ports.files, changed);
+      for (const { realPath } of changed) await noteWritten(ports.seen, ports.files, realPath);
       return ready;
     });
     const shown = prepared.map((file) => present(ports.snapshots, file, prepared.length));
