@@ -31,6 +31,7 @@ export interface SessionOptions {
   tools?: readonly string[];
   excludeTools?: readonly string[];
   noTools: boolean;
+  sequentialTools: boolean;
   systemPrompt?: string;
   appendSystemPrompt: readonly string[];
   skills: readonly string[];
@@ -146,6 +147,7 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     tools: list("tools"),
     excludeTools: list("exclude-tools"),
     noTools: has("no-tools"),
+    sequentialTools: has("sequential-tools"),
     systemPrompt: text("system-prompt"),
     appendSystemPrompt: all("append-system-prompt"),
     skills: all("skill"),

@@ -66,6 +66,7 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "tools", value: "NAMES", summary: "Use only these tools, separated by commas" },
       { name: "exclude-tools", value: "NAMES", summary: "Do not use these tools" },
       { name: "no-tools", summary: "Use no tools" },
+      { name: "sequential-tools", summary: "Run the tool calls of an answer one at a time" },
       { name: "system-prompt", value: "TEXT|FILE", summary: "Replace the system prompt" },
       { name: "append-system-prompt", value: "TEXT|FILE", many: true, summary: "Add to the system prompt" },
       { name: "skill", value: "PATH", many: true, summary: "Load a skill, or a directory of skills" },

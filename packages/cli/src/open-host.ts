@@ -55,6 +55,7 @@ export async function openHost(
     ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
     ...(options.noTools && { tools: [], allowedTools: [] }),
     ...(options.excludeTools && { excludedTools: options.excludeTools }),
+    ...(options.sequentialTools && { toolExecution: "sequential" }),
     ...(options.systemPrompt !== undefined && { systemPrompt: await readTextOrFile(cwd, options.systemPrompt) }),
     appendSystemPrompt: await Promise.all(options.appendSystemPrompt.map((value) => readTextOrFile(cwd, value))),
     ...(ask && { ask }),

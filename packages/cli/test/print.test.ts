@@ -284,6 +284,21 @@ test("tools that flags leave out are not reported, and names that do not exist a
   }
 });
 
+test("--sequential-tools runs the calls of an answer one at a time", async () => {
+  const twoReads: WireReply = { kind: "answer", answer: { content: [call("ls", {}), call("ls", { path: "." })] } };
+  const trace = async (...flags: string[]) => {
+    const { out } = await run(await createModelWorkspace([twoReads, textReply("ok")]), [
+      ...flags,
+      "--mode",
+      "json",
+      "Hi",
+    ]);
+    return out.match(/(?<="tool_execution_)(start|end)(?=")/g)?.join(" ");
+  };
+  expect(await trace()).toBe("start start end end");
+  expect(await trace("--sequential-tools")).toBe("start end start end");
+});
+
 test("a file that is not a session is refused, and nothing is left beside it", async () => {
   const workspace = await createModelWorkspace([textReply("never")]);
   const notes = join(workspace.directory, "notes.txt");

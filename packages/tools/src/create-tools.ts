@@ -1,6 +1,8 @@
 /** Creates all tools of a session: they share the queue of file changes, what was shown of files, and the running jobs. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { definitions, type ToolName } from "./definitions.ts";
+import { createInTurn, type InTurn } from "./in-turn.ts";
+import type { SeenFiles } from "./files/seen-files.ts";
 import { createFiles, type Files } from "./platform/files.ts";
 import type { Spawn } from "./platform/spawn.ts";
 import { createJobs, type Jobs } from "./shell/jobs.ts";
@@ -24,6 +26,8 @@ export interface ToolsOptions {
   commandPrefix?: string;
   /** Whether `read` makes images smaller that are too large for models. Default true. */
   resizesImages?: boolean;
+  /** Whether `write` refuses to replace a file that the model has not read as it is. Default true. */
+  writeNeedsRead?: boolean;
   /** Where `bash` keeps long output. Default: private files among the system's temporary ones, removed by `dispose`. */
   outputDirectory?: string;
   /** How much of the machine a command with all it starts may take. */
@@ -48,6 +52,8 @@ export interface Tools {
   /** The tools of `defaultToolNames`. */
   readonly defaults: DescribedTool[];
   readonly jobs: Jobs;
+  /** What the model knows of files. */
+  readonly seen: SeenFiles;
   /** Starts the processes of calls that have no context of their own. */
   readonly spawn: Spawn;
   /** Ends every command and job that still runs, within two seconds. */
@@ -62,13 +68,17 @@ const defaultSpawn: Spawn = async (request) => await (await loadSpawn())(request
 /** The caller must call `dispose` when the session ends: jobs run until then. */
 export function createTools(options: ToolsOptions): Tools {
   const jobs = createJobs({ clock: options.clock ?? systemClock });
-  const makers = createMakers(options, jobs);
-  const tools = toolNames.map((name) => [name, lateTool(definitions[name], makers[name])] as const);
+  const seen: SeenFiles = new Map();
+  const makers = createMakers(options, jobs, seen);
+  // Calls begin in their order, even if the code of a later one is loaded sooner.
+  const inTurn = createInTurn();
+  const tools = toolNames.map((name) => [name, lateTool(definitions[name], makers[name], inTurn)] as const);
   const byName = Object.fromEntries(tools) as Record<ToolName, DescribedTool>;
   return {
     byName,
     defaults: defaultToolNames.map((name) => byName[name]),
     jobs,
+    seen,
     spawn: options.spawn ?? defaultSpawn,
     dispose: () => jobs.dispose(),
   };
@@ -77,7 +87,7 @@ export function createTools(options: ToolsOptions): Tools {
 type Make = () => Promise<DescribedTool>;
 
 /** How each tool is created. Implementations are loaded when they are needed, since most runs call few tools. */
-function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make> {
+function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Record<ToolName, Make> {
   const { cwd, files = createFiles(), clock = systemClock, ids = systemIds, resizesImages = true } = options;
   // Copied, so that later changes of the caller's objects do not reach the tools.
   const env = { ...(options.env ?? process.env) };
@@ -85,7 +95,13 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
   const limits = { ...options.limits };
   const { spawn = defaultSpawn, shell, commandPrefix, outputDirectory, containment = "pid namespace" } = options;
   const snapshots = once(async () => (await import("./hashline/snapshots.ts")).createSnapshots());
-  const editing = async () => ({ cwd, files, queue: (await import("./files/file-queue.ts")).processQueue });
+  const queue = once(async () => (await import("./files/file-queue.ts")).createSessionQueue());
+  const editing = async () => ({
+    cwd,
+    files,
+    queue: await queue(),
+    ...(options.writeNeedsRead !== false && { seen }),
+  });
   const searching = { cwd, files, spawn, clock };
   const makers = {
     read: async () =>
@@ -93,6 +109,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
         cwd,
         files,
         snapshots: await snapshots(),
+        seen,
         clock,
         resizesImages,
       }),
@@ -132,9 +149,12 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
 }
 
 /** A tool whose implementation is loaded when it is first called. */
-function lateTool(definition: (typeof definitions)[ToolName], make: Make): DescribedTool {
+function lateTool(definition: (typeof definitions)[ToolName], make: Make, inTurn: InTurn): DescribedTool {
   const tool = once(make);
-  return { ...definition, execute: async (...call) => await (await tool()).execute(...call) } as DescribedTool;
+  return {
+    ...definition,
+    execute: async (...call) => await (await inTurn(tool())).execute(...call),
+  } as DescribedTool;
 }
 
 /** Calls `make` once. After a failure it is called again. */

@@ -10,6 +10,7 @@ export type ToolsErrorCode =
   | "ambiguous"
   | "overlap"
   | "stale"
+  | "unread"
   | "overtaken"
   | "invalid_input"
   | "busy"

@@ -3,6 +3,7 @@ export { createTools, defaultToolNames, toolNames, type Tools, type ToolsOptions
 export type { ToolName } from "./definitions.ts";
 export { ToolsError, type ToolsErrorCode } from "./errors.ts";
 export { createEditTool, type EditDetails } from "./files/edit.ts";
+export type { SeenFiles } from "./files/seen-files.ts";
 export { createFileQueue, type EditorPorts, type FileQueue } from "./files/file-queue.ts";
 export { createLsTool, type LsDetails } from "./files/ls.ts";
 export { createReadTool, type ReadDetails } from "./files/read.ts";

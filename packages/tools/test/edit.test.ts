@@ -95,8 +95,18 @@ describe("what is replaced", () => {
       "if (a) {  \n  b;\t\n}\n",
       "if (a) {\n  b;\n}",
       "if (a) {\n  c;\n}",
-      "if (a) {  \n  c;\t\n}\n",
+      "if (a) {  \n  c;\n}\n",
     ],
+    ["full-width punctuation", "f（a，b）：1；", "f(a,b):1;", "f(a,b):2;", "f（a，b）：2；"],
+    ["full-width punctuation that the file has not", "f(a,b):1", "f（a，b）：1", "f（a，b）：2", "f(a,b):2"],
+    ["full-width letters and digits", "ＡＢＣ１２ end", "ABC12 end", "ABC12 END", "ＡＢＣ１２ END"],
+    ["ligatures", "the ﬁle oﬃce", "the file office", "the file offices", "the ﬁle oﬃces"],
+    ["ligatures that the file has not", "the file", "the ﬁle", "a ﬁle", "a file"],
+    ["a part of a ligature that changes", "the ﬁle", "the file", "the fable", "the fable"],
+    ["how letters are composed", "caf\u00e9 x", "cafe\u0301 x", "cafe\u0301 y", "caf\u00e9 y"],
+    ["how letters are composed in the file", "cafe\u0301 x", "caf\u00e9 x", "caf\u00e9 y", "cafe\u0301 y"],
+    ["letters of other alphabets of mathematics", "𝐀𝐁 = 1", "AB = 1", "AB = 2", "𝐀𝐁 = 2"],
+    ["half-width katakana", "ｶﾞﾝ = 1", "ガン = 1", "ガン = 2", "ｶﾞﾝ = 2"],
     ["blanks that the file has not", "a\nb\n", "a  \nb\t", "a  \nc\t", "a\nc\n"],
     ["smart quotes", "say(“hi”, ‘you’)", "say(\"hi\", 'you')", "say(\"ho\", 'you')", "say(“ho”, ‘you’)"],
     ["quotes that the file has plain", 'x = "a"', "x = “a”", "x = “b”", 'x = "b"'],
@@ -119,6 +129,22 @@ describe("what is replaced", () => {
       expect((await edited(file, one(oldText, newText))).content).toBe(expected);
     },
   );
+
+  test.each([
+    ["that it ends in", "line one\nline two\n", "line 1\nline 2\n", "line 1\nline 2\n"],
+    ["without a break at its end", "line one\nline two", "line 1\nline 2", "line 1\nline 2\n"],
+    ["whose beginning changes", "line one\nline two", "line one\nLINE two", "line one   \nLINE two\n"],
+    ["that it adds to", "line one\nline two", "line one!\nline two", "line one!\nline two  \n"],
+    ["that it removes", "line one\nline two", "line one", "line one\n"],
+    ["that it splits", "line one\nline two", "line one\nline\ntwo", "line one   \nline\ntwo\n"],
+    ["that is to have others", "line one\nline two", "line one\nline 2\t", "line one   \nline 2\t\n"],
+  ])("a loose match leaves no blanks at the end of a line %s", async (_name, oldText, newText, expected) => {
+    expect((await edited("line one   \nline two  \n", one(oldText, newText))).content).toBe(expected);
+  });
+
+  test("a loose match that ends inside of a line leaves the blanks that follow the line", async () => {
+    expect((await edited("“a” b  \n", one('"a"', "c"))).content).toBe("c b  \n");
+  });
 
   test("an exact match goes before a normalised one, and the result says when it was normalised", async () => {
     const exact = await edited("'a'\n‘a’\n", one("'a'", "b"));
@@ -158,6 +184,8 @@ describe("what is refused, with the file left as it was", () => {
       /^edits\[1\]\.oldText was not/,
     ],
     ["blanks that are not at the end of a line", "“foo”bar", one('"foo"\t', "x"), "no_match", /not found/],
+    ["a part of a ligature", "oﬃce", one("of", "x"), "no_match", /not found/],
+    ["a loose text that is not changed", "a  \nb  ", one("a\nb", "a\nb"), "invalid_input", /change nothing/],
     ["another character that shares a half", "“💀”", one('"💁"', "x"), "no_match", /not found/],
     [
       "removing all that keeps a CR and an LF apart",
@@ -461,9 +489,11 @@ describe("laws", () => {
         const blanks = lines.map((line, index) => (index % 2 === 0 ? `${line}\t ` : line));
         const oldText = spelled(lines.slice(from, to).join("\n"));
         const newText = oldText.replace(`<o${from}>`, "<changed>");
-        expect(planned(blanks.join("\n"), one(oldText, newText))).toBe(
-          blanks.join("\n").replace(`<o${from}>`, "<changed>"),
-        );
+        // An exact match changes nothing else; a normalised one leaves no blanks at the end of the line it changes.
+        const isExact = blanks.join("\n").includes(oldText);
+        const change = (line: string) => (isExact || !line.includes(`<o${from}>`) ? line : line.replace(/[\t ]+$/, ""));
+        const changed = blanks.map((line) => change(line).replace(`<o${from}>`, "<changed>"));
+        expect(planned(blanks.join("\n"), one(oldText, newText))).toBe(changed.join("\n"));
       }),
       { numRuns: 2_000 },
     );

@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import type { TextContent } from "@tau/ai";
 import { describe, expect, test } from "vitest";
+import { createEditTool } from "../src/files/edit.ts";
 import { createFileQueue } from "../src/files/file-queue.ts";
 import { createWriteTool } from "../src/files/write.ts";
 import { nodeFileSystem } from "../src/platform/file-system.ts";
@@ -149,6 +150,53 @@ describe("the queue", () => {
     await expect(first).rejects.toThrow("broken");
     await second;
     expect(seen).toEqual(["a1", "b1", "a2"]);
+  });
+
+  test("calls that start in one tick change a file in their order, however long each takes to find it", async () => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "file"), "0");
+    symlinkSync("file", join(cwd, "link"));
+    const gate = createGate();
+    const files = createFiles();
+    const slow = { ...files, stat: (path: string) => gate.promise.then(() => files.stat(path)) };
+    const queue = createFileQueue();
+    const edit = createEditTool({ cwd, files: slow, queue });
+    const write = createWriteTool({ cwd, files, queue });
+    const calls = [
+      edit.execute("1", { path: "file", edits: [{ oldText: "0", newText: "1" }] }),
+      edit.execute("2", { path: "link", edits: [{ oldText: "1", newText: "2" }] }),
+      write.execute("3", { path: "file", content: "3" }),
+    ];
+    gate.resolve();
+    await Promise.all(calls);
+    expect(readFileSync(join(cwd, "file"), "utf8")).toBe("3");
+  });
+
+  test("a call whose file cannot be found does not hold the next one", async () => {
+    const queue = createFileQueue();
+    const failed = queue.findAndRun(
+      () => Promise.reject(new Error("no such path")),
+      async () => {},
+    );
+    const next = queue.findAndRun(
+      async () => [{ realPath: "/a" }],
+      async () => "done",
+    );
+    await expect(failed).rejects.toThrow("no such path");
+    expect(await next).toBe("done");
+  });
+
+  test("work on several files takes its place at all of them at once", async () => {
+    const queue = createFileQueue();
+    const seen: string[] = [];
+    const gate = createGate();
+    const note = (name: string) => async () => void seen.push(name);
+    void queue.run("/a", () => gate.promise);
+    const both = queue.run(["/b", "/a", "/b"], note("both"));
+    const later = queue.run("/b", note("later"));
+    gate.resolve();
+    await Promise.all([both, later]);
+    expect(seen).toEqual(["both", "later"]);
   });
 
   test("remembers nothing of files without pending work", async () => {

@@ -45,6 +45,8 @@ export interface ToolSources {
   allowed: readonly string[] | undefined;
   excluded: readonly string[];
   scopes: readonly string[] | undefined;
+  /** Departs from the setting. */
+  execution: Settings["tools"]["execution"] | undefined;
   /** Takes the place of the default system prompt. */
   systemPrompt: string | undefined;
   appendSystemPrompt: readonly string[];
@@ -116,12 +118,14 @@ export class Choices {
   settings(): Settings {
     const settings = this.#parts.services.settings.get();
     const { autoCompaction, autoRetry, steeringMode, followUpMode } = this.#overrides;
+    const { execution } = this.#parts.tools;
     return {
       ...settings,
       ...(autoCompaction !== undefined && { compaction: { ...settings.compaction, enabled: autoCompaction } }),
       ...(autoRetry !== undefined && { retry: { ...settings.retry, enabled: autoRetry } }),
       ...(steeringMode !== undefined && { steeringMode }),
       ...(followUpMode !== undefined && { followUpMode }),
+      ...(execution !== undefined && { tools: { ...settings.tools, execution } }),
     };
   }
 

@@ -60,6 +60,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         allowed: params.allowedTools,
         excluded: params.excludedTools ?? [],
         scopes: params.scopes,
+        execution: params.toolExecution,
         systemPrompt: params.systemPrompt,
         appendSystemPrompt: params.appendSystemPrompt ?? [],
       },
@@ -75,6 +76,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         loader: resources,
         cwd,
         files: files.mentions,
+        seen: tools.seen,
         offersSkills: () => settings.get().enableSkillCommands,
       }),
       request: withRunOptions(

@@ -12,6 +12,7 @@ import type { AskChoice } from "./approvals.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import type { SessionManager } from "../session/session-manager.ts";
+import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 
 export interface AgentSessionParams {
@@ -51,6 +52,8 @@ export interface AgentSessionParams {
   allowedTools?: readonly string[];
   /** Not these tools, besides what the settings say. */
   excludedTools?: readonly string[];
+  /** How the calls of one answer are executed. Default: the setting `tools.execution`. */
+  toolExecution?: Settings["tools"]["execution"];
   /** What tools with a `requiredScope` are measured against. Default: scopes are not asked for. */
   scopes?: readonly string[];
   /** Directories besides `cwd` that tools may work in. */

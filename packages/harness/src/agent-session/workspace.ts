@@ -66,6 +66,7 @@ export async function createGround({ cwd, rules: given, grants, settings, clock,
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
     addedEnv: shellEnv,
     resizesImages: images.autoResize,
+    writeNeedsRead: settings.get().tools.writeNeedsRead,
   });
   const createCallContext = (toolCallId: string): ToolCallContext => ({
     files: guardFiles(createPathGuard(rules, grants.forCall(toolCallId))),

@@ -58,13 +58,14 @@ function complete(source: PipelineTool): PipelineTool {
 }
 
 function fromInputSchema(source: InputSchemaTool): PipelineTool {
-  const { name, label, description, requiredScope, inputSchema } = source;
+  const { name, label, description, requiredScope, executionMode, inputSchema } = source;
   return {
     name,
     label: label ?? name,
     description: description ?? "",
     parameters: inputSchema ? objectSchema(inputSchema) : { type: "object", properties: {} },
     ...(requiredScope !== undefined && { requiredScope }),
+    ...(executionMode !== undefined && { executionMode }),
     ...copyDescription(source),
     async execute(toolCallId, params, signal = new AbortController().signal, _onUpdate, context) {
       return toolResult(await source.execute(params, { ...context, signal, toolCallId }));

@@ -19,6 +19,8 @@ export interface InputSchemaTool extends ToolDescription<Record<string, unknown>
   label?: string;
   /** A scope that the session must have; see `PipelineInput.scopes`. */
   requiredScope?: string;
+  /** `parallel`: its calls neither wait for the others of an answer nor are waited for. Default: the session's order. */
+  executionMode?: PipelineTool["executionMode"];
   /** What it returns is what the model reads: a text as it is, a result with `content` as it is, all else as JSON. */
   execute: (input: Record<string, unknown>, context: InputSchemaContext) => unknown;
 }

@@ -1,7 +1,7 @@
 /** Reads a mentioned path with the tools, so that the same limits and the same guard apply. */
 import { resolve } from "node:path";
 import type { AgentToolResult } from "@tau/agent";
-import type { Files } from "@tau/tools";
+import type { Files, SeenFiles } from "@tau/tools";
 import type { Mentioned } from "./expand.ts";
 
 export interface MentionReaderOptions {
@@ -9,12 +9,14 @@ export interface MentionReaderOptions {
   cwd: string;
   /** Default: the real file system without a guard, because the user may show the model any file. */
   files?: Files;
+  /** Remembers which files were shown. */
+  seen?: SeenFiles;
 }
 
 const maxDirectoryEntries = 200;
 
 export function createMentionReader(options: MentionReaderOptions): (path: string) => Promise<Mentioned> {
-  const { cwd } = options;
+  const { cwd, seen } = options;
   return async (typed) => {
     if (typed.includes("\0")) return { kind: "missing" };
     // Most prompts mention no files, so the tools are loaded only now.
@@ -30,7 +32,10 @@ export function createMentionReader(options: MentionReaderOptions): (path: strin
     };
     let notFileReason: string;
     try {
-      return toMentioned("file", await createReadTool({ cwd, files }).execute("mention", { path }));
+      return toMentioned(
+        "file",
+        await createReadTool({ cwd, files, ...(seen && { seen }) }).execute("mention", { path }),
+      );
     } catch (error) {
       if (!(error instanceof ToolsError)) throw error;
       if (error.code === "not_found" || error.code === "invalid_input") return { kind: "missing" };

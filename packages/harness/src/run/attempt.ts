@@ -83,7 +83,7 @@ export class Attempt {
   }
 
   #createConfig(): AgentLoopConfig {
-    const { inbox, judge, clock, current } = this.#context.host;
+    const { inbox, judge, clock, current, settings } = this.#context.host;
     const { model, thinkingLevel } = current();
     return {
       model,
@@ -95,7 +95,7 @@ export class Attempt {
       getFollowUpMessages: () => inbox.take("followUp"),
       shouldStopAfterTurn: () => this.#shouldStop(),
       prepareNextTurn: (turn) => this.#prepareTurn(turn),
-      toolExecution: "ordered",
+      toolExecution: settings().tools.execution,
       beforeToolCall: judge,
       afterToolCall: (call) => this.#bound(call),
     };

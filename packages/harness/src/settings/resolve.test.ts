@@ -32,7 +32,7 @@ describe("merging", () => {
       followUpMode: "one-at-a-time",
       sessionDir: undefined,
       durability: "strict",
-      tools: { allowed: undefined, excluded: [] },
+      tools: { allowed: undefined, excluded: [], execution: "ordered", writeNeedsRead: true },
       shellPath: undefined,
       shellCommandPrefix: undefined,
       shellEnv: {},

@@ -218,6 +218,16 @@ export const settingsTable = group("The settings of tau.", {
       project: "when trusted",
     }),
     excluded: setting(texts, { default: [], description: "All but these tools.", project: "when trusted" }),
+    execution: setting(oneOf("ordered", "sequential"), {
+      default: "ordered",
+      description:
+        "How the calls of one answer are executed: `ordered` runs calls that only read together and all others in order; `sequential` runs one call at a time, and a message from you skips the rest.",
+    }),
+    writeNeedsRead: setting(flag, {
+      default: true,
+      description: "Refuse to replace a file that the model has not read, or that has changed since.",
+      project: "when trusted",
+    }),
   }),
   shellPath: setting(program, {
     default: undefined,

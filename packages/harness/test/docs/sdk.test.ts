@@ -75,6 +75,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   binding: true,
   allowedTools: true,
   excludedTools: true,
+  toolExecution: true,
   scopes: true,
   additionalDirectories: true,
   ask: true,

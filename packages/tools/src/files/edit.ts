@@ -1,11 +1,11 @@
 import type { AgentToolResult } from "@tau/agent";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import type { DescribedTool } from "../tool.ts";
-import { unlessAborted } from "./abort.ts";
 import { summarise } from "./diff.ts";
-import { aloneWith, type BeginWriting, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
+import { aloneWith, type EditorPorts, unlessOvertaken } from "./file-queue.ts";
 import { applyChanges, planEdits, type PlannedEdit } from "./match.ts";
 import { resolveExisting } from "./path.ts";
+import { noteWritten } from "./seen-files.ts";
 import { encodeText, readTextFile } from "./text-file.ts";
 
 export interface EditDetails {
@@ -21,24 +21,29 @@ export function createEditTool({
   cwd,
   files: ownFiles,
   queue,
+  seen,
 }: EditorPorts & { cwd: string }): DescribedTool<ParametersOf<"edit">, EditDetails> {
   return {
     ...definitions.edit,
     async execute(_id, { path: typed, edits }, signal, _onUpdate, context) {
       const files = context?.files ?? ownFiles;
-      const path = await unlessAborted(resolveExisting(files, cwd, typed), signal);
-      const change = async (realPath: string, beginWriting: BeginWriting): Promise<AgentToolResult<EditDetails>> => {
-        const { source, stamp } = await readTextFile(files, realPath, typed);
-        const planned = planEdits(source, edits, typed);
-        const changes = planned.map(({ change }) => change);
-        const summary = summarise(source, changes, typed);
-        beginWriting();
-        await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
-        const text = present(typed, planned, summary.firstChangedLine);
-        return { content: [{ type: "text", text }], details: { path, ...summary } };
+      const find = async () => {
+        const path = await resolveExisting(files, cwd, typed);
+        return [{ path, realPath: await files.realPath(path, "write") }];
       };
-      return await aloneWith({ files, queue }, path, signal, (realPath, beginWriting) =>
-        unlessOvertaken(() => change(realPath, beginWriting)),
+      return await aloneWith(queue, signal, find, ([file], beginWriting) =>
+        unlessOvertaken(async (): Promise<AgentToolResult<EditDetails>> => {
+          const { path, realPath } = file!;
+          const { source, stamp } = await readTextFile(files, realPath, typed);
+          const planned = planEdits(source, edits, typed);
+          const changes = planned.map(({ change }) => change);
+          const summary = summarise(source, changes, typed);
+          beginWriting();
+          await files.writeWhole(realPath, encodeText(applyChanges(source, changes)), { ifUnchanged: stamp });
+          await noteWritten(seen, files, realPath);
+          const text = present(typed, planned, summary.firstChangedLine);
+          return { content: [{ type: "text", text }], details: { path, ...summary } };
+        }),
       );
     },
   };
@@ -47,6 +52,6 @@ export function createEditTool({
 function present(name: string, planned: readonly PlannedEdit[], firstChangedLine: number): string {
   const count = planned.length === 1 ? "1 replacement" : `${planned.length} replacements`;
   const loose = planned.filter(({ isLoose }) => isLoose).length;
-  const note = loose > 0 ? ` ${loose} matched only with blanks, quotes or dashes normalised.` : "";
+  const note = loose > 0 ? ` ${loose} matched only with blanks, punctuation or letter forms normalised.` : "";
   return `Edited ${name}: ${count}, first changed line ${firstChangedLine}.${note}`;
 }

@@ -1,44 +1,67 @@
 /** Runs work on one file one after the other, so that calls of a parallel batch never interleave. */
 import { ToolsError } from "../errors.ts";
+import { createInTurn } from "../in-turn.ts";
 import type { Files } from "../platform/files.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
+import type { SeenFiles } from "./seen-files.ts";
 
 export interface FileQueue {
   /**
-   * Runs `work` when all earlier work on the same file has settled, however it ended. Work on other files does not wait.
-   * `work` must not queue for the same file again: it would wait for itself.
+   * Runs `work` when all earlier work on the same files has settled, however it ended. Work on other files does not wait.
+   * `work` must not queue for the same files again: it would wait for itself.
    */
-  run<T>(realPath: string, work: () => Promise<T>): Promise<T>;
+  run<T>(realPaths: string | readonly string[], work: () => Promise<T>): Promise<T>;
+  /**
+   * Finds the files of a call, then runs `work` on them. Calls take their places in the order in which they come, even
+   * if a later one finds its files sooner.
+   */
+  findAndRun<F extends { realPath: string }, T>(
+    find: () => Promise<readonly F[]>,
+    work: (files: readonly F[]) => Promise<T>,
+  ): Promise<T>;
   /** How many files are being worked on. */
   readonly busyFiles: number;
 }
 
-/** Share one between all tools that change files. */
-export function createFileQueue(): FileQueue {
-  const tails = new Map<string, Promise<void>>();
+/** Share one between all tools that change files. Queues with the same `tails` wait for each other's work. */
+export function createFileQueue(tails = new Map<string, Promise<void>>()): FileQueue {
+  const inTurn = createInTurn();
+  const run: FileQueue["run"] = (realPaths, work) => {
+    const keys = new Set(typeof realPaths === "string" ? [realPaths] : realPaths);
+    const result = Promise.all([...keys].map((key) => tails.get(key))).then(work);
+    const forget = () => {
+      for (const key of keys) if (tails.get(key) === tail) tails.delete(key);
+    };
+    const tail = result.then(forget, forget);
+    for (const key of keys) tails.set(key, tail);
+    return result;
+  };
   return {
     get busyFiles() {
       return tails.size;
     },
-    run(realPath, work) {
-      const result = (tails.get(realPath) ?? Promise.resolve()).then(work);
-      const forget = () => {
-        if (tails.get(realPath) === tail) tails.delete(realPath);
-      };
-      const tail = result.then(forget, forget);
-      tails.set(realPath, tail);
-      return result;
+    run,
+    async findAndRun(find, work) {
+      const files = await inTurn(find());
+      return await run(
+        files.map(({ realPath }) => realPath),
+        () => work(files),
+      );
     },
   };
 }
 
-/** The queue of all sessions in this process: two of them may work on one file. */
-export const processQueue = createFileQueue();
+const processTails = new Map<string, Promise<void>>();
+
+/** The queue of one session. It waits for the work of all others in this process: two of them may work on one file. */
+export const createSessionQueue = (): FileQueue => createFileQueue(processTails);
 
 /** What tools that change files work with. */
 export interface EditorPorts {
   files: Files;
   queue: FileQueue;
+  /** What the model knows of files. Default: that is not asked. */
+  seen?: SeenFiles;
 }
 
 /** Call it right before the first write. Throws when the call was aborted: nothing may be written then. */
@@ -48,7 +71,7 @@ export type BeginWriting = () => void;
  * Runs `work`, and stops waiting for it as soon as `signal` is aborted. No change begins after that; one that has begun
  * goes on, and the error says so.
  */
-export async function untilWriting<T>(
+async function untilWriting<T>(
   signal: AbortSignal | undefined,
   work: (beginWriting: BeginWriting) => Promise<T>,
 ): Promise<T> {
@@ -62,20 +85,25 @@ export async function untilWriting<T>(
   );
 }
 
-/** Runs `work` alone on the file that `path` leads to. Other work on it waits until this has ended, also when aborted. */
-export async function aloneWith<T>(
-  { files, queue }: EditorPorts,
-  path: string,
+/**
+ * Runs `work` alone on the files that `find` names. Other work on them waits until this has ended, also when aborted. The
+ * call has its place in the queue before this function returns.
+ */
+export async function aloneWith<F extends { realPath: string }, T>(
+  queue: FileQueue,
   signal: AbortSignal | undefined,
-  work: (realPath: string, beginWriting: BeginWriting) => Promise<T>,
+  find: () => Promise<readonly F[]>,
+  work: (files: readonly F[], beginWriting: BeginWriting) => Promise<T>,
 ): Promise<T> {
-  return await untilWriting(signal, async (beginWriting) => {
-    const realPath = await files.realPath(path, "write");
-    return await queue.run(realPath, async () => {
-      refuseAborted(signal);
-      return await work(realPath, beginWriting);
-    });
-  });
+  return await untilWriting(signal, (beginWriting) =>
+    queue.findAndRun(
+      () => unlessAborted(find(), signal),
+      async (files) => {
+        refuseAborted(signal);
+        return await work(files, beginWriting);
+      },
+    ),
+  );
 }
 
 const maxAttempts = 3;

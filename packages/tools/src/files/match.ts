@@ -1,6 +1,6 @@
 /** Finds where edits apply in a text, and what they change there. Pure. */
 import { ToolsError } from "../errors.ts";
-import { getEnd, foldBreaks, type Folded, foldLoosely, getStart, unfolded, unitsBefore } from "./fold.ts";
+import { getEnd, foldBreaks, type Folded, foldLoosely, getStart, isBoundary, unfolded, unitsBefore } from "./fold.ts";
 import { describeNearest } from "./nearest.ts";
 import { hasRawBytes } from "./text-file.ts";
 
@@ -130,7 +130,7 @@ function planEdit(views: Views, edit: TextEdit, label: string, name: string): Pl
       `${name} holds bytes there that are not UTF-8 and show as \ufffd; newText would replace them. Leave them out of the edit, or use a script in bash.`,
     );
   }
-  return { start: spot.start, end: spot.end, change, isLoose: spot.isLoose };
+  return { start: spot.start, end: Math.max(spot.end, change.to), change, isLoose: spot.isLoose };
 }
 
 /** Exact matches or, if there are none, loose ones. Line breaks never matter, since reading does not show them. */
@@ -158,8 +158,10 @@ function search(folded: Folded, needle: Folded, { isLoose, isWhole }: { isLoose:
   const length = needle.text.length;
   if (length === 0) return spots;
   for (let unit = folded.text.indexOf(needle.text); unit >= 0;) {
-    const [start, end] = [getStart(folded, unit), getEnd(folded, unit + length - 1)];
-    spots.push({ start, end, folded, unit, needle, isLoose });
+    if (isBoundary(folded, unit) && isBoundary(folded, unit + length)) {
+      const [start, end] = [getStart(folded, unit), getEnd(folded, unit + length - 1)];
+      spots.push({ start, end, folded, unit, needle, isLoose });
+    }
     if (spots.length === maxSpots) break;
     unit = folded.text.indexOf(needle.text, unit + (isWhole || spots.length < 2 ? 1 : length));
   }
@@ -181,14 +183,31 @@ function changeAt(source: string, spot: Spot, { oldText, newText }: TextEdit): C
   const before = spot.needle.source;
   const after = foldBreaks(newText).text;
   const minLength = Math.min(before.length, after.length);
+  const isSplit = (position: number) => !isBoundary(spot.folded, spot.unit + unitsBefore(spot.needle, position));
   let head = 0;
   while (head < minLength && before[head] === after[head]) head++;
+  while (isSplit(head)) head--;
   let tail = 0;
   while (tail < minLength - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
-  const from = getPosition(spot, unitsBefore(spot.needle, head));
-  const isEmpty = unitsBefore(spot.needle, head) === unitsBefore(spot.needle, before.length - tail);
-  const to = isEmpty ? from : getPosition(spot, unitsBefore(spot.needle, before.length - tail));
-  return { from, to, text: withBreaks(after.slice(head, after.length - tail), source, from, to) };
+  while (isSplit(before.length - tail)) tail--;
+  const [fromUnits, toUnits] = [unitsBefore(spot.needle, head), unitsBefore(spot.needle, before.length - tail)];
+  const from = getPosition(spot, fromUnits);
+  const to = fromUnits === toUnits ? from : getPosition(spot, toUnits);
+  const change = { from, to, text: withBreaks(after.slice(head, after.length - tail), source, from, to) };
+  const [restOfLine = ""] = after.slice(after.length - tail).split("\n", 1);
+  return before === after || /[ \t]$/.test(restOfLine) ? change : withoutBlanks(change, spot, toUnits);
+}
+
+/** The blanks that end a changed line go too, because the new text does not have them. */
+function withoutBlanks(change: Change, { folded, unit, needle, isLoose }: Spot, toUnits: number): Change {
+  if (!isLoose) return change;
+  let end = unit + toUnits;
+  while (end < unit + needle.text.length && folded.text[end] !== "\n") end++;
+  const isLast = end === folded.text.length;
+  if (!isLast && folded.text[end] !== "\n") return change;
+  const rest = folded.source.slice(change.to, end > unit + toUnits ? getEnd(folded, end - 1) : change.to);
+  const to = isLast ? folded.source.length : getStart(folded, end);
+  return { ...change, to, text: change.text + rest };
 }
 
 /** The position in the source after a number of units of the needle. */

@@ -14,6 +14,7 @@ import { type LineWindow, readLines } from "./lines.ts";
 import { resolveExisting } from "./path.ts";
 import { maxImageFileBytes, prepareImage } from "./image.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
+import type { SeenFiles } from "./seen-files.ts";
 import { headBytes, type ImageType, detectImageType, refuseBinary, refuseZeros } from "./sniff.ts";
 
 export interface ReadDetails {
@@ -30,6 +31,7 @@ export function createReadTool({
   files: ownFiles,
   clock = systemClock,
   snapshots = createSnapshots(),
+  seen,
   resizesImages = true,
 }: {
   cwd: string;
@@ -38,6 +40,8 @@ export function createReadTool({
   clock?: Clock;
   /** Remembers the lines that were shown with anchors; share it with the hashline tools. */
   snapshots?: Snapshots;
+  /** Remembers which files were shown; share it with the tools that write. */
+  seen?: SeenFiles;
   /** Whether images that are larger than models like are made smaller. Default true. */
   resizesImages?: boolean;
 }): DescribedTool<ParametersOf<"read">, ReadDetails> {
@@ -48,7 +52,7 @@ export function createReadTool({
   ): Promise<AgentToolResult<ReadDetails>> => {
     const path = await resolveExisting(files, cwd, typed);
     const file = await files.openRead(path);
-    try {
+    const show = async () => {
       const image = await sniff(file, typed);
       if (image) return await showImage(files, file, image, { path, clock, signal, resizes: resizesImages });
       if (hashline) return await showAnchors({ files, snapshots }, { path, typed }, { offset, limit });
@@ -57,6 +61,11 @@ export function createReadTool({
       // A file may begin as a text and be binary further on.
       for (const line of window.lines) refuseZeros(line, typed, file.size);
       return present(window, path, offset);
+    };
+    try {
+      const result = await show();
+      seen?.set(file.realPath, file.stamp);
+      return result;
     } finally {
       await file.close();
     }

@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import type { DescribedTool } from "../tool.ts";
 import { countBreaks, countLines, formatBytes } from "../truncate.ts";
-import { unlessAborted } from "./abort.ts";
 import { aloneWith, type EditorPorts } from "./file-queue.ts";
+import { noteWritten, refuseUnseen } from "./seen-files.ts";
 import { showName } from "./show-name.ts";
 import { resolveNew } from "./path.ts";
 
@@ -15,27 +15,33 @@ export interface WriteDetails {
   isNew: boolean;
 }
 
-/** Creates a file, or replaces all of one. */
+/** Creates a file, or replaces all of one. With `seen`, only one that the model knows as it is. */
 export function createWriteTool({
   cwd,
   files: ownFiles,
   queue,
+  seen,
 }: EditorPorts & { cwd: string }): DescribedTool<ParametersOf<"write">, WriteDetails> {
   return {
     ...definitions.write,
     async execute(_id, { path: typed, content }, signal, _onUpdate, context) {
       const files = context?.files ?? ownFiles;
-      const path = await unlessAborted(resolveNew(files, cwd, typed), signal);
       const bytes = Buffer.from(content);
-      const { realPath, created: isNew } = await aloneWith(
-        { files, queue },
-        path,
-        signal,
-        async (target, beginWriting) => {
-          beginWriting();
-          return await files.writeWhole(target, bytes);
-        },
-      );
+      const find = async () => {
+        const path = await resolveNew(files, cwd, typed);
+        return [{ path, realPath: await files.realPath(path, "write") }];
+      };
+      const { path, realPath, isNew } = await aloneWith(queue, signal, find, async ([file], beginWriting) => {
+        const { path, realPath: target } = file!;
+        const stats = seen && (await files.stat(target));
+        const stamp = seen && refuseUnseen(seen, { realPath: target, typed, stats });
+        beginWriting();
+        const { realPath, created } = await files.writeWhole(target, bytes, {
+          ...(stamp !== undefined && { ifUnchanged: stamp }),
+        });
+        await noteWritten(seen, files, realPath);
+        return { path, realPath, isNew: created };
+      });
       const lines = lineCount(content);
       const what = `${countLines(lines)} (${formatBytes(bytes.length)})`;
       const name = getName(typed, { cwd, realPath });

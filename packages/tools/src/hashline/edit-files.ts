@@ -1,14 +1,8 @@
 /** Edits the files of both hashline tools: prepares all, then writes all, and restores all if one write fails. */
 import { ToolsError } from "../errors.ts";
-import { refuseAborted } from "../files/abort.ts";
 import { unifiedDiff } from "../files/diff.ts";
-import {
-  type BeginWriting,
-  type EditorPorts,
-  type FileQueue,
-  unlessOvertaken,
-  untilWriting,
-} from "../files/file-queue.ts";
+import { aloneWith, type EditorPorts, unlessOvertaken } from "../files/file-queue.ts";
+import { noteWritten } from "../files/seen-files.ts";
 import { defaultMaxBytes } from "../truncate.ts";
 import { applyHunks, changedBlocks, type Hunk, refuseOverlaps } from "./apply.ts";
 import { type LineEdit, planEdits, type Refusal } from "./plan.ts";
@@ -53,16 +47,16 @@ interface Prepared extends FileEdits, FileWrite {
 /** Returns the text for the model, and what happened to each file. Nothing is written unless every edit can be placed. */
 export async function editFiles(
   ports: HashlinePorts,
-  targets: readonly FileEdits[],
+  findTargets: () => Promise<readonly FileEdits[]>,
   signal?: AbortSignal,
 ): Promise<{ text: string; changes: HashlineChange[] }> {
-  const realPaths = targets.map(({ realPath }) => realPath).sort();
-  const work = async (beginWriting: BeginWriting) => {
-    refuseAborted(signal);
+  return await aloneWith(ports.queue, signal, findTargets, async (targets, beginWriting) => {
     const prepared = await unlessOvertaken(async () => {
       const ready = await prepareAll(ports, targets);
       beginWriting();
-      await writeAll(ports.files, ready.filter(isChanged));
+      const changed = ready.filter(isChanged);
+      await writeAll(ports.files, changed);
+      for (const { realPath } of changed) await noteWritten(ports.seen, ports.files, realPath);
       return ready;
     });
     const shown = prepared.map((file) => present(ports.snapshots, file, prepared.length));
@@ -71,8 +65,7 @@ export async function editFiles(
       (count) => `${count} more files were edited.`,
     );
     return { text, changes: shown.map(({ change }) => change) };
-  };
-  return await untilWriting(signal, (beginWriting) => inOrder(ports.queue, realPaths, () => work(beginWriting)));
+  });
 }
 
 const isChanged = ({ before, after }: Prepared) => !before.text.equals(after.text);
@@ -92,12 +85,6 @@ async function prepareAll(ports: HashlinePorts, targets: readonly FileEdits[]): 
     (count) => `The edits of ${count} more files could not be placed either.`,
   );
   throw new ToolsError(first.code, text);
-}
-
-/** Always in the same order of paths, so that two calls never wait for each other. */
-async function inOrder<T>(queue: FileQueue, keys: readonly string[], work: () => Promise<T>): Promise<T> {
-  const [key, ...rest] = keys;
-  return key === undefined ? await work() : await queue.run(key, () => inOrder(queue, rest, work));
 }
 
 interface Refused {

@@ -1,6 +1,5 @@
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
-import { unlessAborted } from "../files/abort.ts";
 import { resolveReal } from "../files/path.ts";
 import type { DescribedTool } from "../tool.ts";
 import type { RequestedEdit } from "./edit-arguments.ts";
@@ -18,8 +17,8 @@ export function createHashlineEditTool({
     async execute(_id, { path: typed, edits }, signal, _onUpdate, context) {
       const ports = { ...ownPorts, files: context?.files ?? ownPorts.files };
       const parsed = edits.map((edit, index) => parseEdit(edit, `edit ${index + 1}`));
-      const { path, realPath } = await unlessAborted(resolveReal(ports.files, cwd, typed), signal);
-      const { text, changes } = await editFiles(ports, [{ typed, path, realPath, edits: parsed }], signal);
+      const find = async () => [{ typed, edits: parsed, ...(await resolveReal(ports.files, cwd, typed)) }];
+      const { text, changes } = await editFiles(ports, find, signal);
       return { content: [{ type: "text", text }], details: changes[0]! };
     },
   };

@@ -1,6 +1,6 @@
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError } from "../errors.ts";
-import { unlessAborted } from "../files/abort.ts";
+import { refuseAborted } from "../files/abort.ts";
 import { resolveReal } from "../files/path.ts";
 import type { DescribedTool } from "../tool.ts";
 import { editFiles, type FileEdits, type HashlineChange, type HashlinePorts } from "./edit-files.ts";
@@ -19,12 +19,16 @@ export function createHashlinePatchTool({
     ...definitions.hashline_patch,
     async execute(_id, { patch }, signal, _onUpdate, context) {
       const ports = { ...ownPorts, files: context?.files ?? ownPorts.files };
-      const targets = new Map<string, FileEdits>();
-      for (const section of parsePatch(patch)) {
-        const resolved = await unlessAborted(resolveReal(ports.files, cwd, section.path), signal);
-        addSection(targets, section, resolved);
-      }
-      const { text, changes } = await editFiles(ports, [...targets.values()], signal);
+      const sections = parsePatch(patch);
+      const find = async () => {
+        const targets = new Map<string, FileEdits>();
+        for (const section of sections) {
+          refuseAborted(signal);
+          addSection(targets, section, await resolveReal(ports.files, cwd, section.path));
+        }
+        return [...targets.values()];
+      };
+      const { text, changes } = await editFiles(ports, find, signal);
       return { content: [{ type: "text", text }], details: { files: changes } };
     },
   };
