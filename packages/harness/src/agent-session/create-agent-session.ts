@@ -74,6 +74,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       expandPort: createExpandPort({
         loader: resources,
         cwd,
+        agentDir,
         files: files.mentions,
         offersSkills: () => settings.get().enableSkillCommands,
       }),
