@@ -28,6 +28,7 @@ export async function openHost(
   // Other modes end soon, and need not see changes of the settings.
   const watch = options.mode === "rpc";
   const settingsManager = await SettingsManager.create(cwd, agentDir, { watch });
+  settingsManager.mustBeWhole();
   const settings = settingsManager.get();
   for (const path of [...options.skills, ...options.promptTemplates]) {
     if (!(await findStats(resolve(cwd, path)))) {

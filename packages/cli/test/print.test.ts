@@ -248,6 +248,29 @@ test("a default model that cannot be used is reported, and no other model is use
   expect(workspace.server.requests).toHaveLength(0);
 });
 
+test.for([
+  ["a missing comma", "agent", '{ "tools": { "excluded": ["bash"] }\n  "retry": {} }', ":2:3: "],
+  ["a missing comma of a project", "project", '{ "theme": "a"\n "tools": {} }', ":2:2: "],
+  ["an empty file", "agent", "", ":1:1: "],
+  ["a restriction of the wrong kind", "agent", '{ "tools": { "excluded": "bash" } }', ":1:14: "],
+  ["a misspelled restriction", "agent", '{ "budgets": { "costs": 1 } }', ":1:16: "],
+] as const)("with %s in a settings file no run begins, and the place is named", async ([, scope, text, place]) => {
+  const workspace = await createModelWorkspace([textReply("never")]);
+  const directory = scope === "agent" ? workspace.agentDir : join(workspace.directory, ".tau");
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, "settings.json"), text);
+  for (const mode of [["-p"], ["--mode", "json"], ["--mode", "rpc"]]) {
+    const result = await run(workspace, ["--model", "acme/small", ...mode, ...(mode[1] === "rpc" ? [] : ["Hi"])]);
+    expect(result).toMatchObject({ code: exitCodes.usage, out: "" });
+    expect(result.err).toContain(`${join(directory, "settings.json")}${place}`);
+  }
+  expect(workspace.server.requests).toHaveLength(0);
+  await expect(readdir(join(workspace.agentDir, "sessions"))).rejects.toThrow("ENOENT");
+  for (const command of [["config", "get"], ["sessions", "list"], ["--version"], ["doctor", "--offline"]]) {
+    expect((await run(workspace, command)).err).not.toContain("No session is started");
+  }
+});
+
 test("a key in the answer of a server is neither shown nor stored", async () => {
   const key = "sk-repeated-0123456789";
   const workspace = await createModelWorkspace([

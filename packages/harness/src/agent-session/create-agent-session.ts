@@ -75,6 +75,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       expandPort: createExpandPort({
         loader: resources,
         cwd,
+        agentDir,
         files: files.mentions,
         seen: tools.seen,
         offersSkills: () => settings.get().enableSkillCommands,

@@ -28,6 +28,7 @@ export interface Services {
 export async function openServices(params: AgentSessionParams, place: SessionBase, owned: Owned): Promise<Services> {
   const { cwd, agentDir, clock, ids } = place;
   const settings = params.settingsManager ?? (await ownSettings(params, place, owned));
+  settings.mustBeWhole();
   const auth: AuthStorage =
     params.authStorage ??
     AuthStorage.create(agentDir, { clock, ids, modelsKey: (provider) => registry.modelsKey(provider) });

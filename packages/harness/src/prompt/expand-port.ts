@@ -1,5 +1,7 @@
 /** Connects the expansion of prompts to the resources of a session. */
+import { homedir } from "node:os";
 import { nodeFileSystem } from "@tau/tools/platform";
+import { guardResources } from "../resources/guard.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { readSkill } from "../resources/skills.ts";
@@ -8,12 +10,19 @@ import { createMentionReader, type MentionReaderOptions } from "./read-mention.t
 
 export interface ExpandPortOptions extends MentionReaderOptions {
   loader: Pick<ResourceLoader, "resources">;
+  agentDir: string;
   /** Whether `/skill:name` is a command; called each time. Default: always true. */
   offersSkills?: () => boolean;
 }
 
 /** The port always uses the current resources of the loader. */
-export function createExpandPort({ loader, offersSkills = () => true, ...mentions }: ExpandPortOptions): ExpandPort {
+export function createExpandPort({
+  loader,
+  agentDir,
+  offersSkills = () => true,
+  ...mentions
+}: ExpandPortOptions): ExpandPort {
+  const directories = { cwd: mentions.cwd, agentDir, home: homedir() };
   return {
     get templates() {
       return loader.resources.promptTemplates;
@@ -22,7 +31,7 @@ export function createExpandPort({ loader, offersSkills = () => true, ...mention
       return offersSkills() ? loader.resources.skills : [];
     },
     async readSkill(skill) {
-      const { value, problems } = await readSkill(nodeFileSystem, skill);
+      const { value, problems } = await readSkill(await guardResources(nodeFileSystem, directories), skill);
       const notice = problems.map(formatFileProblem).join(" ");
       if (value === undefined) return { kind: "failed", reason: notice };
       return { kind: "text", text: value, ...(notice !== "" && { notice }) };

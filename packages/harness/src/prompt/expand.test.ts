@@ -258,7 +258,7 @@ describe("in a real directory", () => {
     });
     const cwd = join(root, "project");
     const loader = await createResourceLoader({ cwd, agentDir: join(root, "agent"), home: join(root, "home") });
-    const port = createExpandPort({ loader, cwd });
+    const port = createExpandPort({ loader, cwd, agentDir: join(root, "agent") });
     const show = async (typed: string) =>
       JSON.parse(JSON.stringify(await expand(typed, port)).replaceAll(root, "")) as unknown;
 
@@ -318,6 +318,7 @@ describe("in a real directory", () => {
         },
       },
       cwd: root,
+      agentDir: join(root, "agent"),
       files,
     });
     const { blocks, notices } = (await expand("@./id_ed25519", port)) as { blocks: string[]; notices: string[] };

@@ -1,6 +1,6 @@
 /** Reads texts of users: from regular files only, up to a limit. */
 import { constants, type Stats } from "node:fs";
-import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
+import { type FileSystem, systemCode, lookAt, ToolsError } from "@tau/tools/platform";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 
 export type TextOutcome =
@@ -35,6 +35,7 @@ export async function readText(fs: FileSystem, path: string, maxBytes: number): 
       await handle.close();
     }
   } catch (error) {
+    if (error instanceof ToolsError) return unusable(path, error.message);
     const code = systemCode(error);
     if (code === undefined) throw error;
     if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing" };
@@ -101,9 +102,10 @@ export async function listDirectory(fs: FileSystem, path: string): Promise<Listi
     const entries = await fs.readdir(path);
     return { entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)), realPath };
   } catch (error) {
+    const none = { entries: [], realPath: path };
+    if (error instanceof ToolsError) return { ...none, problem: createProblem("unreadable", { path }, error.message) };
     const code = systemCode(error);
     if (code === undefined) throw error;
-    const none = { entries: [], realPath: path };
     if (code === "ENOENT" || code === "ENOTDIR") return none;
     const text = `The directory cannot be read (${code}). Check its permissions.`;
     return { ...none, problem: createProblem("unreadable", { path }, text) };

@@ -5,6 +5,7 @@ import { Listeners, SerialQueue } from "@tau/ai/internal";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { contextDirectories, loadContextFiles, type TextFile } from "./context-files.ts";
+import { guardResources } from "./guard.ts";
 import { loadNamedAgent, type NamedAgent } from "./named-agent.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { loadPromptTemplates, type PromptTemplate } from "./prompt-templates.ts";
@@ -131,8 +132,9 @@ async function load(
   options: ResolvedOptions,
   before: Resources,
 ): Promise<{ resources: Resources; problems: ResourceProblem[] }> {
-  const { fileSystem, cwd, agentDir, projectDir, contextFiles } = options;
-  const { agent, problems: agentProblems } = await loadAgent(options, before.agent);
+  const { cwd, agentDir, projectDir, contextFiles } = options;
+  const fileSystem = await guardResources(options.fileSystem, options);
+  const { agent, problems: agentProblems } = await loadAgent({ ...options, fileSystem }, before.agent);
   const systemFile = async (name: string, file: TextFile | undefined) => {
     const paths = systemFilePaths(name, [projectDir, agentDir]);
     return await loadSystemFile({ fileSystem, paths, lastGood: byPath(file ? [file] : [], ({ path }) => path) });
@@ -149,7 +151,7 @@ async function load(
   });
   const skills = await loadSkills({
     fileSystem,
-    roots: await skillRoots(options, agent),
+    roots: await skillRoots({ ...options, fileSystem }, agent),
     lastGood: byPath(before.skills, ({ filePath }) => filePath),
   });
   const templates = await loadPromptTemplates({
@@ -198,7 +200,7 @@ async function skillRoots(
   agent: NamedAgent | undefined,
 ) {
   const own = [...below("skills", [agent?.resourcesDir, agentDir]), join(home, ".agents", "skills")];
-  const project = includeProject ? await projectSkillDirectories(fileSystem, cwd) : [];
+  const project = includeProject ? await projectSkillDirectories(fileSystem, { cwd, home }) : [];
   return [...skillPaths, ...own, ...below("skills", [projectDir]), ...project];
 }
 

@@ -148,7 +148,9 @@ test("the instructions are read when they are needed, without the front matter",
 test("shared skills of a project are searched up to the top of its repository, or only in the working directory", async () => {
   const root = await directory({ "repo/.git/HEAD": "", "repo/a/b/x": "", "plain/a/x": "" });
   const names = async (cwd: string) =>
-    (await projectSkillDirectories(nodeFileSystem, join(root, cwd))).map((path) => path.slice(root.length));
+    (await projectSkillDirectories(nodeFileSystem, { cwd: join(root, cwd), home: join(root, "home") })).map((path) =>
+      path.slice(root.length),
+    );
   expect(await names("repo/a/b")).toEqual([
     "/repo/a/b/.agents/skills",
     "/repo/a/.agents/skills",

@@ -3,9 +3,10 @@
  * request. The format is that of agentskills.io: a directory with a `SKILL.md`.
  */
 import { basename, join } from "node:path";
-import type { FileSystem } from "@tau/tools/platform";
+import { type FileSystem, isWithin } from "@tau/tools/platform";
 import { ancestors, type Loaded } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
+import { findProject } from "./guard.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { getPathKind, listDirectory, readText } from "./read-text.ts";
 
@@ -29,6 +30,8 @@ const maxFileBytes = 256 * 1024;
 /** Skills may be in subdirectories, up to this depth. */
 const maxDepth = 5;
 const maxSkills = 500;
+/** A search that has seen so many directories is in a wrong place, such as the root of a disk. */
+const maxDirectories = 5_000;
 
 export interface SkillsRequest {
   fileSystem: FileSystem;
@@ -70,7 +73,7 @@ async function findSkillFiles(
   const files: string[] = [];
   const seen = new Set<string>();
   const search = async (directory: string, depth: number): Promise<void> => {
-    if (depth > maxDepth || files.length > maxSkills) return;
+    if (depth > maxDepth || files.length > maxSkills || seen.size > maxDirectories) return;
     const kind = await getPathKind(fs, directory);
     // A root may be the file of a skill.
     if (kind === "file" && depth === 0) files.push(directory);
@@ -182,11 +185,11 @@ export async function readSkill(fs: FileSystem, { filePath }: Skill): Promise<Lo
  * The `.agents/skills` of a project: from the working directory up to the top of its repository. Without a repository only
  * the working directory counts, since the directories above it may belong to other users.
  */
-export async function projectSkillDirectories(fs: FileSystem, cwd: string): Promise<string[]> {
-  const directories = ancestors(cwd).toReversed();
-  for (const [index, directory] of directories.entries()) {
-    if ((await getPathKind(fs, join(directory, ".git"))) === undefined) continue;
-    return directories.slice(0, index + 1).map((each) => join(each, ".agents", "skills"));
-  }
-  return [join(directories[0]!, ".agents", "skills")];
+export async function projectSkillDirectories(
+  fs: FileSystem,
+  { cwd, home }: { cwd: string; home: string },
+): Promise<string[]> {
+  const project = await findProject(fs, { cwd, home });
+  const directories = ancestors(cwd).filter((directory) => isWithin(project, directory));
+  return directories.toReversed().map((directory) => join(directory, ".agents", "skills"));
 }

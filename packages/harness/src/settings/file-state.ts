@@ -80,4 +80,13 @@ export function updateState(
   }
 }
 
+/** Settings that restrict what a session may do. */
+const restricting: ReadonlySet<string | undefined> = new Set(["approvals", "budgets", "images", "tools"]);
+
+/** Whether a restriction could be missing: of a file that cannot be read, nobody knows what it restricts. Pure. */
+export function mayLoosen({ kind, key }: SettingsProblem): boolean {
+  if (kind === "damaged" || kind === "unreadable") return true;
+  return (kind === "invalid_value" || kind === "unknown_setting") && restricting.has(key.split(".")[0]);
+}
+
 const start: Position = { line: 1, column: 1 };

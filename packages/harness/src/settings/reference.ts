@@ -63,7 +63,8 @@ const introduction = `# Settings
 Settings are JSON with comments, in two files: \`settings.json\` in tau's own directory (\`~/.tau\`, or where \`TAU_DIR\`
 points) and \`.tau/settings.json\` in a project. A project's settings override your own, and yours override the defaults.
 Objects are merged, lists are replaced, and \`null\` stands for the default. Changes count at once. A mistake is reported with
-its file, line and name; only the setting with the mistake is ignored.
+its file, line and name; only the setting with the mistake is ignored. No session starts with a file that cannot be read
+whole, or with a mistake in the settings of approvals, budgets, images or tools: a restriction could be missing.
 
 A project can always set what is marked "always" below. The other settings could execute something, send data elsewhere,
 or loosen a decision of yours: in a project they are ignored, with a notice, until you trust it.

@@ -17,6 +17,7 @@ import { createMemorySource, type SettingsSource } from "./source.ts";
 import {
   type FileState,
   mayBeIncomplete,
+  mayLoosen,
   noFile,
   readSource,
   type SettingsProblem,
@@ -82,7 +83,7 @@ export class SettingsManager {
 
   /**
    * The settings in `<agentDir>/settings.json` and in `.tau/settings.json` of a project. `agentDir` is `TAU_DIR`, else
-   * `~/.tau`. Does not fail for damaged files: see `problems`.
+   * `~/.tau`. Does not fail for damaged files: see `problems` and `mustBeWhole`.
    */
   static async create(
     cwd: string,
@@ -139,6 +140,18 @@ export class SettingsManager {
   /** The current problems, in the order of the files. */
   get problems(): readonly SettingsProblem[] {
     return [...this.#states.global.problems, ...this.#states.project.problems, ...this.#otherProblems];
+  }
+
+  /**
+   * Throws `HarnessError` `invalid_input` if a file cannot be read whole, or if one of its settings that restrict a session
+   * is wrong. A session is not started with such settings.
+   */
+  mustBeWhole(): void {
+    const problem = this.problems.find(mayLoosen);
+    if (!problem) return;
+    const command = `tau config edit${problem.scope === "project" ? " --project" : ""}`;
+    const advice = `No session is started, since a restriction could be missing. Correct the file: ${command}`;
+    throw new HarnessError("invalid_input", `${formatFileProblem(problem)} ${advice}`);
   }
 
   /**

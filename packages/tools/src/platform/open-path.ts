@@ -22,7 +22,8 @@ export interface FilesState {
 }
 
 /** Linux tells the path of an open file, and opens names beneath an open directory. Elsewhere names are looked up again. */
-export const holdsDirectories = ({ fs }: FilesState): boolean => process.platform === "linux" && !fs.getPath;
+export const holdsDirectories = ({ fs }: Pick<FilesState, "fs">): boolean =>
+  process.platform === "linux" && !fs.getPath;
 
 /** Opens what `path` leads to. Where the guard refuses, the failure does not tell whether something is there. */
 export async function open(state: FilesState, path: string, flags: number, access: Access): Promise<OpenHandle> {
@@ -56,7 +57,7 @@ export async function lookUp(state: FilesState, path: string, access: Access): P
 }
 
 /** Where an open file really is, however it was reached. */
-export async function pathOfHandle(state: FilesState, handle: OpenHandle, path: string): Promise<string> {
+export async function pathOfHandle(state: Pick<FilesState, "fs">, handle: OpenHandle, path: string): Promise<string> {
   const { fs } = state;
   if (fs.getPath) return await fs.getPath(handle);
   if (holdsDirectories(state)) {
