@@ -37,8 +37,10 @@ export async function openHost(
   const resourceLoader = await createResourceLoader({
     cwd,
     agentDir,
-    skillPaths: [...options.skills, ...settings.skills],
-    promptPaths: [...options.promptTemplates, ...settings.prompts],
+    skillPaths: [...options.skills, ...(options.noSkills ? [] : settings.skills)],
+    discoverSkills: !options.noSkills,
+    promptPaths: [...options.promptTemplates, ...(options.noPromptTemplates ? [] : settings.prompts)],
+    discoverPrompts: !options.noPromptTemplates,
     ...(options.noContextFiles && { contextFiles: "none" }),
   });
   const sessionManager = await openSession(options, io, settings);
@@ -52,6 +54,7 @@ export async function openHost(
     watch,
     ...(model !== undefined && { model }),
     ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
+    ...(options.noBuiltinTools && { tools: [] }),
     ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
     ...(options.noTools && { tools: [], allowedTools: [] }),
     ...(options.excludeTools && { excludedTools: options.excludeTools }),
