@@ -6,7 +6,7 @@ import { Output } from "./output.ts";
 function createStuckOutput() {
   let broken = 0;
   const stream = new Writable({ write: () => {} });
-  const output = new Output({ fd: -1, stream: () => stream, onBroken: () => broken++ });
+  const output = new Output({ fd: -1, hasReader: () => true, stream: () => stream, onBroken: () => broken++ });
   return { output, stream, broken: () => broken };
 }
 

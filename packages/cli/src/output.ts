@@ -1,4 +1,7 @@
-/** Standard output and standard error. Short output is written directly, because loading a stream takes longer. */
+/**
+ * Standard output and standard error. Short output is written directly, because loading a stream takes longer, and so is
+ * everything for a file, because the stream of a file ignores that a disk took only a part.
+ */
 import { writeSync } from "node:fs";
 import type { Writable } from "node:stream";
 
@@ -10,6 +13,8 @@ const maxWaitingBytes = 16 * 1024 ** 2;
 
 export interface OutputPorts {
   fd: number;
+  /** Whether a write may have to wait for a reader. */
+  hasReader: () => boolean;
   /** Called when the first stream is needed. */
   stream: () => Writable;
   /** Called when nothing more can be written. */
@@ -66,7 +71,7 @@ export class Output {
 
   /** Returns what is left to write to the stream. */
   #writeDirect(bytes: Buffer, before: number): Buffer {
-    if (before + bytes.length > maxDirectBytes) return bytes;
+    if (before + bytes.length > maxDirectBytes && this.#ports.hasReader()) return bytes;
     let written = 0;
     try {
       while (written < bytes.length) written += writeSync(this.#ports.fd, bytes, written);
