@@ -2,6 +2,7 @@
 import { fstatSync, statSync } from "node:fs";
 import { devNull } from "node:os";
 import { isAbsolute } from "node:path";
+import type { Writable } from "node:stream";
 import { isatty } from "node:tty";
 import { systemClock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
@@ -31,8 +32,10 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   const onBroken = () => {
     if (!interrupt.signal.aborted) interrupt.abort("SIGPIPE");
   };
-  const out = new Output({ fd: 1, hasReader: () => hasReader(1), stream: () => self.stdout, onBroken });
-  const err = new Output({ fd: 2, hasReader: () => hasReader(2), stream: () => self.stderr, onBroken });
+  const createOutput = (fd: number, stream: () => Writable) =>
+    new Output({ fd, stream, hasReader: () => hasReader(fd), clock: systemClock, onBroken });
+  const out = createOutput(1, () => self.stdout);
+  const err = createOutput(2, () => self.stderr);
   const io: Io = {
     out: (text) => out.write(text),
     drained: () => {

@@ -54,6 +54,7 @@ export type {
   CompactionResult,
   LifecycleEvent,
   QueuedMessage,
+  QueuedSummary,
   SessionEvent,
   SessionFact,
   UpdateType,
