@@ -1,6 +1,6 @@
 /** From what a person typed to what they want. Pure. */
-import { type Flag, flags } from "./flags.ts";
-import { type OptionToken, readTokens } from "./tokens.ts";
+import { type Flag, flags, futureFlags } from "./flags.ts";
+import { findValueProblem, type OptionToken, readTokens } from "./tokens.ts";
 
 /** What the flags say. Names are those of the flags, in camel case. */
 export interface SessionOptions {
@@ -32,10 +32,13 @@ export interface SessionOptions {
   excludeTools?: readonly string[];
   noTools: boolean;
   sequentialTools: boolean;
+  noBuiltinTools: boolean;
   systemPrompt?: string;
   appendSystemPrompt: readonly string[];
   skills: readonly string[];
+  noSkills: boolean;
   promptTemplates: readonly string[];
+  noPromptTemplates: boolean;
   noContextFiles: boolean;
   /** What is said, in order. */
   messages: readonly string[];
@@ -52,7 +55,7 @@ export type Parsed =
 const byName = new Map(flags.map((flag) => [flag.name, flag]));
 
 export function parseSessionArgs(args: readonly string[]): Parsed {
-  const tokens = readTokens(args, flags.map(toOption));
+  const tokens = readTokens(args, [...flags, ...futureFlags]);
   const given = new Map<string, (string | true)[]>();
   const positionals: string[] = [];
   const taken = new Set<number>();
@@ -60,9 +63,11 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
     if (token.kind === "positional" && !taken.has(token.index)) positionals.push(token.value);
     if (token.kind !== "option") continue;
     const flag = byName.get(token.name);
+    const future = futureFlags.find(({ name }) => name === token.name);
+    if (future) return { kind: "mistake", message: `${token.rawName} is not there yet: ${future.summary}` };
     if (!flag) return { kind: "mistake", message: `there is no option ${token.rawName}`, unknown: token.rawName };
     const value = getValue(flag, token, args, taken);
-    const mistake = problemWith(flag, token.rawName, value, token.inlineValue === true);
+    const mistake = findValueProblem(flag, { ...token, value } as OptionToken);
     if (mistake !== undefined) return { kind: "mistake", message: mistake };
     if (!flag.many && given.has(flag.name)) return { kind: "mistake", message: `${token.rawName} is given twice` };
     given.set(flag.name, [...(given.get(flag.name) ?? []), value ?? true]);
@@ -72,12 +77,6 @@ export function parseSessionArgs(args: readonly string[]): Parsed {
   return toOptions(given, positionals);
 }
 
-const toOption = ({ name, short, value, optional }: Flag) => ({
-  name,
-  short,
-  takesValue: value !== undefined && !optional,
-});
-
 /** A flag whose value may be left out takes what follows, unless that is a flag. */
 function getValue(flag: Flag, token: OptionToken, args: readonly string[], taken: Set<number>): string | undefined {
   if (!flag.optional || token.value !== undefined) return token.value;
@@ -86,27 +85,6 @@ function getValue(flag: Flag, token: OptionToken, args: readonly string[], taken
   taken.add(token.index + 1);
   return next;
 }
-
-function problemWith(
-  { name, value, optional, choices }: Flag,
-  raw: string,
-  given: string | undefined,
-  isInline: boolean,
-): string | undefined {
-  if (value === undefined) return given === undefined ? undefined : `${raw} takes no value`;
-  if (given === undefined) return optional ? undefined : `${raw} needs a value: ${raw} ${value}`;
-  // A value that looks like a flag is one that was forgotten; who means it writes it with `=`.
-  if (!isInline && given.startsWith("-") && given !== "-") return `${raw} needs a value: ${raw} ${value}`;
-  // What a script forgot to fill in. Only a prompt may be empty, and the list of tools.
-  if (given.trim() === "" && !mayBeEmpty.has(name)) return `${raw} needs a value: ${raw} ${value}`;
-  if (choices && !choices.includes(given)) return `${raw} takes ${choices.join(", ")}, not ${JSON.stringify(given)}`;
-  if (numbers.has(name) && !(Number(given) > 0)) return `${raw} takes a number above 0, not ${JSON.stringify(given)}`;
-  if (name === "max-turns" && !Number.isInteger(Number(given))) return `${raw} takes a whole number, not ${given}`;
-  return undefined;
-}
-
-const mayBeEmpty = new Set(["system-prompt", "append-system-prompt", "tools"]);
-const numbers = new Set(["max-turns", "max-cost", "timeout"]);
 
 function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, positionals: readonly string[]): Parsed {
   const has = (name: string) => given.has(name);
@@ -148,10 +126,13 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     excludeTools: list("exclude-tools"),
     noTools: has("no-tools"),
     sequentialTools: has("sequential-tools"),
+    noBuiltinTools: has("no-builtin-tools"),
     systemPrompt: text("system-prompt"),
     appendSystemPrompt: all("append-system-prompt"),
     skills: all("skill"),
+    noSkills: has("no-skills"),
     promptTemplates: all("prompt-template"),
+    noPromptTemplates: has("no-prompt-templates"),
     noContextFiles: has("no-context-files"),
     messages: positionals.filter((one) => !isFile(one)),
     files: positionals.filter(isFile).map((one) => one.slice(1)),

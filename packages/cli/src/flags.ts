@@ -1,17 +1,10 @@
 /** All flags of a session, in one table. Parsing, help, suggestions and completion read it. */
 
-export interface Flag {
-  /** Without dashes. */
-  name: string;
-  /** One letter. */
-  short?: string;
-  /** The name of its value in help; absent if the flag takes none. */
-  value?: string;
-  /** Whether the value may be left out. */
-  optional?: true;
+import type { FlagSpec } from "./tokens.ts";
+
+export interface Flag extends FlagSpec {
   /** Whether the flag may be repeated. */
   many?: true;
-  choices?: readonly string[];
   summary: string;
 }
 
@@ -30,9 +23,9 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "mode", value: "MODE", choices: ["text", "json", "rpc"], summary: "text, json (events as lines) or rpc" },
       { name: "quiet", summary: "Show no progress on standard error" },
       { name: "verbose", summary: "Show tool calls on standard error" },
-      { name: "max-turns", value: "N", summary: "Stop after N turns" },
-      { name: "max-cost", value: "USD", summary: "Stop before the run costs more" },
-      { name: "timeout", value: "SECONDS", summary: "Stop after this many seconds" },
+      { name: "max-turns", value: "N", number: "whole", summary: "Stop after N turns" },
+      { name: "max-cost", value: "USD", number: "any", summary: "Stop before the run costs more" },
+      { name: "timeout", value: "SECONDS", number: "any", summary: "Stop after this many seconds" },
       { name: "offline", summary: "Skip network checks at startup" },
     ],
   },
@@ -63,15 +56,31 @@ export const flagGroups: readonly FlagGroup[] = [
   {
     title: "Tools and prompt",
     flags: [
-      { name: "tools", value: "NAMES", summary: "Use only these tools, separated by commas" },
-      { name: "exclude-tools", value: "NAMES", summary: "Do not use these tools" },
-      { name: "no-tools", summary: "Use no tools" },
+      {
+        name: "tools",
+        short: "t",
+        value: "NAMES",
+        mayBeEmpty: true,
+        summary: "Use only these tools (comma-separated)",
+      },
+      { name: "exclude-tools", short: "xt", value: "NAMES", summary: "Do not use these tools" },
+      { name: "no-tools", short: "nt", summary: "Use no tools" },
+      { name: "no-builtin-tools", short: "nbt", summary: "Use no built-in tools, unless --tools names them" },
       { name: "sequential-tools", summary: "Run the tool calls of an answer one at a time" },
-      { name: "system-prompt", value: "TEXT|FILE", summary: "Replace the system prompt" },
-      { name: "append-system-prompt", value: "TEXT|FILE", many: true, summary: "Add to the system prompt" },
+      { name: "system-prompt", value: "TEXT|FILE", mayBeEmpty: true, summary: "Replace the system prompt" },
+      {
+        name: "append-system-prompt",
+        value: "TEXT|FILE",
+        mayBeEmpty: true,
+        many: true,
+        summary: "Add to the system prompt",
+      },
       { name: "skill", value: "PATH", many: true, summary: "Load a skill, or a directory of skills" },
+      { name: "no-skills", short: "ns", summary: "Load no skills but those of --skill" },
       { name: "prompt-template", value: "PATH", many: true, summary: "Load a template, or a directory of templates" },
-      { name: "no-context-files", summary: "Do not read AGENTS.md and similar files" },
+      { name: "no-prompt-templates", short: "np", summary: "Load no templates but those of --prompt-template" },
+      { name: "no-context-files", short: "nc", summary: "Do not read AGENTS.md and similar files" },
+      { name: "no-extensions", short: "ne", summary: "Load no extensions" },
     ],
   },
   {
@@ -84,3 +93,12 @@ export const flagGroups: readonly FlagGroup[] = [
 ];
 
 export const flags: readonly Flag[] = flagGroups.flatMap((group) => group.flags);
+
+/** Flags of pi for what tau cannot do yet. They are refused by name, and neither listed nor suggested. */
+export const futureFlags: readonly Flag[] = [
+  { name: "approve", short: "a", summary: "trusting a project for one run" },
+  { name: "no-approve", short: "na", summary: "distrusting a project for one run" },
+  { name: "extension", short: "e", value: "PATH", summary: "loading an extension" },
+  { name: "theme", value: "PATH", summary: "loading a theme" },
+  { name: "tui-mode", value: "MODE", summary: "the interactive terminal" },
+];

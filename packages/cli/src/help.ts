@@ -30,5 +30,5 @@ export function formatRows(rows: readonly (readonly [string, string])[]): string
 
 function formatFlag({ name, short, value, optional }: Flag): string {
   const long = value === undefined ? `--${name}` : optional ? `--${name} [${value}]` : `--${name} ${value}`;
-  return short === undefined ? `    ${long}` : `-${short}, ${long}`;
+  return `${short === undefined ? "" : `-${short}, `}`.padStart(6) + long;
 }

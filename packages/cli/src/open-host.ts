@@ -38,8 +38,10 @@ export async function openHost(
   const resourceLoader = await createResourceLoader({
     cwd,
     agentDir,
-    skillPaths: [...options.skills, ...settings.skills],
-    promptPaths: [...options.promptTemplates, ...settings.prompts],
+    skillPaths: [...options.skills, ...(options.noSkills ? [] : settings.skills)],
+    discoverSkills: !options.noSkills,
+    promptPaths: [...options.promptTemplates, ...(options.noPromptTemplates ? [] : settings.prompts)],
+    discoverPrompts: !options.noPromptTemplates,
     ...(options.noContextFiles && { contextFiles: "none" }),
   });
   const sessionManager = await openSession(options, io, settings);
@@ -53,6 +55,7 @@ export async function openHost(
     ...(model !== undefined && { model }),
     ...(provider !== undefined && { provider }),
     ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
+    ...(options.noBuiltinTools && { tools: [] }),
     ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
     ...(options.noTools && { tools: [], allowedTools: [] }),
     ...(options.excludeTools && { excludedTools: options.excludeTools }),

@@ -1,22 +1,27 @@
-/** Standard output and standard error. Short output is written directly, because loading a stream takes longer. */
+/**
+ * Standard output and standard error. Short output is written directly, because loading a stream takes longer, and so is
+ * everything for a file, because the stream of a file ignores that a disk took only a part.
+ */
 import { writeSync } from "node:fs";
 import type { Writable } from "node:stream";
+import type { Clock } from "@tau/ai";
+import { SlowWriter } from "./slow-writer.ts";
 
 /** Half of the capacity of a pipe. This much is written without blocking, even if it is not read. */
 const maxDirectBytes = 32 * 1024;
 
-/** How much may wait for a slow reader, not counting the last write. */
-const maxWaitingBytes = 16 * 1024 ** 2;
-
 export interface OutputPorts {
   fd: number;
+  /** Whether a write may have to wait for a reader. */
+  hasReader: () => boolean;
   /** Called when the first stream is needed. */
   stream: () => Writable;
+  clock: Clock;
   /** Called when nothing more can be written. */
   onBroken: () => void;
 }
 
-type State = { kind: "direct"; written: number } | { kind: "stream"; stream: Writable } | { kind: "broken" };
+type State = { kind: "direct"; written: number } | { kind: "slow"; writer: SlowWriter } | { kind: "broken" };
 
 /** Writes all texts of one turn of the event loop together. */
 export class Output {
@@ -34,39 +39,30 @@ export class Output {
     this.#pending += text;
   }
 
-  /** Writes the pending text: to the descriptor while that cannot block, then to a stream, which waits for the reader. */
+  /** Writes the pending text: to the descriptor while that cannot block, then slowly. */
   flush(): void {
     const text = this.#pending;
     this.#pending = "";
     if (text === "" || this.#state.kind === "broken") return;
-    const rest = this.#state.kind === "direct" ? this.#writeDirect(Buffer.from(text), this.#state.written) : text;
-    if (rest.length > 0) this.#writeStream(rest);
+    const bytes = Buffer.from(text);
+    const rest = this.#state.kind === "direct" ? this.#writeDirect(bytes, this.#state.written) : bytes;
+    if (rest.length > 0) this.#writeSlowly(rest);
   }
 
   /** Resolves when more can be written; undefined if it can now. */
   drained(): Promise<void> | undefined {
-    const state = this.#state;
-    if (state.kind !== "stream" || !state.stream.writableNeedDrain || state.stream.destroyed) return undefined;
-    return new Promise((resolve) => {
-      state.stream.once("drain", resolve);
-      state.stream.once("close", resolve);
-    });
+    return this.#state.kind === "slow" ? this.#state.writer.drained() : undefined;
   }
 
   /** Resolves when everything is written, or nothing more can be. */
   async flushed(): Promise<void> {
     this.flush();
-    const state = this.#state;
-    if (state.kind !== "stream" || state.stream.destroyed || state.stream.writableLength === 0) return;
-    await new Promise<void>((resolve) => {
-      state.stream.write("", () => resolve());
-      state.stream.once("close", resolve);
-    });
+    if (this.#state.kind === "slow") await this.#state.writer.drained(0);
   }
 
-  /** Returns what is left to write to the stream. */
+  /** Returns what the slow writer has to write. */
   #writeDirect(bytes: Buffer, before: number): Buffer {
-    if (before + bytes.length > maxDirectBytes) return bytes;
+    if (before + bytes.length > maxDirectBytes && this.#ports.hasReader()) return bytes;
     let written = 0;
     try {
       while (written < bytes.length) written += writeSync(this.#ports.fd, bytes, written);
@@ -80,17 +76,17 @@ export class Output {
     return bytes.subarray(written);
   }
 
-  #writeStream(rest: Buffer | string): void {
+  #writeSlowly(rest: Buffer): void {
     if (this.#state.kind === "broken") return;
     if (this.#state.kind === "direct") {
-      const stream = this.#ports.stream();
-      stream.on("error", (error) => this.#break(error));
-      this.#state = { kind: "stream", stream };
+      const { stream, clock } = this.#ports;
+      const writer = new SlowWriter({ stream: stream(), clock, onError: (error) => this.#break(error) });
+      this.#state = { kind: "slow", writer };
     }
-    const { stream } = this.#state;
+    const { writer } = this.#state;
     // Writers of events do not wait, so this ends a run whose events are not read.
-    if (stream.writableLength > maxWaitingBytes) return this.#break(new Error("the reader has stopped reading"));
-    stream.write(rest);
+    if (writer.isStuck) return this.#break(new Error("the reader has stopped reading"));
+    writer.write(rest);
   }
 
   /** Why nothing more can be written; undefined if it can, or if the reader has closed the pipe. */

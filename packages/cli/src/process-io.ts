@@ -2,6 +2,7 @@
 import { fstatSync, statSync } from "node:fs";
 import { devNull } from "node:os";
 import { isAbsolute } from "node:path";
+import type { Writable } from "node:stream";
 import { isatty } from "node:tty";
 import { systemClock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
@@ -31,8 +32,10 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
   const onBroken = () => {
     if (!interrupt.signal.aborted) interrupt.abort("SIGPIPE");
   };
-  const out = new Output({ fd: 1, stream: () => self.stdout, onBroken });
-  const err = new Output({ fd: 2, stream: () => self.stderr, onBroken });
+  const createOutput = (fd: number, stream: () => Writable) =>
+    new Output({ fd, stream, hasReader: () => hasReader(fd), clock: systemClock, onBroken });
+  const out = createOutput(1, () => self.stdout);
+  const err = createOutput(2, () => self.stderr);
   const io: Io = {
     out: (text) => out.write(text),
     drained: () => {
@@ -60,12 +63,19 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     self.exitCode = code;
     // What is written must arrive, however slowly it is read. What else is open would only hold the process.
     void Promise.all([out.flushed(), err.flushed()]).then(() => {
-      if (out.failure === undefined) return leaveSoon(self, code);
-      io.err(`tau: the output cannot be written: ${out.failure}\n`);
+      const failure = out.failure ?? err.failure;
+      if (failure === undefined) return leaveSoon(self, code);
+      io.err(`tau: the output cannot be written: ${failure}\n`);
       return self.exit(exitCodes.failed);
     });
   };
   return { io, finish };
+}
+
+/** Pipes, sockets and terminals have one; files and other devices take everything at once. */
+function hasReader(fd: number): boolean {
+  const stats = fstatSync(fd);
+  return stats.isFIFO() || stats.isSocket() || isatty(fd);
 }
 
 /** Such as a job that a scheduler starts: a stream that says so would be much to load. */

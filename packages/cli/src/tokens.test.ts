@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { type OptionSpec, readTokens } from "./tokens.ts";
+import { findValueProblem, type FlagSpec, readTokens } from "./tokens.ts";
 
-const options: OptionSpec[] = [
-  { name: "print", short: "p", takesValue: false },
-  { name: "quiet", takesValue: false },
-  { name: "name", short: "n", takesValue: true },
-  { name: "model", takesValue: true },
+const options: FlagSpec[] = [
+  { name: "print", short: "p" },
+  { name: "quiet" },
+  { name: "name", short: "n", value: "NAME" },
+  { name: "model", value: "MODEL" },
+  { name: "no-print", short: "np" },
 ];
 
 const summarize = (args: readonly string[]) =>
@@ -37,4 +38,26 @@ test("an unknown option is a token with the name as typed, and takes no value", 
     ["--model", "model", "a=b", true],
     ["-z", "z", undefined, false],
   ]);
+});
+
+test("letters that belong together are one option, but not as a part of others or after the end of the options", () => {
+  expect(summarize(["-np", "-pnp", "--", "-np"])).toEqual([
+    ["--no-print", "no-print", undefined, false],
+    ["-p", "print", undefined, false],
+    ["-n", "name", "p", true],
+    "-np",
+  ]);
+});
+
+test("a flag is never the value of another, however it is written", () => {
+  const getProblem = (...args: string[]) =>
+    readTokens(args, options).flatMap((token) => {
+      const flag = token.kind === "option" && options.find(({ name }) => name === token.name);
+      return flag ? [findValueProblem(flag, token)] : [];
+    })[0];
+  for (const args of [["-n", "-p"], ["-n", "-np"], ["-n", "--quiet"], ["-nx"], ["-n=p"], ["-n", ""], ["-n"]]) {
+    expect(getProblem(...args), args.join(" ")).toBe("-n needs a value: -n NAME");
+  }
+  expect(getProblem("--name=-p")).toBeUndefined();
+  expect(getProblem("-n", "-")).toBeUndefined();
 });

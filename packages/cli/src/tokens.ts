@@ -1,13 +1,21 @@
 /** Splits a command line into options and positionals, with `parseArgs` of `node:util`. */
 import { parseArgs } from "node:util";
 
-export interface OptionSpec {
+/** What parsing needs to know of a flag. */
+export interface FlagSpec {
   /** Without dashes. */
   name: string;
-  /** One letter. */
-  short?: string | undefined;
-  /** Whether the next argument is its value, unless one is written with `=`. */
-  takesValue: boolean;
+  /** One letter, or more that are always written together, such as `nt`. */
+  short?: string;
+  /** The name of its value in help; absent if the flag takes none. */
+  value?: string;
+  /** Whether the value may be left out. */
+  optional?: true;
+  /** Whether the value may be empty. Default: that is a variable which a script forgot to fill in. */
+  mayBeEmpty?: true;
+  /** Whether the value is a number above 0. */
+  number?: "any" | "whole";
+  choices?: readonly string[];
 }
 
 type NodeToken = ReturnType<typeof readNodeTokens>[number];
@@ -15,8 +23,8 @@ export type Token = Exclude<NodeToken, { kind: "option-terminator" }>;
 export type OptionToken = Extract<NodeToken, { kind: "option" }>;
 
 /** Unknown options are tokens too, so that the caller can name them. */
-export function readTokens(args: readonly string[], options: readonly OptionSpec[]): Token[] {
-  return readNodeTokens(args, options).flatMap((token): Token[] => {
+export function readTokens(args: readonly string[], flags: readonly FlagSpec[]): Token[] {
+  return readNodeTokens(args, flags).flatMap((token): Token[] => {
     if (token.kind !== "option-terminator") return [token];
     if (args[token.index] === "--") return [];
     // Node reads `-p-` as `-p --`; a dash among letters is an unknown option instead.
@@ -24,16 +32,41 @@ export function readTokens(args: readonly string[], options: readonly OptionSpec
   });
 }
 
-function readNodeTokens(args: readonly string[], options: readonly OptionSpec[]) {
-  const specs = options.map(({ name, short, takesValue }) => [
+function readNodeTokens(args: readonly string[], flags: readonly FlagSpec[]) {
+  const specs = flags.map(({ name, short, value, optional }) => [
     name,
-    { type: takesValue ? ("string" as const) : ("boolean" as const), ...(short !== undefined && { short }) },
+    {
+      type: value === undefined || optional ? ("boolean" as const) : ("string" as const),
+      ...(short?.length === 1 && { short }),
+    },
   ]);
+  // Node knows only single letters, and would read `-nt` as `-n t`.
+  const longNames = new Map(flags.flatMap(({ name, short = "" }) => (short[1] ? [[`-${short}`, `--${name}`]] : [])));
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
   return parseArgs({
-    args: [...args],
+    args: args.map((arg, index) => (index < end && longNames.get(arg)) || arg),
     options: Object.fromEntries(specs) as Record<string, { type: "string" | "boolean"; short?: string }>,
     strict: false,
     allowPositionals: true,
     tokens: true,
   }).tokens;
 }
+
+/** Why an option does not have the value that its flag needs. */
+export function findValueProblem(flag: FlagSpec, { rawName, value, inlineValue }: OptionToken): string | undefined {
+  const { choices, number } = flag;
+  if (flag.value === undefined) return value === undefined ? undefined : `${rawName} takes no value`;
+  if (value === undefined && flag.optional) return undefined;
+  if (value === undefined || isDoubtful(rawName, value, inlineValue) || (value.trim() === "" && !flag.mayBeEmpty)) {
+    return `${rawName} needs a value: ${rawName} ${flag.value}`;
+  }
+  if (choices && !choices.includes(value))
+    return `${rawName} takes ${choices.join(", ")}, not ${JSON.stringify(value)}`;
+  if (number && !(Number(value) > 0)) return `${rawName} takes a number above 0, not ${JSON.stringify(value)}`;
+  if (number === "whole" && !Number.isInteger(Number(value))) return `${rawName} takes a whole number, not ${value}`;
+  return undefined;
+}
+
+/** Whether the value may be another flag: `-tp`, and `--name -p`. To pass such a value, write `--name=-p`. */
+const isDoubtful = (rawName: string, value: string, isInline = false): boolean =>
+  isInline ? !rawName.startsWith("--") : value.startsWith("-") && value !== "-";

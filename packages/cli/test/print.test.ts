@@ -322,6 +322,66 @@ test("--sequential-tools runs the calls of an answer one at a time", async () =>
   expect(await trace("--sequential-tools")).toBe("start end start end");
 });
 
+test("the short flags of pi mean what they mean there", async () => {
+  const flags = ["-nt", "-nbt", "-t read,ls", "-xt bash", "-nc", "-ns", "-np", "-ne"];
+  const workspace = await createModelWorkspace([...flags, ""].map(() => textReply("ok")));
+  const { directory, agentDir, server } = workspace;
+  await writeFile(join(directory, "AGENTS.md"), "Always whisper.");
+  await mkdir(join(agentDir, "skills", "knit"), { recursive: true });
+  await writeFile(join(agentDir, "skills", "knit", "SKILL.md"), "---\nname: knit\ndescription: Knits.\n---\nKnit it.");
+  await mkdir(join(agentDir, "prompts"));
+  await writeFile(join(agentDir, "prompts", "hail.md"), "Hail the captain.");
+  const send = async (flag: string) => {
+    const { code, err } = await run(workspace, [...flag.split(" ").filter(Boolean), "-p", "/hail"]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const body = JSON.stringify(server.requests.at(-1)?.body);
+    const names = ["read", "ls", "bash", "session_branch"].filter((name) => body.includes(`"name":"${name}"`));
+    const texts = ["whisper", "Knits", "captain"].filter((word) => body.includes(word));
+    return [...names, ...texts].join(" ");
+  };
+  const all = "read ls bash session_branch whisper Knits captain";
+  const without = (...words: string[]) =>
+    all
+      .split(" ")
+      .filter((word) => !words.includes(word))
+      .join(" ");
+  expect(await send("")).toBe(all);
+  expect(await send("-nt")).toBe(without("read", "ls", "bash", "session_branch", "Knits"));
+  expect(await send("-nbt")).toBe(without("read", "ls", "bash", "Knits"));
+  expect(await send("-t read,ls")).toBe(without("bash", "session_branch"));
+  expect(await send("-xt bash")).toBe(without("bash"));
+  expect(await send("-nc")).toBe(without("whisper"));
+  expect(await send("-ns")).toBe(without("Knits"));
+  expect(await send("-np")).toBe(without("captain"));
+  expect(await send("-ne")).toBe(all);
+});
+
+test("flags of pi for what tau cannot do yet are refused, and so is a flag as the value of another", async () => {
+  const workspace = await createModelWorkspace([textReply("never")]);
+  for (const flag of [
+    "-a",
+    "--approve",
+    "-na",
+    "--no-approve",
+    "-e x.ts",
+    "--extension x.ts",
+    "--theme x",
+    "--tui-mode x",
+  ]) {
+    const { code, out, err } = await run(workspace, [...flag.split(" "), "-p", "Hi"]);
+    expect({ code, out }, flag).toEqual({ code: exitCodes.usage, out: "" });
+    expect(err).toContain("is not there yet");
+  }
+  for (const flags of [["-t", "-p"], ["-tp"], ["-xt", "-nt"], ["-nx"]]) {
+    const { code, err } = await run(workspace, [...flags, "Hi"]);
+    expect({ code, err }, flags.join(" ")).toMatchObject({
+      code: exitCodes.usage,
+      err: expect.stringContaining("needs a value"),
+    });
+  }
+  expect(workspace.server.requests).toHaveLength(0);
+});
+
 test("a file that is not a session is refused, and nothing is left beside it", async () => {
   const workspace = await createModelWorkspace([textReply("never")]);
   const notes = join(workspace.directory, "notes.txt");

@@ -113,8 +113,8 @@ export type SessionFact =
   /** The policy, or the person it asked (`by`), did not allow a call. `rule` names the rule that decided. */
   | { type: "tool_denied"; toolCallId: string; toolName: string; rule: string; reason: string; by: string }
   | { type: "model_changed"; provider: string; modelId: string; thinkingLevel: string }
-  /** All queued messages, oldest first. */
-  | { type: "queue_changed"; steering: QueuedMessage[]; followUps: QueuedMessage[] }
+  /** All queued messages, oldest first, without the data of their images. */
+  | { type: "queue_changed"; steering: QueuedSummary[]; followUps: QueuedSummary[] }
   | { type: "approval_requested"; approval: Approval }
   | { type: "approval_resolved"; approvalId: string; decision: "allowed" | "denied"; by: string }
   | { type: "retry_scheduled"; attempt: number; maxAttempts: number; delayMs: number; reason: string }
@@ -140,3 +140,9 @@ export interface QueuedMessage {
 
 /** A piece of the answer that is arriving. */
 export type Delta = Extract<SessionEvent, { delta: string }>;
+
+/** A queued message as events tell it: they repeat the whole queue, and images may be large. */
+export interface QueuedSummary {
+  id: string;
+  content: string | (TextContent | Omit<ImageContent, "data">)[];
+}

@@ -55,6 +55,7 @@ export type {
   CompactionResult,
   LifecycleEvent,
   QueuedMessage,
+  QueuedSummary,
   SessionEvent,
   SessionFact,
   UpdateType,

@@ -5,7 +5,7 @@
  */
 import type { Approval } from "./approval.ts";
 import { getLeafAfter, type SessionEntry } from "./entry.ts";
-import type { CompactionReason, Delta, QueuedMessage, SessionEvent, UpdateType } from "./event.ts";
+import type { CompactionReason, Delta, QueuedSummary, SessionEvent, UpdateType } from "./event.ts";
 import type { TerminationReason } from "./run-end.ts";
 
 export interface View {
@@ -32,8 +32,8 @@ export interface LiveView {
   readonly message: LiveMessage | undefined;
   /** The calls that are running, in the order they were started. */
   readonly tools: readonly LiveTool[];
-  readonly steering: readonly QueuedMessage[];
-  readonly followUps: readonly QueuedMessage[];
+  readonly steering: readonly QueuedSummary[];
+  readonly followUps: readonly QueuedSummary[];
   readonly approvals: readonly Approval[];
   /** The calls of the last run that were not allowed, the latest last. */
   readonly denials: readonly { readonly toolCallId: string; readonly toolName: string; readonly reason: string }[];

@@ -5,15 +5,9 @@
  * arguments, brackets for what is optional, dots for one or more, and two spaces begin the summary.
  */
 import type { Command } from "../command.ts";
-import { readTokens } from "../tokens.ts";
+import { findValueProblem, type FlagSpec, readTokens } from "../tokens.ts";
 
-export interface UsageFlag {
-  /** Without dashes. */
-  name: string;
-  short?: string;
-  /** The name of its value in help; absent if the flag takes none. */
-  value?: string;
-  choices?: readonly string[];
+export interface UsageFlag extends FlagSpec {
   isRequired: boolean;
 }
 
@@ -94,10 +88,9 @@ export function parseCommandArgs(usages: readonly Usage[], args: readonly string
 const createMistake = (message: string) => ({ kind: "mistake" as const, message });
 
 function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
-  const options = usage.flags.map(({ name, short, value }) => ({ name, short, takesValue: value !== undefined }));
   const values = new Map<string, string | undefined>();
   const positionals: string[] = [];
-  for (const token of readTokens(args, options)) {
+  for (const token of readTokens(args, usage.flags)) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
     const { rawName, value } = token;
@@ -107,7 +100,7 @@ function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
       const known = usage.flags.map(({ name }) => `--${name}`);
       return { ...createMistake(`there is no option ${rawName}`), wanted: rawName, known };
     }
-    const problem = findValueProblem(flag, rawName, value);
+    const problem = findValueProblem(flag, token);
     if (problem !== undefined) return createMistake(problem);
     values.set(flag.name, value);
   }
@@ -116,13 +109,6 @@ function parseArgs(usage: Usage, args: readonly string[]): ParsedCommand {
   const { subcommand } = usage;
   const has = (name: string) => values.has(name);
   return { kind: "args", args: { subcommand, positionals, has, value: (name) => values.get(name) } };
-}
-
-function findValueProblem({ value: name, choices }: UsageFlag, rawName: string, value: string | undefined) {
-  if (name === undefined) return value === undefined ? undefined : `${rawName} takes no value`;
-  if (value === undefined || value.startsWith("--")) return `${rawName} needs a value: ${rawName} ${name}`;
-  if (!choices || choices.includes(value)) return undefined;
-  return `${rawName} takes ${choices.join(", ")}, not ${JSON.stringify(value)}`;
 }
 
 function findPositionalProblem({ positionals }: Usage, values: readonly string[]): string | undefined {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startTau } from "@tau/protocol/node";
 import { expect, onTestFinished, test } from "vitest";
 import { toolReply, type ModelWorkspace, createModelWorkspace, textReply } from "../kit.ts";
-import { installed } from "./kit.ts";
+import { installed, runPacked } from "./kit.ts";
 
 const apis = ["openai-completions", "anthropic-messages", "google-generative-ai"] as const;
 
@@ -55,3 +55,33 @@ test("a run that hangs can be aborted, and another process can continue its sess
   await again.promptAndWait("Are you there?");
   expect((await again.call("get_messages")).messages.length).toBeGreaterThan(4);
 });
+
+test.each(["pi", "json-rpc"])(
+  "a client that reads gets everything in %s framing, however much comes at once",
+  async (framing) => {
+    const workspace = await createModelWorkspace([{ kind: "raw", chunks: [], ending: "hang" }]);
+    const send = async (args: string[], commands: readonly { type: string; [parameter: string]: unknown }[]) => {
+      const lines = commands.map(({ type, ...params }, id) =>
+        JSON.stringify(framing === "pi" ? { id, type, ...params } : { jsonrpc: "2.0", id, method: type, params }),
+      );
+      const input = `${lines.join("\n")}\n`;
+      const { code, out, err } = await runPacked(workspace, ["--mode", "rpc", ...args], { input });
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+      expect(out.match(framing === "pi" ? /"success":true/g : /"result":/g)).toHaveLength(commands.length);
+      return out;
+    };
+    const [large, small] = ["A".repeat(18 * 1024 ** 2), "B".repeat(100_000)];
+    const toImages = (data: string) => [{ type: "image", data, mimeType: "image/png" }];
+    const out = await send(
+      [],
+      [
+        { type: "prompt", message: "Look.", images: toImages(large) },
+        { type: "follow_up", message: "And this.", images: toImages(small) },
+        ...Array.from({ length: 1_000 }, (_, index) => ({ type: "follow_up", message: `Then ${index}.` })),
+      ],
+    );
+    // When a message begins, when it ends, and at the end of the run; not again with each change of the queue.
+    for (const data of [large, small]) expect(out.split(data).length - 1).toBeLessThanOrEqual(3);
+    expect(await send(["-c"], [{ type: "get_entries" }, { type: "get_entries" }])).toContain(large);
+  },
+);

@@ -95,6 +95,33 @@ test("a full disk fails in one line, and the session stays intact", async () => 
   expect(await runPacked(workspace, ["-c", "-p", "Again"])).toMatchObject({ code: 0, out: "Last.\n" });
 });
 
+test("output that cannot be written fails in one line that says why, in every mode", async () => {
+  const long = "x".repeat(100_000);
+  const workspace = await createModelWorkspace([textReply(long), textReply(long), textReply(long)]);
+  await runPacked(workspace, ["-p", "Say much."]);
+  const modes: [args: string[], input?: string][] = [
+    [["--help"]],
+    [["models", "--all"]],
+    [["models", "--all", "--json"]],
+    [["sessions", "export", "--format", "jsonl"]],
+    [["-p", "Again."]],
+    [["--mode", "json", "-p", "Again."]],
+    [["--mode", "rpc"], '{"type":"get_entries"}\n'],
+  ];
+  for (const [args, input] of modes) {
+    const through = ["sh", "-c", 'exec "$@" > /dev/full', "sh"];
+    const result = await runPacked(workspace, args, { through, ...(input !== undefined && { input }) });
+    const err = "tau: the output cannot be written: ENOSPC: no space left on device, write\n";
+    expect(result, args.join(" ")).toMatchObject({ code: exitCodes.failed, err });
+  }
+  // The disk takes a part: no file may grow beyond 100 blocks.
+  const through = ["sh", "-c", 'ulimit -f 100; exec "$@" > part', "sh"];
+  const { code, err } = await runPacked(workspace, ["models", "--all"], { through });
+  expect({ code, err }).toEqual({ code: exitCodes.failed, err: expect.stringContaining("file too large") });
+  const piped = await runPacked(workspace, ["models", "--all"], { through: ["sh", "-c", '"$@" | head -1', "sh"] });
+  expect(piped).toMatchObject({ code: exitCodes.done, err: "" });
+});
+
 test("without a key there are five lines and no stack trace", async () => {
   const directory = await temporaryDirectory();
   const { code, err } = await runPacked({ directory, agentDir: join(directory, "agent") }, ["-p", "Hi"]);

@@ -136,7 +136,7 @@ export class AgentSession {
       ids,
       now: () => clock.now(),
       mode: (kind) => this.settings[kind === "steer" ? "steeringMode" : "followUpMode"],
-      onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.queue }),
+      onChange: () => this.#publisher.fact({ type: "queue_changed", ...this.#inbox.summarise() }),
     });
     this.#approvals = new Approvals({
       publisher: this.#publisher,

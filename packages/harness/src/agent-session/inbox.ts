@@ -4,7 +4,7 @@
  */
 import type { QueueMode } from "@tau/agent";
 import type { Ids, ImageContent, TextContent, UserMessage } from "@tau/ai";
-import type { QueuedMessage } from "@tau/protocol";
+import type { QueuedMessage, QueuedSummary } from "@tau/protocol";
 import { HarnessError } from "../errors.ts";
 import type { AcceptedEntry } from "../session/entry.ts";
 import type { Session } from "../session/session.ts";
@@ -46,6 +46,11 @@ export class Inbox {
   /** Those of one kind, oldest first. */
   list(kind: QueueKind): QueuedMessage[] {
     return this.#waiting.filter((one) => one.kind === kind).map(({ id, content }) => ({ id, content }));
+  }
+
+  /** All that waits, without the data of images. */
+  summarise(): { steering: QueuedSummary[]; followUps: QueuedSummary[] } {
+    return { steering: this.list("steer").map(toSummary), followUps: this.list("followUp").map(toSummary) };
   }
 
   /** Resolves with its id when it is in the log: from then on it is not lost. */
@@ -141,3 +146,11 @@ export class Inbox {
     this.#parts.onChange();
   }
 }
+
+const toSummary = ({ id, content }: QueuedMessage): QueuedSummary => ({
+  id,
+  content:
+    typeof content === "string"
+      ? content
+      : content.map((block) => (block.type === "image" ? { type: "image", mimeType: block.mimeType } : block)),
+});

@@ -55,8 +55,12 @@ export interface ResourceLoaderOptions {
   agentName?: string;
   /** More skills: files or directories. They have precedence. */
   skillPaths?: readonly string[];
+  /** Whether other skills than those of `skillPaths` are loaded. Default true. */
+  discoverSkills?: boolean;
   /** More prompt templates: files or directories. They have precedence. */
   promptPaths?: readonly string[];
+  /** Whether other templates than those of `promptPaths` are loaded. Default true. */
+  discoverPrompts?: boolean;
   /** Tools that exist: other names in `tools.yaml` are reported. */
   knownTools?: readonly string[];
   /** The directory of the user's own `.agents/skills`. Default: the home directory. */
@@ -109,7 +113,13 @@ const noResources: Resources = {
 type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 function resolveOptions(options: ResourceLoaderOptions) {
-  const { includeProject = true, home = homedir(), fileSystem = nodeFileSystem } = options;
+  const {
+    includeProject = true,
+    discoverSkills = true,
+    discoverPrompts = true,
+    home = homedir(),
+    fileSystem = nodeFileSystem,
+  } = options;
   const [cwd, agentDir] = [resolve(options.cwd), resolve(options.agentDir)];
   const projectDir = join(cwd, ".tau");
   return {
@@ -121,6 +131,8 @@ function resolveOptions(options: ResourceLoaderOptions) {
     knownTools: options.knownTools,
     skillPaths: (options.skillPaths ?? []).map((path) => resolve(cwd, path)),
     promptPaths: (options.promptPaths ?? []).map((path) => resolve(cwd, path)),
+    discoverSkills,
+    discoverPrompts,
     includeProject,
     // In the home directory `.tau` is the agent directory, not that of a project.
     projectDir: includeProject && projectDir !== agentDir ? projectDir : undefined,
@@ -156,7 +168,10 @@ async function load(
   });
   const templates = await loadPromptTemplates({
     fileSystem,
-    directories: [...options.promptPaths, ...below("prompts", [agent?.resourcesDir, agentDir, projectDir])],
+    directories: [
+      ...options.promptPaths,
+      ...below("prompts", options.discoverPrompts ? [agent?.resourcesDir, agentDir, projectDir] : []),
+    ],
     lastGood: byPath(before.promptTemplates, ({ filePath }) => filePath),
   });
   return {
@@ -196,9 +211,10 @@ async function loadAgent(
 
 /** The user's own skills come before the project's, so that a project cannot replace them. */
 async function skillRoots(
-  { fileSystem, cwd, agentDir, home, projectDir, includeProject, skillPaths }: ResolvedOptions,
+  { fileSystem, cwd, agentDir, home, projectDir, includeProject, skillPaths, discoverSkills }: ResolvedOptions,
   agent: NamedAgent | undefined,
 ) {
+  if (!discoverSkills) return skillPaths;
   const own = [...below("skills", [agent?.resourcesDir, agentDir]), join(home, ".agents", "skills")];
   const project = includeProject ? await projectSkillDirectories(fileSystem, { cwd, home }) : [];
   return [...skillPaths, ...own, ...below("skills", [projectDir]), ...project];
