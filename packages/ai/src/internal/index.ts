@@ -2,6 +2,7 @@
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
 export { isRecord } from "../is-record.ts";
+export { tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export { thinkingLevels } from "../thinking.ts";
 export { withoutUserinfo } from "../userinfo.ts";

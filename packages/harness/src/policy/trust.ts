@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Ids } from "@tau/ai";
-import { isRecord } from "@tau/ai/internal";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
 import type { TrustData } from "@tau/protocol";
 import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
 import { ifThere, readWhole, writeWhole } from "../durable-file.ts";
@@ -63,22 +63,13 @@ const realDirectory = (fs: FileSystem, cwd: string): Promise<string> =>
 async function readStore(fs: FileSystem, agentDir: string): Promise<Record<string, StoredTrust>> {
   const bytes = await readWhole(fs, getStorePath(agentDir));
   if (!bytes) return {};
-  const value = parseJson(bytes.toString("utf8"));
+  const value = tryParseJson(bytes.toString("utf8"));
   const projects = isRecord(value) && isRecord(value["projects"]) ? value["projects"] : {};
   const entries = Object.entries(projects).flatMap(([path, stored]) => {
     const digest = isRecord(stored) ? stored["digest"] : undefined;
     return typeof digest === "string" ? [[path, { digest }] as const] : [];
   });
   return Object.fromEntries(entries);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 async function listProjectFiles(fs: FileSystem, directory: string): Promise<string[]> {

@@ -5,6 +5,7 @@
  */
 import { constants } from "node:fs";
 import { type Ids, systemIds } from "@tau/ai";
+import { tryParseJson } from "@tau/ai/internal";
 import { systemCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "./file-system.ts";
 import { type ProcessMark, thisProcess, verdictOn } from "./process-mark.ts";
@@ -185,15 +186,10 @@ async function readHolder(fs: FileSystem, path: string): Promise<LeaseHolder | u
 const noHolder: LeaseHolder = { id: "", pid: 0, startTime: "", bootId: "", generation: 0 };
 
 function parseHolder(text: string): LeaseHolder {
-  try {
-    const holder = JSON.parse(text) as Partial<LeaseHolder> | null;
-    const { id, pid, generation, startTime = "", bootId = "", pidNamespace = "" } = holder ?? {};
-    if (typeof id !== "string" || typeof pid !== "number" || typeof generation !== "number") return noHolder;
-    return { id, pid, generation, startTime, bootId, pidNamespace };
-  } catch (error) {
-    if (error instanceof SyntaxError) return noHolder;
-    throw error;
-  }
+  const holder = tryParseJson(text) as Partial<LeaseHolder> | null | undefined;
+  const { id, pid, generation, startTime = "", bootId = "", pidNamespace = "" } = holder ?? {};
+  if (typeof id !== "string" || typeof pid !== "number" || typeof generation !== "number") return noHolder;
+  return { id, pid, generation, startTime, bootId, pidNamespace };
 }
 
 async function removeIfThere(fs: FileSystem, path: string): Promise<void> {
