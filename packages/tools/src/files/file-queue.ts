@@ -1,4 +1,5 @@
 /** Runs work on one file one after the other, so that calls of a parallel batch never interleave. */
+import { SerialQueue } from "@tau/ai/internal";
 import { ToolsError } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import { refuseAborted, unlessAborted } from "./abort.ts";
@@ -15,19 +16,15 @@ export interface FileQueue {
 
 /** Share one between all tools that change files. */
 export function createFileQueue(): FileQueue {
-  const tails = new Map<string, Promise<void>>();
+  const queues = new Map<string, SerialQueue>();
   return {
     get busyFiles() {
-      return tails.size;
+      return queues.size;
     },
     run(realPath, work) {
-      const result = (tails.get(realPath) ?? Promise.resolve()).then(work);
-      const forget = () => {
-        if (tails.get(realPath) === tail) tails.delete(realPath);
-      };
-      const tail = result.then(forget, forget);
-      tails.set(realPath, tail);
-      return result;
+      const queue = queues.get(realPath) ?? new SerialQueue();
+      queues.set(realPath, queue);
+      return queue.add(work).finally(() => queue.isIdle && queues.delete(realPath));
     },
   };
 }
