@@ -8,8 +8,8 @@ import { join, relative, resolve } from "node:path";
 import { type Ids } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import type { TrustData } from "@tau/protocol";
-import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
-import { ifThere, readWhole, writeWhole } from "../durable-file.ts";
+import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
+import { readWhole, writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 
 export interface TrustOptions {
@@ -57,7 +57,7 @@ export async function writeTrust(options: TrustOptions, trusted: boolean): Promi
 const getStorePath = (agentDir: string): string => join(agentDir, "trust.json");
 
 const realDirectory = (fs: FileSystem, cwd: string): Promise<string> =>
-  ifThere(fs.realpath(resolve(cwd))).then((path) => path ?? resolve(cwd));
+  unlessMissing(fs.realpath(resolve(cwd))).then((path) => path ?? resolve(cwd));
 
 /** A store that cannot be read trusts nothing. */
 async function readStore(fs: FileSystem, agentDir: string): Promise<Record<string, StoredTrust>> {
