@@ -4,6 +4,7 @@ export { assertNever, getErrorMessage } from "../errors.ts";
 export { isRecord } from "../is-record.ts";
 export { tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
+export type { StandardSchema } from "../schema/adapt.ts";
 export { thinkingLevels } from "../thinking.ts";
 export { withoutUserinfo } from "../userinfo.ts";
 export { deepFreeze } from "./freeze.ts";

@@ -18,8 +18,8 @@ export const toJsonSchema = oncePer((parameters: ToolParameters): JsonSchema => 
   );
 });
 
-/** The part of the Standard Schema specification that is used here. */
-interface StandardSchema {
+/** The part of the Standard Schema specification that describes a schema. */
+export interface StandardSchema {
   vendor: string;
   jsonSchema?: { input: (options: { target: string }) => JsonSchema };
 }

@@ -1,6 +1,6 @@
 /** A tool's parameters as they go over the wire. */
 import { type JsonSchema, type ToolParameters } from "@tau/ai";
-import { getErrorMessage, isRecord, oncePer } from "@tau/ai/internal";
+import { getErrorMessage, isRecord, oncePer, type StandardSchema } from "@tau/ai/internal";
 
 export type WireSchema =
   | { kind: "schema"; schema: JsonSchema; json: string }
@@ -32,9 +32,3 @@ const describe = oncePer((parameters: ToolParameters): WireSchema => {
 });
 
 const inexpressible = (reason: string): WireSchema => ({ kind: "inexpressible", reason });
-
-/** The part of the Standard Schema specification that is used here. */
-interface StandardSchema {
-  vendor: string;
-  jsonSchema?: { input: (options: { target: string }) => JsonSchema };
-}
