@@ -86,6 +86,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
   const { spawn = defaultSpawn, shell, commandPrefix, outputDirectory, containment = "pid namespace" } = options;
   const snapshots = once(async () => (await import("./hashline/snapshots.ts")).createSnapshots());
   const editing = async () => ({ cwd, files, queue: (await import("./files/file-queue.ts")).processQueue });
+  const editingLines = async () => ({ ...(await editing()), snapshots: await snapshots() });
   const searching = { cwd, files, spawn, clock };
   const makers = {
     read: async () =>
@@ -99,15 +100,9 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
     write: async () => (await import("./files/write.ts")).createWriteTool(await editing()),
     edit: async () => (await import("./files/edit.ts")).createEditTool(await editing()),
     hashline_edit: async () =>
-      (await import("./hashline/hashline-edit.ts")).createHashlineEditTool({
-        ...(await editing()),
-        snapshots: await snapshots(),
-      }),
+      (await import("./hashline/hashline-edit.ts")).createHashlineEditTool(await editingLines()),
     hashline_patch: async () =>
-      (await import("./hashline/hashline-patch.ts")).createHashlinePatchTool({
-        ...(await editing()),
-        snapshots: await snapshots(),
-      }),
+      (await import("./hashline/hashline-patch.ts")).createHashlinePatchTool(await editingLines()),
     bash: async () =>
       (await import("./shell/bash.ts")).createBashTool({
         cwd,
