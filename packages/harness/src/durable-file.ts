@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
-import { type FileSystem, lookAt, nodeFileSystem, systemCode } from "@tau/tools/platform";
+import { type FileSystem, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
 
 /** Makes a directory, and those above it. It is lost with the power, with all that is in it, until its name is synced. */
 export async function makeDirectory(fs: FileSystem, path: string): Promise<void> {
@@ -23,17 +23,6 @@ export async function syncDirectory(fs: FileSystem, path: string): Promise<void>
   }
 }
 
-/** Undefined for what is not there. */
-export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    const code = systemCode(error);
-    if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
-    return undefined;
-  }
-}
-
 /** Undefined when the system refuses: for what may be missing. */
 export async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   try {
@@ -46,7 +35,7 @@ export async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
 
 /** Undefined when there is no such file, or when it is larger than `maxBytes`. */
 export async function readWhole(fs: FileSystem, path: string, maxBytes?: number): Promise<Buffer | undefined> {
-  const handle = await ifThere(fs.open(path, constants.O_RDONLY));
+  const handle = await unlessMissing(fs.open(path, constants.O_RDONLY));
   if (!handle) return undefined;
   try {
     const size = maxBytes === undefined ? 0 : (await handle.stat()).size;

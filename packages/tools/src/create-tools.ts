@@ -102,6 +102,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
     queue: await queue(),
     ...(options.writeNeedsRead !== false && { seen }),
   });
+  const editingLines = async () => ({ ...(await editing()), snapshots: await snapshots() });
   const searching = { cwd, files, spawn, clock };
   const makers = {
     read: async () =>
@@ -116,15 +117,9 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
     write: async () => (await import("./files/write.ts")).createWriteTool(await editing()),
     edit: async () => (await import("./files/edit.ts")).createEditTool(await editing()),
     hashline_edit: async () =>
-      (await import("./hashline/hashline-edit.ts")).createHashlineEditTool({
-        ...(await editing()),
-        snapshots: await snapshots(),
-      }),
+      (await import("./hashline/hashline-edit.ts")).createHashlineEditTool(await editingLines()),
     hashline_patch: async () =>
-      (await import("./hashline/hashline-patch.ts")).createHashlinePatchTool({
-        ...(await editing()),
-        snapshots: await snapshots(),
-      }),
+      (await import("./hashline/hashline-patch.ts")).createHashlinePatchTool(await editingLines()),
     bash: async () =>
       (await import("./shell/bash.ts")).createBashTool({
         cwd,

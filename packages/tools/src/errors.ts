@@ -36,3 +36,26 @@ export class ToolsError extends Error {
 /** The code of a failed system call, such as `ENOENT`. */
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+
+/** Undefined where a system call fails with one of these codes. Any other failure is thrown. */
+export async function tolerate<T>(call: Promise<T>, ...codes: readonly string[]): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (codes.includes(systemCode(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined where the file does not exist. */
+export const unlessMissing = <T>(call: Promise<T>): Promise<T | undefined> => tolerate(call, "ENOENT", "ENOTDIR");
+
+/** Whether a system call fails with this code. Any other failure is thrown. */
+export async function failsWith(code: string, call: Promise<void>): Promise<boolean> {
+  return (
+    (await tolerate(
+      call.then(() => "done"),
+      code,
+    )) === undefined
+  );
+}

@@ -5,7 +5,7 @@
 import { Check } from "#schema-engine";
 import type { JsonSchema } from "../context.ts";
 import { isRecord } from "../is-record.ts";
-import { asArray, asRecord, setOwnProperty } from "../json.ts";
+import { asArray, asRecord, setOwnProperty, tryParseJson } from "../json.ts";
 
 /** Deeper values are rejected. */
 const maxValueDepth = 64;
@@ -172,13 +172,8 @@ function parseNumber(value: unknown): number | undefined {
 
 function parseContainer(value: unknown, type: "object" | "array"): unknown {
   if (typeof value !== "string" || !value.trimStart().startsWith(type === "object" ? "{" : "[")) return undefined;
-  try {
-    const { copy, problem } = copyValue(JSON.parse(value));
-    return problem === undefined && getType(copy) === type ? copy : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const { copy, problem } = copyValue(tryParseJson(value));
+  return problem === undefined && getType(copy) === type ? copy : undefined;
 }
 
 /** A deep copy of plain objects and arrays; other values are kept. `problem` is set if the value cannot be copied. */

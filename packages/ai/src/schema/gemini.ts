@@ -7,6 +7,7 @@
  */
 import type { JsonSchema, ToolParameters } from "../context.ts";
 import { AiError } from "../errors.ts";
+import { oncePer } from "../internal/once.ts";
 import { isRecord } from "../is-record.ts";
 import { asArray } from "../json.ts";
 import { toJsonSchema } from "./adapt.ts";
@@ -15,28 +16,22 @@ import { intersect, type Shape, type Type, types, unite } from "./gemini-shape.t
 /** The schema for `parameters` is an OpenAPI schema, the one for `parametersJsonSchema` a JSON Schema. */
 type Form = "openapi" | "json-schema";
 
-const cache: Record<Form, WeakMap<object, JsonSchema>> = { openapi: new WeakMap(), "json-schema": new WeakMap() };
-
 /**
  * A tool's parameters for Gemini's `parameters`. Throws `invalid_schema` if they are not an object or contain an invalid
  * reference. The result is cached by identity and must not be changed.
  */
-export const toGeminiSchema = (parameters: ToolParameters): JsonSchema => convert(parameters, "openapi");
+export const toGeminiSchema = oncePer((parameters: ToolParameters) => convert(parameters, "openapi"));
 
 /** Like `toGeminiSchema`, for `parametersJsonSchema`: null is a type, and enums of numbers stay numbers. */
-export const toGeminiJsonSchema = (parameters: ToolParameters): JsonSchema => convert(parameters, "json-schema");
+export const toGeminiJsonSchema = oncePer((parameters: ToolParameters) => convert(parameters, "json-schema"));
 
 function convert(parameters: ToolParameters, form: Form): JsonSchema {
-  const cached = cache[form].get(parameters);
-  if (cached) return cached;
   const root = toJsonSchema(parameters);
   const shape = new Reader(root).read(root, ["#"]);
   if (shape.type !== undefined && shape.type !== "object") {
     throw new AiError("invalid_schema", `Gemini accepts only an object as parameters, not ${shape.type}.`);
   }
-  const schema = write({ ...shape, type: "object", nullable: undefined, values: undefined }, form);
-  cache[form].set(parameters, schema);
-  return schema;
+  return write({ ...shape, type: "object", nullable: undefined, values: undefined }, form);
 }
 
 /** References can multiply the size of a schema; a larger one would be of no use to a model. */

@@ -1,9 +1,8 @@
 import type { JsonSchema, ToolParameters } from "../context.ts";
+import { oncePer } from "../internal/once.ts";
 import { isRecord } from "../is-record.ts";
 import { asArray, asRecord } from "../json.ts";
 import { toJsonSchema } from "./adapt.ts";
-
-const cache = new WeakMap<object, { schema: JsonSchema | undefined }>();
 
 /**
  * Converts parameters to a schema for OpenAI's strict mode: objects allow no additional properties, every property is
@@ -15,13 +14,7 @@ const cache = new WeakMap<object, { schema: JsonSchema | undefined }>();
  *
  * The result is cached by identity and must not be changed.
  */
-export function toStrictSchema(parameters: ToolParameters): JsonSchema | undefined {
-  const cached = cache.get(parameters);
-  if (cached) return cached.schema;
-  const schema = convertRoot(toJsonSchema(parameters));
-  cache.set(parameters, { schema });
-  return schema;
-}
+export const toStrictSchema = oncePer((parameters: ToolParameters) => convertRoot(toJsonSchema(parameters)));
 
 /** The state of one conversion. */
 interface Conversion {

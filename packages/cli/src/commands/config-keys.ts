@@ -1,5 +1,5 @@
 /** Settings by their dotted names. Pure. */
-import { didYouMean, isRecord } from "@tau/ai/internal";
+import { didYouMean, isRecord, tryParseJson } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { settingsSchema } from "@tau/harness/settings";
 
@@ -37,13 +37,8 @@ export function parseValue(key: string, text: string): unknown {
   const { type } = findSchema(key);
   const types = typeof type === "string" ? [type] : (type ?? []);
   const isText = types.length > 0 && types.every((name) => name === "string" || name === "null");
-  try {
-    const value: unknown = JSON.parse(text);
-    return isText && typeof value !== "string" && value !== null ? text : value;
-  } catch (error) {
-    if (error instanceof SyntaxError) return text;
-    throw error;
-  }
+  const value = tryParseJson(text);
+  return value === undefined || (isText && typeof value !== "string" && value !== null) ? text : value;
 }
 
 export const getSetting = (settings: object, key: string): unknown =>

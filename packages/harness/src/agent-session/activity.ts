@@ -3,7 +3,7 @@
  * a prompt is taken until its run is over the session is busy, and further prompts are queued.
  */
 import { type Clock, emptyUsage, type ImageContent, type TextContent, type Usage, type UserMessage } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
 import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
 import { addUsage } from "../budget/usage.ts";
 import { HarnessError } from "../errors.ts";
@@ -13,7 +13,6 @@ import type { RunHost } from "../run/run-host.ts";
 import { Run, type RunOutcome } from "../run/run.ts";
 import type { Choices } from "./choices.ts";
 import type { Inbox, QueueKind } from "./inbox.ts";
-import { Lane } from "./lane.ts";
 import type { LiveSession } from "./live-sessions.ts";
 
 export type Content = (TextContent | ImageContent)[];
@@ -55,7 +54,7 @@ const maxExclusiveWorkMs = 10 * 60 * 1_000;
 
 export class Activity {
   readonly #parts: ActivityParts;
-  readonly #lane = new Lane();
+  readonly #lane = new SerialQueue();
   #state: State = { kind: "idle" };
 
   constructor(parts: ActivityParts) {
@@ -113,7 +112,7 @@ export class Activity {
     const controller = new AbortController();
     // An abort counts from now on, also before the work has begun.
     if (this.#state.kind === "idle") this.#beginExclusive(controller);
-    return await this.#lane.enqueue(async () => {
+    return await this.#lane.add(async () => {
       this.#beginExclusive(controller);
       const tooLong = new RunAborted({ kind: "aborted", by: "signal" }, `${what} took too long and was given up.`);
       const cancelTimer = this.#parts.clock.setTimer(maxExclusiveWorkMs, () => controller.abort(tooLong));
@@ -130,7 +129,7 @@ export class Activity {
 
   /** Does something when nothing else is in progress. */
   later(work: () => Promise<void>): Promise<void> {
-    return this.#lane.enqueue(work);
+    return this.#lane.add(work);
   }
 
   #beginExclusive(controller: AbortController): void {
@@ -157,7 +156,7 @@ export class Activity {
     const state = this.#state;
     const waitsFor = state.kind === "exclusive" ? state.controller : undefined;
     this.#state = { kind: "starting", aborted: undefined, waitsFor };
-    return this.#lane.enqueue(async () => {
+    return this.#lane.add(async () => {
       let continues = continuesOnError;
       try {
         const outcome = await work();

@@ -1,6 +1,6 @@
 /** Who is told what happens. A listener that fails disturbs neither the run nor the other listeners. */
 import type { AgentEvent } from "@tau/agent";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, Listeners } from "@tau/ai/internal";
 import type { LifecycleEvent, SessionEvent, SessionFact } from "@tau/protocol";
 
 /** What `AgentSession.subscribe` gives: the engine's own events, and what happens to the session besides. */
@@ -26,55 +26,42 @@ const lifecycle: Readonly<Record<LifecycleEvent["type"], true>> = {
 const isLifecycle = (event: SessionEvent): event is LifecycleEvent => Object.hasOwn(lifecycle, event.type);
 
 export class Publisher {
-  readonly #onFailure: (message: string) => void;
-  #engine: readonly Listener<AgentSessionEvent>[] = [];
-  #lifecycle: readonly Listener<LifecycleEvent>[] = [];
-  #all: readonly Listener<SessionEvent>[] = [];
+  readonly #engine: Listeners<AgentSessionEvent>;
+  readonly #lifecycle: Listeners<LifecycleEvent>;
+  readonly #all: Listeners<SessionEvent>;
 
   constructor(onFailure: (message: string) => void) {
-    this.#onFailure = onFailure;
+    const fail = (error: unknown) => onFailure(getErrorMessage(error));
+    this.#engine = new Listeners(fail);
+    this.#lifecycle = new Listeners(fail);
+    this.#all = new Listeners(fail);
   }
 
   onEngineEvent(listener: Listener<AgentSessionEvent>): () => void {
-    this.#engine = [...this.#engine, listener];
-    return () => void (this.#engine = this.#engine.filter((other) => other !== listener));
+    return this.#engine.add(listener);
   }
 
   onLifecycleEvent(listener: Listener<LifecycleEvent>): () => void {
-    this.#lifecycle = [...this.#lifecycle, listener];
-    return () => void (this.#lifecycle = this.#lifecycle.filter((other) => other !== listener));
+    return this.#lifecycle.add(listener);
   }
 
   onSessionEvent(listener: Listener<SessionEvent>): () => void {
-    this.#all = [...this.#all, listener];
-    return () => void (this.#all = this.#all.filter((other) => other !== listener));
+    return this.#all.add(listener);
   }
 
   engine(event: AgentEvent): void {
-    this.#tell(this.#engine, event);
+    this.#engine.emit(event);
   }
 
   /** Part of the life of a run, as the session tells it. */
   event(event: SessionEvent): void {
-    this.#tell(this.#all, event);
-    if (isLifecycle(event)) this.#tell(this.#lifecycle, event);
+    this.#all.emit(event);
+    if (isLifecycle(event)) this.#lifecycle.emit(event);
   }
 
   /** Something that happened to the session: told to those who follow the engine too. */
   fact(event: Exclude<SessionFact, { type: "thinking_delta" | "toolcall_delta" }>): void {
-    this.#tell(this.#all, event);
-    this.#tell(this.#engine, event);
-  }
-
-  #tell<Event>(listeners: readonly Listener<Event>[], event: Event): void {
-    for (const listener of listeners) {
-      try {
-        const given: unknown = listener(event);
-        // Nobody waits for a listener, but one that fails later has failed too.
-        if (given instanceof Promise) given.catch((error: unknown) => this.#onFailure(getErrorMessage(error)));
-      } catch (error) {
-        this.#onFailure(getErrorMessage(error));
-      }
-    }
+    this.#all.emit(event);
+    this.#engine.emit(event);
   }
 }

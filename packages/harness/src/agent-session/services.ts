@@ -6,6 +6,7 @@ import { resolveKey } from "../auth/key-value.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { formatFileProblem } from "../file-problem.ts";
+import { minSecretLength } from "../observe/secret-forms.ts";
 import { createResourceLoader, type ResourceLoader } from "../resources/resource-loader.ts";
 import { SettingsManager } from "../settings/settings-manager.ts";
 import type { Owned } from "./owned.ts";
@@ -94,9 +95,6 @@ export async function knownSecrets({ auth, registry }: Services): Promise<string
     (value): value is string => typeof value === "string" && value.length >= minSecretLength,
   );
 }
-
-/** What is shorter would take ordinary words out of a log. */
-const minSecretLength = 8;
 
 /** What is wrong with the files that a session is made of, in words. */
 export function describeProblems(parts: Services) {

@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { SerialQueue } from "@tau/ai/internal";
-import { type FileSystem, type Lease, lookAt, systemCode } from "@tau/tools/platform";
+import { type FileSystem, type Lease, lookAt, systemCode, tolerate } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { readWhole, writeWhole } from "../durable-file.ts";
 import type { Path } from "../fields/field.ts";
@@ -111,13 +111,10 @@ export class FileAuthStore implements AuthStore {
   /** The target of a link is replaced, not the link. Creates missing directories. */
   async #realPath(): Promise<string> {
     const { path, fileSystem } = this.#options;
-    try {
-      return await fileSystem.realpath(path);
-    } catch (error) {
-      if (systemCode(error) !== "ENOENT") throw error;
-      await fileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      return path;
-    }
+    const realPath = await tolerate(fileSystem.realpath(path), "ENOENT");
+    if (realPath !== undefined) return realPath;
+    await fileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    return path;
   }
 
   async #lease(path: string): Promise<Lease> {

@@ -2,7 +2,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { type Clock, systemClock } from "@tau/ai";
-import { isRecord } from "@tau/ai/internal";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
 import { type Failed, failed } from "./failure.ts";
 import type { BodyFormat } from "./oauth-providers.ts";
@@ -85,11 +85,6 @@ const getHeaders = ({ format }: OAuthPost, body: string) => ({
 });
 
 function parse(bytes: Buffer): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return isRecord(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = tryParseJson(bytes.toString("utf8"));
+  return isRecord(value) ? value : undefined;
 }

@@ -1,5 +1,5 @@
 /** Reads the answer of an authorization server. Pure. */
-import { isRecord } from "@tau/ai/internal";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { type Failed, failed } from "./failure.ts";
 import type { OAuthAnswer } from "./oauth-post.ts";
 import type { OAuthProvider } from "./oauth-providers.ts";
@@ -69,21 +69,12 @@ const isToken = (value: unknown): value is string => typeof value === "string" &
 
 /** The claims of the token. They are not verified: the token came from the server and is sent only to its host. */
 function getClaims(access: string, { claims = {} }: OAuthProvider): Record<string, string> {
-  const payload = parsePayload(access.split(".")[1] ?? "");
+  const payload = tryParseJson(Buffer.from(access.split(".")[1] ?? "", "base64url").toString("utf8"));
   const values = Object.entries(claims).map(([field, path]): [string, unknown] => [
     field,
     path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), payload),
   ]);
   return Object.fromEntries(values.filter((pair): pair is [string, string] => typeof pair[1] === "string"));
-}
-
-function parsePayload(part: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(part, "base64url").toString("utf8")) as unknown;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** A token is renewed this long before it expires, or after four fifths of a short lifetime. */

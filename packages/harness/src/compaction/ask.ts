@@ -10,7 +10,7 @@ import {
   systemClock,
   type Usage,
 } from "@tau/ai";
-import { getErrorMessage, getFailure } from "@tau/ai/internal";
+import { getErrorMessage, getFailure, untilAborted } from "@tau/ai/internal";
 import { addUsage } from "../budget/usage.ts";
 import { plainText } from "./serialise.ts";
 
@@ -43,7 +43,9 @@ export async function ask(summariser: Summariser, question: Question): Promise<A
   const usage = emptyUsage();
   if (signal?.aborted) return { kind: "aborted", usage };
   try {
-    const message: unknown = await untilAborted(request(summariser, question), signal);
+    const outcome = await untilAborted(request(summariser, question), signal);
+    if (outcome.kind === "aborted") return { kind: "aborted", usage };
+    const message: unknown = outcome.value;
     if (typeof message !== "object" || message === null)
       return { kind: "failed", failure: unknownFailure("The model's stream ended without an answer."), usage };
     return toAnswer(message as AssistantMessage, model);
@@ -85,13 +87,4 @@ async function request(
     { cacheRetention: "none", ...requestOptions, maxTokens, ...(signal && { signal }) },
   );
   return await stream.result();
-}
-
-/** Rejects when the signal aborts, even if `work` ignores it. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal?.reason);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    void work.then(resolve, reject).finally(() => signal?.removeEventListener("abort", onAbort));
-  });
 }

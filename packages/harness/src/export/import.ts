@@ -1,4 +1,5 @@
 /** Reads session files of any version, including damaged ones. */
+import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
 import { readChecksum, withoutChecksum } from "../session/line.ts";
 import {
@@ -59,7 +60,7 @@ class SessionReader {
 
   push(text: string, line: number): void {
     if (text.trim() === "") return;
-    const value = parse(text);
+    const value = tryParseJson(text);
     if (!isEntry(value))
       return this.#report("unreadable", line, `Line ${line} is not a readable entry; it is skipped.`);
     if (isChanged(text))
@@ -123,20 +124,10 @@ class SessionReader {
   }
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
 /** Lines of other programs have no checksum. An editor may have added the carriage return. */
 function isChanged(text: string): boolean {
   const checksum = readChecksum(Buffer.from(text.endsWith("\r") ? text.slice(0, -1) : text));
   return checksum === "wrong" || checksum === "broken";
 }
 
-const isEntry = (value: unknown): value is RawEntry =>
-  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+const isEntry = (value: unknown): value is RawEntry => isRecord(value) && typeof value["type"] === "string";

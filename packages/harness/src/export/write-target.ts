@@ -4,6 +4,7 @@ import { lstat, open, realpath, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { systemClock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
+import { unlessMissing } from "@tau/tools/platform";
 import { writeTextFile } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 
@@ -15,9 +16,9 @@ export type Target =
 
 /** Throws for a path that cannot be written to. */
 export async function findTarget(path: string): Promise<Target> {
-  const found = await stat(path).catch(ifMissing);
+  const found = await unlessMissing(stat(path));
   if (!found) {
-    if (await lstat(path).catch(ifMissing)) throw refused(`${path} is a link to a file that does not exist`);
+    if (await unlessMissing(lstat(path))) throw refused(`${path} is a link to a file that does not exist`);
     return { kind: "new", path };
   }
   if (found.isFile()) return { kind: "file", path: await realpath(path) };
@@ -72,7 +73,3 @@ async function openPipe(path: string, signal: AbortSignal): Promise<number> {
 const readerCheckMs = 50;
 
 const refused = (what: string) => new HarnessError("invalid_input", `${what}. Choose another name.`);
-
-function ifMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
-}

@@ -1,7 +1,8 @@
 /** Completions of what the user is typing: commands after a slash, files after an `@`. */
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { type FileSystem, nodeFileSystem, systemCode } from "@tau/tools/platform";
+import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { orUndefined } from "../durable-file.ts";
 import type { CompletionData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import { listSlashCommands } from "./data.ts";
@@ -50,10 +51,7 @@ async function listFiles(cwd: string, prefix: string, fs: FileSystem): Promise<{
   const directory = isDirectory ? prefix : dirname(prefix) === "." ? "" : `${dirname(prefix)}/`;
   const start = isDirectory ? "" : basename(prefix);
   const expanded = directory.startsWith("~/") ? join(homedir(), directory.slice(2)) : directory;
-  const entries = await fs.readdir(resolve(cwd, expanded)).catch((error: unknown) => {
-    if (systemCode(error) === undefined) throw error;
-    return [];
-  });
+  const entries = (await orUndefined(fs.readdir(resolve(cwd, expanded)))) ?? [];
   return entries
     .filter(({ name }) => name.startsWith(start) && (start.startsWith(".") || !name.startsWith(".")))
     .toSorted((a, b) => a.name.localeCompare(b.name))

@@ -1,6 +1,6 @@
 /** One session in a host: its events are numbered, reduced to a view, and replayed to clients that were away. */
 import { type ImageContent } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, Listeners } from "@tau/ai/internal";
 import {
   type Delta,
   emptyView,
@@ -39,7 +39,10 @@ export class HostedSession {
   readonly epoch: string;
   readonly #ring: EventRing;
   readonly #stopListening: () => void;
-  #listeners: readonly HostListener[] = [];
+  readonly #listeners = new Listeners<HostEvent>((error) => {
+    const { sessionId } = this.session;
+    process.emitWarning(`A subscriber of the session ${sessionId} failed: ${getErrorMessage(error)}`, "TauWarning");
+  });
   #view: View;
   /** What the view does not have yet: it is read rarely, and an answer has thousands of deltas. */
   #deltas: Delta[] = [];
@@ -71,8 +74,7 @@ export class HostedSession {
    */
   subscribe(listener: HostListener, from?: Cursor): () => void {
     for (const event of this.#catchUp(from)) listener(event);
-    this.#listeners = [...this.#listeners, listener];
-    return () => void (this.#listeners = this.#listeners.filter((other) => other !== listener));
+    return this.#listeners.add(listener);
   }
 
   #catchUp(from: Cursor | undefined): HostEvent[] {
@@ -140,18 +142,7 @@ export class HostedSession {
     else if (this.#deltas.push(event) === maxDeltas) this.#reduceDeltas();
     this.#seq++;
     this.#ring.push(event);
-    const item: HostEvent = { kind: "event", event, position: this.position };
-    for (const listener of this.#listeners) this.#tell(listener, item);
-  }
-
-  /** A listener that throws does not keep the others from hearing. */
-  #tell(listener: HostListener, event: HostEvent): void {
-    try {
-      listener(event);
-    } catch (error) {
-      const { sessionId } = this.session;
-      process.emitWarning(`A subscriber of the session ${sessionId} failed: ${getErrorMessage(error)}`, "TauWarning");
-    }
+    this.#listeners.emit({ kind: "event", event, position: this.position });
   }
 }
 

@@ -18,38 +18,39 @@ const maxDescriptionLength = 1024;
 
 const shorten = (name: string): string => name.slice(0, maxNameLength);
 
-export const formatRunName = (agentName: string): string => `invoke_agent ${shorten(agentName)}`;
-export const formatRequestName = (model: Model): string => `chat ${shorten(model.id)}`;
-export const formatToolName = (name: string): string => `execute_tool ${shorten(name)}`;
-
-export const runAttributes = (run: { sessionId: string; agentName: string; model: Model }): Attributes => ({
-  "gen_ai.operation.name": "invoke_agent",
-  "gen_ai.provider.name": shorten(getProviderName(run.model.provider)),
-  "gen_ai.agent.name": shorten(run.agentName),
-  "gen_ai.conversation.id": shorten(run.sessionId),
-  "gen_ai.request.model": shorten(run.model.id),
+/** What a span begins with. The name is its operation, and what that is about. */
+const createStart = (operation: string, subject: string, others: Attributes) => ({
+  name: `${operation} ${shorten(subject)}`,
+  attributes: { "gen_ai.operation.name": operation, ...others },
 });
 
-export const requestAttributes = (model: Model, sessionId: string): Attributes => ({
-  "gen_ai.operation.name": "chat",
-  "gen_ai.provider.name": shorten(getProviderName(model.provider)),
-  "gen_ai.conversation.id": shorten(sessionId),
-  "gen_ai.request.model": shorten(model.id),
-  "gen_ai.request.stream": true,
-  ...serverAttributes(model.baseUrl),
-});
+export const startRun = (run: { sessionId: string; agentName: string; model: Model }) =>
+  createStart("invoke_agent", run.agentName, {
+    "gen_ai.provider.name": shorten(getProviderName(run.model.provider)),
+    "gen_ai.agent.name": shorten(run.agentName),
+    "gen_ai.conversation.id": shorten(run.sessionId),
+    "gen_ai.request.model": shorten(run.model.id),
+  });
 
-export const toolAttributes = (
-  call: { id: string; name: string; description?: string },
-  sessionId: string,
-): Attributes => ({
-  "gen_ai.operation.name": "execute_tool",
-  "gen_ai.conversation.id": shorten(sessionId),
-  "gen_ai.tool.name": shorten(call.name),
-  "gen_ai.tool.call.id": shorten(call.id),
-  "gen_ai.tool.type": "function",
-  ...(call.description !== undefined && { "gen_ai.tool.description": call.description.slice(0, maxDescriptionLength) }),
-});
+export const startRequest = (model: Model, sessionId: string) =>
+  createStart("chat", model.id, {
+    "gen_ai.provider.name": shorten(getProviderName(model.provider)),
+    "gen_ai.conversation.id": shorten(sessionId),
+    "gen_ai.request.model": shorten(model.id),
+    "gen_ai.request.stream": true,
+    ...serverAttributes(model.baseUrl),
+  });
+
+export const startTool = (call: { id: string; name: string; description?: string }, sessionId: string) =>
+  createStart("execute_tool", call.name, {
+    "gen_ai.conversation.id": shorten(sessionId),
+    "gen_ai.tool.name": shorten(call.name),
+    "gen_ai.tool.call.id": shorten(call.id),
+    "gen_ai.tool.type": "function",
+    ...(call.description !== undefined && {
+      "gen_ai.tool.description": call.description.slice(0, maxDescriptionLength),
+    }),
+  });
 
 /** The attributes that an answer adds to its request. */
 export const answerAttributes = (answer: AssistantMessage): Attributes => ({

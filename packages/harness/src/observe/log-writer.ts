@@ -1,8 +1,8 @@
 /** Writes the lines of a log in the background, in order, into a file of limited size. */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
-import type { FileSystem, OpenHandle } from "@tau/tools/platform";
-import { ifThere, makeDirectory } from "../durable-file.ts";
+import { type FileSystem, type OpenHandle, unlessMissing } from "@tau/tools/platform";
+import { makeDirectory } from "../durable-file.ts";
 
 export interface LogWriterOptions {
   path: string;
@@ -104,7 +104,7 @@ export class LogWriter {
   /** Renames the file first if it would become too large. */
   async #openFile(byteCount: number): Promise<OpenHandle> {
     const { fileSystem, path, maxBytes } = this.#options;
-    const stats = await ifThere(fileSystem.stat(path));
+    const stats = await unlessMissing(fileSystem.stat(path));
     // Another process may have renamed the file, or the user may have deleted it.
     if (this.#open && stats?.ino !== this.#open.ino) await this.#closeFile();
     this.#open ??= await this.#openLog();

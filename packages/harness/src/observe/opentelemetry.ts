@@ -11,13 +11,10 @@ import {
   endAttributes,
   getAnswerError,
   getRunError,
-  requestAttributes,
-  formatRequestName,
   retryAttributes,
-  runAttributes,
-  formatRunName,
-  toolAttributes,
-  formatToolName,
+  startRequest,
+  startRun,
+  startTool,
   usageAttributes,
 } from "./attributes.ts";
 import type { RunSpan, Tracer } from "./trace.ts";
@@ -60,10 +57,8 @@ interface Ports {
   readonly attempt: Attempt;
 }
 
-interface Start {
-  name: string;
-  attributes: Attributes;
-}
+/** It is called inside of an attempt, since a model or a call of others may lack fields. */
+type SpanStart = () => ReturnType<typeof startRun>;
 
 /** A span that is ended once. It may be undefined. */
 interface OpenSpan {
@@ -76,10 +71,7 @@ const createTracer = (ports: Ports): Tracer => ({
   run({ sessionId, agentName = "tau", model }) {
     const { api, attempt } = ports;
     const parent = attempt(() => api.context.active());
-    const run = openSpan(ports, parent, api.SpanKind.INTERNAL, () => ({
-      name: formatRunName(agentName),
-      attributes: runAttributes({ sessionId, agentName, model }),
-    }));
+    const run = openSpan(ports, parent, api.SpanKind.INTERNAL, () => startRun({ sessionId, agentName, model }));
     const inner = attempt(() => run.span && api.trace.setSpan(parent ?? api.ROOT_CONTEXT, run.span)) ?? parent;
     return createRunSpan({ ...ports, run, inner, sessionId });
   },
@@ -98,7 +90,7 @@ function createRunSpan({ run, inner, sessionId, ...ports }: RunPorts): RunSpan {
   const totals = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   let lastError: string | undefined;
 
-  const openInner = (kind: SpanKind, start: () => Start) => {
+  const openInner = (kind: SpanKind, start: SpanStart) => {
     const span = openSpan(ports, inner, kind, start);
     open.add(span);
     return span;
@@ -106,10 +98,7 @@ function createRunSpan({ run, inner, sessionId, ...ports }: RunPorts): RunSpan {
 
   return {
     request(model) {
-      const request = openInner(api.SpanKind.CLIENT, () => ({
-        name: formatRequestName(model),
-        attributes: requestAttributes(model, sessionId),
-      }));
+      const request = openInner(api.SpanKind.CLIENT, () => startRequest(model, sessionId));
       return {
         end(answer) {
           if (!open.delete(request)) return;
@@ -124,10 +113,7 @@ function createRunSpan({ run, inner, sessionId, ...ports }: RunPorts): RunSpan {
       };
     },
     tool(call) {
-      const tool = openInner(api.SpanKind.INTERNAL, () => ({
-        name: formatToolName(call.name),
-        attributes: toolAttributes(call, sessionId),
-      }));
+      const tool = openInner(api.SpanKind.INTERNAL, () => startTool(call, sessionId));
       return {
         end({ isError }) {
           if (open.delete(tool)) tool.end({}, isError ? "tool_error" : undefined);
@@ -151,7 +137,7 @@ function openSpan(
   { api, sdk, attempt }: Ports,
   parent: Context | undefined,
   kind: SpanKind,
-  start: () => Start,
+  start: SpanStart,
 ): OpenSpan {
   const span = attempt(() => {
     const { name, attributes } = start();

@@ -1,8 +1,8 @@
 /** Layer 7: a call ends with its session, and has a context of its own. */
+import { oncePerPair } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import { withCallContext } from "./call-context.ts";
 import type { Layer, PipelineTool } from "./layer.ts";
-import { oncePerPair } from "./once.ts";
 
 export const abortableTools: Layer = (tools, { signal, createCallContext }) =>
   tools.map((tool) => abortable(signal, withCallContext(createCallContext, tool)));

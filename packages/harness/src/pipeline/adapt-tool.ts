@@ -1,12 +1,10 @@
 /** Turns the tools that a session accepts into tools as layers see them. */
 import { type JsonSchema } from "@tau/ai";
-import { isRecord } from "@tau/ai/internal";
+import { isRecord, oncePer } from "@tau/ai/internal";
 import type { ToolDescription } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool, InputSchemaTool, PipelineTool } from "./layer.ts";
 import { toolResult } from "./tool-result.ts";
-
-const adapted = new WeakMap<object, PipelineTool>();
 
 /**
  * The tool itself where it is complete, else one made of it: of the `inputSchema` form, of an instance of a class, of a
@@ -16,12 +14,12 @@ const adapted = new WeakMap<object, PipelineTool>();
 export function adaptTool(source: GivenTool): PipelineTool {
   const problem = getProblem(source);
   if (problem !== undefined) throw new HarnessError("invalid_input", `${getName(source)} is not a tool. ${problem}`);
-  const known = adapted.get(source);
-  if (known) return known;
-  const tool = isPipelineTool(source) ? complete(source) : fromInputSchema(source);
-  adapted.set(source, tool);
-  return tool;
+  return adapt(source);
 }
+
+const adapt = oncePer((source: GivenTool): PipelineTool =>
+  isPipelineTool(source) ? complete(source) : fromInputSchema(source),
+);
 
 /** Why a value is not a tool, as a sentence; undefined for a tool. */
 export function getProblem(value: unknown): string | undefined {

@@ -1,9 +1,8 @@
 /** Applies the options that a named agent sets for single tools: defaults of their arguments. Pure. */
 import { isAiError, validateToolArguments } from "@tau/ai";
-import { didYouMean, isRecord } from "@tau/ai/internal";
+import { didYouMean, isRecord, oncePerPair } from "@tau/ai/internal";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
 import type { PipelineTool } from "./layer.ts";
-import { oncePerPair } from "./once.ts";
 import { wireSchema } from "./wire-schema.ts";
 
 /** An option that is ignored: its tool has no such parameter, or one that does not take the value. */

@@ -1,4 +1,5 @@
 /** Layer 3: the tools with which a model changes its own session. */
+import { oncePer } from "@tau/ai/internal";
 import { addTools } from "./add-tools.ts";
 import type { HarnessActions, Layer, PipelineTool } from "./layer.ts";
 import { textResult } from "./tool-result.ts";
@@ -6,20 +7,13 @@ import { textResult } from "./tool-result.ts";
 export const harnessTools: Layer = (tools, { actions, choices, report }) =>
   addTools(tools, getTools(actions), { layer: 3, choices, report });
 
-const made = new WeakMap<HarnessActions, PipelineTool[]>();
-
 /** One set for each session, so that the tools stay identical when the pipeline is built again. */
-function getTools(actions: HarnessActions): PipelineTool[] {
-  const tools = made.get(actions) ?? create(actions);
-  made.set(actions, tools);
-  return tools;
-}
-
-const create = (actions: HarnessActions): PipelineTool[] =>
+const getTools = oncePer((actions: HarnessActions): PipelineTool[] =>
   describeTools(actions).map((tool) => ({
     ...tool,
     access: () => [{ capability: "session", target: { kind: "name", name: tool.name } }],
-  }));
+  })),
+);
 
 const describeTools = (actions: HarnessActions): PipelineTool[] => [
   {

@@ -1,5 +1,6 @@
 /** Keeps the beginning of requests the same, so that a provider finds it in its cache. Pure. */
 import type { AgentTool } from "@tau/agent";
+import { oncePer } from "@tau/ai/internal";
 import { wireSchema } from "./wire-schema.ts";
 
 /** The tools of `after`: those that were there before, by name, in the order they had, then the others in their own. */
@@ -12,13 +13,8 @@ export function keepOrder(before: readonly AgentTool[], after: readonly AgentToo
 /** The tools as a model is shown them, in order. Equal texts mean that this part of a request has not changed. */
 export const toolsPrefix = (tools: readonly AgentTool[]): string => `[${tools.map(toolPrefix).join(",")}]`;
 
-const prefixes = new WeakMap<AgentTool, string>();
-
 /** One tool as a model is shown it, as JSON. Cached by identity: a changed tool must be a new object. */
-export function toolPrefix(tool: AgentTool): string {
-  const known = prefixes.get(tool);
-  if (known !== undefined) return known;
-  const { name, description, parameters, strict } = tool;
+export const toolPrefix = oncePer(({ name, description, parameters, strict }: AgentTool): string => {
   const wire = wireSchema(parameters);
   const shown = [
     ["name", JSON.stringify(name)],
@@ -26,7 +22,5 @@ export function toolPrefix(tool: AgentTool): string {
     ["parameters", wire.kind === "schema" ? wire.json : "null"],
     ...(strict ? [["strict", JSON.stringify(strict)]] : []),
   ];
-  const prefix = `{${shown.map(([key, json]) => `"${key}":${json}`).join(",")}}`;
-  prefixes.set(tool, prefix);
-  return prefix;
-}
+  return `{${shown.map(([key, json]) => `"${key}":${json}`).join(",")}}`;
+});

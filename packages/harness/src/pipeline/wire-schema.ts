@@ -1,26 +1,20 @@
 /** A tool's parameters as they go over the wire. */
 import { type JsonSchema, type ToolParameters } from "@tau/ai";
-import { getErrorMessage, isRecord } from "@tau/ai/internal";
+import { getErrorMessage, isRecord, oncePer, type StandardSchema } from "@tau/ai/internal";
 
 export type WireSchema =
   | { kind: "schema"; schema: JsonSchema; json: string }
   /** It cannot be sent. `reason` is a whole sentence. */
   | { kind: "inexpressible"; reason: string };
 
-const known = new WeakMap<object, WireSchema>();
-
 /** The parameters of a tool as plain JSON Schema. Cached by identity: changed parameters must be a new object. */
 export function wireSchema(parameters: ToolParameters | undefined): WireSchema {
   if (typeof parameters !== "object" || parameters === null)
     return inexpressible("It has no schema for its parameters.");
-  const before = known.get(parameters);
-  if (before) return before;
-  const wire = describe(parameters);
-  known.set(parameters, wire);
-  return wire;
+  return describe(parameters);
 }
 
-function describe(parameters: ToolParameters): WireSchema {
+const describe = oncePer((parameters: ToolParameters): WireSchema => {
   try {
     const standard = (parameters as { "~standard"?: StandardSchema })["~standard"];
     const described = standard ? standard.jsonSchema?.input({ target: "draft-2020-12" }) : parameters;
@@ -35,12 +29,6 @@ function describe(parameters: ToolParameters): WireSchema {
     // Schemas of others may run code of their own or contain themselves.
     return inexpressible(`Its parameters cannot be written as JSON: ${getErrorMessage(error)}`);
   }
-}
+});
 
 const inexpressible = (reason: string): WireSchema => ({ kind: "inexpressible", reason });
-
-/** The part of the Standard Schema specification that is used here. */
-interface StandardSchema {
-  vendor: string;
-  jsonSchema?: { input: (options: { target: string }) => JsonSchema };
-}

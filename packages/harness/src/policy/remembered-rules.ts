@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { type Ids } from "@tau/ai";
-import { isRecord } from "@tau/ai/internal";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { capabilities, type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import { readWhole, writeWhole } from "../durable-file.ts";
 import { type Grant, isCovered } from "./grants.ts";
@@ -75,18 +75,9 @@ export function formatRule(capability: Capability, target: Target): string {
 async function readRules(fs: FileSystem, path: string): Promise<RememberedRule[]> {
   const bytes = await readWhole(fs, path);
   if (!bytes) return [];
-  const value = parseJson(bytes.toString("utf8"));
+  const value = tryParseJson(bytes.toString("utf8"));
   const rules: unknown = isRecord(value) ? value["rules"] : undefined;
   return Array.isArray(rules) ? rules.filter(isRule) : [];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 function isRule(value: unknown): value is RememberedRule {

@@ -6,10 +6,10 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Ids } from "@tau/ai";
-import { isRecord } from "@tau/ai/internal";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
 import type { TrustData } from "@tau/protocol";
-import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
-import { ifThere, readWhole, writeWhole } from "../durable-file.ts";
+import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
+import { readWhole, writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 
 export interface TrustOptions {
@@ -57,28 +57,19 @@ export async function writeTrust(options: TrustOptions, trusted: boolean): Promi
 const getStorePath = (agentDir: string): string => join(agentDir, "trust.json");
 
 const realDirectory = (fs: FileSystem, cwd: string): Promise<string> =>
-  ifThere(fs.realpath(resolve(cwd))).then((path) => path ?? resolve(cwd));
+  unlessMissing(fs.realpath(resolve(cwd))).then((path) => path ?? resolve(cwd));
 
 /** A store that cannot be read trusts nothing. */
 async function readStore(fs: FileSystem, agentDir: string): Promise<Record<string, StoredTrust>> {
   const bytes = await readWhole(fs, getStorePath(agentDir));
   if (!bytes) return {};
-  const value = parseJson(bytes.toString("utf8"));
+  const value = tryParseJson(bytes.toString("utf8"));
   const projects = isRecord(value) && isRecord(value["projects"]) ? value["projects"] : {};
   const entries = Object.entries(projects).flatMap(([path, stored]) => {
     const digest = isRecord(stored) ? stored["digest"] : undefined;
     return typeof digest === "string" ? [[path, { digest }] as const] : [];
   });
   return Object.fromEntries(entries);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 async function listProjectFiles(fs: FileSystem, directory: string): Promise<string[]> {

@@ -1,6 +1,7 @@
 /** Reads texts of users: from regular files only, up to a limit. */
 import { constants, type Stats } from "node:fs";
 import { type FileSystem, systemCode, lookAt, ToolsError } from "@tau/tools/platform";
+import { orUndefined } from "../durable-file.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 
 export type TextOutcome =
@@ -114,12 +115,7 @@ export async function listDirectory(fs: FileSystem, path: string): Promise<Listi
 
 /** Follows links. Undefined if the path does not exist or cannot be read. */
 export async function getPathKind(fs: FileSystem, path: string): Promise<"file" | "directory" | "other" | undefined> {
-  try {
-    const stats = await lookAt(fs, path);
-    if (!stats) return undefined;
-    return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return undefined;
-  }
+  const stats = await orUndefined(lookAt(fs, path));
+  if (!stats) return undefined;
+  return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
 }

@@ -1,5 +1,6 @@
 /** The index beside a log: its table as bytes, and what proves that it belongs to the log. Holds no content. */
 import { crc32 } from "node:zlib";
+import { tryParseJson } from "@tau/ai/internal";
 import { EntryTable } from "./entry-table.ts";
 import { hexCrc } from "./line.ts";
 import type { Recovered } from "./recover.ts";
@@ -63,11 +64,6 @@ export const matchesLog = (index: DecodedIndex, { identity, tail }: IndexProof) 
   index.identity === identity && index.tail === crc32(tail);
 
 function parseHead(text: string): IndexHead | undefined {
-  try {
-    const head = JSON.parse(text) as IndexHead | null;
-    return head?.format === format && Array.isArray(head.problems) ? head : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const head = tryParseJson(text) as IndexHead | null | undefined;
+  return head?.format === format && Array.isArray(head.problems) ? head : undefined;
 }

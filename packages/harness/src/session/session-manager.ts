@@ -1,9 +1,9 @@
 /** Creates, opens, finds, lists and branches sessions. */
 import { dirname, resolve } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { type FileSystem, lookAt, nodeFileSystem } from "@tau/tools/platform";
+import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
 import { defaultAgentDir } from "../agent-dir.ts";
-import { ifThere, writeWhole } from "../durable-file.ts";
+import { writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import type { Durability } from "./append-queue.ts";
 import { readUnfinishedCalls } from "./branch.ts";
@@ -77,7 +77,7 @@ export class SessionManager extends Session {
   /** Opens the session in a file. If another process writes it, it is opened read-only; see `readOnly`. */
   static async open(path: string, options: SessionManagerOptions = {}): Promise<SessionManager> {
     // The lock is beside the real path, so that a file with two names has one lock.
-    const realPath = await ifThere((options.fileSystem ?? nodeFileSystem).realpath(resolve(path)));
+    const realPath = await unlessMissing((options.fileSystem ?? nodeFileSystem).realpath(resolve(path)));
     if (realPath === undefined) throw new HarnessError("session_not_found", `There is no session at ${path}.`);
     const resolved = resolveOptions(options, dirname(realPath));
     return await SessionManager.#open(resolved, createFileStore({ path: realPath, ...resolved }));

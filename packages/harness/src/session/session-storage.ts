@@ -1,7 +1,7 @@
 /** Where sessions are stored: a directory, or memory. */
 import { join } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
-import { type FileSystem, systemCode } from "@tau/tools/platform";
+import { type FileSystem, tolerate } from "@tau/tools/platform";
 import { writeWhole } from "../durable-file.ts";
 import type { SessionHeader } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
@@ -54,12 +54,7 @@ export async function findSessionFile(fs: FileSystem, directory: string, id: str
 
 /** The names in a directory; none if it does not exist. */
 export async function listNames(fs: FileSystem, directory: string): Promise<string[]> {
-  try {
-    return (await fs.readdir(directory)).map(({ name }) => name);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
-    throw error;
-  }
+  return ((await tolerate(fs.readdir(directory), "ENOENT")) ?? []).map(({ name }) => name);
 }
 
 export function createMemoryStorage(): SessionStorage {

@@ -4,6 +4,7 @@
  */
 import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
+import { Listeners, SerialQueue } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import type { ExportSource } from "../export/source.ts";
 import {
@@ -75,10 +76,12 @@ export class Session implements SessionNode {
   readonly #parts: SessionParts;
   #leafId: string | null;
   #lastActiveAt: number;
-  /** Settles when all appends so far have: each needs the leaf of the one before it. */
-  #tail: Promise<unknown> = Promise.resolve();
+  /** Each append needs the leaf of the one before it. */
+  readonly #queue = new SerialQueue();
   #isClosing = false;
-  #listeners: readonly ((entry: SessionEntry) => void)[] = [];
+  readonly #listeners = new Listeners<SessionEntry>((error) => {
+    throw error;
+  });
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -118,10 +121,7 @@ export class Session implements SessionNode {
 
   /** Calls `listener`, which must not throw, with each acknowledged entry in order. Returns a function that removes it. */
   onAppend(listener: (entry: SessionEntry) => void): () => void {
-    this.#listeners = [...this.#listeners, listener];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
-    };
+    return this.#listeners.add(listener);
   }
 
   getSessionId(): string {
@@ -355,14 +355,14 @@ export class Session implements SessionNode {
 
   /** Waits until all appends are written, and syncs unless the durability is `none`. */
   async flush(): Promise<void> {
-    await this.#tail;
+    await this.#queue.add(async () => undefined);
     await this.#log.flush();
   }
 
   /** Releases the lease. Later calls are refused. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#tail;
+    await this.#queue.whenIdle();
     await this.#log.close();
   }
 
@@ -390,9 +390,7 @@ export class Session implements SessionNode {
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isClosing) return Promise.reject(closedError(this.#log.name));
-    const done = this.#tail.then(work);
-    this.#tail = done.catch(() => undefined);
-    return done;
+    return this.#queue.add(work);
   }
 
   async #write(newEntry: NewEntry, parentId: string | null = this.#leafId): Promise<string> {
@@ -415,7 +413,7 @@ export class Session implements SessionNode {
     this.#lastActiveAt = now;
     // Listeners see the new leaf.
     if (!isNavigation(entry)) this.#leafId = id;
-    for (const listener of this.#listeners) listener(entry);
+    this.#listeners.emit(entry);
     return id;
   }
 

@@ -1,9 +1,8 @@
 /** Deleting sessions: their files move to a `trash` directory beside them and back, or are removed for good. */
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { acquireLease } from "@tau/tools/platform";
+import { acquireLease, unlessMissing } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { ifThere } from "../durable-file.ts";
 import { pickSession, type SessionLookup } from "./find-session.ts";
 import { idInFileName, isSessionFile, sessionsRoot } from "./session-directory.ts";
 import { SessionManager } from "./session-manager.ts";
@@ -57,10 +56,10 @@ async function findTrashed(reference: string, { cwd, agentDir, directory }: Sess
   const path = resolve(cwd, reference);
   if (basename(dirname(path)) === trashName && isSessionFile(path) && (await exists(path))) return path;
   const root = sessionsRoot(agentDir);
-  const directories = ((await ifThere(readdir(root))) ?? []).map((name) => join(root, name));
+  const directories = ((await unlessMissing(readdir(root))) ?? []).map((name) => join(root, name));
   const sessions: MovedSession[] = [];
   for (const parent of new Set([...(directory === undefined ? [] : [directory]), ...directories])) {
-    const names = (await ifThere(readdir(join(parent, trashName)))) ?? [];
+    const names = (await unlessMissing(readdir(join(parent, trashName)))) ?? [];
     const files = names.filter(isSessionFile).map((name) => join(parent, trashName, name));
     sessions.push(...files.map((file) => ({ id: idInFileName(file), path: file })));
   }
@@ -69,7 +68,7 @@ async function findTrashed(reference: string, { cwd, agentDir, directory }: Sess
   return match.path;
 }
 
-const exists = async (path: string): Promise<boolean> => (await ifThere(stat(path))) !== undefined;
+const exists = async (path: string): Promise<boolean> => (await unlessMissing(stat(path))) !== undefined;
 
 async function moveSession(path: string, target: string): Promise<MovedSession> {
   await withLock(path, async (sideFiles) => {

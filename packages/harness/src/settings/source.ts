@@ -2,9 +2,9 @@
 import { dirname, join, relative, isAbsolute, sep } from "node:path";
 import { type Clock, type Ids } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
-import type { FileSystem } from "@tau/tools/platform";
+import { type FileSystem, unlessMissing } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { ifThere, writeWhole } from "../durable-file.ts";
+import { writeWhole } from "../durable-file.ts";
 import { decodeText, readBytes, readTextFile, type FileText } from "../text-file.ts";
 import { waitForLease } from "../wait-for-lease.ts";
 import type { SettingsLocation } from "./shape.ts";
@@ -81,7 +81,7 @@ async function getTarget({ path: link, within, fileSystem: fs }: FileSourceOptio
 
 /** Also of a file that does not exist yet. */
 async function getRealPath(fs: FileSystem, path: string): Promise<string> {
-  const real = await ifThere(fs.realpath(path));
+  const real = await unlessMissing(fs.realpath(path));
   if (real !== undefined || dirname(path) === path) return real ?? path;
   return join(await getRealPath(fs, dirname(path)), path.slice(dirname(path).length));
 }
@@ -119,7 +119,7 @@ async function replace(
     const before = await readBytes(fs, target);
     const bytes = new TextEncoder().encode(await edit(before ? decodeText(before) : ""));
     if (before?.equals(bytes)) return;
-    const stats = await ifThere(fs.stat(target));
+    const stats = await unlessMissing(fs.stat(target));
     const checkingFileSystem: FileSystem = {
       ...fs,
       // Compared as late as possible.

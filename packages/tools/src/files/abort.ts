@@ -1,4 +1,5 @@
 /** What aborted calls do: they fail with the same message everywhere. */
+import { untilAborted } from "@tau/ai/internal";
 import { ToolsError } from "../errors.ts";
 
 /** The error of an aborted call; its cause is the reason of the abort. */
@@ -19,16 +20,7 @@ export async function unlessAborted<T>(
   signal: AbortSignal | undefined,
   words?: () => string | undefined,
 ): Promise<T> {
-  if (!signal) return await work;
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(abortedBy(signal, words?.()));
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
+  const outcome = await untilAborted(work, signal);
+  if (outcome.kind === "aborted") throw abortedBy(signal!, words?.());
+  return outcome.value;
 }

@@ -1,6 +1,5 @@
 /** Normalises the arguments of edits. Pure. */
-import { isRecord } from "@tau/ai/internal";
-import { parseJson } from "./json-argument.ts";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
 
 interface Edits {
   path: string;
@@ -22,6 +21,6 @@ function toList(edits: unknown): unknown {
   if (edits === undefined || edits === null) return [];
   if (isRecord(edits)) return [edits];
   if (typeof edits !== "string") return edits;
-  const parsed = parseJson(edits);
+  const parsed = tryParseJson(edits);
   return isRecord(parsed) ? [parsed] : (parsed ?? edits);
 }

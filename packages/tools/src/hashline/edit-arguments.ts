@@ -1,5 +1,5 @@
 /** Normalises the arguments of hashline edits. Pure. */
-import { parseJson } from "../files/json-argument.ts";
+import { tryParseJson } from "@tau/ai/internal";
 
 export interface RequestedEdit {
   op: string;
@@ -29,7 +29,7 @@ export function prepareLineEdits(args: unknown): LineEdits {
 
 /** Only a string that begins as a list: any other string is new text. */
 const toList = (value: unknown): unknown =>
-  typeof value === "string" && value.startsWith("[") ? parseJson(value) : value;
+  typeof value === "string" && value.startsWith("[") ? tryParseJson(value) : value;
 
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");

@@ -1,4 +1,5 @@
 /** Turns edits that name lines as they were shown into hunks on the current text, or into reasons why not. Pure. */
+import { oncePer } from "@tau/ai/internal";
 import { type Hunk, sortHunks } from "./apply.ts";
 import { type Anchor, stripTag } from "./format.ts";
 import { createRelocator, maxEffort, type Relocator } from "./recover.ts";
@@ -93,8 +94,8 @@ interface State {
 function getState({ current }: PlanInput): State {
   const effort = { steps: maxEffort };
   return {
-    isCurrent: once((version) => isVersionOf(version, current) && matchesShown(version, current)),
-    getRelocator: once((version) => {
+    isCurrent: oncePer((version) => isVersionOf(version, current) && matchesShown(version, current)),
+    getRelocator: oncePer((version) => {
       const before = linesOfVersion(version, current);
       return before && createRelocator(before, current.lines, effort);
     }),
@@ -104,14 +105,6 @@ function getState({ current }: PlanInput): State {
 /** Where the text was not kept, its hash alone is no proof: every line that was shown must still be there. */
 const matchesShown = ({ text, shown }: Version, current: TextFile): boolean =>
   text !== undefined || shown.every((line, index) => line === undefined || line === current.line(index));
-
-function once<T>(work: (version: Version) => T): (version: Version) => T {
-  const known = new Map<number, T>();
-  return (version) => {
-    if (!known.has(version.id)) known.set(version.id, work(version));
-    return known.get(version.id)!;
-  };
-}
 
 function place(edit: LineEdit, input: PlanInput, now: State): Placed {
   const { current, versions, fileTag } = input;

@@ -58,18 +58,3 @@ export function getKind(stats: Stats): string {
   if (stats.isCharacterDevice() || stats.isBlockDevice()) return "a device";
   return stats.isFile() ? "a file" : "something else";
 }
-
-/** Undefined where the file does not exist. */
-export async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
-
-export const isMissing = (error: unknown): boolean => {
-  const code = systemCode(error);
-  return code === "ENOENT" || code === "ENOTDIR";
-};

@@ -4,7 +4,7 @@
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
-import { systemCode } from "../errors.ts";
+import { systemCode, unlessMissing } from "../errors.ts";
 import { copyAttributes } from "./attributes.ts";
 import { called } from "./callback.ts";
 import { type OpenHandle, openRaw } from "./open-handle.ts";
@@ -93,11 +93,6 @@ async function makeOne(path: string, mode: number | undefined): Promise<void> {
 
 /** The stats of a path; undefined where nothing exists. Synchronous where that is cheap, else over a thread. */
 export async function lookAt(fs: Pick<FileSystem, "stat" | "statNow">, path: string): Promise<fs.Stats | undefined> {
-  try {
-    return fs.statNow ? fs.statNow(path) : await fs.stat(path);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
-    return undefined;
-  }
+  const look = async () => (fs.statNow ? fs.statNow(path) : await fs.stat(path));
+  return await unlessMissing(look());
 }

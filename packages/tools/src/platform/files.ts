@@ -4,8 +4,8 @@
  */
 import { constants, type Stats } from "node:fs";
 import { systemIds, type Ids } from "@tau/ai";
-import { ToolsError } from "../errors.ts";
-import { explaining, isMissing, getKind, unlessMissing } from "./explain.ts";
+import { ToolsError, unlessMissing } from "../errors.ts";
+import { explaining, getKind } from "./explain.ts";
 import { type FileSystem, nodeFileSystem } from "./file-system.ts";
 import { type Access, ask, type Guard } from "./guard.ts";
 import {
@@ -141,18 +141,14 @@ async function getStat(state: FilesState, path: string): Promise<Stats | undefin
     await ask(state.guard, realPath, "read");
     return await unlessMissing(state.fs.lstat(realPath));
   }
+  const handle = await unlessMissing(open(state, path, asName, "read"));
+  if (!handle) return undefined;
   try {
-    const handle = await open(state, path, asName, "read");
-    try {
-      const [realPath, stats] = [await pathOfHandle(state, handle, path), await handle.stat()];
-      await ask(state.guard, realPath, "read", stats.isFile() ? stats.nlink : 1);
-      return stats;
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
+    const [realPath, stats] = [await pathOfHandle(state, handle, path), await handle.stat()];
+    await ask(state.guard, realPath, "read", stats.isFile() ? stats.nlink : 1);
+    return stats;
+  } finally {
+    await handle.close();
   }
 }
 

@@ -1,6 +1,6 @@
 /** The ports alone, for code that needs files and leases but no tools. */
 export { capabilities } from "../access.ts";
-export { systemCode, ToolsError } from "../errors.ts";
+export { systemCode, tolerate, ToolsError, unlessMissing } from "../errors.ts";
 export { type FileSystem, lookAt, nodeFileSystem, type OpenHandle } from "./file-system.ts";
 export { acquireLease, type Lease, type LeaseHolder, type LeaseOptions, type LeaseOutcome } from "./lease.ts";
 export { pathOfHandle } from "./open-path.ts";

@@ -5,7 +5,8 @@
  */
 import { constants } from "node:fs";
 import { type Ids, systemIds } from "@tau/ai";
-import { systemCode } from "../errors.ts";
+import { tryParseJson } from "@tau/ai/internal";
+import { failsWith, tolerate } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "./file-system.ts";
 import { type ProcessMark, thisProcess, verdictOn } from "./process-mark.ts";
 
@@ -113,7 +114,7 @@ async function claimGeneration(
   try {
     for (;;) {
       const claim = `${path}.claim-${mine.generation}-${dead.length}`;
-      if (await couldLink(fs, draft, claim)) return { kind: "mine", path: claim, dead };
+      if (!(await failsWith("EEXIST", fs.link(draft, claim)))) return { kind: "mine", path: claim, dead };
       const rival = await readHolder(fs, claim);
       // It was used or withdrawn meanwhile.
       if (!rival) return { kind: "again" };
@@ -123,16 +124,6 @@ async function claimGeneration(
   } finally {
     // The claim counts, whether or not the draft can be removed.
     await Promise.allSettled([removeIfThere(fs, draft)]);
-  }
-}
-
-async function couldLink(fs: FileSystem, from: string, to: string): Promise<boolean> {
-  try {
-    await fs.link(from, to);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === "EEXIST") return false;
-    throw error;
   }
 }
 
@@ -167,17 +158,13 @@ async function writeNew(fs: FileSystem, path: string, holder: LeaseHolder): Prom
 
 /** Undefined when there is no file. */
 async function readHolder(fs: FileSystem, path: string): Promise<LeaseHolder | undefined> {
+  const handle = await tolerate(fs.open(path, constants.O_RDONLY), "ENOENT");
+  if (!handle) return undefined;
   try {
-    const handle = await fs.open(path, constants.O_RDONLY);
-    try {
-      const buffer = Buffer.alloc(4_096);
-      return parseHolder(buffer.toString("utf8", 0, await handle.read(buffer, 0)));
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
+    const buffer = Buffer.alloc(4_096);
+    return parseHolder(buffer.toString("utf8", 0, await handle.read(buffer, 0)));
+  } finally {
+    await handle.close();
   }
 }
 
@@ -185,21 +172,10 @@ async function readHolder(fs: FileSystem, path: string): Promise<LeaseHolder | u
 const noHolder: LeaseHolder = { id: "", pid: 0, startTime: "", bootId: "", generation: 0 };
 
 function parseHolder(text: string): LeaseHolder {
-  try {
-    const holder = JSON.parse(text) as Partial<LeaseHolder> | null;
-    const { id, pid, generation, startTime = "", bootId = "", pidNamespace = "" } = holder ?? {};
-    if (typeof id !== "string" || typeof pid !== "number" || typeof generation !== "number") return noHolder;
-    return { id, pid, generation, startTime, bootId, pidNamespace };
-  } catch (error) {
-    if (error instanceof SyntaxError) return noHolder;
-    throw error;
-  }
+  const holder = tryParseJson(text) as Partial<LeaseHolder> | null | undefined;
+  const { id, pid, generation, startTime = "", bootId = "", pidNamespace = "" } = holder ?? {};
+  if (typeof id !== "string" || typeof pid !== "number" || typeof generation !== "number") return noHolder;
+  return { id, pid, generation, startTime, bootId, pidNamespace };
 }
 
-async function removeIfThere(fs: FileSystem, path: string): Promise<void> {
-  try {
-    await fs.unlink(path);
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
-  }
-}
+const removeIfThere = (fs: FileSystem, path: string): Promise<void> => tolerate(fs.unlink(path), "ENOENT");

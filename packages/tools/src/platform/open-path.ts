@@ -2,8 +2,7 @@
 import { constants } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { Ids } from "@tau/ai";
-import { systemCode, ToolsError } from "../errors.ts";
-import { unlessMissing } from "./explain.ts";
+import { systemCode, tolerate, ToolsError, unlessMissing } from "../errors.ts";
 import type { FileSystem, OpenHandle } from "./file-system.ts";
 import { type Access, ask, type Guard } from "./guard.ts";
 import type { ReusedBuffer } from "./reused-buffer.ts";
@@ -186,12 +185,8 @@ async function makeDirectory(
   path: string,
 ): Promise<HeldDirectory> {
   const child = join(above.path, name);
-  try {
-    await state.fs.mkdir(child);
-  } catch (error) {
-    // Another process made a directory or a file of that name: opening it tells which.
-    if (systemCode(error) !== "EEXIST") throw error;
-  }
+  // Another process may have made a directory or a file of that name: opening it tells which.
+  await tolerate(state.fs.mkdir(child), "EEXIST");
   const handle = await state.fs.open(child, asDirectory).catch((error: unknown) => {
     throw systemCode(error) === "ENOTDIR" ? throughFile(error, path) : error;
   });

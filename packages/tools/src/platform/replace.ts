@@ -1,8 +1,8 @@
 /** Replaces a file's content: written to a temporary file and renamed over it, so that every reader sees the old or the new. */
 import { constants, type Stats } from "node:fs";
 import { basename, join } from "node:path";
-import { systemCode, ToolsError } from "../errors.ts";
-import { getKind, unlessMissing } from "./explain.ts";
+import { failsWith, tolerate, ToolsError, unlessMissing } from "../errors.ts";
+import { getKind } from "./explain.ts";
 import { lookAt, type OpenHandle } from "./file-system.ts";
 import { ask } from "./guard.ts";
 import { getWriter, nameTemporary } from "./temporary-name.ts";
@@ -80,7 +80,8 @@ async function replace(
     await unlessMissing(fs.unlink(temporary));
     throw error;
   }
-  await syncDirectory(directory.handle);
+  // Some file systems cannot sync a directory, and do not need to.
+  await tolerate(directory.handle.sync(), "EINVAL", "ENOTSUP");
   if (written.isPlain) await rememberPlain(state, path, written.stats);
 }
 
@@ -94,16 +95,6 @@ async function sweep({ fs, swept }: FilesState, { path, realPath }: HeldDirector
   for (const { name } of await fs.readdir(path)) {
     const mark = getWriter(name, ours);
     if (mark && verdictOn(mark) === "gone") await unlessMissing(fs.unlink(join(path, name)));
-  }
-}
-
-/** Some file systems cannot sync a directory, and do not need to. */
-async function syncDirectory(handle: OpenHandle): Promise<void> {
-  try {
-    await handle.sync();
-  } catch (error) {
-    const code = systemCode(error);
-    if (code !== "EINVAL" && code !== "ENOTSUP") throw error;
   }
 }
 
@@ -129,14 +120,10 @@ async function keepAttributes(
   to: OpenHandle,
 ): Promise<boolean> {
   if (!fs.copyAttributes || plain.has(getStamp(existing))) return true;
-  let from: OpenHandle;
-  try {
-    from = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  } catch (error) {
-    // A file that may be replaced need not be readable.
-    if (systemCode(error) === "EACCES") return false;
-    throw error;
-  }
+  // A file that may be replaced need not be readable.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+  const from = await tolerate(fs.open(path, flags), "EACCES");
+  if (!from) return false;
   try {
     return !(await fs.copyAttributes(from, to));
   } finally {
@@ -170,15 +157,8 @@ async function keepOwnerAndMode(handle: OpenHandle, existing: Stats, own: Stats)
 }
 
 /** A refusal is no failure: the content matters more than the owner. */
-async function couldChown(handle: OpenHandle, uid: number, gid: number): Promise<boolean> {
-  try {
-    await handle.chown(uid, gid);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === "EPERM") return false;
-    throw error;
-  }
-}
+const couldChown = async (handle: OpenHandle, uid: number, gid: number): Promise<boolean> =>
+  !(await failsWith("EPERM", handle.chown(uid, gid)));
 
 /**
  * The mode of a file whose content is replaced: the old one, unless the owner or the group could not be kept. Then the

@@ -1,7 +1,7 @@
 /** Watches the memory of a search: ripgrep keeps a whole line in memory, however long it is. */
 import { readFile } from "node:fs/promises";
 import type { Clock } from "@tau/ai";
-import { systemCode } from "../errors.ts";
+import { tolerate } from "../errors.ts";
 
 /** How often it is checked. A fast disk reads a few hundred megabytes meanwhile. */
 const intervalMs = 100;
@@ -35,12 +35,7 @@ export function watchMemory({ pid, maxBytes, clock, onTooMuch }: MemoryWatch): (
 
 /** Without memory that is shared with files, which the system can take back. Undefined for a process that has ended. */
 async function getOwnMemory(pid: number): Promise<number | undefined> {
-  try {
-    const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
-    return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === "ENOENT" || code === "ESRCH" || code === "EACCES") return undefined;
-    throw error;
-  }
+  const status = await tolerate(readFile(`/proc/${pid}/status`, "utf8"), "ENOENT", "ESRCH", "EACCES");
+  const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(status ?? "") ?? [];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
 }
