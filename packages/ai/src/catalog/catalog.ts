@@ -7,6 +7,7 @@
  */
 import { platform } from "#platform";
 import { AiError } from "../errors.ts";
+import { deepFreeze } from "../internal/freeze.ts";
 import type { Api, Model } from "../model.ts";
 import type { CatalogModel } from "../platform/platform.ts";
 import { providers } from "../providers/index.ts";
@@ -53,7 +54,7 @@ export function getModel(provider: string, modelId: string): Model | undefined;
 export function getModel(provider: string, modelId: string): Model | undefined {
   const model = registered.get(provider)?.get(modelId) ?? getBuiltinModel(provider, modelId);
   if (model || !isLocalProvider(provider)) return model;
-  return freeze(createLocalModel(provider, modelId));
+  return deepFreeze(createLocalModel(provider, modelId));
 }
 
 /** All models of a provider. For a local server only the registered ones; `listLocalModels` asks the server. */
@@ -90,7 +91,7 @@ function getBuiltinModel(provider: string, modelId: string): Model | undefined {
   const section = readCatalogue(provider);
   const entry = section?.entries.get(modelId);
   if (!section || !entry) return undefined;
-  const model = section.models.get(modelId) ?? freeze({ ...entry, provider });
+  const model = section.models.get(modelId) ?? deepFreeze({ ...entry, provider });
   section.models.set(modelId, model);
   return model;
 }
@@ -111,7 +112,7 @@ function toModel(provider: string, model: ModelDefinition): Model {
     if (typeof model[field] === "string" && model[field] !== "") continue;
     throw new AiError("invalid_provider", `A model of ${JSON.stringify(provider)} was registered without ${field}.`);
   }
-  return freeze({ ...defaults, ...structuredClone(model), name: model.name || model.id, provider });
+  return deepFreeze({ ...defaults, ...structuredClone(model), name: model.name || model.id, provider });
 }
 
 /** The defaults for a registered model, so that a definition with only an id and an API works. */
@@ -122,9 +123,3 @@ const defaults = {
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
   ...assumedLimits,
 };
-
-/** Freezes a value deeply. Models are plain data, a few levels deep. */
-function freeze<T extends object>(value: T): T {
-  for (const inner of Object.values(value)) if (typeof inner === "object" && inner !== null) freeze(inner as object);
-  return Object.freeze(value);
-}

@@ -1,7 +1,7 @@
 /** What the packages of tau share and users do not need. It may change in any version. */
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
-export { isRecord } from "../is-record.ts";
+export { isRecord } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export { thinkingLevels } from "../thinking.ts";
 export { withoutUserinfo } from "../userinfo.ts";

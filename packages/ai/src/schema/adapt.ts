@@ -1,21 +1,12 @@
 import type { JsonSchema, ToolParameters } from "../context.ts";
 import { AiError } from "../errors.ts";
-
-const cache = new WeakMap<object, JsonSchema>();
+import { oncePer } from "../internal/once.ts";
 
 /**
  * The parameters of a tool as plain JSON Schema. A Standard Schema is asked for its JSON Schema. The result is cached by
  * identity and must not be changed.
  */
-export function toJsonSchema(parameters: ToolParameters): JsonSchema {
-  const cached = cache.get(parameters);
-  if (cached) return cached;
-  const schema = convert(parameters);
-  cache.set(parameters, schema);
-  return schema;
-}
-
-function convert(parameters: ToolParameters): JsonSchema {
+export const toJsonSchema = oncePer((parameters: ToolParameters): JsonSchema => {
   const standard = (parameters as { "~standard"?: StandardSchema })["~standard"];
   // The round trip through JSON removes TypeBox's own hidden properties.
   if (!standard) return JSON.parse(JSON.stringify(parameters)) as JsonSchema;
@@ -25,7 +16,7 @@ function convert(parameters: ToolParameters): JsonSchema {
     "invalid_schema",
     `A ${standard.vendor} schema cannot be converted to JSON Schema: it has no jsonSchema.input.`,
   );
-}
+});
 
 /** The part of the Standard Schema specification that is used here. */
 interface StandardSchema {

@@ -7,36 +7,31 @@
  */
 import type { JsonSchema, ToolParameters } from "../context.ts";
 import { AiError } from "../errors.ts";
-import { isRecord } from "../is-record.ts";
-import { asArray } from "../json.ts";
+import { oncePer } from "../internal/once.ts";
+import { asArray, isRecord } from "../json.ts";
 import { toJsonSchema } from "./adapt.ts";
+import { findByPointer } from "./pointer.ts";
 import { intersect, type Shape, type Type, types, unite } from "./gemini-shape.ts";
 
 /** The schema for `parameters` is an OpenAPI schema, the one for `parametersJsonSchema` a JSON Schema. */
 type Form = "openapi" | "json-schema";
 
-const cache: Record<Form, WeakMap<object, JsonSchema>> = { openapi: new WeakMap(), "json-schema": new WeakMap() };
-
 /**
  * A tool's parameters for Gemini's `parameters`. Throws `invalid_schema` if they are not an object or contain an invalid
  * reference. The result is cached by identity and must not be changed.
  */
-export const toGeminiSchema = (parameters: ToolParameters): JsonSchema => convert(parameters, "openapi");
+export const toGeminiSchema = oncePer((parameters: ToolParameters) => convert(parameters, "openapi"));
 
 /** Like `toGeminiSchema`, for `parametersJsonSchema`: null is a type, and enums of numbers stay numbers. */
-export const toGeminiJsonSchema = (parameters: ToolParameters): JsonSchema => convert(parameters, "json-schema");
+export const toGeminiJsonSchema = oncePer((parameters: ToolParameters) => convert(parameters, "json-schema"));
 
 function convert(parameters: ToolParameters, form: Form): JsonSchema {
-  const cached = cache[form].get(parameters);
-  if (cached) return cached;
   const root = toJsonSchema(parameters);
   const shape = new Reader(root).read(root, ["#"]);
   if (shape.type !== undefined && shape.type !== "object") {
     throw new AiError("invalid_schema", `Gemini accepts only an object as parameters, not ${shape.type}.`);
   }
-  const schema = write({ ...shape, type: "object", nullable: undefined, values: undefined }, form);
-  cache[form].set(parameters, schema);
-  return schema;
+  return write({ ...shape, type: "object", nullable: undefined, values: undefined }, form);
 }
 
 /** References can multiply the size of a schema; a larger one would be of no use to a model. */
@@ -102,19 +97,9 @@ class Reader {
   }
 
   #resolve(reference: string): unknown {
-    const target = reference.startsWith("#") ? this.#findByPointer(reference) : this.#findById(reference);
+    const target = reference.startsWith("#") ? findByPointer(this.#root, reference) : this.#findById(reference);
     if (target !== undefined) return target;
     throw new AiError("invalid_schema", `The schema's reference ${JSON.stringify(reference)} cannot be resolved.`);
-  }
-
-  #findByPointer(pointer: string): unknown {
-    const [origin, ...keys] = pointer.split("/");
-    let target: unknown = origin === "#" ? this.#root : undefined;
-    for (const key of keys.map(unescapeKey)) {
-      const hasKey = (isRecord(target) || Array.isArray(target)) && Object.hasOwn(target, key);
-      target = hasKey ? (target as Record<string, unknown>)[key] : undefined;
-    }
-    return target;
   }
 
   /** TypeBox refers to its definitions by `$id`. */
@@ -123,12 +108,6 @@ class Reader {
       .flatMap((definitions) => (isRecord(definitions) ? Object.values(definitions) : []))
       .find((definition) => isRecord(definition) && definition["$id"] === id);
   }
-}
-
-function unescapeKey(key: string): string {
-  // A percent sign that does not start an escape is part of the key.
-  const decoded = /%(?![0-9a-fA-F]{2})/.test(key) ? key : decodeURIComponent(key);
-  return decoded.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 function readTypes(value: unknown): Type[] | undefined {
