@@ -39,9 +39,9 @@ export interface AgentSettingsOptions {
 
 /** The settings as properties, which may be changed between runs. */
 export class AgentSettings {
-  convertToLlm: AgentLoopConfig["convertToLlm"];
+  convertToLlm: AgentLoopConfig["convertToLlm"] = defaultConvertToLlm;
   transformContext: AgentSettingsOptions["transformContext"] | undefined;
-  streamFn: StreamFn;
+  streamFn: StreamFn = streamSimple;
   getApiKey: AgentSettingsOptions["getApiKey"] | undefined;
   onPayload: AgentSettingsOptions["onPayload"] | undefined;
   onResponse: AgentSettingsOptions["onResponse"] | undefined;
@@ -51,30 +51,17 @@ export class AgentSettings {
   prepareNextTurn: AgentSettingsOptions["prepareNextTurn"] | undefined;
   sessionId: string | undefined;
   thinkingBudgets: ThinkingBudgets | undefined;
-  transport: Transport;
+  transport: Transport = "auto";
   maxRetryDelayMs: number | undefined;
   maxRetries: number | undefined;
-  toolExecution: ToolExecutionMode;
-  clock: Clock;
+  toolExecution: ToolExecutionMode = "parallel";
+  clock: Clock = systemClock;
 
   constructor(options: AgentSettingsOptions) {
-    this.convertToLlm = options.convertToLlm ?? defaultConvertToLlm;
-    this.transformContext = options.transformContext;
-    this.streamFn = options.streamFn ?? streamSimple;
-    this.getApiKey = options.getApiKey;
-    this.onPayload = options.onPayload;
-    this.onResponse = options.onResponse;
-    this.beforeToolCall = options.beforeToolCall;
-    this.afterToolCall = options.afterToolCall;
-    this.shouldStopAfterTurn = options.shouldStopAfterTurn;
-    this.prepareNextTurn = options.prepareNextTurn;
-    this.sessionId = options.sessionId;
-    this.thinkingBudgets = options.thinkingBudgets;
-    this.transport = options.transport ?? "auto";
-    this.maxRetryDelayMs = options.maxRetryDelayMs;
-    this.maxRetries = options.maxRetries;
-    this.toolExecution = options.toolExecution ?? "parallel";
-    this.clock = options.clock ?? systemClock;
+    // The properties of a subclass are not defined yet, so these are the ones above.
+    for (const name of Object.keys(this) as (keyof AgentSettings)[]) {
+      Object.assign(this, { [name]: options[name] ?? this[name] });
+    }
   }
 }
 

@@ -1,12 +1,11 @@
 import { type ImageContent, type Model } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { createAssistantMessage, getErrorMessage } from "@tau/ai/internal";
 import { isThenable } from "./event-order.ts";
 import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, toLoopConfig } from "./agent-settings.ts";
 import { type InitialAgentState, LiveAgentState } from "./agent-state.ts";
 import { AgentError } from "./errors.ts";
 import { MessageQueue, type QueueMode } from "./queue.ts";
-import { emptyAnswer } from "./run.ts";
 import type {
   AgentEvent,
   AgentLoopConfig,
@@ -317,10 +316,9 @@ export class Agent extends AgentSettings {
 
   /** The loop does not reject; if a defect made it reject, the run would still end as every run ends. */
   async #reportFailure(error: unknown): Promise<void> {
-    const { model } = this.state;
     const errorMessage = getErrorMessage(error);
     const message: AgentMessage = {
-      ...emptyAnswer(model, this.clock.now()),
+      ...createAssistantMessage(this.state.model, this.clock.now()),
       stopReason: "error",
       errorMessage,
       failure: { kind: "unknown", message: errorMessage },

@@ -9,7 +9,6 @@ import {
   type Context,
   defineProtocol,
   type Draft,
-  type Failure,
   type Model,
   type Protocol,
   type SimpleStreamOptions,
@@ -19,31 +18,23 @@ import {
 
 /** The events that the server sends: without the partial message. */
 export type ProxyAssistantMessageEvent =
-  | { type: "start"; responseId?: string; responseModel?: string }
+  | ({ type: "start" } & Pick<AssistantMessage, "responseId" | "responseModel">)
   | { type: "text_start" | "thinking_start"; contentIndex: number }
   | { type: "text_delta" | "thinking_delta" | "toolcall_delta"; contentIndex: number; delta: string }
   | { type: "text_end" | "thinking_end"; contentIndex: number; contentSignature?: string; redacted?: boolean }
   | { type: "toolcall_start"; contentIndex: number; id: string; toolName: string }
   | { type: "toolcall_end"; contentIndex: number; contentSignature?: string }
   | ({ type: "done"; reason: Extract<StopReason, "stop" | "length" | "toolUse"> } & ProxyEnding)
-  | ({
-      type: "error";
-      reason: Extract<StopReason, "aborted" | "error">;
-      errorMessage?: string;
-      failure?: Failure;
-    } & ProxyEnding);
+  | ({ type: "error"; reason: Extract<StopReason, "aborted" | "error"> } & ProxyEnding &
+      Pick<AssistantMessage, "errorMessage" | "failure">);
 
 /** Fields of the message that are known at its end. */
-interface ProxyEnding {
-  usage: AssistantMessage["usage"];
-  rawStopReason?: string;
-  diagnostics?: AssistantMessage["diagnostics"];
-  responseId?: string;
-  responseModel?: string;
-}
+type ProxyEnding = Pick<AssistantMessage, (typeof endingFields)[number]>;
+
+const endingFields = ["usage", "responseId", "responseModel", "rawStopReason", "diagnostics"] as const;
 
 /** The options that are sent to the server; it decides all others itself. */
-export const proxiedOptions = [
+const proxiedOptions = [
   "temperature",
   "maxTokens",
   "toolChoice",
@@ -104,11 +95,12 @@ const createProtocol = (proxyOptions: ProxyStreamOptions): Protocol => {
 };
 
 /** The options that are sent to the server, and accepted by it. */
-export function pickOptions(options: object): SimpleStreamOptions {
-  const values = options as Record<string, unknown>;
-  return Object.fromEntries(
-    proxiedOptions.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
-  );
+export const pickOptions = (options: SimpleStreamOptions): SimpleStreamOptions => pick(options, proxiedOptions);
+
+/** The named fields that are set. */
+function pick<T extends object, Name extends keyof T>(value: T, names: readonly Name[]): Pick<T, Name> {
+  const set = names.filter((name) => value[name] !== undefined);
+  return Object.fromEntries(set.map((name) => [name, value[name]])) as Pick<T, Name>;
 }
 
 /** Unknown types are accepted, and ignored: a later version may send them. Known types must have their fields. */
@@ -165,26 +157,22 @@ function applySignature(
 ): void {
   const block = draft.block(event.contentIndex);
   if (block?.type === "thinking" && "redacted" in event && event.redacted) block.redacted = true;
-  if (event.contentSignature === undefined) return;
-  if (block?.type === "text") block.textSignature = event.contentSignature;
-  if (block?.type === "thinking") block.thinkingSignature = event.contentSignature;
-  if (block?.type === "toolCall") block.thoughtSignature = event.contentSignature;
+  if (!block || event.contentSignature === undefined) return;
+  Object.assign(block, { [signatureFields[block.type]]: event.contentSignature });
 }
+
+const signatureFields = { text: "textSignature", thinking: "thinkingSignature", toolCall: "thoughtSignature" } as const;
 
 function applyEnding(draft: Draft, ending: ProxyEnding): void {
   draft.identify(ending);
-  if (isUsage(ending.usage)) {
-    draft.usage(ending.usage);
+  const usage = ending.usage as AssistantMessage["usage"] | null | undefined;
+  if (typeof usage?.cost === "object" && usage.cost !== null) {
+    draft.usage(usage);
     // The server computed the cost; the client may not know the prices.
-    draft.message.usage.cost = ending.usage.cost;
+    draft.message.usage.cost = usage.cost;
   }
   if (ending.diagnostics) draft.message.diagnostics = ending.diagnostics;
 }
-
-const isUsage = (usage: unknown): usage is AssistantMessage["usage"] => {
-  const { cost } = (usage ?? {}) as Partial<AssistantMessage["usage"]>;
-  return typeof cost === "object" && cost !== null;
-};
 
 /**
  * Encodes events for the client. A provider may end a block, or the whole answer, without having sent all of its
@@ -200,111 +188,72 @@ export function createProxyEncoder(): (event: AssistantMessageEvent) => ProxyAss
     const sentLength = sentLengths.get(contentIndex);
     const kind = block.type === "toolCall" ? "toolcall" : block.type;
     if (sentLength === undefined) {
-      if (block.type === "toolCall") events.push(createStart(contentIndex, block));
+      if (block.type === "toolCall") events.push(createCallStart(contentIndex, block));
       else events.push({ type: `${block.type}_start`, contentIndex });
     }
     const delta = getContent(block, sentLength).slice(sentLength ?? 0);
     if (delta !== "") events.push({ type: `${kind}_delta`, contentIndex, delta });
     sentLengths.set(contentIndex, Number.POSITIVE_INFINITY);
-    return [...events, { type: `${kind}_end`, contentIndex, ...getSignature({ contentIndex, partial: message }) }];
+    return [...events, { type: `${kind}_end`, contentIndex, ...getSignature(block) }];
+  };
+  const endAll = (message: AssistantMessage) => {
+    const open = [...message.content.keys()].filter((index) => sentLengths.get(index) !== Number.POSITIVE_INFINITY);
+    return open.flatMap((index) => endBlock(message, index));
   };
   return (event) => {
     switch (event.type) {
+      case "start":
+        return [{ type: "start", ...pick(event.partial, ["responseId", "responseModel"]) }];
       case "text_start":
       case "thinking_start":
-      case "toolcall_start":
-        sentLengths.set(event.contentIndex, 0);
-        return [toProxyEvent(event)];
+      case "toolcall_start": {
+        const { type, contentIndex, partial } = event;
+        sentLengths.set(contentIndex, 0);
+        if (type !== "toolcall_start") return [{ type, contentIndex }];
+        const block = partial.content[contentIndex];
+        return [createCallStart(contentIndex, block?.type === "toolCall" ? block : { id: "", name: "" })];
+      }
       case "text_delta":
       case "thinking_delta":
-      case "toolcall_delta":
-        sentLengths.set(event.contentIndex, (sentLengths.get(event.contentIndex) ?? 0) + event.delta.length);
-        return [toProxyEvent(event)];
+      case "toolcall_delta": {
+        const { type, contentIndex, delta } = event;
+        sentLengths.set(contentIndex, (sentLengths.get(contentIndex) ?? 0) + delta.length);
+        return [{ type, contentIndex, delta }];
+      }
       case "text_end":
       case "thinking_end":
       case "toolcall_end":
         return endBlock(event.partial, event.contentIndex);
-      case "done":
-      case "error": {
-        const message = event.type === "done" ? event.message : event.error;
-        const open = [...message.content.keys()].filter((index) => sentLengths.get(index) !== Number.POSITIVE_INFINITY);
-        return [...open.flatMap((index) => endBlock(message, index)), toProxyEvent(event)];
+      case "done": {
+        const { type, reason, message } = event;
+        return [...endAll(message), { type, reason, ...pick(message, endingFields) }];
       }
-      case "start":
-        return [toProxyEvent(event)];
+      case "error": {
+        const { type, reason, error } = event;
+        return [...endAll(error), { type, reason, ...pick(error, [...endingFields, "errorMessage", "failure"]) }];
+      }
     }
   };
 }
 
-function getContent(block: AssistantMessage["content"][number], sentLength: number | undefined): string {
+type Block = AssistantMessage["content"][number];
+
+function getContent(block: Block, sentLength: number | undefined): string {
   if (block.type === "text") return block.text;
   if (block.type === "thinking") return block.thinking;
   // The deltas of arguments are any JSON text, which cannot be compared with ours: once some were sent, all were.
   return sentLength ? "" : JSON.stringify(block.arguments);
 }
 
-const createStart = (contentIndex: number, { id, name }: { id: string; name: string }) =>
+const createCallStart = (contentIndex: number, { id, name }: { id: string; name: string }) =>
   ({ type: "toolcall_start", contentIndex, id, toolName: name }) as const;
 
-function toProxyEvent(event: AssistantMessageEvent): ProxyAssistantMessageEvent {
-  switch (event.type) {
-    case "start":
-      return { type: "start", ...getIdentity(event.partial) };
-    case "text_start":
-    case "thinking_start":
-      return { type: event.type, contentIndex: event.contentIndex };
-    case "text_delta":
-    case "thinking_delta":
-    case "toolcall_delta":
-      return { type: event.type, contentIndex: event.contentIndex, delta: event.delta };
-    case "toolcall_start": {
-      const block = event.partial.content[event.contentIndex];
-      return createStart(event.contentIndex, block?.type === "toolCall" ? block : { id: "", name: "" });
-    }
-    case "text_end":
-    case "thinking_end":
-    case "toolcall_end":
-      return { type: event.type, contentIndex: event.contentIndex, ...getSignature(event) };
-    case "done":
-      return { type: "done", reason: event.reason, ...getEnding(event.message) };
-    case "error": {
-      const { errorMessage, failure } = event.error;
-      return {
-        type: "error",
-        reason: event.reason,
-        ...getEnding(event.error),
-        ...(errorMessage !== undefined && { errorMessage }),
-        ...(failure && { failure }),
-      };
-    }
-  }
-}
-
-/** A block of a message, as events name it. */
-type BlockReference = { contentIndex: number; partial: AssistantMessage };
-
-function getSignature({ contentIndex, partial }: BlockReference): { contentSignature?: string; redacted?: boolean } {
-  const block = partial.content[contentIndex];
-  const signature =
-    block?.type === "text"
-      ? block.textSignature
-      : block?.type === "thinking"
-        ? block.thinkingSignature
-        : block?.thoughtSignature;
+function getSignature(block: Block): { contentSignature?: string; redacted?: boolean } {
+  const contentSignature = (block as Partial<Record<(typeof signatureFields)[Block["type"]], string>>)[
+    signatureFields[block.type]
+  ];
   return {
-    ...(signature !== undefined && { contentSignature: signature }),
-    ...(block?.type === "thinking" && block.redacted && { redacted: true }),
+    ...(contentSignature !== undefined && { contentSignature }),
+    ...(block.type === "thinking" && block.redacted && { redacted: true }),
   };
 }
-
-const getIdentity = ({ responseId, responseModel }: AssistantMessage) => ({
-  ...(responseId !== undefined && { responseId }),
-  ...(responseModel !== undefined && { responseModel }),
-});
-
-const getEnding = (message: AssistantMessage): ProxyEnding => ({
-  usage: message.usage,
-  ...getIdentity(message),
-  ...(message.rawStopReason !== undefined && { rawStopReason: message.rawStopReason }),
-  ...(message.diagnostics && { diagnostics: message.diagnostics }),
-});

@@ -1,12 +1,5 @@
-import {
-  type AssistantMessage,
-  type Clock,
-  emptyUsage,
-  type Model,
-  type SimpleStreamOptions,
-  systemClock,
-} from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { type AssistantMessage, type Clock, type Model, type SimpleStreamOptions, systemClock } from "@tau/ai";
+import { createAssistantMessage, getErrorMessage } from "@tau/ai/internal";
 import { Abort } from "./abort.ts";
 import { isLlmMessage } from "./convert.ts";
 import { EventOrder } from "./event-order.ts";
@@ -187,21 +180,9 @@ export async function reportMessage(run: Run, message: AgentMessage): Promise<vo
   await run.events.emit({ type: "message_end", message });
 }
 
-/** An answer without content. */
-export const emptyAnswer = ({ api, provider, id }: Model, timestamp: number) =>
-  ({
-    role: "assistant",
-    content: [],
-    api,
-    provider,
-    model: id,
-    usage: emptyUsage(),
-    timestamp,
-  }) satisfies Partial<AssistantMessage>;
-
 /** The answer of a run that has failed or was aborted. */
 export function failedMessage(run: Run, partial?: AssistantMessage): AssistantMessage {
-  const base = partial ?? emptyAnswer(run.current.model, run.clock.now());
+  const base = partial ?? createAssistantMessage(run.current.model, run.clock.now());
   if (run.failure) {
     const { errorMessage } = run.failure;
     const failure = { kind: "unknown", message: describeFailure(run.failure) } as const;

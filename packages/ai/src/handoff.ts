@@ -48,7 +48,7 @@ export type PreparedMessage = PreparedUser | AssistantMessage | ToolResultMessag
 export function handOff(stored: readonly Message[], model: Model, rules: HandoffRules): PreparedMessage[] {
   const messages = stored.map(readStoredMessage);
   const { toolName = (name: string) => toPlainName(name, 64) } = rules;
-  const ids = new IdRewriter(rules.toolCallId);
+  const rewriteId = createIdRewriter(rules.toolCallId);
   const results = new ResultIndex(messages);
   const prepared: PreparedMessage[] = [];
   messages.forEach((message, position) => {
@@ -61,7 +61,7 @@ export function handOff(stored: readonly Message[], model: Model, rules: Handoff
       if (assistant.content.length === 0) return;
       const calls = assistant.content.filter((block) => block.type === "toolCall");
       const rewritten = new Map(
-        calls.map((call) => [call, { ...call, id: ids.assign(call.id), name: toolName(call.name) }]),
+        calls.map((call) => [call, { ...call, id: rewriteId(call.id), name: toolName(call.name) }]),
       );
       prepared.push({
         ...assistant,
@@ -212,22 +212,15 @@ class ResultIndex {
   }
 }
 
-/** Gives each call an id that the provider accepts and that is unique in the request. */
-class IdRewriter {
-  readonly #rewrite: (id: string) => string;
-  readonly #used = new Set<string>();
-
-  constructor(rewrite: (id: string) => string) {
-    this.#rewrite = rewrite;
-  }
-
-  assign(id: string): string {
-    let newId = this.#rewrite(id);
-    for (let attempt = 1; this.#used.has(newId) || newId === ""; attempt++)
-      newId = this.#rewrite(toShortHash(`${id}#${attempt}`));
-    this.#used.add(newId);
+/** Returns a function that gives each call an id that the provider accepts and that is unique in the request. */
+function createIdRewriter(rewrite: (id: string) => string): (id: string) => string {
+  const used = new Set<string>();
+  return (id) => {
+    let newId = rewrite(id);
+    for (let attempt = 1; used.has(newId) || newId === ""; attempt++) newId = rewrite(toShortHash(`${id}#${attempt}`));
+    used.add(newId);
     return newId;
-  }
+  };
 }
 
 /** The id with only letters, digits, `_` and `-`, as most providers require. If it is too long, it ends in a hash. */

@@ -1,5 +1,4 @@
 /** Helpers for untrusted JSON. */
-import { isRecord } from "./is-record.ts";
 
 /** Parses JSON; undefined if the text is not valid JSON. */
 export function tryParseJson(text: string): unknown {
@@ -10,6 +9,10 @@ export function tryParseJson(text: string): unknown {
     throw error;
   }
 }
+
+/** Whether a value is an object other than null or an array. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The value if it is an object, else an empty one. */
 export const asRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});

@@ -3,9 +3,8 @@
  * programs. Parts that cannot be read are left out. Pure; never throws.
  */
 import { toShortHash } from "./hash.ts";
-import { isRecord } from "./is-record.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolCall } from "./message.ts";
-import { asString, tryParseJson } from "./json.ts";
+import { asString, isRecord, tryParseJson } from "./json.ts";
 import { isTooDeep } from "./protocols/streaming-json.ts";
 
 /** The readable parts of the message; undefined if it is not a message. `position` is its index in the history. */

@@ -4,6 +4,7 @@ import type { JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.
 import { AiError, getErrorMessage } from "./errors.ts";
 import type { ToolCall } from "./message.ts";
 import { toJsonSchema } from "./schema/adapt.ts";
+import { unescapeKey } from "./schema/pointer.ts";
 import { copyValue, createCoercion, withoutPrototypes } from "./schema/coerce.ts";
 
 /** Finds the tool a call names and validates the call's arguments. Throws `AiError` when either fails. */
@@ -125,10 +126,7 @@ function describeErrors(errors: SchemaError[]): string[] {
 }
 
 function describeError(error: SchemaError): string {
-  const path = error.instancePath
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const path = error.instancePath.split("/").slice(1).map(unescapeKey);
   return `${describePath(path)}: ${error.message}${describeDetails(error)}`;
 }
 

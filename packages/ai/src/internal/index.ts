@@ -1,10 +1,10 @@
 /** What the packages of tau share and users do not need. It may change in any version. */
+export { createAssistantMessage } from "../assistant-message.ts";
 export { assumedProperties, describeUnlisted, getUnlistedModel } from "../catalog/catalog.ts";
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
 export { getFailure } from "../failure.ts";
-export { isRecord } from "../is-record.ts";
-export { tryParseJson } from "../json.ts";
+export { isRecord, tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export type { StandardSchema } from "../schema/adapt.ts";
 export { thinkingLevels } from "../thinking.ts";

@@ -2,7 +2,7 @@
  * If a provider rejects a request because of one block or tool, that part is removed from the request: an image becomes
  * a note, thinking and tools are left out. The stored history does not change. Pure.
  */
-import { isRecord } from "../is-record.ts";
+import { isRecord } from "../json.ts";
 
 /** The kinds of content that can be removed. */
 export type DegradedKind = "image" | "thinking" | "tool";

@@ -1,6 +1,6 @@
 import type { AssistantMessageEvent } from "../event.ts";
 import type { Failure } from "../failure.ts";
-import type { AssistantMessage, StopReason, TextContent, ThinkingContent, ToolCall } from "../message.ts";
+import type { AssistantMessage, StopReason, ToolCall } from "../message.ts";
 import type { Model } from "../model.ts";
 import { createAssistantMessage } from "../assistant-message.ts";
 import { applyUsage, type UsageReport } from "../usage.ts";
@@ -9,10 +9,14 @@ import { StreamingJson } from "./streaming-json.ts";
 /** Identifies a block while it is open: the provider's index, item id or similar. */
 type BlockKey = string | number;
 
-type OpenBlock =
-  | { kind: "text"; index: number; block: TextContent }
-  | { kind: "thinking"; index: number; block: ThinkingContent }
-  | { kind: "toolCall"; index: number; block: ToolCall; json: StreamingJson };
+type Block = AssistantMessage["content"][number];
+
+interface OpenBlock {
+  readonly index: number;
+  readonly block: Block;
+  /** The parser of the arguments, if the block is a tool call. */
+  readonly json: StreamingJson | undefined;
+}
 
 /** An answer with more calls than this fails: the model is repeating itself. */
 const maxToolCalls = 1_000;
@@ -50,22 +54,22 @@ export class Draft {
   }
 
   text(key: BlockKey, delta: string): void {
-    const open = this.#expect(key, "text") ?? this.#openBlock(key, { type: "text", text: "" });
-    if (open.kind !== "text" || delta === "") return;
-    open.block.text += delta;
-    this.#events.push({ type: "text_delta", contentIndex: open.index, delta, partial: this.message });
+    const { block, index } = this.#expect(key, "text") ?? this.#openBlock(key, { type: "text", text: "" });
+    if (block.type !== "text" || delta === "") return;
+    block.text += delta;
+    this.#events.push({ type: "text_delta", contentIndex: index, delta, partial: this.message });
   }
 
   thinking(key: BlockKey, delta: string): void {
-    const open = this.#expect(key, "thinking") ?? this.#openBlock(key, { type: "thinking", thinking: "" });
-    if (open.kind !== "thinking" || delta === "") return;
-    open.block.thinking += delta;
-    this.#events.push({ type: "thinking_delta", contentIndex: open.index, delta, partial: this.message });
+    const { block, index } = this.#expect(key, "thinking") ?? this.#openBlock(key, { type: "thinking", thinking: "" });
+    if (block.type !== "thinking" || delta === "") return;
+    block.thinking += delta;
+    this.#events.push({ type: "thinking_delta", contentIndex: index, delta, partial: this.message });
   }
 
   /** Adds an encrypted thinking block. `payload` must be sent back to the provider unchanged. */
-  redactedThinking(key: BlockKey, payload: string, placeholder = ""): void {
-    this.#openBlock(key, { type: "thinking", thinking: placeholder, thinkingSignature: payload, redacted: true });
+  redactedThinking(key: BlockKey, payload: string): void {
+    this.#openBlock(key, { type: "thinking", thinking: "", thinkingSignature: payload, redacted: true });
   }
 
   toolCall(key: BlockKey, call: { id: string; name: string; thoughtSignature?: string }): void {
@@ -75,13 +79,13 @@ export class Draft {
   /** Appends a piece of JSON text to a tool call's arguments. Ignored if no tool call is open under `key`. */
   argumentsDelta(key: BlockKey, delta: string): void {
     const open = this.#open.get(key);
-    if (open?.kind !== "toolCall" || delta === "") return;
+    if (!open?.json || delta === "") return;
     open.json.push(delta);
     this.#events.push({ type: "toolcall_delta", contentIndex: open.index, delta, partial: this.message });
   }
 
   /** The block open under `key`, so that signatures and late ids can be set. */
-  block(key: BlockKey): OpenBlock["block"] | undefined {
+  block(key: BlockKey): Block | undefined {
     return this.#open.get(key)?.block;
   }
 
@@ -93,17 +97,18 @@ export class Draft {
     const open = this.#open.get(key);
     if (!open) return;
     this.#open.delete(key);
-    const shared = { contentIndex: open.index, partial: this.message };
-    switch (open.kind) {
+    const { block, index, json } = open;
+    const shared = { contentIndex: index, partial: this.message };
+    switch (block.type) {
       case "text":
-        this.#events.push({ type: "text_end", content: open.block.text, ...shared });
+        this.#events.push({ type: "text_end", content: block.text, ...shared });
         return;
       case "thinking":
-        this.#events.push({ type: "thinking_end", content: open.block.thinking, ...shared });
+        this.#events.push({ type: "thinking_end", content: block.thinking, ...shared });
         return;
       case "toolCall":
-        finishArguments(open.block, open.json);
-        this.#events.push({ type: "toolcall_end", toolCall: open.block, ...shared });
+        finishArguments(block, json?.end());
+        this.#events.push({ type: "toolcall_end", toolCall: block, ...shared });
     }
   }
 
@@ -113,7 +118,7 @@ export class Draft {
 
   /** Closes all blocks after a failure. An incomplete tool call gets an `argumentsError`, so it is never executed. */
   abandon(): void {
-    for (const open of this.#open.values()) if (open.kind === "toolCall") open.json.cut();
+    for (const { json } of this.#open.values()) json?.cut();
     this.closeAll();
   }
 
@@ -131,24 +136,20 @@ export class Draft {
 
   /** Records the provider's stop reason. Usage and other data may still follow. */
   stop(reason: Extract<StopReason, "stop" | "length" | "toolUse">, raw: string): void {
-    if (this.#isDecided()) return;
-    this.#state = { kind: "stopped", reason };
-    this.message.rawStopReason = raw;
+    this.#stop({ kind: "stopped", reason }, raw);
   }
 
   /** Records a refusal. Usage and other data may still follow; then the request fails. */
   refuse(message: string, raw: string): void {
-    if (this.#isDecided()) return;
-    this.#state = { kind: "stopped", reason: "stop", refusal: { kind: "refused", message } };
-    this.message.rawStopReason = raw;
+    this.#stop({ kind: "stopped", reason: "stop", refusal: { kind: "refused", message } }, raw);
   }
 
   /** A failure, an end and a refusal are final. */
-  #isDecided(): boolean {
-    const state = this.#state;
-    return (
-      state.kind === "failed" || state.kind === "ended" || (state.kind === "stopped" && state.refusal !== undefined)
-    );
+  #stop(stopped: DraftState, raw: string): void {
+    const current = this.#state;
+    if (current.kind !== "open" && (current.kind !== "stopped" || current.refusal)) return;
+    this.#state = stopped;
+    this.message.rawStopReason = raw;
   }
 
   /** Records that the response is complete. */
@@ -171,26 +172,24 @@ export class Draft {
   }
 
   /** The open block if it is of this kind. A block of another kind is closed. */
-  #expect(key: BlockKey, kind: OpenBlock["kind"]): OpenBlock | undefined {
+  #expect(key: BlockKey, kind: Block["type"]): OpenBlock | undefined {
     const open = this.#open.get(key);
-    if (open && open.kind !== kind) this.close(key);
-    return open?.kind === kind ? open : undefined;
+    if (open?.block.type === kind) return open;
+    this.close(key);
+    return undefined;
   }
 
-  #openBlock(key: BlockKey, block: TextContent | ThinkingContent | ToolCall): OpenBlock {
+  #openBlock(key: BlockKey, block: Block): OpenBlock {
     this.close(key);
     this.begin();
     const index = this.message.content.push(block) - 1;
-    const shared = { contentIndex: index, partial: this.message };
-    const open = toOpenBlock(block, index);
+    const json = block.type === "toolCall" ? new StreamingJson(block.arguments) : undefined;
+    const open = { index, block, json };
     this.#open.set(key, open);
-    if (open.kind === "text") this.#events.push({ type: "text_start", ...shared });
-    else if (open.kind === "thinking") this.#events.push({ type: "thinking_start", ...shared });
-    else {
-      this.#events.push({ type: "toolcall_start", ...shared });
-      if (++this.#toolCalls > maxToolCalls) {
-        this.fail({ kind: "unknown", message: `The model asked for more than ${maxToolCalls} tool calls at once.` });
-      }
+    const kind = block.type === "toolCall" ? "toolcall" : block.type;
+    this.#events.push({ type: `${kind}_start`, contentIndex: index, partial: this.message });
+    if (json && ++this.#toolCalls > maxToolCalls) {
+      this.fail({ kind: "unknown", message: `The model asked for more than ${maxToolCalls} tool calls at once.` });
     }
     return open;
   }
@@ -203,14 +202,7 @@ export type DraftState =
 
 const noEvents: AssistantMessageEvent[] = [];
 
-function toOpenBlock(block: TextContent | ThinkingContent | ToolCall, index: number): OpenBlock {
-  if (block.type === "text") return { kind: "text", index, block };
-  if (block.type === "thinking") return { kind: "thinking", index, block };
-  return { kind: "toolCall", index, block, json: new StreamingJson(block.arguments) };
-}
-
-function finishArguments(call: ToolCall, json: StreamingJson): void {
-  const problem = json.end();
+function finishArguments(call: ToolCall, problem: string | undefined): void {
   if (problem === undefined) return;
   call.arguments = {};
   call.argumentsError = `The arguments of ${call.name} could not be read: ${problem}.`;

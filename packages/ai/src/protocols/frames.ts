@@ -1,8 +1,9 @@
 /** Splits a response body into a protocol's frames. */
 import { classifyError, type Failure, parseErrorBody } from "../failure.ts";
+import { tryParseJson } from "../json.ts";
 import { AwsEventStreamFramer } from "../transport/aws-event-stream.ts";
 import { type HttpResponse, maxErrorBytes, maxResponseBytes, readText } from "../transport/http.ts";
-import { SseFramer } from "../transport/sse.ts";
+import { type ServerSentEvent, SseFramer } from "../transport/sse.ts";
 import type { Frame, Framing } from "./protocol.ts";
 
 /**
@@ -73,65 +74,53 @@ interface Framer {
 function createFramer(framing: Framing): Framer {
   switch (framing) {
     case "sse":
-      return new SseFrames();
+      return new SseFrames(parseJsonEvent);
     case "aws-event-stream":
       return new AwsEventStreamFramer();
     case "text":
-      return new TextFrames();
+      // Names are dropped, so that none is mistaken for a `document`.
+      return new SseFrames(({ data }) => ({ data }));
   }
 }
 
-/** Server-sent events with any data. Their names are dropped, so that none is mistaken for a `document`. */
-class TextFrames implements Framer {
-  readonly #framer = new SseFramer();
-
-  get damage(): string | undefined {
-    return this.#framer.damage;
-  }
-
-  push(chunk: Uint8Array): Frame[] {
-    return this.#framer.push(chunk).map(({ data }) => ({ data }));
-  }
-
-  end(): Frame[] {
-    return this.#framer.end().map(({ data }) => ({ data }));
-  }
-}
-
-/** Server-sent events with JSON data. */
+/** Server-sent events. `parse` returns the frame of an event, or undefined if its data is damaged. */
 class SseFrames implements Framer {
   readonly #framer = new SseFramer();
+  readonly #parse: (event: ServerSentEvent) => Frame | undefined;
   #damage: string | undefined;
+
+  constructor(parse: (event: ServerSentEvent) => Frame | undefined) {
+    this.#parse = parse;
+  }
 
   get damage(): string | undefined {
     return this.#damage ?? this.#framer.damage;
   }
 
   push(chunk: Uint8Array): Frame[] {
-    return this.#parse(this.#framer.push(chunk));
+    return this.#toFrames(this.#framer.push(chunk));
   }
 
   end(): Frame[] {
-    return this.#parse(this.#framer.end());
+    return this.#toFrames(this.#framer.end());
   }
 
-  #parse(events: { event?: string; data: string }[]): Frame[] {
+  #toFrames(events: readonly ServerSentEvent[]): Frame[] {
     const frames: Frame[] = [];
-    for (const { event, data } of events) {
-      const parsed = data === "" || data === "[DONE]" ? data : this.#parseData(data);
-      if (this.#damage !== undefined) break;
-      frames.push(event === undefined ? { data: parsed } : { event, data: parsed });
+    for (const event of events) {
+      const frame = this.#parse(event);
+      if (!frame) {
+        this.#damage = `The stream is damaged: ${JSON.stringify(event.data.slice(0, 200))} is not JSON.`;
+        break;
+      }
+      frames.push(frame);
     }
     return frames;
   }
+}
 
-  #parseData(data: string): unknown {
-    try {
-      return JSON.parse(data);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      this.#damage = `The stream is damaged: ${JSON.stringify(data.slice(0, 200))} is not JSON.`;
-      return undefined;
-    }
-  }
+function parseJsonEvent({ event, data }: ServerSentEvent): Frame | undefined {
+  const parsed = data === "" || data === "[DONE]" ? data : tryParseJson(data);
+  if (parsed === undefined) return undefined;
+  return event === undefined ? { data: parsed } : { event, data: parsed };
 }

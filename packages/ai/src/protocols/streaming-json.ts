@@ -30,7 +30,6 @@ export class StreamingJson {
   #expect: Expect = "value";
   #token: Token = { kind: "none" };
   #error: string | undefined;
-  #length = 0;
 
   /** `target` is filled in place while the text arrives. */
   constructor(target: Record<string, unknown> = {}) {
@@ -42,13 +41,7 @@ export class StreamingJson {
     return this.#root;
   }
 
-  /** Why the text is not the beginning of a JSON object, if it is not. */
-  get error(): string | undefined {
-    return this.#error;
-  }
-
   push(text: string): void {
-    this.#length += text.length;
     if (this.#error !== undefined) return;
     let index = 0;
     while (index < text.length && this.#error === undefined) {
@@ -61,7 +54,7 @@ export class StreamingJson {
 
   /** Call after the last piece. Returns why the text is not a JSON object, or undefined if it is one. */
   end(): string | undefined {
-    if (this.#error === undefined && this.#expect !== "done" && this.#length > 0 && !this.#isBlank()) {
+    if (this.#error === undefined && this.#expect !== "done" && !this.#isBlank()) {
       this.#error = "the JSON ends in the middle";
     }
     return this.#error;
@@ -99,13 +92,10 @@ export class StreamingJson {
         else this.#fail(`a property name was expected, not ${JSON.stringify(char)}`);
         return next;
       case "value-or-end":
-        if (char === "]") {
-          this.#close(char);
-          return next;
-        }
-        return this.#openValue(char, start);
       case "value":
-        return this.#openValue(char, start);
+        if (char !== "]" || this.#expect === "value") return this.#openValue(char, start);
+        this.#close(char);
+        return next;
     }
   }
 

@@ -5,12 +5,6 @@
 import type { OpenAICompletionsCompat } from "../model.ts";
 import { localServerCompat } from "./local-servers.ts";
 
-interface HostRow {
-  /** Each domain matches itself and its subdomains. */
-  domains: readonly string[];
-  compat: OpenAICompletionsCompat;
-}
-
 /** Only OpenAI is certain to accept these fields. Some servers reject them, and they are not needed. */
 const basic: OpenAICompletionsCompat = {
   supportsStore: false,
@@ -18,130 +12,58 @@ const basic: OpenAICompletionsCompat = {
   supportsLongCacheRetention: false,
 };
 
-/** The first match is used, so a subdomain must come before its domain. */
-const rows: readonly HostRow[] = [
-  { domains: ["api.openai.com"], compat: { supportsPromptCacheKey: true } },
-  {
-    domains: ["deepseek.com"],
-    compat: {
-      ...basic,
-      maxTokensField: "max_tokens",
-      thinkingFormat: "deepseek",
-      requiresReasoningContentOnAssistantMessages: true,
-    },
-  },
-  {
-    domains: ["xiaomimimo.com"],
-    compat: { ...basic, thinkingFormat: "deepseek", requiresReasoningContentOnAssistantMessages: true },
-  },
-  {
-    domains: ["moonshot.ai", "moonshot.cn"],
-    compat: {
-      ...basic,
-      maxTokensField: "max_tokens",
-      thinkingFormat: "deepseek",
-      supportsReasoningEffort: false,
-      supportsStrictMode: false,
-    },
-  },
-  {
-    domains: ["volces.com"],
-    compat: { ...basic, maxTokensField: "max_tokens", thinkingFormat: "deepseek", supportsReasoningEffort: false },
-  },
-  {
-    domains: ["z.ai", "bigmodel.cn"],
-    compat: { ...basic, maxTokensField: "max_tokens", thinkingFormat: "zai", supportsReasoningEffort: false },
-  },
-  {
-    domains: ["aliyuncs.com"],
-    compat: { ...basic, maxTokensField: "max_tokens", thinkingFormat: "qwen", supportsReasoningEffort: false },
-  },
-  {
-    domains: ["openrouter.ai"],
-    compat: {
+/** Servers that also know only the older name of the output limit. */
+const older: OpenAICompletionsCompat = { ...basic, maxTokensField: "max_tokens" };
+
+/** Servers that also do not accept `reasoning_effort`. */
+const withoutEffort: OpenAICompletionsCompat = { ...older, supportsReasoningEffort: false };
+
+/**
+ * Domains and their flags. Each domain matches itself and its subdomains. The first match is used, so a subdomain must
+ * come before its domain.
+ */
+const rows: readonly (readonly [domains: readonly string[], compat: OpenAICompletionsCompat])[] = [
+  [["api.openai.com"], { supportsPromptCacheKey: true }],
+  [["deepseek.com"], { ...older, thinkingFormat: "deepseek", requiresReasoningContentOnAssistantMessages: true }],
+  [["xiaomimimo.com"], { ...basic, thinkingFormat: "deepseek", requiresReasoningContentOnAssistantMessages: true }],
+  [["moonshot.ai", "moonshot.cn"], { ...withoutEffort, thinkingFormat: "deepseek", supportsStrictMode: false }],
+  [["volces.com"], { ...withoutEffort, thinkingFormat: "deepseek" }],
+  [["z.ai", "bigmodel.cn"], { ...withoutEffort, thinkingFormat: "zai" }],
+  [["aliyuncs.com"], { ...withoutEffort, thinkingFormat: "qwen" }],
+  [
+    ["openrouter.ai"],
+    {
       supportsStore: false,
       supportsDeveloperRole: false,
       thinkingFormat: "openrouter",
       sendSessionAffinityHeaders: true,
       sessionAffinityFormat: "openrouter",
     },
-  },
-  { domains: ["ai-gateway.vercel.sh"], compat: { ...basic, thinkingFormat: "openrouter" } },
-  {
-    domains: ["together.ai", "together.xyz"],
-    compat: {
-      ...basic,
-      maxTokensField: "max_tokens",
-      thinkingFormat: "together",
-      supportsReasoningEffort: false,
-      supportsStrictMode: false,
-    },
-  },
-  {
-    domains: ["ant-ling.com"],
-    compat: { ...basic, maxTokensField: "max_tokens", thinkingFormat: "ant-ling", supportsReasoningEffort: false },
-  },
-  { domains: ["x.ai"], compat: { ...basic, supportsReasoningEffort: false } },
-  {
+  ],
+  [["ai-gateway.vercel.sh"], { ...basic, thinkingFormat: "openrouter" }],
+  [["together.ai", "together.xyz"], { ...withoutEffort, thinkingFormat: "together", supportsStrictMode: false }],
+  [["ant-ling.com"], { ...withoutEffort, thinkingFormat: "ant-ling" }],
+  [["x.ai"], { ...basic, supportsReasoningEffort: false }],
+  [
     // Rejects unknown fields, also in messages.
-    domains: ["mistral.ai"],
-    compat: {
-      ...basic,
-      maxTokensField: "max_tokens",
-      supportsReasoningEffort: false,
-      requiresToolResultName: true,
-      requiresThinkingAsText: true,
-      toolCallIdFormat: "mistral",
-    },
-  },
-  { domains: ["groq.com"], compat: basic },
+    ["mistral.ai"],
+    { ...withoutEffort, requiresToolResultName: true, requiresThinkingAsText: true, toolCallIdFormat: "mistral" },
+  ],
+  [["groq.com"], basic],
   // Accepts strict tools only if all tools are strict.
-  { domains: ["cerebras.ai"], compat: { ...basic, supportsStrictMode: false } },
-  { domains: ["fireworks.ai"], compat: { ...basic, sendSessionAffinityHeaders: true } },
-  {
-    domains: ["baseten.co"],
-    compat: { ...basic, maxTokensField: "max_tokens", sendSessionAffinityHeaders: true },
-  },
-  {
-    domains: ["gateway.ai.cloudflare.com"],
-    compat: {
-      ...basic,
-      maxTokensField: "max_tokens",
-      supportsReasoningEffort: false,
-      supportsStrictMode: false,
-      sendSessionAffinityHeaders: true,
-    },
-  },
-  { domains: ["api.cloudflare.com"], compat: { ...basic, sendSessionAffinityHeaders: true } },
-  {
-    domains: ["nvidia.com"],
-    compat: { ...basic, maxTokensField: "max_tokens", supportsReasoningEffort: false, supportsStrictMode: false },
-  },
-  { domains: ["huggingface.co"], compat: basic },
-  { domains: ["githubcopilot.com"], compat: { ...basic, supportsReasoningEffort: false } },
-  { domains: ["googleapis.com"], compat: { ...basic, maxTokensField: "max_tokens", supportsStrictMode: false } },
-  {
-    domains: ["opencode.ai"],
-    compat: { supportsStore: false, supportsDeveloperRole: false, maxTokensField: "max_tokens" },
-  },
-  {
-    // Hosts of open models.
-    domains: [
-      "chutes.ai",
-      "deepinfra.com",
-      "featherless.ai",
-      "hyperbolic.xyz",
-      "minimax.io",
-      "minimaxi.com",
-      "nebius.com",
-      "novita.ai",
-      "sambanova.ai",
-      "siliconflow.cn",
-      "siliconflow.com",
-      "stepfun.com",
-    ],
-    compat: { ...basic, maxTokensField: "max_tokens" },
-  },
+  [["cerebras.ai"], { ...basic, supportsStrictMode: false }],
+  [["fireworks.ai"], { ...basic, sendSessionAffinityHeaders: true }],
+  [["baseten.co"], { ...older, sendSessionAffinityHeaders: true }],
+  [["gateway.ai.cloudflare.com"], { ...withoutEffort, supportsStrictMode: false, sendSessionAffinityHeaders: true }],
+  [["api.cloudflare.com"], { ...basic, sendSessionAffinityHeaders: true }],
+  [["nvidia.com"], { ...withoutEffort, supportsStrictMode: false }],
+  [["huggingface.co"], basic],
+  [["githubcopilot.com"], { ...basic, supportsReasoningEffort: false }],
+  [["googleapis.com"], { ...older, supportsStrictMode: false }],
+  [["opencode.ai"], { supportsStore: false, supportsDeveloperRole: false, maxTokensField: "max_tokens" }],
+  // Hosts of open models.
+  [["chutes.ai", "deepinfra.com", "featherless.ai", "hyperbolic.xyz", "minimax.io", "minimaxi.com"], older],
+  [["nebius.com", "novita.ai", "sambanova.ai", "siliconflow.cn", "siliconflow.com", "stepfun.com"], older],
 ];
 
 /** The default ports of Ollama and LM Studio, which identify them on any host. */
@@ -153,8 +75,8 @@ export function getHostDefaults(baseUrl: string): OpenAICompletionsCompat {
   const parseable = baseUrl.replace(/\{[^}]*\}/g, "placeholder.invalid");
   if (!URL.canParse(parseable)) return {};
   const { hostname, port } = new URL(parseable);
-  const row = rows.find(({ domains }) => domains.some((domain) => isWithin(hostname, domain)));
-  if (row) return row.compat;
+  const row = rows.find(([domains]) => domains.some((domain) => isWithin(hostname, domain)));
+  if (row) return row[1];
   return localPorts.includes(port) || isLocal(hostname) ? localServerCompat : {};
 }
 

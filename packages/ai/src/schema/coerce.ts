@@ -4,8 +4,8 @@
  */
 import { Check } from "#schema-engine";
 import type { JsonSchema } from "../context.ts";
-import { isRecord } from "../is-record.ts";
-import { asArray, asRecord, setOwnProperty, tryParseJson } from "../json.ts";
+import { asArray, asRecord, isRecord, setOwnProperty, tryParseJson } from "../json.ts";
+import { findByPointer } from "./pointer.ts";
 
 /** Deeper values are rejected. */
 const maxValueDepth = 64;
@@ -115,16 +115,7 @@ const accepts = ({ root }: Coercion, schema: unknown, value: unknown): boolean =
 /** The schema that a reference points to. Only JSON pointers are supported; other references are not coerced. */
 function resolve(root: JsonSchema, reference: unknown): unknown {
   if (typeof reference !== "string" || !reference.startsWith(`${rootId}#`)) return undefined;
-  let target: unknown = root;
-  for (const part of reference
-    .slice(rootId.length + 1)
-    .split("/")
-    .slice(1)) {
-    const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof target !== "object" || target === null || !Object.hasOwn(target, key)) return undefined;
-    target = (target as Record<string, unknown>)[key];
-  }
-  return target;
+  return findByPointer(root, reference.slice(rootId.length));
 }
 
 function coerceType(schema: JsonSchema, value: unknown): unknown {

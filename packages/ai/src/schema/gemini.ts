@@ -8,9 +8,9 @@
 import type { JsonSchema, ToolParameters } from "../context.ts";
 import { AiError } from "../errors.ts";
 import { oncePer } from "../internal/once.ts";
-import { isRecord } from "../is-record.ts";
-import { asArray } from "../json.ts";
+import { asArray, isRecord } from "../json.ts";
 import { toJsonSchema } from "./adapt.ts";
+import { findByPointer } from "./pointer.ts";
 import { intersect, type Shape, type Type, types, unite } from "./gemini-shape.ts";
 
 /** The schema for `parameters` is an OpenAPI schema, the one for `parametersJsonSchema` a JSON Schema. */
@@ -97,19 +97,9 @@ class Reader {
   }
 
   #resolve(reference: string): unknown {
-    const target = reference.startsWith("#") ? this.#findByPointer(reference) : this.#findById(reference);
+    const target = reference.startsWith("#") ? findByPointer(this.#root, reference) : this.#findById(reference);
     if (target !== undefined) return target;
     throw new AiError("invalid_schema", `The schema's reference ${JSON.stringify(reference)} cannot be resolved.`);
-  }
-
-  #findByPointer(pointer: string): unknown {
-    const [origin, ...keys] = pointer.split("/");
-    let target: unknown = origin === "#" ? this.#root : undefined;
-    for (const key of keys.map(unescapeKey)) {
-      const hasKey = (isRecord(target) || Array.isArray(target)) && Object.hasOwn(target, key);
-      target = hasKey ? (target as Record<string, unknown>)[key] : undefined;
-    }
-    return target;
   }
 
   /** TypeBox refers to its definitions by `$id`. */
@@ -118,12 +108,6 @@ class Reader {
       .flatMap((definitions) => (isRecord(definitions) ? Object.values(definitions) : []))
       .find((definition) => isRecord(definition) && definition["$id"] === id);
   }
-}
-
-function unescapeKey(key: string): string {
-  // A percent sign that does not start an escape is part of the key.
-  const decoded = /%(?![0-9a-fA-F]{2})/.test(key) ? key : decodeURIComponent(key);
-  return decoded.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 function readTypes(value: unknown): Type[] | undefined {

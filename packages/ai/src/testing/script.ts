@@ -32,11 +32,4 @@ export const getStopReason = (answer: ScriptedAnswer): NonNullable<ScriptedAnswe
   answer.stopReason ?? (answer.content.some((block) => block.type === "toolCall") ? "toolUse" : "stop");
 
 /** Splits a text into deltas of a few characters, never inside a surrogate pair. */
-export function splitText(content: string, size = 7): string[] {
-  const characters = [...content];
-  const deltas: string[] = [];
-  for (let start = 0; start < characters.length; start += size) {
-    deltas.push(characters.slice(start, start + size).join(""));
-  }
-  return deltas;
-}
+export const splitText = (content: string): string[] => content.match(/.{1,7}/gsu) ?? [];

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import type { KnownApi } from "../model.ts";
 import type { WireDialect } from "./dialects/dialect.ts";
 import { wireDialects } from "./dialects/index.ts";
@@ -39,9 +40,12 @@ export async function startWireServer(api: KnownApi | WireDialect, replies: read
   const dialect = typeof api === "string" ? wireDialects[api] : api;
   const queue = [...replies];
   const requests: RecordedRequest[] = [];
-  const left = withResolvers();
+  let onClientLeft = () => {};
+  const clientLeft = new Promise<void>((resolve) => {
+    onClientLeft = resolve;
+  });
   const answerRequest = async (request: IncomingMessage, response: ServerResponse) => {
-    const body = await readBody(request);
+    const body = await text(request);
     const recorded: RecordedRequest = {
       method: request.method ?? "",
       path: request.url ?? "",
@@ -54,7 +58,7 @@ export async function startWireServer(api: KnownApi | WireDialect, replies: read
   };
   const server = createServer((request, response) => {
     response.once("close", () => {
-      if (!response.writableFinished) left.resolve();
+      if (!response.writableFinished) onClientLeft();
     });
     void answerRequest(request, response);
   });
@@ -67,7 +71,7 @@ export async function startWireServer(api: KnownApi | WireDialect, replies: read
     get connections() {
       return connections;
     },
-    clientLeft: () => left.promise,
+    clientLeft: () => clientLeft,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -109,18 +113,4 @@ function readModelId(request: RecordedRequest): string {
   const model = (request.body as { model?: unknown } | undefined)?.model;
   if (typeof model === "string") return model;
   return decodeURIComponent(/\/(?:models?|deployments)\/([^/:?]+)/.exec(request.path)?.[1] ?? "unknown");
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve!: () => void;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

@@ -9,10 +9,10 @@ import { getSessionAffinityHeaders } from "../session-affinity.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
+import { type Block, encodeTurns, separateImages, type Turn } from "../turns.ts";
 import { type AnthropicOptions, isAdaptive } from "./options.ts";
 
 type AnthropicModel = Model<"anthropic-messages">;
-type Block = Record<string, unknown>;
 type CacheControl = { type: "ephemeral"; ttl?: "1h" };
 
 const rules: HandoffRules = {
@@ -153,51 +153,29 @@ function encodeTool(model: AnthropicModel, tool: Tool, notes: EncodeNote[]): Blo
 const encodeToolChoice = (choice: ResolvedToolChoice): Block =>
   choice.kind === "tool" ? { type: "tool", name: choice.name } : { type: choice.kind };
 
-function encodeMessages(model: AnthropicModel, context: Context, cache: CacheControl | undefined): Block[] {
-  const encoded: { role: "user" | "assistant"; content: Block[] }[] = [];
-  const add = (role: "user" | "assistant", content: Block[]) => {
-    const last = encoded.at(-1);
-    // All results of one turn must be in one user message. The user's text may follow in the same message.
-    if (last?.role === role) last.content.push(...content);
-    else if (content.length > 0) encoded.push({ role, content });
-  };
-  let pendingImages: Block[] = [];
-  for (const message of handOff(context.messages, model, rules)) {
-    if (message.role === "toolResult") {
-      const { result, images } = encodeResult(message);
-      add("user", [result]);
-      pendingImages.push(...images);
-      continue;
-    }
-    add("user", pendingImages);
-    pendingImages = [];
-    if (message.role === "user") add("user", message.content.map(encodeContent));
-    else
-      add(
-        "assistant",
-        message.content.flatMap((block) => encodeAssistantBlock(model, block)),
-      );
-  }
-  add("user", pendingImages);
-  const lastBlock = encoded.findLast(({ role }) => role === "user")?.content.at(-1);
+function encodeMessages(model: AnthropicModel, context: Context, cache: CacheControl | undefined): Turn[] {
+  const turns = encodeTurns(handOff(context.messages, model, rules), {
+    message: (message) =>
+      message.role === "user"
+        ? message.content.map(encodeContent)
+        : message.content.flatMap((block) => encodeAssistantBlock(model, block)),
+    result: encodeResult,
+  });
+  const lastBlock = turns.findLast(({ role }) => role === "user")?.content.at(-1);
   if (cache && lastBlock) lastBlock["cache_control"] = cache;
-  return encoded;
+  return turns;
 }
 
-/** The result of a failed call may contain only text, so its images follow after all results of the turn. */
+/** The result of a failed call may contain only text. */
 function encodeResult(message: ToolResultMessage): { result: Block; images: Block[] } {
-  const images = message.isError ? message.content.filter((block) => block.type === "image") : [];
-  const blocks = images.length > 0 ? message.content.filter((block) => block.type === "text") : message.content;
-  const content = blocks.length > 0 ? blocks.map(encodeContent) : [{ type: "text", text: "(The images follow.)" }];
-  return {
-    result: {
-      type: "tool_result",
-      tool_use_id: message.toolCallId,
-      content,
-      ...(message.isError && { is_error: true }),
-    },
-    images: images.map(encodeContent),
+  const { content, images } = message.isError ? separateImages(message.content) : { ...message, images: [] };
+  const result = {
+    type: "tool_result",
+    tool_use_id: message.toolCallId,
+    content: content.map(encodeContent),
+    ...(message.isError && { is_error: true }),
   };
+  return { result, images: images.map(encodeContent) };
 }
 
 const encodeContent = (block: TextContent | ImageContent): Block =>

@@ -1,15 +1,10 @@
-import { commonImageTypes, handOff, type HandoffRules, toPlainId, type PreparedMessage } from "../../handoff.ts";
+import { commonImageTypes, handOff, type HandoffRules, toPlainId } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
+import { type Block, encodeTurns, separateImages, type Turn } from "../turns.ts";
 import type { Family } from "./families.ts";
 
-export type Block = Record<string, unknown>;
 export type CachePoint = { cachePoint: { type: "default"; ttl?: "1h" } };
-
-export interface EncodedMessage {
-  role: "user" | "assistant";
-  content: Block[];
-}
 
 const rules: HandoffRules = {
   toolCallId: (id) => toPlainId(id, 64),
@@ -22,80 +17,38 @@ const rules: HandoffRules = {
 };
 
 /** The history with consecutive messages of one role merged. */
-export function encodeMessages(history: readonly Message[], model: Model, family: Family): EncodedMessage[] {
-  const turns = new Turns(family);
-  for (const message of handOff(history, model, rules)) {
-    if (message.role === "toolResult") turns.addResult(message);
-    else turns.add(message.role, encodeBlocks(message, family));
-  }
-  return turns.end();
+export function encodeMessages(history: readonly Message[], model: Model, family: Family): Turn[] {
+  const turns = encodeTurns(handOff(history, model, rules), {
+    message: (message) =>
+      message.role === "user"
+        ? message.content.map(encodeContent)
+        : message.content.flatMap((block) => encodeAssistantBlock(block, family)),
+    result: (message) => encodeResult(message, family),
+  });
+  return family.separatesTools ? turns.flatMap(separateTools) : turns;
 }
 
-class Turns {
-  readonly #family: Family;
-  readonly #turns: EncodedMessage[] = [];
-  /** Images of failed calls. They are added after all results of their turn. */
-  #pendingImages: Block[] = [];
-
-  constructor(family: Family) {
-    this.#family = family;
-  }
-
-  addResult(message: ToolResultMessage): void {
-    const images = message.isError && !this.#family.imagesInErrors ? message.content.filter(isImage) : [];
-    const blocks = images.length > 0 ? message.content.filter((block) => !isImage(block)) : message.content;
-    const content = blocks.length > 0 ? blocks.map(encodeContent) : [{ text: "(The images follow.)" }];
-    const status = message.isError && { status: "error" };
-    this.#push("user", [{ toolResult: { toolUseId: message.toolCallId, content, ...status } }]);
-    if (images.length === 0) return;
-    const caption = { text: `Images of the failed call of ${message.toolName}:` };
-    this.#pendingImages.push(caption, ...images.map(encodeContent));
-  }
-
-  add(role: EncodedMessage["role"], content: Block[]): void {
-    this.#flush();
-    if (!this.#family.separatesTools) {
-      this.#push(role, content);
-      return;
-    }
-    // Results must directly follow their calls, so the calls come last.
-    const calls = content.filter(isToolBlock);
-    for (const block of [...content.filter((item) => !isToolBlock(item)), ...calls]) {
-      const last = this.#turns.at(-1);
-      if (last?.role === role && isToolBlock(last.content.at(-1)) !== isToolBlock(block)) {
-        this.#push(role === "user" ? "assistant" : "user", [{ text: "(continued)" }]);
-      }
-      this.#push(role, [block]);
-    }
-  }
-
-  end(): EncodedMessage[] {
-    this.#flush();
-    return this.#turns;
-  }
-
-  #flush(): void {
-    this.#push("user", this.#pendingImages);
-    this.#pendingImages = [];
-  }
-
-  #push(role: EncodedMessage["role"], content: Block[]): void {
-    if (content.length === 0) return;
-    const last = this.#turns.at(-1);
-    if (last?.role === role) last.content.push(...content);
-    else this.#turns.push({ role, content: [...content] });
-  }
+function encodeResult(message: ToolResultMessage, family: Family): { result: Block; images: Block[] } {
+  const isTextOnly = message.isError && !family.imagesInErrors;
+  const { content, images } = isTextOnly ? separateImages(message.content) : { ...message, images: [] };
+  const status = message.isError && { status: "error" };
+  const result = { toolResult: { toolUseId: message.toolCallId, content: content.map(encodeContent), ...status } };
+  const caption = { text: `Images of the failed call of ${message.toolName}:` };
+  return { result, images: images.length > 0 ? [caption, ...images.map(encodeContent)] : [] };
 }
 
-const isToolBlock = (block: Block | undefined): boolean =>
-  block?.["toolUse"] !== undefined || block?.["toolResult"] !== undefined;
+/** Splits a turn with both tool blocks and others in two, with a short turn of the other role between them. */
+function separateTools({ role, content }: Turn): Turn[] {
+  const tools = content.filter(isToolBlock);
+  const others = content.filter((block) => !isToolBlock(block));
+  if (tools.length === 0 || others.length === 0) return [{ role, content }];
+  // Results must directly follow their calls, so results come first and calls last.
+  const [first, last] = role === "user" ? [tools, others] : [others, tools];
+  const filler: Turn = { role: role === "user" ? "assistant" : "user", content: [{ text: "(continued)" }] };
+  return [{ role, content: first }, filler, { role, content: last }];
+}
 
-const isImage = (block: TextContent | ImageContent): block is ImageContent => block.type === "image";
-
-const encodeBlocks = (message: Exclude<PreparedMessage, ToolResultMessage>, family: Family): Block[] =>
-  message.role === "user"
-    ? message.content.map(encodeContent)
-    : message.content.flatMap((block) => encodeAssistantBlock(block, family));
+const isToolBlock = (block: Block): boolean => block["toolUse"] !== undefined || block["toolResult"] !== undefined;
 
 const encodeContent = (block: TextContent | ImageContent): Block =>
   block.type === "text"

@@ -5,14 +5,14 @@ import { createStrictNote } from "../function-tool.ts";
 import type { EncodeNote } from "../protocol.ts";
 import type { ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools } from "../tools.ts";
-import type { Block, EncodedMessage } from "./encode-messages.ts";
+import type { Block, Turn } from "../turns.ts";
 import { closeSchema, strictLimits } from "./strict-schema.ts";
 
 interface ToolRequest {
   model: Model<"bedrock-converse-stream">;
   tools: readonly Tool[];
   choice: ResolvedToolChoice | undefined;
-  messages: readonly EncodedMessage[];
+  messages: readonly Turn[];
   notes: EncodeNote[];
 }
 
@@ -32,7 +32,7 @@ export function encodeToolConfig({ model, tools, choice, messages, notes }: Tool
   return { tools: called.map(encodeRemovedTool) };
 }
 
-function getCalledTools(messages: readonly EncodedMessage[]): string[] {
+function getCalledTools(messages: readonly Turn[]): string[] {
   const names = messages.flatMap(({ content }) =>
     content.map((block) => (block["toolUse"] as { name: string } | undefined)?.name),
   );

@@ -4,7 +4,8 @@ import { getDefaultMaxTokens, thinkingLeftOutNote } from "../claude-thinking.ts"
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { isForced, resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { createIgnoredNote, selectTools } from "../tools.ts";
-import { type CachePoint, encodeMessages, type EncodedMessage } from "./encode-messages.ts";
+import type { Turn } from "../turns.ts";
+import { type CachePoint, encodeMessages } from "./encode-messages.ts";
 import { encodeToolConfig } from "./encode-tools.ts";
 import { parseArnRegion } from "./endpoint.ts";
 import { type Family, getFamily } from "./families.ts";
@@ -149,7 +150,7 @@ const encodeSystem = (prompt: string, cache: CachePoint | undefined): Fields[] =
 ];
 
 /** Adds a cache point to the last user turn that may have one. */
-function markLastTurn(messages: EncodedMessage[], family: Family, cache: CachePoint): void {
+function markLastTurn(messages: Turn[], family: Family, cache: CachePoint): void {
   const turn = messages.findLast(
     ({ role, content }) =>
       role === "user" && (family.cachesToolResults || content.at(-1)?.["toolResult"] === undefined),

@@ -1,4 +1,4 @@
-import { isRecord } from "../../is-record.ts";
+import { isRecord } from "../../json.ts";
 import type { JsonSchema } from "../../context.ts";
 
 /** The keywords that Bedrock's strict mode supports; a schema with any other keyword is rejected. */

@@ -1,5 +1,5 @@
 import type { Context, Tool } from "../../context.ts";
-import { handOff, type HandoffRules, toPlainId, toPlainName, type PreparedMessage } from "../../handoff.ts";
+import { handOff, type HandoffRules, toPlainId, toPlainName } from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, TextContent, ToolResultMessage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toGeminiJsonSchema, toGeminiSchema } from "../../schema/gemini.ts";
@@ -7,10 +7,9 @@ import { createStrictNote } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, selectTools } from "../tools.ts";
+import { type Block as Part, encodeTurns } from "../turns.ts";
 import { getFamily, type GoogleFamily } from "./families.ts";
 import { encodeThinking, type GoogleOptions } from "./options.ts";
-
-type Part = Record<string, unknown>;
 
 /** The tool names that the API accepts. */
 const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/;
@@ -93,19 +92,19 @@ interface Content {
 }
 
 function encodeContents(model: Model, context: Context, family: GoogleFamily): Content[] {
-  const contents: (Content & { results: number })[] = [];
-  for (const message of handOff(context.messages, model, rules)) {
-    const role = message.role === "assistant" ? "model" : "user";
-    const { result, parts } = encodeMessage(message, family);
-    if (!result && parts.length === 0) continue;
-    let last = contents.at(-1);
-    if (last?.role !== role) contents.push((last = { role, parts: [], results: 0 }));
-    // All results of one turn come first, before images and the user's text.
-    if (result) last.parts.splice(last.results++, 0, result);
-    last.parts.push(...parts);
-  }
+  const turns = encodeTurns(handOff(context.messages, model, rules), {
+    message: (message) =>
+      message.role === "user"
+        ? message.content.map(encodeBlock)
+        : message.content.flatMap((block) => encodeAssistantBlock(block, family)),
+    result: (message) => encodeResult(message, family),
+  });
+  const contents = turns.map(({ role, content }): Content => ({
+    role: role === "user" ? role : "model",
+    parts: content,
+  }));
   if (family.callSignatures) for (const content of contents) signFirstCall(content);
-  return contents.map(({ role, parts }) => ({ role, parts }));
+  return contents;
 }
 
 /** Google's documented signature for calls of another model: it is not validated. */
@@ -114,17 +113,6 @@ const foreignSignature = "skip_thought_signature_validator";
 function signFirstCall({ parts }: Content): void {
   const call = parts.find((part) => "functionCall" in part);
   if (call) call["thoughtSignature"] ??= foreignSignature;
-}
-
-function encodeMessage(message: PreparedMessage, family: GoogleFamily): { result?: Part; parts: Part[] } {
-  switch (message.role) {
-    case "user":
-      return { parts: message.content.map(encodeBlock) };
-    case "assistant":
-      return { parts: message.content.flatMap((block) => encodeAssistantBlock(block, family)) };
-    case "toolResult":
-      return encodeResult(message, family);
-  }
 }
 
 const encodeBlock = (block: TextContent | ImageContent): Part =>
@@ -150,7 +138,7 @@ function encodeAssistantBlock(block: AssistantMessage["content"][number], family
 const encodeSignature = (value: string | undefined): { thoughtSignature: string } | undefined =>
   value !== undefined && /^[A-Za-z0-9+/_-]+={0,2}$/.test(value) ? { thoughtSignature: value } : undefined;
 
-function encodeResult(message: ToolResultMessage, family: GoogleFamily): { result: Part; parts: Part[] } {
+function encodeResult(message: ToolResultMessage, family: GoogleFamily): { result: Part; images: Part[] } {
   const images = message.content.filter((block) => block.type === "image").map(encodeBlock);
   const texts = message.content.filter((block) => block.type === "text").map((block) => block.text);
   const output = texts.join("\n") || "(The result is an image.)";
@@ -163,6 +151,6 @@ function encodeResult(message: ToolResultMessage, family: GoogleFamily): { resul
       ...(hasImages && family.imagesInResults && { parts: images }),
     },
   };
-  if (!hasImages || family.imagesInResults) return { result, parts: [] };
-  return { result, parts: [{ text: `Images from ${message.toolName}:` }, ...images] };
+  if (!hasImages || family.imagesInResults) return { result, images: [] };
+  return { result, images: [{ text: `Images from ${message.toolName}:` }, ...images] };
 }

@@ -3,8 +3,7 @@
  * that sessions can be exchanged: the id of a call is `call_id|item_id`, the signature of a text holds the id and phase
  * of its item, and the signature of a thinking block is the whole reasoning item.
  */
-import { asString, tryParseJson } from "../../json.ts";
-import { isRecord } from "../../is-record.ts";
+import { asString, isRecord, tryParseJson } from "../../json.ts";
 import { isTooDeep } from "../streaming-json.ts";
 
 export type TextPhase = "commentary" | "final_answer";

@@ -1,4 +1,4 @@
-import * as zlib from "node:zlib";
+import { crc32 } from "node:zlib";
 import { splitText, type ScriptedAnswer, getStopReason } from "../script.ts";
 import type { WireDialect } from "./dialect.ts";
 
@@ -85,16 +85,6 @@ function encodeHeader(name: string, value: string): Buffer {
 
 function getChecksum(bytes: Buffer): Buffer {
   const sum = Buffer.alloc(4);
-  sum.writeUInt32BE("crc32" in zlib ? zlib.crc32(bytes) : computeCrc32(bytes));
+  sum.writeUInt32BE(crc32(bytes));
   return sum;
-}
-
-/** CRC-32 for Node before 20.15, whose zlib has no `crc32`. */
-function computeCrc32(bytes: Buffer): number {
-  let crc = -1;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return ~crc >>> 0;
 }
