@@ -216,15 +216,18 @@ class ResultIndex {
 class IdRewriter {
   readonly #rewrite: (id: string) => string;
   readonly #used = new Set<string>();
+  /** How often each id was tried again. Some servers number the calls of each answer from 1, so an id may come often. */
+  readonly #attempts = new Map<string, number>();
 
   constructor(rewrite: (id: string) => string) {
     this.#rewrite = rewrite;
   }
 
   assign(id: string): string {
-    let newId = this.#rewrite(id);
-    for (let attempt = 1; this.#used.has(newId) || newId === ""; attempt++)
-      newId = this.#rewrite(toShortHash(`${id}#${attempt}`));
+    let attempt = this.#attempts.get(id) ?? 0;
+    let newId = attempt === 0 ? this.#rewrite(id) : "";
+    while (this.#used.has(newId) || newId === "") newId = this.#rewrite(toShortHash(`${id}#${++attempt}`));
+    this.#attempts.set(id, attempt);
     this.#used.add(newId);
     return newId;
   }
