@@ -314,3 +314,18 @@ test("hashes are short, stable and distinct", () => {
   expect(hashes.every((hash) => /^[a-z0-9]{13}$/.test(hash))).toBe(true);
   expect(toShortHash("id 1")).toBe(hashes[1]);
 });
+
+test("calls that all have the same id get different ids, with work in proportion to their number", () => {
+  let rewrites = 0;
+  const toolCallId = (id: string) => {
+    rewrites++;
+    return id;
+  };
+  const history = Array.from({ length: 1_000 }, () =>
+    assistant([{ type: "toolCall", id: "call_1", name: "look", arguments: {} }]),
+  );
+  const prepared = handOff(history, target, { ...rules, toolCallId });
+  const ids = prepared.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : []));
+  expect(new Set(ids).size).toBe(1_000);
+  expect(rewrites).toBeLessThan(3_000);
+});

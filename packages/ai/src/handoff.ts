@@ -215,9 +215,13 @@ class ResultIndex {
 /** Returns a function that gives each call an id that the provider accepts and that is unique in the request. */
 function createIdRewriter(rewrite: (id: string) => string): (id: string) => string {
   const used = new Set<string>();
+  /** How often each id was tried again. Some servers number the calls of each answer from 1, so an id may come often. */
+  const attempts = new Map<string, number>();
   return (id) => {
-    let newId = rewrite(id);
-    for (let attempt = 1; used.has(newId) || newId === ""; attempt++) newId = rewrite(toShortHash(`${id}#${attempt}`));
+    let attempt = attempts.get(id) ?? 0;
+    let newId = attempt === 0 ? rewrite(id) : "";
+    while (used.has(newId) || newId === "") newId = rewrite(toShortHash(`${id}#${++attempt}`));
+    attempts.set(id, attempt);
     used.add(newId);
     return newId;
   };

@@ -40,8 +40,9 @@ interface Run {
   readonly options: StreamOptions;
   /** Its payload is replaced if the provider rejects a part of it. */
   encoded: EncodedRequest;
-  /** The payload that was sent last, after `onPayload`. */
+  /** The payload that was sent last, after `onPayload`, and its length as JSON. */
   sent: unknown;
+  sentLength: number;
   /** The kinds of content that were left out of the payload because the provider rejected them. */
   readonly degradedKinds: Set<DegradedKind>;
   readonly limits: Limits;
@@ -91,6 +92,7 @@ export async function runRequest(
       options,
       encoded,
       sent: encoded.payload,
+      sentLength: 0,
       degradedKinds: new Set(),
       limits: resolveLimits(model, options),
       clock,
@@ -259,6 +261,9 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
   // A repaired payload has already been through the hook.
   const replacement = run.degradedKinds.size > 0 ? undefined : await options.onPayload?.(encoded.payload, model);
   run.sent = replacement === undefined ? encoded.payload : replacement;
+  const body = JSON.stringify(run.sent);
+  // A request of a custom provider may have no body.
+  run.sentLength = (body as string | undefined)?.length ?? 0;
   const request: HttpRequest = {
     method: "POST",
     url: (run.protocol.baseUrl?.(model, options, run.env) ?? resolveBaseUrl(model, run.env)) + encoded.path,
@@ -270,7 +275,7 @@ async function buildRequest(run: Run): Promise<HttpRequest> {
       ...getProviderHeaders(model, run.context),
       ...toLowerCaseNames(model.headers),
     },
-    body: JSON.stringify(run.sent),
+    body,
   };
   const apiKey = options.apiKey ?? getEnvApiKey(model.provider, run.env);
   const authorized = await run.protocol.authorize(request, { model, options, apiKey, env: run.env, clock: run.clock });
@@ -317,7 +322,8 @@ function finish(run: Run, draft: Draft): void {
   // Some servers report a normal stop although there are tool calls, some the reverse, so the content decides.
   const hasCalls = message.content.some((block) => block.type === "toolCall");
   message.stopReason = reason === "length" ? "length" : hasCalls ? "toolUse" : "stop";
-  for (const note of checkUsage(message, run.model, run.sent)) run.diagnostics.push(toDiagnostic(note, run.clock));
+  const notes = checkUsage(message, run.model, { payload: run.sent, length: run.sentLength });
+  for (const note of notes) run.diagnostics.push(toDiagnostic(note, run.clock));
   attachDiagnostics(message, run.diagnostics);
   run.stream.push({ type: "done", reason: message.stopReason, message });
 }

@@ -9,7 +9,12 @@ const maxCharactersPerToken = 6;
 /** For shorter prompts the estimate is too inaccurate. */
 const minCharacters = 12_000;
 
-export function checkUsage(message: AssistantMessage, model: Model, payload: unknown): EncodeNote[] {
+/** `length` is that of the payload as JSON: its text cannot have more characters. */
+export function checkUsage(
+  message: AssistantMessage,
+  model: Model,
+  { payload, length }: { payload: unknown; length: number },
+): EncodeNote[] {
   const reported = message.usage.input + message.usage.cacheRead + message.usage.cacheWrite;
   const notes: EncodeNote[] = [];
   if (model.contextWindow > 0 && reported > model.contextWindow) {
@@ -19,9 +24,11 @@ export function checkUsage(message: AssistantMessage, model: Model, payload: unk
       details: { reported, contextWindow: model.contextWindow },
     });
   }
+  // Counting takes as long as building the request, and is rarely needed.
+  if (reported === 0 || reported >= Math.floor(length / maxCharactersPerToken)) return notes;
   const characters = countCharacters(payload);
   const expected = Math.floor(characters / maxCharactersPerToken);
-  if (reported > 0 && characters >= minCharacters && reported < expected) {
+  if (characters >= minCharacters && reported < expected) {
     notes.push({
       type: "silent_truncation",
       message: `The provider counted ${reported} prompt tokens where at least ${expected} were sent: it has dropped part of the prompt. Raise the server's context size.`,

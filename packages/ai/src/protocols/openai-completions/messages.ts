@@ -38,8 +38,9 @@ const toolCallIds: Record<ResolvedCompat["toolCallIdFormat"], (id: string) => st
 
 /** The consecutive tool results that end at index `last`. */
 function getResultsUpTo(prepared: readonly PreparedMessage[], last: number): ToolResultMessage[] {
-  const before = prepared.findLastIndex(({ role }, index) => index < last && role !== "toolResult");
-  return prepared.slice(before + 1, last + 1).filter((message) => message.role === "toolResult");
+  let first = last;
+  while (prepared[first - 1]?.role === "toolResult") first--;
+  return prepared.slice(first, last + 1).filter((message) => message.role === "toolResult");
 }
 
 function pushUser(model: CompletionsModel, encoded: Wire[], content: string | Wire[]): void {
