@@ -1,4 +1,4 @@
-/** Layer 3: the tools with which a model changes its own session. */
+/** Layer 3: the tools with which a model changes its own session, for sessions that serve a channel. */
 import { addTools } from "./add-tools.ts";
 import type { HarnessActions, Layer, PipelineTool } from "./layer.ts";
 import { textResult } from "./tool-result.ts";
@@ -18,6 +18,7 @@ function getTools(actions: HarnessActions): PipelineTool[] {
 const create = (actions: HarnessActions): PipelineTool[] =>
   describeTools(actions).map((tool) => ({
     ...tool,
+    isForChannels: true,
     access: () => [{ capability: "session", target: { kind: "name", name: tool.name } }],
   }));
 
