@@ -241,7 +241,11 @@ test("the same script gives the same lines, in any directory and with any ids", 
       name: "pwd",
       execute: async () => ({ content: [text(`You are in ${opened.cwd}, not in ${opened.session.sessionId}.`)] }),
     };
-    const opened = await createTestSession([...script, [text("The end.")]], { customTools: [look, pwd], ...params });
+    const opened = await createTestSession([...script, [text("The end.")]], {
+      customTools: [look, pwd],
+      binding: { channel: "chat", tools: [] },
+      ...params,
+    });
     await opened.prompt("Go.");
     const lines = opened.transcript();
     await opened.dispose();

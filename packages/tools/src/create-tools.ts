@@ -44,13 +44,17 @@ export interface ToolsOptions {
 /** All tools, in the order in which a model is told of them. */
 export const toolNames = Object.keys(definitions) as readonly ToolName[];
 
-/** The tools of a coding agent by default. `hashline_patch` has to be chosen. */
-export const defaultToolNames: readonly ToolName[] = toolNames.filter((name) => name !== "hashline_patch");
+/** The tools of a coding agent by default. There is one way to edit: those by anchors have to be chosen. */
+export const defaultToolNames: readonly ToolName[] = toolNames.filter(
+  (name) => name !== "hashline_edit" && name !== "hashline_patch",
+);
 
 export interface Tools {
   readonly byName: Readonly<Record<ToolName, DescribedTool>>;
   /** The tools of `defaultToolNames`. */
   readonly defaults: DescribedTool[];
+  /** The same, with `hashline_edit` in the place of `edit`. */
+  readonly hashlineDefaults: DescribedTool[];
   readonly jobs: Jobs;
   /** What the model knows of files. */
   readonly seen: SeenFiles;
@@ -77,6 +81,7 @@ export function createTools(options: ToolsOptions): Tools {
   return {
     byName,
     defaults: defaultToolNames.map((name) => byName[name]),
+    hashlineDefaults: defaultToolNames.map((name) => byName[name === "edit" ? "hashline_edit" : name]),
     jobs,
     seen,
     spawn: options.spawn ?? defaultSpawn,

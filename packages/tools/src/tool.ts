@@ -39,6 +39,8 @@ export interface ToolDescription<TArguments = any> {
   shows?: ResultView;
   /** The call changes nothing. Calls that only read may run together. */
   readOnly?: boolean;
+  /** Parameters that a model is shown only if a tool of one of these names is there too. Default: all are shown. */
+  parameterNeeds?: Readonly<Record<string, readonly string[]>>;
   /** What the tool is for, as its line in the system prompt. Default: the first sentence of its description. */
   promptSnippet?: string;
   /** Sentences that the system prompt says when the tool is there, each once. */

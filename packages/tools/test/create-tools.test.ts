@@ -36,21 +36,11 @@ const toolsIn = (options: Parameters<typeof createTools>[0]) => {
   return { tools, use };
 };
 
-test("the default tools are told to a model in under 6,000 characters", () => {
+test("the default tools are told to a model in under 4,000 characters", () => {
   const { tools } = toolsIn({ cwd: scratch() });
   const told = tools.defaults.map(({ name, description, parameters }) => ({ name, description, parameters }));
-  expect(told.map(({ name }) => name)).toEqual([
-    "read",
-    "write",
-    "edit",
-    "hashline_edit",
-    "bash",
-    "jobs",
-    "grep",
-    "find",
-    "ls",
-  ]);
-  expect(JSON.stringify(told).length).toBeLessThan(6_000);
+  expect(told.map(({ name }) => name)).toEqual(["read", "write", "edit", "bash", "jobs", "grep", "find", "ls"]);
+  expect(JSON.stringify(told).length).toBeLessThan(4_000);
 });
 
 test("what was read with anchors can be edited by them, in one file and in several", async () => {

@@ -390,6 +390,7 @@ test.each(rows)("a follow-up that is queued when %s ends the run %s", async (_na
   const kit = await openOnDisk([[call("wait")], ...turns], {
     customTools: [createWaitTool(gate), createStopTool()],
     abortSignal: controller.signal,
+    binding: { channel: "chat", tools: [] },
     ...params,
   });
   const { session, events, until } = kit;

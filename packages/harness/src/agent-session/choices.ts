@@ -35,7 +35,10 @@ export interface ModelChoice {
 
 /** Where the tools of a session come from, and which of them are left out. */
 export interface ToolSources {
-  base: readonly GivenTool[];
+  /** Undefined: the defaults. */
+  base: readonly GivenTool[] | undefined;
+  /** The default tools, by how files are edited. */
+  defaults: Readonly<Record<Settings["tools"]["edit"], readonly GivenTool[]>>;
   custom: readonly GivenTool[];
   /** Finds built-in tools by name, and throws for an unknown one. */
   getBuiltIn: (name: string) => GivenTool;
@@ -70,7 +73,8 @@ export class Choices {
   readonly #parts: ChoicesParts;
   #model: Model | undefined;
   #thinkingLevel: ThinkingLevel;
-  #tools: readonly GivenTool[];
+  /** Undefined: the defaults, which depend on the settings and the model. */
+  #tools: readonly GivenTool[] | undefined;
   /** Set by `setActiveTools`: only these are shown. */
   #activeNames: readonly string[] | undefined;
   #date: string;
@@ -156,7 +160,7 @@ export class Choices {
     const { tools, dropped } = this.#outfit;
     const known = new Set([...tools, ...dropped, ...this.#parts.tools.custom].map(({ name }) => name));
     const added = names.filter((name) => !known.has(name)).map((name) => this.#parts.tools.getBuiltIn(name));
-    this.#tools = [...this.#tools, ...added];
+    this.#tools = [...this.#getBase(), ...added];
     this.#activeNames = names;
     this.refit();
   }
@@ -201,12 +205,19 @@ export class Choices {
     return resolution;
   }
 
+  #getBase(): readonly GivenTool[] {
+    const { services, tools } = this.#parts;
+    const { edit, models } = services.settings.get().tools;
+    const own = this.#model && models[`${this.#model.provider}/${this.#model.id}`];
+    return this.#tools ?? tools.defaults[own?.edit ?? edit];
+  }
+
   #build(before?: Outfit): Outfit {
     const { tools, services, cwd, actions, signal } = this.#parts;
     const { allowed, excluded } = services.settings.get().tools;
     return buildOutfit(
       {
-        base: this.#tools,
+        base: this.#getBase(),
         custom: tools.custom,
         binding: tools.binding,
         scopes: tools.scopes,

@@ -51,7 +51,8 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       services,
       model,
       tools: {
-        base: params.tools?.map((tool) => (typeof tool === "string" ? getBuiltIn(tool) : tool)) ?? tools.defaults,
+        base: params.tools?.map((tool) => (typeof tool === "string" ? getBuiltIn(tool) : tool)),
+        defaults: { text: tools.defaults, hashline: tools.hashlineDefaults },
         custom: params.customTools ?? [],
         getBuiltIn,
         builtIn: tools.byName,

@@ -73,13 +73,14 @@ function fromInputSchema(source: InputSchemaTool): PipelineTool {
 
 /** What a tool says about itself. Its functions may be methods that need the tool they belong to. */
 function copyDescription(tool: ToolDescription): ToolDescription {
-  const { shows, readOnly, promptSnippet, promptGuidelines } = tool;
+  const { shows, readOnly, parameterNeeds, promptSnippet, promptGuidelines } = tool;
   return {
     ...(tool.access && { access: (args, cwd) => tool.access!(args, cwd) }),
     ...(tool.summarise && { summarise: (args) => tool.summarise!(args) }),
     ...(tool.touches && { touches: (args) => tool.touches!(args) }),
     ...(shows !== undefined && { shows }),
     ...(readOnly !== undefined && { readOnly }),
+    ...(parameterNeeds !== undefined && { parameterNeeds }),
     ...(promptSnippet !== undefined && { promptSnippet }),
     ...(promptGuidelines !== undefined && { promptGuidelines }),
   };

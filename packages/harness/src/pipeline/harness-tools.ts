@@ -1,4 +1,4 @@
-/** Layer 3: the tools with which a model changes its own session. */
+/** Layer 3: the tools with which a model changes its own session, for sessions that serve a channel. */
 import { oncePer } from "@tau/ai/internal";
 import { addTools } from "./add-tools.ts";
 import type { HarnessActions, Layer, PipelineTool } from "./layer.ts";
@@ -11,6 +11,7 @@ export const harnessTools: Layer = (tools, { actions, choices, report }) =>
 const getTools = oncePer((actions: HarnessActions): PipelineTool[] =>
   describeTools(actions).map((tool) => ({
     ...tool,
+    isForChannels: true,
     access: () => [{ capability: "session", target: { kind: "name", name: tool.name } }],
   })),
 );

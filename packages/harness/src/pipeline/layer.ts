@@ -27,6 +27,8 @@ export interface InputSchemaTool extends ToolDescription<Record<string, unknown>
 
 /** A tool as a layer sees it. */
 export interface PipelineTool extends DescribedTool {
+  /** Shown only to a session that serves a channel, or whose list of allowed tools names it. Default false. */
+  isForChannels?: boolean;
   /** A scope that the session must have; see `PipelineInput.scopes`. */
   requiredScope?: string;
 }

@@ -49,7 +49,7 @@ const getInput = (more: Partial<PipelineInput> = {}): PipelineInput => ({
   custom: [],
   choices: [],
   actions: actions(),
-  binding: undefined,
+  binding: { channel: "chat", tools: [] },
   allowed: undefined,
   excluded: [],
   scopes: undefined,
@@ -71,7 +71,7 @@ const build = (more: Partial<PipelineInput> = {}) => {
   };
 };
 
-/** Without the harness's own tools, which are always there. */
+/** Without the harness's own tools, which are there because the session serves a channel. */
 const given = (names: readonly string[]) => names.filter((name) => !own.includes(name));
 
 const getText = async (tools: readonly AgentTool[], name: string, args = {}) => {
@@ -263,6 +263,13 @@ describe("layers 3 and 4", () => {
 });
 
 describe("layer 5", () => {
+  test("hides the tools for channels from a session without one, unless its list of tools names them", () => {
+    const { names, lines } = build({ base: [tool("read")], binding: undefined });
+    expect(names).toEqual(["read"]);
+    expect(lines).toEqual(own.map((name) => `5 ${name}: It is for sessions that serve a channel.`));
+    expect(build({ binding: undefined, allowed: ["agent_interrupt"] }).names).toEqual(["agent_interrupt"]);
+  });
+
   const base = [tool("read"), tool("bash", { requiredScope: "exec" }), form("post", { requiredScope: "net" })];
 
   test("hides nothing when nothing is said", () => {

@@ -10,15 +10,16 @@ export const policyFilter: Layer = (tools, input) => {
   });
 };
 
-type Rules = Pick<PipelineInput, "allowed" | "excluded" | "scopes">;
+type Rules = Pick<PipelineInput, "allowed" | "excluded" | "scopes" | "binding">;
 
-/** A function that says why a tool is hidden; undefined where it is not. Without lists or scopes, no tool is hidden. */
-function createFilter({ allowed, excluded, scopes }: Rules): (tool: PipelineTool) => string | undefined {
+/** A function that says why a tool is hidden; undefined where it is not. Without lists or scopes, only tools for channels are hidden. */
+function createFilter({ allowed, excluded, scopes, binding }: Rules): (tool: PipelineTool) => string | undefined {
   const isAllowed = allowed && new Set(allowed);
   const isExcluded = new Set(excluded);
-  return ({ name, requiredScope }) => {
+  return ({ name, requiredScope, isForChannels = false }) => {
     if (isAllowed && !isAllowed.has(name)) return "It is not among the tools that this session may have.";
     if (isExcluded.has(name)) return "This session excludes it.";
+    if (isForChannels && !binding && !isAllowed) return "It is for sessions that serve a channel.";
     if (requiredScope === undefined || !scopes || scopes.includes(requiredScope)) return undefined;
     return `It needs the scope ${JSON.stringify(requiredScope)}, which this session does not have.`;
   };

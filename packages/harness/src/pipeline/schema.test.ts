@@ -1,6 +1,7 @@
 import { type KnownApi, type Model, streamSimple } from "@tau/ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { hideParameters } from "./hide-parameters.ts";
 import type { DroppedTool, PipelineInput, PipelineTool } from "./layer.ts";
 import { expressibleTools } from "./schema.ts";
 
@@ -139,4 +140,13 @@ describe("a tool is dropped alone", () => {
     expect(filter([tool("a.b c"), tool("x", { type: "string" })], readModelId("mine")).names).toEqual(["a.b c"]);
     expect(filter([tool("a")], readModelId("toString")).names).toEqual(["a"]);
   });
+});
+
+test("a parameter that needs another tool is shown only beside it, and the same tools give identical ones", () => {
+  const properties = { path: { type: "string" }, anchors: { type: "boolean" } };
+  const reader = { ...tool("look", { type: "object", properties }), parameterNeeds: { anchors: ["change"] } };
+  const alone = hideParameters([reader]);
+  expect(alone[0]!.parameters).toEqual({ type: "object", properties: { path: { type: "string" } } });
+  expect(hideParameters([reader])[0]).toBe(alone[0]);
+  expect(hideParameters([reader, tool("change")])[0]).toBe(reader);
 });

@@ -4,11 +4,12 @@
  */
 import { type JsonSchema, type KnownApi, type Model } from "@tau/ai";
 import { isRecord } from "@tau/ai/internal";
+import { hideParameters } from "./hide-parameters.ts";
 import type { Layer, PipelineTool } from "./layer.ts";
 import { wireSchema } from "./wire-schema.ts";
 
 export const expressibleTools: Layer = (tools, { model, report }) =>
-  tools.filter((tool) => {
+  hideParameters(tools).filter((tool) => {
     const reason = inexpressible(tool, model);
     if (reason !== undefined) report({ name: tool.name, layer: 6, reason });
     return reason === undefined;

@@ -52,12 +52,12 @@ export function formatDate(now: number): string {
   return `${date.getFullYear()}-${digits(date.getMonth() + 1)}-${digits(date.getDate())}`;
 }
 
-const identity = `You are tau, an agent that works on a person's computer, mostly on code, with the tools you are given. You look at how things are before you change them, you change what was asked for and nothing else, and you say plainly what you did and what you could not do.`;
+const identity = `You are tau, an agent that works on the user's computer, mostly on code. Look at how things are before you change them, change what was asked for and nothing else, and say plainly what you did and what you could not do.`;
 
 /** These apply to any tools. */
 const generalRules = [
-  "Just call tools for what is routine; narrate only when it helps: before a long or risky step, or when the plan changes.",
-  "Be brief. Write in the person's language. Name files by their paths, with a line number where it helps: src/main.ts:42.",
+  "Call tools for routine work without comment. Explain before a long or risky step, and when the plan changes.",
+  "Be brief. Write in the user's language. Name files by their paths, with a line number where it helps: src/main.ts:42.",
 ];
 
 function defaultSections(tools: SystemPromptInput["tools"]): PromptSection[] {

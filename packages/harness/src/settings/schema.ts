@@ -99,6 +99,14 @@ const texts: Field<readonly string[]> = list(nonEmptyText);
 /** How many of something, 0 or more. */
 const count = (unit: string) => wholeNumber({ min: 0, unit });
 
+/** The settings of tools that a model can have of its own. */
+const toolsOfModel = {
+  edit: setting(oneOf("text", "hashline"), {
+    default: "text",
+    description: "How files are edited: `text` replaces pieces of text, `hashline` replaces lines by their anchors.",
+  }),
+};
+
 const queueMode = oneOf("all", "one-at-a-time");
 
 /** The settings of compaction that a model can have of its own. */
@@ -218,6 +226,11 @@ export const settingsTable = group("The settings of tau.", {
       project: "when trusted",
     }),
     excluded: setting(texts, { default: [], description: "All but these tools.", project: "when trusted" }),
+    ...toolsOfModel,
+    models: mapSetting(group("Settings for one model.", toolsOfModel), {
+      by: "`provider/id`",
+      description: "Settings for single models.",
+    }),
     execution: setting(oneOf("ordered", "sequential"), {
       default: "ordered",
       description:

@@ -70,7 +70,9 @@ test("a branch is a session of its own that knows where it comes from", async ()
 });
 
 test("the tools of layer 3 do what they say", async () => {
-  const desk = await openDesk([[text("one")], [call("session_branch")], [text("two")]]);
+  const desk = await openDesk([[text("one")], [call("session_branch")], [text("two")]], {
+    binding: { channel: "chat", tools: [] },
+  });
   const { session, model } = desk;
   await session.prompt("First.");
   const back = session.sessionManager.getLeafId()!;

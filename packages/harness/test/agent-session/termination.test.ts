@@ -140,7 +140,9 @@ test("a tool that asks for the end, and the model itself, end it with a detail",
   const first = await openDesk([[call("stop")]], { customTools: [terminate] });
   await first.session.prompt("Go.");
   expect(getEnd(first.events)).toEqual({ reason: "no_tool_calls", detail: "terminated" });
-  const second = await openDesk([[call("agent_interrupt", { reason: "nothing to do" })]]);
+  const second = await openDesk([[call("agent_interrupt", { reason: "nothing to do" })]], {
+    binding: { channel: "chat", tools: [] },
+  });
   await second.session.prompt("Go.");
   expect(getEnd(second.events)).toEqual({ reason: "abort_signal", detail: "nothing to do" });
 });

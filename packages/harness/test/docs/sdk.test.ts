@@ -186,6 +186,7 @@ const toolFields: Record<keyof ToolDescription, true> = {
   touches: true,
   shows: true,
   readOnly: true,
+  parameterNeeds: true,
   promptSnippet: true,
   promptGuidelines: true,
 };
