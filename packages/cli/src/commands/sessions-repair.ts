@@ -10,7 +10,7 @@ import { HarnessError, SessionManager } from "@tau/harness";
 import { sessionDirectory, type SessionProblem } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
-import { type CommandContext, findSessionFile, openCommandContext } from "./command-context.ts";
+import { type CommandContext, findOwnSessionFile, openCommandContext } from "./command-context.ts";
 import { keepFileTimes } from "./sessions-change.ts";
 import type { CommandArgs } from "./usage.ts";
 
@@ -25,7 +25,7 @@ interface Repaired {
 
 export async function repair(args: CommandArgs, io: Io): Promise<void> {
   const context = await openCommandContext(io);
-  const path = await findSessionFile(context, args.positionals[0], io);
+  const path = await findOwnSessionFile(context, args.positionals[0], args, io);
   const session = await SessionManager.open(path, { agentDir: context.agentDir });
   let repaired: Repaired;
   try {

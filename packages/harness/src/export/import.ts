@@ -1,5 +1,5 @@
 /** Reads session files of any version, including damaged ones. */
-import { type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
+import { isHeader, type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
 import { readChecksum, withoutChecksum } from "../session/line.ts";
 import {
   createMigration,
@@ -138,5 +138,7 @@ function isChanged(text: string): boolean {
   return checksum === "wrong" || checksum === "broken";
 }
 
-const isEntry = (value: unknown): value is RawEntry =>
-  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+function isEntry(value: unknown): value is RawEntry {
+  if (typeof value !== "object" || value === null || !("type" in value)) return false;
+  return value.type === "session" ? isHeader({ ...value }) : typeof value.type === "string";
+}

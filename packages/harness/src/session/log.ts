@@ -7,7 +7,7 @@ import type { SessionEntry, SessionHeader } from "./entry.ts";
 import { type EntryTable, idNumber, isPlainId } from "./entry-table.ts";
 import { decodeIndex, encodeIndex, matchesLog, tailBytes } from "./index-file.ts";
 import { readChecksum, encodeLine } from "./line.ts";
-import { addEntry, type Recovered, Recovery } from "./recover.ts";
+import { addEntry, isSession, recover, type Recovered, Recovery } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError, type LogStore } from "./store.ts";
 
@@ -83,6 +83,11 @@ export class SessionLog {
 
   get table(): EntryTable {
     return this.#known.table;
+  }
+
+  /** False for a file of another program. */
+  get isSession(): boolean {
+    return isSession(this.#known);
   }
 
   get problems(): readonly SessionProblem[] {
@@ -292,13 +297,18 @@ function isCrashedLog(start: Buffer, size: number): boolean {
   return size <= maxCrashZeros && start.every((byte) => byte === 0);
 }
 
-/** A file without a header and without entries belongs to another program, so it is opened read-only. */
+/** Whether the file of a session may begin like this: `start` are its first bytes, at least 64 KB if it is longer. */
+export function isSessionStart(start: Buffer, size: number): boolean {
+  const known = recover(start);
+  return size === 0 || isSession(known) || (known.end === 0 && isCrashedLog(start.subarray(0, maxCrashZeros), size));
+}
+
+/** A file without a header and without messages belongs to another program, so it is opened read-only. */
 async function refuseForeignFile(store: LogStore, { known, size }: LoadedLog): Promise<ReadOnly | undefined> {
-  const { table, problems, header } = known;
-  const isSession = header !== undefined || table.lastEntry() >= 0 || problems.some(({ kind }) => kind === "no_id");
-  if (isSession || size === 0) return undefined;
+  const { problems } = known;
+  if (isSession(known) || size === 0) return undefined;
   if (known.end === 0 && isCrashedLog(await store.read(0, maxCrashZeros), size)) return undefined;
-  const message = "it is not a session file (no header, no entries)";
+  const message = "it is not a session file (no header, no messages)";
   problems.unshift({ kind: "no_session", line: 1, offset: 0, message: `This file is read-only: ${message}.` });
   return { reason: "refused", message };
 }
