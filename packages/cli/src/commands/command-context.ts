@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { SessionManager, SettingsManager } from "@tau/harness";
+import { isProjectTrusted } from "@tau/harness/policy";
 import { findSession, mustBeInSessionDirectory, type SessionInfo } from "@tau/harness/session";
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
@@ -19,7 +20,8 @@ export interface CommandContext {
 export async function openCommandContext(io: Io, sessionDir?: string): Promise<CommandContext> {
   const { cwd } = io;
   const agentDir = getAgentDir(io);
-  const settings = await SettingsManager.create(cwd, agentDir);
+  const projectTrusted = await isProjectTrusted({ agentDir, cwd });
+  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted });
   const directory = sessionDir === undefined ? settings.get().sessionDir : resolve(cwd, sessionDir);
   return { cwd, agentDir, settings, sessionDir: directory };
 }

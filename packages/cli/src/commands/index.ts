@@ -46,6 +46,11 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: "trust",
+    summary: "Trust the project in this directory, or stop trusting it",
+    usage: ["tau trust [--revoke]  Until then its settings and system prompt cannot execute or redirect anything"],
+  },
+  {
     name: "doctor",
     summary: "Check what tau needs and suggest fixes",
     usage: ["tau doctor [--network] [--json]  Contacts no server without --network"],
