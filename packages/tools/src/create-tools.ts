@@ -3,6 +3,7 @@ import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { definitions, type ToolName } from "./definitions.ts";
 import { createFiles, type Files } from "./platform/files.ts";
 import type { Spawn } from "./platform/spawn.ts";
+import type { IsSecret } from "./shell/environment.ts";
 import { createJobs, type Jobs } from "./shell/jobs.ts";
 import type { Limits } from "./shell/limits.ts";
 import type { DescribedTool } from "./tool.ts";
@@ -18,6 +19,8 @@ export interface ToolsOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that `bash` gives to commands as they are. */
   addedEnv?: Readonly<Record<string, string>>;
+  /** Whether a variable holds a secret that no command may get, asked for each command. Default: only by name and form. */
+  isSecret?: IsSecret;
   /** The shell that runs commands. Default: bash, else sh. */
   shell?: string;
   /** Comes before every command, on a line of its own. */
@@ -117,6 +120,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs): Record<ToolName, Make>
         ids,
         env,
         addedEnv,
+        ...(options.isSecret && { isSecret: options.isSecret }),
         ...(shell !== undefined && { shell }),
         ...(commandPrefix !== undefined && { commandPrefix }),
         ...(outputDirectory !== undefined && { outputDirectory }),

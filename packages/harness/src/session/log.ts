@@ -19,6 +19,9 @@ export interface OpenLogOptions {
   access?: "write" | "read";
 }
 
+/** The content that takes the place of a line; undefined if the line stays as it is. */
+export type RedactLine = (line: Buffer) => object | undefined;
+
 /** Why nothing can be written. */
 export type ReadOnly =
   | { reason: "asked" }
@@ -113,13 +116,22 @@ export class SessionLog {
     return header && (parse(await this.#store.read(header.offset, header.length)) as SessionHeader | undefined);
   }
 
-  /** Resolves when the entries are acknowledged; either all are written or none. */
-  async append(entries: readonly (SessionEntry | SessionHeader)[]): Promise<void> {
+  /** Resolves with the entries as they are written when they are acknowledged; either all are written or none. */
+  async append(
+    entries: readonly (SessionEntry | SessionHeader)[],
+    redact: RedactLine = () => undefined,
+  ): Promise<readonly (SessionEntry | SessionHeader)[]> {
     if (this.#closing) throw closedError(this.name);
     if (this.#openedReadOnly) throw readOnlyError(this.name, this.#openedReadOnly);
     // A crash may have left a header without an entry. A log has only one header.
-    const added = this.#known.header ? entries.filter(({ type }) => type !== "session") : entries;
-    const lines = added.map(encodeLine);
+    const added = this.#known.header ? entries.filter(({ type }) => type !== "session") : [...entries];
+    const lines = added.map((entry, index) => {
+      const line = encodeLine(entry);
+      const redacted = redact(line) as SessionEntry | undefined;
+      if (!redacted) return line;
+      added[index] = redacted;
+      return encodeLine(redacted);
+    });
     let offset = await this.#queue.add(lines);
     for (const [index, entry] of added.entries()) {
       const { length } = lines[index]!;
@@ -127,6 +139,7 @@ export class SessionLog {
       offset += length;
     }
     if (this.#known.end - this.#indexStartedAt > maxUnindexedWhileWriting) await (this.#indexing = this.#writeIndex());
+    return added;
   }
 
   /** Waits for all appends, and syncs unless the durability is `none`. */

@@ -35,7 +35,7 @@ import {
 } from "./entry.ts";
 import { idNumber } from "./entry-table.ts";
 import { hexCrc } from "./line.ts";
-import type { ReadOnly, SessionLog } from "./log.ts";
+import type { ReadOnly, RedactLine, SessionLog } from "./log.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError } from "./store.ts";
 import { createResults, type UnfinishedCall } from "./unfinished-calls.ts";
@@ -75,6 +75,7 @@ export class Session implements SessionNode {
   readonly #parts: SessionParts;
   #leafId: string | null;
   #lastActiveAt: number;
+  #redact: RedactLine | undefined;
   /** Settles when all appends so far have: each needs the leaf of the one before it. */
   #tail: Promise<unknown> = Promise.resolve();
   #isClosing = false;
@@ -395,6 +396,11 @@ export class Session implements SessionNode {
     return done;
   }
 
+  /** From now on, `redact` may replace the content of a line before it is written and told to listeners. */
+  redactLines(redact: RedactLine): void {
+    this.#redact = redact;
+  }
+
   async #write(newEntry: NewEntry, parentId: string | null = this.#leafId): Promise<string> {
     const { log, header, clock } = this.#parts;
     const now = clock.now();
@@ -411,11 +417,11 @@ export class Session implements SessionNode {
     const id = this.#createId();
     const entry = { type, id, parentId, timestamp: new Date(now).toISOString(), ...fields } as SessionEntry;
     if (entry.type === "compaction" && entry.firstKeptEntryId === "") entry.firstKeptEntryId = id;
-    await log.append(log.table.count === 0 ? [header, entry] : [entry]);
+    const written = await log.append(log.table.count === 0 ? [header, entry] : [entry], this.#redact);
     this.#lastActiveAt = now;
     // Listeners see the new leaf.
     if (!isNavigation(entry)) this.#leafId = id;
-    for (const listener of this.#listeners) listener(entry);
+    for (const listener of this.#listeners) listener(written.at(-1) as SessionEntry);
     return id;
   }
 
