@@ -26,7 +26,8 @@ interface Repaired {
 export async function repair(args: CommandArgs, io: Io): Promise<void> {
   const context = await openCommandContext(io);
   const path = await findOwnSessionFile(context, args.positionals[0], args, io);
-  const session = await SessionManager.open(path, { agentDir: context.agentDir });
+  // The index may be older than the damage.
+  const session = await SessionManager.open(path, { agentDir: context.agentDir, verifiesAll: true });
   let repaired: Repaired;
   try {
     checkWritable(session, path);
@@ -51,8 +52,8 @@ function checkWritable({ readOnly }: SessionManager, path: string): void {
 
 async function repairSession(session: SessionManager, context: CommandContext): Promise<Repaired> {
   const path = session.getSessionFile()!;
-  const { problems } = session;
   const source = await session.exportSource();
+  const { problems } = session;
   const repaired = { id: session.id, path, entries: source.entries.length, problems };
   // Opening already set an incomplete last line aside, and a newer version is no damage.
   if (problems.every(({ kind }) => kind === "torn" || kind === "newer_version")) return repaired;

@@ -6,6 +6,7 @@ import { SessionManager } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { createModelWorkspace, createWorkspace, run, textReply, temporaryDirectory, type Workspace } from "../kit.ts";
+import { serve } from "../rpc-kit.ts";
 import { createSession } from "./create-session.ts";
 
 const list = async (workspace: Workspace, ...flags: string[]) =>
@@ -401,6 +402,42 @@ test("delete, repair and rename refuse a session outside of the session director
   expect(await readFile(copy, "utf8")).toBe(before);
   expect(await readdir(workspace.directory)).toEqual(["copy.jsonl"]);
   expect((await run(workspace, ["sessions", "rename", copy, "A", "name", "--force"])).out).toContain('"A name"');
+});
+
+/** A session with an index, then one flipped byte in each of three messages. */
+async function createDamaged(workspace: Workspace) {
+  const texts = Array.from({ length: 30 }, (_, index) => `Question ${index} ${"x".repeat(4_000)}`);
+  const session = await createSession(workspace, texts, 30);
+  expect((await stat(`${session.path}.idx`)).size).toBeGreaterThan(0);
+  const bytes = await readFile(session.path);
+  for (const number of [5, 12, 20]) bytes[bytes.indexOf(`Question ${number} `)]! ^= 1;
+  await writeFile(session.path, bytes);
+  return session;
+}
+
+test("damage behind an index is told by every surface, once", async () => {
+  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok"), textReply("ok")]);
+  const { path } = await createDamaged(workspace);
+  const told = `The session file ${path} is damaged. 3 entries are lost. Line 7 is damaged: its checksum is wrong.`;
+  const count = (text: string) => text.split(told).length - 1;
+  expect(count((await run(workspace, ["--continue", "-p", "Hi"])).err)).toBe(1);
+  expect(count((await run(workspace, ["--continue", "--mode", "json", "Hi"])).out)).toBe(1);
+  const rpc = serve(workspace, { args: ["--continue"] });
+  await rpc.ask("prompt", { message: "Hi" });
+  await rpc.seen(({ type }) => type === "agent_end");
+  await rpc.close();
+  expect(rpc.records.filter(({ message }) => typeof message === "string" && count(message) === 1)).toHaveLength(1);
+  const exported = await run(workspace, ["sessions", "export", "--format", "md"]);
+  expect(exported.err).toContain("Line 7 is damaged: its checksum is wrong.");
+});
+
+test("the first repair finds the damage behind an index", async () => {
+  const workspace = await createWorkspace();
+  const { id } = await createDamaged(workspace);
+  const { out } = await run(workspace, ["sessions", "repair", "--json"]);
+  expect(JSON.parse(out)).toMatchObject({ id, entries: 27, keptAs: expect.stringContaining(".damaged-") });
+  const again = await run(workspace, ["sessions", "repair"]);
+  expect(again.out).toBe(`${id} has 27 entries and no damage.\n`);
 });
 
 test("repair leaves out damaged lines, reports them, and leaves a session without damage", async () => {

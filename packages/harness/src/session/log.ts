@@ -17,6 +17,8 @@ export interface OpenLogOptions {
   durability?: Durability;
   /** Default `write`: acquires the lease, and opens read-only if another process holds it. */
   access?: "write" | "read";
+  /** Whether every line is verified, so that the index is not used. Default false: a line is verified when it is read. */
+  verifiesAll?: boolean;
 }
 
 /** The content that takes the place of a line; undefined if the line stays as it is. */
@@ -63,10 +65,10 @@ export class SessionLog {
 
   /** Loads the log and writes a missing index. If it may write, it first cuts off a torn tail. */
   static async open(options: OpenLogOptions): Promise<SessionLog> {
-    const { store, access = "write" } = options;
+    const { store, access = "write", verifiesAll = false } = options;
     try {
       const refusal = access === "write" ? await acquire(store) : ({ reason: "asked" } as const);
-      const loaded = await load(store);
+      const loaded = await load(store, verifiesAll);
       // Checked also for readers: it adds to the problems of the log.
       const foreign = await refuseForeignFile(store, loaded);
       const readOnly = refusal ?? foreign ?? (await cutTornTail(store, loaded));
@@ -96,6 +98,9 @@ export class SessionLog {
   get problems(): readonly SessionProblem[] {
     return this.#known.problems;
   }
+
+  /** Called when a line turned out to be damaged as it was read, and all problems of the log are known. */
+  onReload: () => void = () => undefined;
 
   /** Undefined if entries can be appended. A failed write may set it later. */
   get readOnly(): ReadOnly | undefined {
@@ -199,6 +204,7 @@ export class SessionLog {
     this.#known = recovery.end();
     this.#known.problems.push(...torn);
     this.#indexedEnd = 0;
+    this.onReload();
   }
 
   /** The row of an entry; -1 if there is none. */
@@ -266,10 +272,10 @@ interface LoadedLog {
   size: number;
 }
 
-async function load(store: LogStore): Promise<LoadedLog> {
+async function load(store: LogStore, verifiesAll: boolean): Promise<LoadedLog> {
   const stats = await store.stat();
   if (!stats) return { known: new Recovery().end(), indexedEnd: 0, isLineOpen: false, size: 0 };
-  const indexed = await loadIndex(store, stats);
+  const indexed = verifiesAll ? undefined : await loadIndex(store, stats);
   const indexedEnd = indexed?.end ?? 0;
   const recovery = new Recovery(indexed);
   for (let position = indexedEnd; position < stats.size; position += chunkBytes) {

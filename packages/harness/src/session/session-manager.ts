@@ -32,6 +32,8 @@ export interface SessionManagerOptions {
   durability?: Durability;
   /** Default `write`: opens read-only if another process writes the session. */
   access?: "write" | "read";
+  /** Whether all lines are verified when a session is opened. Default false: a line is verified when it is read. */
+  verifiesAll?: boolean;
   /** The directory of tau's own files. Default: `TAU_DIR`, else `~/.tau`. */
   agentDir?: string;
   fileSystem?: FileSystem;
@@ -54,7 +56,8 @@ export interface NewSession {
 type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd">;
 type HeaderFields = NewSession & { cwd: string };
 
-interface ResolvedOptions extends StoragePorts, Required<Pick<SessionManagerOptions, "durability" | "access">> {
+interface ResolvedOptions
+  extends StoragePorts, Required<Pick<SessionManagerOptions, "durability" | "access" | "verifiesAll">> {
   storage: SessionStorage;
 }
 
@@ -327,10 +330,10 @@ const resolveDirectory = (cwd: string, sessionDir: string | undefined, { agentDi
 
 /** Without a directory, sessions are kept in memory. */
 function resolveOptions(options: SessionManagerOptions, directory: string | undefined): ResolvedOptions {
-  const { durability = "strict", access = "write" } = options;
+  const { durability = "strict", access = "write", verifiesAll = false } = options;
   const ports = resolvePorts(options);
   const storage = directory === undefined ? createMemoryStorage() : createDirectoryStorage(directory, ports);
-  return { durability, access, storage, ...ports };
+  return { durability, access, verifiesAll, storage, ...ports };
 }
 
 function resolvePorts(options: SessionManagerOptions): StoragePorts {

@@ -112,6 +112,21 @@ export class Session implements SessionNode {
     return this.#log.problems;
   }
 
+  /**
+   * Calls `listener` with the problems of the log, now and when a line turns out to be damaged as it is read. Each problem
+   * is told once.
+   */
+  onProblems(listener: (problems: readonly SessionProblem[]) => void): void {
+    const told = new Set<number>();
+    const tell = () => {
+      const fresh = this.problems.filter(({ offset }) => !told.has(offset));
+      for (const { offset } of fresh) told.add(offset);
+      if (fresh.length > 0) listener(fresh);
+    };
+    this.#log.onReload = tell;
+    tell();
+  }
+
   /** Why nothing can be appended; undefined if the session can be written. */
   get readOnly(): ReadOnly | undefined {
     return this.#log.readOnly;
