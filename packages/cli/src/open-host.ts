@@ -11,6 +11,7 @@ import {
   SettingsManager,
 } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
+import { isProjectTrusted } from "@tau/harness/policy";
 import { findSession, mustBeSession } from "@tau/harness/session";
 import type { Settings } from "@tau/harness/settings";
 import { getAgentDir } from "./agent-dir.ts";
@@ -27,7 +28,8 @@ export async function openHost(
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
   const watch = options.mode === "rpc";
-  const settingsManager = await SettingsManager.create(cwd, agentDir, { watch });
+  const projectTrusted = await isProjectTrusted({ agentDir, cwd });
+  const settingsManager = await SettingsManager.create(cwd, agentDir, { watch, projectTrusted });
   settingsManager.mustBeWhole();
   const settings = settingsManager.get();
   for (const path of [...options.skills, ...options.promptTemplates]) {
@@ -42,6 +44,7 @@ export async function openHost(
     discoverSkills: !options.noSkills,
     promptPaths: [...options.promptTemplates, ...(options.noPromptTemplates ? [] : settings.prompts)],
     discoverPrompts: !options.noPromptTemplates,
+    isProjectTrusted: () => settingsManager.isProjectTrusted,
     ...(options.noContextFiles && { contextFiles: "none" }),
   });
   const sessionManager = await openSession(options, io, settings);

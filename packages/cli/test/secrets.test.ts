@@ -1,8 +1,8 @@
 /** Secrets must not appear in any output or file of the program. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { createModelWorkspace, run, textReply } from "./kit.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { createModelWorkspace, run, textReply, toolReply } from "./kit.ts";
 import { serve } from "./rpc-kit.ts";
 
 test("a password in the address of a model is used, and never shown", async () => {
@@ -54,5 +54,40 @@ test("a password in the address of a model is used, and never shown", async () =
   const kept = await readdir(join(agentDir, "sessions"), { recursive: true, withFileTypes: true });
   for (const file of kept.filter((file) => file.isFile())) {
     expect(await readFile(join(file.parentPath, file.name), "utf8")).not.toContain("hunter2");
+  }
+});
+
+test("commands get no key that tau uses, whatever its variable is called, and a key that comes back is not stored", async () => {
+  const workspace = await createModelWorkspace([
+    toolReply("bash", { command: "env; echo done" }),
+    toolReply("bash", { command: "cat notes.txt" }),
+    textReply("It is plain-looking-key-42."),
+  ]);
+  const { directory, agentDir, server } = workspace;
+  const models = JSON.parse(await readFile(join(agentDir, "models.json"), "utf8")) as {
+    providers: { acme: { apiKey: string } };
+  };
+  models.providers.acme.apiKey = "$WORK_THING";
+  await writeFile(join(agentDir, "models.json"), JSON.stringify(models));
+  await writeFile(join(directory, "notes.txt"), "The key is plain-looking-key-42, they say.");
+  const env = {
+    WORK_THING: "plain-looking-key-42",
+    SAME: "plain-looking-key-42",
+    SHAPED: `sk-${"0a".repeat(12)}`,
+    FINE: "1",
+  };
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect((await run(workspace, ["-p", "Look."])).code).toBe(0);
+  expect(server.requests[0]?.headers["authorization"]).toBe("Bearer plain-looking-key-42");
+  const shown = JSON.stringify(server.requests[1]?.body);
+  expect(shown).toContain("FINE=1");
+  expect(shown).not.toMatch(/plain-looking-key-42|WORK_THING|SAME=|SHAPED/);
+  const exported = await run(workspace, ["sessions", "export", "--format", "md"]);
+  expect(exported.out).toContain("The key is [secret], they say.");
+  expect(exported.out).toContain("It is [secret].");
+  const kept = await readdir(join(agentDir, "sessions"), { recursive: true, withFileTypes: true });
+  for (const file of kept.filter((file) => file.isFile())) {
+    expect(await readFile(join(file.parentPath, file.name), "utf8")).not.toContain("plain-looking-key-42");
   }
 });

@@ -182,25 +182,41 @@ test("a call that a crash interrupted has an unknown outcome, and one that was n
   ]);
 });
 
-test("a file of version 1 whose header is fused with its first entry, or lost, is upgraded once", async () => {
+test("a file of version 1 whose header is fused with its first entry is upgraded once", async () => {
   const header = '{"type":"session","id":"old","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/x"}';
   const entries = ["a", "b"].map((text) =>
     JSON.stringify({ type: "message", timestamp: "2025-01-01T00:00:01.000Z", message: user(text) }),
   );
-  const files = { fused: `${header}${entries[0]}\n${entries[1]}\n`, lost: `{"type\n${entries.join("\n")}\n` };
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(directory, name, `2025-01-01T00-00-00-000Z_${name}.jsonl`);
-    await mkdir(join(directory, name));
-    await writeFile(path, text);
-    const session = await SessionManager.open(path);
-    expect(await getTexts(session)).toEqual(["a", "b"]);
-    await session.appendMessage(user("c"));
-    await session.close();
-    const again = await SessionManager.open(path);
-    expect(await getTexts(again)).toEqual(["a", "b", "c"]);
-    await again.close();
-    expect((await readdir(join(directory, name))).filter((file) => file.includes(".old-"))).toHaveLength(1);
-  }
+  const path = join(directory, "fused", "2025-01-01T00-00-00-000Z_fused.jsonl");
+  await mkdir(join(directory, "fused"));
+  await writeFile(path, `${header}${entries[0]}\n${entries[1]}\n`);
+  const session = await SessionManager.open(path);
+  expect(await getTexts(session)).toEqual(["a", "b"]);
+  await session.appendMessage(user("c"));
+  await session.close();
+  const again = await SessionManager.open(path);
+  expect(await getTexts(again)).toEqual(["a", "b", "c"]);
+  await again.close();
+  expect((await readdir(join(directory, "fused"))).filter((file) => file.includes(".old-"))).toHaveLength(1);
+});
+
+test.for([
+  '{"name":"x","type":"module"}',
+  '{"type":"event","id":"1"}',
+  '{"type":"message","id":"1","text":"a chat"}',
+  '{"type":"session"}',
+  '{"type":"message","message":{"role":"user","content":"of version 1, without its header"}}',
+])("a file of another program is neither written, upgraded nor forked: %s", async (line) => {
+  const path = join(directory, "foreign", "package.json");
+  await mkdir(join(directory, "foreign"), { recursive: true });
+  await writeFile(path, `${line}\n`);
+  const session = await SessionManager.open(path);
+  expect(session.problems[0]?.kind).toBe("no_session");
+  await expect(session.appendMessage(user("c"))).rejects.toMatchObject({ code: "read_only" });
+  await session.close();
+  await expect(SessionManager.forkFrom(path, directory)).rejects.toMatchObject({ code: "invalid_input" });
+  expect(await readFile(path, "utf8")).toBe(`${line}\n`);
+  expect((await readdir(join(directory, "foreign"))).filter((name) => name.includes(".old-"))).toEqual([]);
 });
 
 test("ids of any kind become eight hex digits, even if they begin with the time or repeat", async () => {

@@ -5,6 +5,7 @@ import { createInTurn, type InTurn } from "./in-turn.ts";
 import type { SeenFiles } from "./files/seen-files.ts";
 import { createFiles, type Files } from "./platform/files.ts";
 import type { Spawn } from "./platform/spawn.ts";
+import type { IsSecret } from "./shell/environment.ts";
 import { createJobs, type Jobs } from "./shell/jobs.ts";
 import type { Limits } from "./shell/limits.ts";
 import type { DescribedTool } from "./tool.ts";
@@ -20,6 +21,8 @@ export interface ToolsOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that `bash` gives to commands as they are. */
   addedEnv?: Readonly<Record<string, string>>;
+  /** Whether a variable holds a secret that no command may get, asked for each command. Default: only by name and form. */
+  isSecret?: IsSecret;
   /** The shell that runs commands. Default: bash, else sh. */
   shell?: string;
   /** Comes before every command, on a line of its own. */
@@ -134,6 +137,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
         ids,
         env,
         addedEnv,
+        ...(options.isSecret && { isSecret: options.isSecret }),
         ...(shell !== undefined && { shell }),
         ...(commandPrefix !== undefined && { commandPrefix }),
         ...(outputDirectory !== undefined && { outputDirectory }),

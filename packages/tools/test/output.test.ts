@@ -450,6 +450,18 @@ describe("the environment of a command", () => {
     expect(env["HOMEPAGE"]).toBe("https://host/a:b@c");
   });
 
+  test.each([
+    "sk-ant-api03-0123456789abcdef",
+    "ghp_0123456789abcdefghij",
+    "AKIA0123456789ABCDEF",
+    "token is xoxb-0123456789-abc",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
+  ])("has no variable with a value that looks like a key, whatever its name: %s", (value) => {
+    expect(cleanEnvironment({ HARMLESS: value, EDITOR: "vi" })).toMatchObject({ EDITOR: "vi" });
+    expect(cleanEnvironment({ HARMLESS: value })["HARMLESS"]).toBeUndefined();
+  });
+
   test("runs nothing before the command", () => {
     const env = cleanEnvironment({ BASH_ENV: "x", ENV: "x", "BASH_FUNC_ls%%": "() { x; }", PROMPT_COMMAND: "x" });
     expect(Object.values(env)).not.toContain("x");

@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
 import { SessionManager, SettingsManager } from "@tau/harness";
-import { findSession, type SessionInfo } from "@tau/harness/session";
+import { isProjectTrusted } from "@tau/harness/policy";
+import { findSession, mustBeInSessionDirectory, type SessionInfo } from "@tau/harness/session";
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { getAgentDir } from "../agent-dir.ts";
 import { clearLine } from "../table.ts";
+import type { CommandArgs } from "./usage.ts";
 
 /** The directories and settings that a command works with. */
 export interface CommandContext {
@@ -18,7 +20,8 @@ export interface CommandContext {
 export async function openCommandContext(io: Io, sessionDir?: string): Promise<CommandContext> {
   const { cwd } = io;
   const agentDir = getAgentDir(io);
-  const settings = await SettingsManager.create(cwd, agentDir);
+  const projectTrusted = await isProjectTrusted({ agentDir, cwd });
+  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted });
   const directory = sessionDir === undefined ? settings.get().sessionDir : resolve(cwd, sessionDir);
   return { cwd, agentDir, settings, sessionDir: directory };
 }
@@ -57,6 +60,19 @@ export async function findSessionFile(context: CommandContext, reference: string
   if (last) return last.path;
   // Not a usage error: the command line is right.
   throw new Error(`There are no sessions of ${cwd} yet. Start one: tau -p 'Hello'`);
+}
+
+/** The same for a command that deletes or rewrites the file: outside of the session directories only with `--force`. */
+export async function findOwnSessionFile(
+  context: CommandContext,
+  reference: string | undefined,
+  args: CommandArgs,
+  io: Io,
+): Promise<string> {
+  const path = await findSessionFile(context, reference, io);
+  const { cwd, agentDir, sessionDir: directory } = context;
+  if (!args.has("force")) await mustBeInSessionDirectory(path, { cwd, agentDir, directory });
+  return path;
 }
 
 /** Opens a session for reading, runs `work` and closes it. */

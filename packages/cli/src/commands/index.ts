@@ -11,12 +11,12 @@ export const commands: readonly Command[] = [
       "tau sessions show [SESSION] [--json]  The content of a session, with the ids of its entries",
       "tau sessions switch SESSION  Make --continue use this session",
       "tau sessions branch [SESSION] --from ENTRY [-n, --name NAME]  Create a session that continues from an entry",
-      "tau sessions rename SESSION NAME...  Name a session",
+      "tau sessions rename SESSION NAME... [--force]  Name a session",
       "tau sessions export [SESSION] [--format html|md|jsonl] [-o, --output FILE] [--yes]  Write HTML, Markdown or JSON lines",
       "tau sessions import FILE [--session-dir DIR] [--json]  Import a session file of tau or pi, of any version",
-      "tau sessions delete SESSION... [--for-good] [--yes]  Move sessions to the trash; with --for-good, remove them",
+      "tau sessions delete SESSION... [--for-good] [--yes] [--force]  Move sessions to the trash; with --for-good, remove them",
       "tau sessions restore ID...  Take deleted sessions out of the trash",
-      "tau sessions repair [SESSION] [--json]  Leave out damaged lines and report what was lost",
+      "tau sessions repair [SESSION] [--json] [--force]  Leave out damaged lines and report what was lost",
     ],
   },
   {
@@ -44,6 +44,11 @@ export const commands: readonly Command[] = [
       "tau config path [--project]  The path of the file",
       "tau config schema  The JSON Schema, for editors",
     ],
+  },
+  {
+    name: "trust",
+    summary: "Trust the project in this directory, or stop trusting it",
+    usage: ["tau trust [--revoke]  Until then its settings and system prompt cannot execute or redirect anything"],
   },
   {
     name: "doctor",

@@ -37,6 +37,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
     path: async (args, io) => (await import("./config.ts")).printPath(args, io),
     schema: async (args, io) => (await import("./config.ts")).printSchema(args, io),
   },
+  trust: async (args, io) => (await import("./trust.ts")).trustProject(args, io),
   doctor: async (args, io) => (await import("./doctor.ts")).runChecks(args, io),
   completion: { bash: async (args, io) => (await import("./completion.ts")).printBashScript(args, io) },
   demo: async (args, io) => (await import("./demo.ts")).runDemo(args, io),

@@ -5,7 +5,13 @@ import { didYouMean } from "@tau/ai/internal";
 import { HarnessError, SessionManager } from "@tau/harness";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
-import { findSessionFile, listSessions, openCommandContext, readSession } from "./command-context.ts";
+import {
+  findOwnSessionFile,
+  findSessionFile,
+  listSessions,
+  openCommandContext,
+  readSession,
+} from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /**
@@ -61,7 +67,7 @@ export async function rename(args: CommandArgs, io: Io): Promise<void> {
   const name = words.join(" ").trim();
   if (name === "") throw new UsageError("the name is empty.");
   const context = await openCommandContext(io);
-  const path = await findSessionFile(context, reference, io);
+  const path = await findOwnSessionFile(context, reference, args, io);
   const session = await SessionManager.open(path, { agentDir: context.agentDir });
   try {
     await keepFileTimes(path, () => session.appendSessionInfo(name));

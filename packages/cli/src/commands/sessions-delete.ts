@@ -4,7 +4,7 @@ import { removeSession, restoreSession, trashSession } from "@tau/harness/sessio
 import { confirm } from "../ask.ts";
 import type { Io } from "../command.ts";
 import { cleanLine } from "../table.ts";
-import { type CommandContext, findSessionFile, openCommandContext, readSession } from "./command-context.ts";
+import { type CommandContext, findOwnSessionFile, openCommandContext, readSession } from "./command-context.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function deleteSessions(args: CommandArgs, io: Io): Promise<void> {
@@ -12,7 +12,7 @@ export async function deleteSessions(args: CommandArgs, io: Io): Promise<void> {
   // All references are resolved first, so that a mistyped one deletes nothing.
   const targets = new Map<string, { isPath: boolean }>();
   for (const reference of args.positionals) {
-    const path = await findSessionFile(context, reference, io);
+    const path = await findOwnSessionFile(context, reference, args, io);
     targets.set(await realpath(path), { isPath: path === resolve(context.cwd, reference) });
   }
   for (const [path, { isPath }] of targets) {

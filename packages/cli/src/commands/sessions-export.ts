@@ -10,6 +10,7 @@ import {
 import { confirm } from "../ask.ts";
 import type { Io } from "../command.ts";
 import { findSessionFile, openCommandContext, readSession } from "./command-context.ts";
+import { formatProblems } from "./sessions-repair.ts";
 import type { CommandArgs } from "./usage.ts";
 
 type Format = "html" | "md" | "jsonl";
@@ -25,7 +26,12 @@ export async function exportSession(args: CommandArgs, io: Io): Promise<void> {
   const output = args.value("output");
   const format = (args.value("format") as Format | undefined) ?? detectFormat(output);
   const path = await findSessionFile(context, args.positionals[0], io);
-  const text = await exporters[format](await readSession(path, context, (session) => session.exportSource()));
+  const { source, problems } = await readSession(path, context, async (session) => ({
+    source: await session.exportSource(),
+    problems: session.problems,
+  }));
+  io.err(formatProblems(problems));
+  const text = await exporters[format](source);
   if (output === undefined || output === "-" || output === "/dev/stdout") {
     io.out(text);
     await io.drained();

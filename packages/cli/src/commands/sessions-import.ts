@@ -4,7 +4,14 @@ import { systemClock, systemIds } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { exportJsonl, importSession, type ImportedSession, writeTextFile } from "@tau/harness/export";
 import { HarnessError, SessionManager } from "@tau/harness";
-import { type SessionHeader, sessionDirectory, isSessionId, sessionFileName } from "@tau/harness/session";
+import {
+  isSession,
+  recover,
+  type SessionHeader,
+  sessionDirectory,
+  isSessionId,
+  sessionFileName,
+} from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { type CommandContext, openCommandContext } from "./command-context.ts";
@@ -15,11 +22,12 @@ import type { CommandArgs } from "./usage.ts";
 export async function importFile(args: CommandArgs, io: Io): Promise<void> {
   const context = await openCommandContext(io, args.value("session-dir"));
   const source = resolve(context.cwd, args.positionals[0]!);
-  const imported = importSession(await readText(source));
-  const { entries, problems } = imported;
-  if (imported.header === undefined && entries.length === 0) {
-    throw new HarnessError("invalid_input", `${source} is not a session file (no header, no entries).`);
+  const text = await readText(source);
+  if (!isSession(recover(Buffer.from(text)))) {
+    throw new HarnessError("invalid_input", `${source} is not a session file (no header, no messages).`);
   }
+  const imported = importSession(text);
+  const { entries, problems } = imported;
   const header = await createHeader(imported, context);
   const directory = context.sessionDir ?? sessionDirectory(context.cwd, context.agentDir);
   const path = join(directory, sessionFileName(header.timestamp, header.id));

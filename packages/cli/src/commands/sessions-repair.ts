@@ -10,7 +10,7 @@ import { HarnessError, SessionManager } from "@tau/harness";
 import { sessionDirectory, type SessionProblem } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
-import { type CommandContext, findSessionFile, openCommandContext } from "./command-context.ts";
+import { type CommandContext, findOwnSessionFile, openCommandContext } from "./command-context.ts";
 import { keepFileTimes } from "./sessions-change.ts";
 import type { CommandArgs } from "./usage.ts";
 
@@ -25,8 +25,9 @@ interface Repaired {
 
 export async function repair(args: CommandArgs, io: Io): Promise<void> {
   const context = await openCommandContext(io);
-  const path = await findSessionFile(context, args.positionals[0], io);
-  const session = await SessionManager.open(path, { agentDir: context.agentDir });
+  const path = await findOwnSessionFile(context, args.positionals[0], args, io);
+  // The index may be older than the damage.
+  const session = await SessionManager.open(path, { agentDir: context.agentDir, verifiesAll: true });
   let repaired: Repaired;
   try {
     checkWritable(session, path);
@@ -51,8 +52,8 @@ function checkWritable({ readOnly }: SessionManager, path: string): void {
 
 async function repairSession(session: SessionManager, context: CommandContext): Promise<Repaired> {
   const path = session.getSessionFile()!;
-  const { problems } = session;
   const source = await session.exportSource();
+  const { problems } = session;
   const repaired = { id: session.id, path, entries: source.entries.length, problems };
   // Opening already set an incomplete last line aside, and a newer version is no damage.
   if (problems.every(({ kind }) => kind === "torn" || kind === "newer_version")) return repaired;

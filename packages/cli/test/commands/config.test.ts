@@ -32,6 +32,8 @@ test("set keeps comments, settings of a project win, and unset removes a setting
   await writeFile(getFile(workspace), '{\n  // mine\n  "defaultModel": "a"\n}\n');
   await run(workspace, ["config", "set", "retry.maxRetries", "5"]);
   expect(await readFile(getFile(workspace), "utf8")).toContain("// mine");
+  // The model of a project counts only when the project is trusted, and the user's own change does not end that.
+  await run(workspace, ["trust"]);
   await run(workspace, ["config", "set", "--project", "defaultModel", "b"]);
   expect(JSON.parse(await readFile(join(workspace.directory, ".tau", "settings.json"), "utf8"))).toEqual({
     defaultModel: "b",

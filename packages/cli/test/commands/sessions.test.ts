@@ -6,6 +6,7 @@ import { SessionManager } from "@tau/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../../src/exit-codes.ts";
 import { createModelWorkspace, createWorkspace, run, textReply, temporaryDirectory, type Workspace } from "../kit.ts";
+import { serve } from "../rpc-kit.ts";
 import { createSession } from "./create-session.ts";
 
 const list = async (workspace: Workspace, ...flags: string[]) =>
@@ -307,7 +308,7 @@ test("a session that was deleted by its path is restored by the path that delete
   const workspace = await createWorkspace();
   const { id } = await createSession(workspace, ["One"]);
   await run(workspace, ["sessions", "export", id, "-o", "copy.jsonl"]);
-  const { out } = await run(workspace, ["sessions", "delete", "copy.jsonl"]);
+  const { out } = await run(workspace, ["sessions", "delete", "copy.jsonl", "--force"]);
   const trashed = join(workspace.directory, "trash", "copy.jsonl");
   expect(out).toContain(`To get it back: tau sessions restore ${trashed}\n`);
   expect(await run(workspace, ["sessions", "restore", trashed])).toMatchObject({ code: exitCodes.done });
@@ -362,18 +363,81 @@ test("delete keeps other sessions whose id begins with the name of the file", as
   ).toEqual([]);
 });
 
-test("delete refuses a file that is not a session", async () => {
+test.for(["These are notes.", '{"name":"x","type":"module"}', '{"type":"event","id":"1"}'])(
+  "no command deletes, rewrites or imports a file that is not a session: %s",
+  async (text) => {
+    const workspace = await createWorkspace();
+    const file = join(workspace.directory, "package.json");
+    await writeFile(file, `${text}\n`);
+    for (const args of [
+      ["delete", file, "--force"],
+      ["delete", file, "--force", "--for-good", "--yes"],
+      ["repair", file, "--force"],
+      ["rename", file, "A name", "--force"],
+      ["import", file],
+      ["branch", file, "--from", "1"],
+    ]) {
+      expect(await run(workspace, ["sessions", ...args])).toMatchObject({
+        code: exitCodes.usage,
+        err: `tau sessions: ${file} is not a session file (no header, no messages).\n`,
+      });
+    }
+    expect(await readdir(workspace.directory)).toEqual(["package.json"]);
+    expect(await readFile(file, "utf8")).toBe(`${text}\n`);
+  },
+);
+
+test("delete, repair and rename refuse a session outside of the session directories, unless they are forced", async () => {
   const workspace = await createWorkspace();
-  const notes = join(workspace.directory, "notes.txt");
-  await writeFile(notes, "These are notes.\n");
-  for (const flags of [[], ["--for-good", "--yes"]]) {
-    expect(await run(workspace, ["sessions", "delete", notes, ...flags])).toMatchObject({
-      code: exitCodes.usage,
-      err: `tau sessions: ${notes} is not a session file (no header, no entries).\n`,
-    });
+  const { id } = await createSession(workspace, ["One"]);
+  await run(workspace, ["sessions", "export", id, "-o", "copy.jsonl"]);
+  const copy = join(workspace.directory, "copy.jsonl");
+  const before = await readFile(copy, "utf8");
+  for (const [command, ...rest] of [["delete"], ["delete", "--for-good", "--yes"], ["repair"], ["rename", "A name"]]) {
+    const refused = await run(workspace, ["sessions", command!, copy, ...rest]);
+    expect(refused).toMatchObject({ code: exitCodes.usage, out: "" });
+    expect(refused.err).toContain(`${copy} is outside of the session directories`);
+    expect(refused.err).toContain("--force");
   }
-  expect((await readdir(workspace.directory)).filter((name) => name.endsWith(".lock"))).toEqual([]);
-  expect(await readFile(notes, "utf8")).toBe("These are notes.\n");
+  expect(await readFile(copy, "utf8")).toBe(before);
+  expect(await readdir(workspace.directory)).toEqual(["copy.jsonl"]);
+  expect((await run(workspace, ["sessions", "rename", copy, "A", "name", "--force"])).out).toContain('"A name"');
+});
+
+/** A session with an index, then one flipped byte in each of three messages. */
+async function createDamaged(workspace: Workspace) {
+  const texts = Array.from({ length: 30 }, (_, index) => `Question ${index} ${"x".repeat(4_000)}`);
+  const session = await createSession(workspace, texts, 30);
+  expect((await stat(`${session.path}.idx`)).size).toBeGreaterThan(0);
+  const bytes = await readFile(session.path);
+  for (const number of [5, 12, 20]) bytes[bytes.indexOf(`Question ${number} `)]! ^= 1;
+  await writeFile(session.path, bytes);
+  return session;
+}
+
+test("damage behind an index is told by every surface, once", async () => {
+  const workspace = await createModelWorkspace([textReply("ok"), textReply("ok"), textReply("ok")]);
+  const { path } = await createDamaged(workspace);
+  const told = `The session file ${path} is damaged. 3 entries are lost. Line 7 is damaged: its checksum is wrong.`;
+  const count = (text: string) => text.split(told).length - 1;
+  expect(count((await run(workspace, ["--continue", "-p", "Hi"])).err)).toBe(1);
+  expect(count((await run(workspace, ["--continue", "--mode", "json", "Hi"])).out)).toBe(1);
+  const rpc = serve(workspace, { args: ["--continue"] });
+  await rpc.ask("prompt", { message: "Hi" });
+  await rpc.seen(({ type }) => type === "agent_end");
+  await rpc.close();
+  expect(rpc.records.filter(({ message }) => typeof message === "string" && count(message) === 1)).toHaveLength(1);
+  const exported = await run(workspace, ["sessions", "export", "--format", "md"]);
+  expect(exported.err).toContain("Line 7 is damaged: its checksum is wrong.");
+});
+
+test("the first repair finds the damage behind an index", async () => {
+  const workspace = await createWorkspace();
+  const { id } = await createDamaged(workspace);
+  const { out } = await run(workspace, ["sessions", "repair", "--json"]);
+  expect(JSON.parse(out)).toMatchObject({ id, entries: 27, keptAs: expect.stringContaining(".damaged-") });
+  const again = await run(workspace, ["sessions", "repair"]);
+  expect(again.out).toBe(`${id} has 27 entries and no damage.\n`);
 });
 
 test("repair leaves out damaged lines, reports them, and leaves a session without damage", async () => {

@@ -26,6 +26,7 @@ import { compactSession } from "../run/compacting.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";
 import type { SessionEntry } from "../session/entry.ts";
+import { describeProblems } from "../session/describe-problems.ts";
 import { type ReadOnly, readOnlyError } from "../session/log.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -164,6 +165,10 @@ export class AgentSession {
   async open(): Promise<void> {
     const { sessionManager: session, services, problems, sessions } = this.#parts;
     for (const { code, message } of problems) this.#notices.add(code, message);
+    session.onProblems((found) => {
+      const damage = found.filter(({ kind }) => kind !== "newer_version");
+      if (damage.length > 0) this.#notices.add("session", describeProblems(damage, session.getSessionFile() ?? ""));
+    });
     if (!session.readOnly) {
       // A session that another process writes has its children there.
       sessions.add(this.#live);

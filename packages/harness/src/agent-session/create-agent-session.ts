@@ -8,6 +8,7 @@ import { chooseModel } from "./choose-model.ts";
 import { Owned } from "./owned.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { knownSecrets, openServices, type SessionBase, describeProblems } from "./services.ts";
+import { createUsedKeys } from "../auth/used-keys.ts";
 import type { DebugLog } from "../observe/debug-log.ts";
 import { findTracer } from "../observe/opentelemetry.ts";
 import { createAudit } from "../policy/audit.ts";
@@ -36,14 +37,16 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     // A log that was passed in belongs to the caller until there is a session that closes it.
     if (sessionManager !== params.sessionManager) owned.add(() => sessionManager.close());
     const grants = new Grants();
+    const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
+    const keys = createUsedKeys({ auth, registry, provider: model.model?.provider });
+    sessionManager.redactLines(keys.redactLine);
     const wanted = pathRules(params, { cwd, agentDir, resources, sessionFile: sessionManager.getSessionFile() });
-    const ground = await createGround({ cwd, rules: wanted, grants, settings, clock, ids });
+    const ground = await createGround({ cwd, rules: wanted, grants, settings, isSecret: keys.isSecret, clock, ids });
     const { files, tools, rules, createCallContext } = ground;
     owned.add(() => tools.dispose());
     const results = resultsDirectory(sessionManager.getSessionFile());
     owned.add(() => results.remove());
     const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
-    const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
     const getBuiltIn = (name: string) => builtInTool(tools, name);
     const session = new AgentSession({
       cwd,
@@ -105,7 +108,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         ...describeProblems(services),
         ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
       ],
-      trace: { tracer: await findTracer({ enabled: settings.get().otel.enabled }), agentName },
+      trace: { tracer: await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact }), agentName },
       clock,
       ids,
       reopen: (other) => createAgentSession(sameWith(params, other)),

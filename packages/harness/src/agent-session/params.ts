@@ -69,7 +69,10 @@ export interface AgentSessionParams {
   /** Takes the place of the default prompt. */
   systemPrompt?: string;
   appendSystemPrompt?: readonly string[];
-  /** Whether the project's settings may execute and redirect. Default false. */
+  /**
+   * Whether the project's settings may execute and redirect, and its system prompt counts. Default: what the user stored
+   * with `writeTrust`, if the project has not changed since.
+   */
   projectTrusted?: boolean;
   /** Follow changes of settings and models while the session is open. Default true. */
   watch?: boolean;

@@ -7,6 +7,7 @@ import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { minSecretLength } from "../observe/secret-forms.ts";
+import { isProjectTrusted } from "../policy/trust.ts";
 import { createResourceLoader, type ResourceLoader } from "../resources/resource-loader.ts";
 import { SettingsManager } from "../settings/settings-manager.ts";
 import type { Owned } from "./owned.ts";
@@ -41,17 +42,19 @@ export async function openServices(params: AgentSessionParams, place: SessionBas
       agentDir,
       skillPaths: settings.get().skills,
       promptPaths: settings.get().prompts,
+      isProjectTrusted: () => settings.isProjectTrusted,
       ...(params.agentName !== undefined && { agentName: params.agentName }),
     }));
   return { settings, auth, registry, resources };
 }
 
 async function ownSettings(
-  { projectTrusted = false, watch = true }: AgentSessionParams,
+  { projectTrusted, watch = true }: AgentSessionParams,
   { cwd, agentDir, clock, ids }: SessionBase,
   owned: Owned,
 ) {
-  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted, watch, clock, ids });
+  const trusted = projectTrusted ?? (await isProjectTrusted({ agentDir, cwd }));
+  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted: trusted, watch, clock, ids });
   owned.add(() => settings.close());
   return settings;
 }

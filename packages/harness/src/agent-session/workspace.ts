@@ -6,6 +6,7 @@ import { type Clock, type Ids } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
 import type { ToolCallContext, Tools } from "@tau/tools";
 import type { AgentSessionParams } from "./params.ts";
+import type { UsedKeys } from "../auth/used-keys.ts";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool } from "../pipeline/layer.ts";
 import { credentialReason } from "../policy/default-policy.ts";
@@ -44,12 +45,13 @@ interface GroundParts {
   rules: PathRules;
   grants: Grants;
   settings: SettingsManager;
+  isSecret: UsedKeys["isSecret"];
   clock: Clock;
   ids: Ids;
 }
 
 /** The tools and the files they stand on. A person may mention what they like, but no credentials. */
-export async function createGround({ cwd, rules: given, grants, settings, clock, ids }: GroundParts) {
+export async function createGround({ cwd, rules: given, grants, settings, isSecret, clock, ids }: GroundParts) {
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
   const rules = await realPathRules(given, (path) => free.realPath(path));
@@ -65,6 +67,7 @@ export async function createGround({ cwd, rules: given, grants, settings, clock,
     ...(shellPath !== undefined && { shell: shellPath }),
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
     addedEnv: shellEnv,
+    isSecret,
     resizesImages: images.autoResize,
     writeNeedsRead: settings.get().tools.writeNeedsRead,
   });

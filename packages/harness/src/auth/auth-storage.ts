@@ -40,6 +40,7 @@ export class AuthStorage {
   readonly #commands: KeyCommands | undefined;
   readonly #tokens: TokenKeeper;
   readonly #explicit = new Map<string, Explicit>();
+  readonly #used = new Set<string>();
   readonly #providers = new Map<string, OAuthProvider>();
 
   private constructor(store: AuthStore, parts: Parts, options: AuthStorageOptions) {
@@ -137,7 +138,14 @@ export class AuthStorage {
     if (choice.kind === "none") return choice;
     const { source } = choice.candidate;
     const value = await this.#getValue(provider, choice.candidate, options.signal);
-    return value.kind === "value" ? { kind: "found", key: value.value, source } : { ...value, source };
+    if (value.kind !== "value") return { ...value, source };
+    this.#used.add(value.value);
+    return { kind: "found", key: value.value, source };
+  }
+
+  /** The keys that were set for this process, and all that `getApiKey` returned so far. */
+  usedKeys(): string[] {
+    return [...[...this.#explicit.values()].map(({ key }) => key), ...this.#used];
   }
 
   registerOAuthProvider(provider: OAuthProvider): void {

@@ -1,6 +1,6 @@
 /** Reads session files of any version, including damaged ones. */
 import { isRecord, tryParseJson } from "@tau/ai/internal";
-import { type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
+import { isHeader, type SessionEntry, type SessionHeader, sessionVersion } from "../session/entry.ts";
 import { readChecksum, withoutChecksum } from "../session/line.ts";
 import {
   createMigration,
@@ -130,4 +130,7 @@ function isChanged(text: string): boolean {
   return checksum === "wrong" || checksum === "broken";
 }
 
-const isEntry = (value: unknown): value is RawEntry => isRecord(value) && typeof value["type"] === "string";
+function isEntry(value: unknown): value is RawEntry {
+  if (!isRecord(value)) return false;
+  return value["type"] === "session" ? isHeader(value) : typeof value["type"] === "string";
+}

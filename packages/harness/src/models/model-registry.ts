@@ -19,6 +19,7 @@ import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { ModelsKey } from "../auth/auth-options.ts";
 import { HarnessError } from "../errors.ts";
 import type { FileProblem } from "../file-problem.ts";
+import { isSecretName } from "../observe/secret-patterns.ts";
 import { type BaseModels, ConfiguredModels } from "./configured.ts";
 import {
   chooseDefault,
@@ -184,6 +185,16 @@ export class ModelRegistry {
   /** A provider's key in `models.json`, as written: a literal, `$NAME`, `${NAME}` or `!command`. */
   writtenKey(provider: string): string | undefined {
     return this.#configs.get(provider)?.apiKey;
+  }
+
+  /** All keys in `models.json`, as written: also those in headers. */
+  writtenValues(): string[] {
+    return [...this.#configs.values()].flatMap(({ apiKey, headers, models = [], modelOverrides }) => {
+      const own = [...models, ...(modelOverrides?.values() ?? [])].map((model) => model.headers);
+      const all = [headers, ...own].flatMap((each) => [...(each ?? [])]);
+      const secret = all.filter(([name, written]) => !isLiteral(written) || isSecretName(name));
+      return [...(apiKey === undefined ? [] : [apiKey]), ...secret.map(([, written]) => written)];
+    });
   }
 
   /** The same with its host, as the option `modelsKey` of `AuthStorage` needs it. */

@@ -26,14 +26,18 @@ type Api = typeof OpenTelemetry;
  * Undefined if tracing is off, if no SDK has registered a tracer provider in this process before the call, or if the API
  * cannot be imported.
  */
-export async function findTracer(options: { enabled: boolean }): Promise<Tracer | undefined> {
+export async function findTracer(options: {
+  enabled: boolean;
+  /** Removes keys from names and attributes, which servers and models choose. Default: nothing is removed. */
+  redact?: (text: string) => string;
+}): Promise<Tracer | undefined> {
   if (!options.enabled || !createAttempt()(isSdkRegistered)) return undefined;
   const api = await loadApi();
   if (!api) return undefined;
   // Failures of an SDK are reported in the log of OpenTelemetry.
   const attempt = createAttempt((error) => api.diag.error("tau: a call to the tracing SDK failed", error));
   const sdk = attempt(() => api.trace.getTracer("@tau/harness"));
-  return sdk && createTracer({ api, sdk, attempt });
+  return sdk && createTracer({ api, sdk, attempt, redact: options.redact ?? ((text) => text) });
 }
 
 function isSdkRegistered(): boolean {
@@ -55,6 +59,7 @@ interface Ports {
   readonly api: Api;
   readonly sdk: SdkTracer;
   readonly attempt: Attempt;
+  readonly redact: (text: string) => string;
 }
 
 /** It is called inside of an attempt, since a model or a call of others may lack fields. */
@@ -134,14 +139,16 @@ function createRunSpan({ run, inner, sessionId, ...ports }: RunPorts): RunSpan {
 }
 
 function openSpan(
-  { api, sdk, attempt }: Ports,
+  { api, sdk, attempt, redact }: Ports,
   parent: Context | undefined,
   kind: SpanKind,
   start: SpanStart,
 ): OpenSpan {
+  const clean = (attributes: Attributes): Attributes =>
+    Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, redactValue(value, redact)]));
   const span = attempt(() => {
     const { name, attributes } = start();
-    return sdk.startSpan(name, { kind, attributes }, parent);
+    return sdk.startSpan(redact(name), { kind, attributes: clean(attributes) }, parent);
   });
   let isOpen = true;
   return {
@@ -149,11 +156,18 @@ function openSpan(
     end(attributes, error) {
       if (!isOpen) return;
       isOpen = false;
-      attempt(() => span?.setAttributes(error === undefined ? attributes : { ...attributes, "error.type": error }));
+      attempt(() =>
+        span?.setAttributes(clean(error === undefined ? attributes : { ...attributes, "error.type": error })),
+      );
       if (error !== undefined) attempt(() => span?.setStatus({ code: api.SpanStatusCode.ERROR }));
       attempt(() => span?.end());
     },
   };
+}
+
+function redactValue(value: Attributes[string], redact: (text: string) => string): Attributes[string] {
+  if (Array.isArray(value)) return value.map(redact);
+  return typeof value === "string" ? redact(value) : value;
 }
 
 /** Runs the work exactly once and returns its result, whatever the SDK does. */

@@ -15,4 +15,4 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
-export { readTrust, type TrustOptions, writeTrust } from "./trust.ts";
+export { isProjectTrusted, readTrust, type TrustOptions, writeTrust } from "./trust.ts";

@@ -8,7 +8,7 @@ import { join, relative, resolve } from "node:path";
 import { type Ids } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import type { TrustData } from "@tau/protocol";
-import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
+import { type FileSystem, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
 import { readWhole, writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 
@@ -30,7 +30,11 @@ interface StoredTrust {
   digest: string;
 }
 
-export async function readTrust({ agentDir, cwd, fileSystem: fs = nodeFileSystem }: TrustOptions): Promise<TrustData> {
+export async function readTrust({
+  agentDir,
+  cwd,
+  fileSystem: fs = nodeFileSystem,
+}: Omit<TrustOptions, "ids">): Promise<TrustData> {
   const path = await realDirectory(fs, cwd);
   const files = await listProjectFiles(fs, path);
   const stored = (await readStore(fs, agentDir))[path];
@@ -41,6 +45,20 @@ export async function readTrust({ agentDir, cwd, fileSystem: fs = nodeFileSystem
     files: files.map((file) => relative(path, file)),
     changed: stored !== undefined && !isSame,
   };
+}
+
+/** The same for a session that is opened: without a stored answer nothing of the project is read. */
+export async function isProjectTrusted(options: Omit<TrustOptions, "ids">): Promise<boolean> {
+  const { agentDir, cwd, fileSystem: fs = nodeFileSystem } = options;
+  const stored = await readStore(fs, agentDir);
+  if (!Object.hasOwn(stored, await realDirectory(fs, cwd))) return false;
+  try {
+    return (await readTrust(options)).trusted;
+  } catch (error) {
+    // Files that cannot be read, or too many of them, are not the files that the user trusted.
+    if (!(error instanceof HarnessError) && systemCode(error) === undefined) throw error;
+    return false;
+  }
 }
 
 export async function writeTrust(options: TrustOptions, trusted: boolean): Promise<TrustData> {
@@ -76,7 +94,8 @@ async function listProjectFiles(fs: FileSystem, directory: string): Promise<stri
   const files: string[] = [];
   const pending = projectPaths.map((name) => join(directory, name));
   for (let path = pending.shift(); path !== undefined; path = pending.shift()) {
-    const stats = await lookAt(fs, path);
+    // Links are not followed: they may lead to the whole disk.
+    const stats = await unlessMissing(fs.lstat(path));
     if (stats?.isDirectory()) {
       const entries = await fs.readdir(path);
       for (const { name } of entries) pending.push(join(path, name));
@@ -87,15 +106,17 @@ async function listProjectFiles(fs: FileSystem, directory: string): Promise<stri
   return files.toSorted();
 }
 
-/** Names and contents. Of what is no file, such as a link, the kind alone counts, so that it changes when it becomes one. */
+/** Names and contents; of a link also where it leads. Of what is no file the kind alone counts. */
 async function digestFiles(fs: FileSystem, directory: string, files: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const file of files) {
-    const stats = await fs.lstat(file);
-    const content = stats.isFile()
+    const isLink = (await fs.lstat(file)).isSymbolicLink();
+    const stats = await lookAt(fs, file);
+    const content = stats?.isFile()
       ? ((await readWhole(fs, file)) ?? Buffer.alloc(0))
-      : Buffer.from(stats.isSymbolicLink() ? await fs.readlink(file) : String(stats.mode & constants.S_IFMT));
-    hash.update(`${relative(directory, file)}\0${content.length}\0`).update(content);
+      : Buffer.from(String((stats?.mode ?? 0) & constants.S_IFMT));
+    const link = isLink ? await fs.readlink(file) : "";
+    hash.update(`${relative(directory, file)}\0${link}\0${content.length}\0`).update(content);
   }
   return hash.digest("hex");
 }

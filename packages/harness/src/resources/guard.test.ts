@@ -27,7 +27,11 @@ async function createFiles(files: Record<string, string>, links: Record<string, 
 
 async function load(root: string, options: Partial<ResourceLoaderOptions> = {}) {
   const places = { cwd: join(root, "project"), agentDir: join(root, "agent"), home: join(root, "home") };
-  const { resources, problems } = await createResourceLoader({ ...places, ...options });
+  const { resources, problems } = await createResourceLoader({
+    isProjectTrusted: () => true,
+    ...places,
+    ...options,
+  });
   return {
     text: JSON.stringify(resources).replaceAll(root, ""),
     problems: problems.map(({ file, message }) => `${file}: ${message}`.replaceAll(root, "")),

@@ -27,6 +27,7 @@ const open = (root: string, options: Partial<ResourceLoaderOptions> = {}) =>
     cwd: join(root, "project"),
     agentDir: join(root, "agent"),
     home: join(root, "home"),
+    isProjectTrusted: () => true,
     ...options,
   });
 
@@ -96,6 +97,21 @@ describe("a resource loader", () => {
     const asked = await open(root, { includeProject: false, contextFiles: "all" });
     expect(lines(asked.resources, root)).toEqual(own.toSpliced(3, 0, "context: its context"));
     expect(lines((await open(root, { contextFiles: "none" })).resources, root)).not.toContain("context: my context");
+  });
+
+  test("reads no system prompt of a project that is not trusted, and says how to trust it", async () => {
+    const root = await directory({ ...everything, "project/.tau/APPEND_SYSTEM.md": "its append" });
+    let isTrusted = false;
+    const loader = await open(root, { isProjectTrusted: () => isTrusted });
+    expect(lines(loader.resources, root).slice(0, 2)).toEqual(["system: my system", "append: my append"]);
+    const untrusted = loader.problems.filter(({ kind }) => kind === "untrusted");
+    expect(untrusted.map(({ file }) => file.slice(root.length))).toEqual([
+      "/project/.tau/SYSTEM.md",
+      "/project/.tau/APPEND_SYSTEM.md",
+    ]);
+    expect(untrusted.map(({ message }) => message)).toEqual(Array(2).fill(expect.stringContaining("tau trust")));
+    isTrusted = true;
+    expect(await loader.reload()).toEqual(["systemPrompt", "appendSystemPrompt"]);
   });
 
   test("in the home directory does not use the agent directory as that of a project", async () => {

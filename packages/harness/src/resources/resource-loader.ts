@@ -8,6 +8,7 @@ import { contextDirectories, loadContextFiles, type TextFile } from "./context-f
 import { guardResources } from "./guard.ts";
 import { loadNamedAgent, type NamedAgent } from "./named-agent.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
+import { getPathKind } from "./read-text.ts";
 import { loadPromptTemplates, type PromptTemplate } from "./prompt-templates.ts";
 import { loadSkills, projectSkillDirectories, type Skill } from "./skills.ts";
 import { appendSystemFileName, loadSystemFile, systemFileName, systemFilePaths } from "./system-files.ts";
@@ -46,6 +47,8 @@ export interface ResourceLoaderOptions {
    * Default true; set it to false until the user trusts the project. Nothing is ever executed.
    */
   includeProject?: boolean;
+  /** Whether `SYSTEM.md` and `APPEND_SYSTEM.md` of the project count; asked for each load. Default: they do not. */
+  isProjectTrusted?: () => boolean;
   /** Which context files are read; `own` are those of `agentDir`. Default: `all` with the project, else `own`. */
   contextFiles?: "all" | "own" | "none";
   /**
@@ -117,6 +120,7 @@ function resolveOptions(options: ResourceLoaderOptions) {
     includeProject = true,
     discoverSkills = true,
     discoverPrompts = true,
+    isProjectTrusted = () => false,
     home = homedir(),
     fileSystem = nodeFileSystem,
   } = options;
@@ -134,6 +138,7 @@ function resolveOptions(options: ResourceLoaderOptions) {
     discoverSkills,
     discoverPrompts,
     includeProject,
+    isProjectTrusted,
     // In the home directory `.tau` is the agent directory, not that of a project.
     projectDir: includeProject && projectDir !== agentDir ? projectDir : undefined,
     contextFiles: options.contextFiles ?? (includeProject ? ("all" as const) : ("own" as const)),
@@ -147,9 +152,14 @@ async function load(
   const { cwd, agentDir, projectDir, contextFiles } = options;
   const fileSystem = await guardResources(options.fileSystem, options);
   const { agent, problems: agentProblems } = await loadAgent({ ...options, fileSystem }, before.agent);
+  const isTrusted = options.isProjectTrusted();
   const systemFile = async (name: string, file: TextFile | undefined) => {
-    const paths = systemFilePaths(name, [projectDir, agentDir]);
-    return await loadSystemFile({ fileSystem, paths, lastGood: byPath(file ? [file] : [], ({ path }) => path) });
+    const paths = systemFilePaths(name, [isTrusted ? projectDir : undefined, agentDir]);
+    const lastGood = byPath(file ? [file] : [], ({ path }) => path);
+    const { value, problems } = await loadSystemFile({ fileSystem, paths, lastGood });
+    const ignored = isTrusted || projectDir === undefined ? undefined : join(projectDir, name);
+    if (ignored === undefined || (await getPathKind(fileSystem, ignored)) === undefined) return { value, problems };
+    return { value, problems: [...problems, createProblem("untrusted", { path: ignored }, untrustedSystemFile)] };
   };
   const system = agent?.systemPrompt
     ? { value: agent.systemPrompt, problems: [] }
@@ -188,6 +198,9 @@ async function load(
     ),
   };
 }
+
+const untrustedSystemFile =
+  "A project may not change the system prompt before it is trusted, so this file is ignored. To trust it: tau trust";
 
 /** An agent that was removed while it is in use stays as it was. */
 async function loadAgent(

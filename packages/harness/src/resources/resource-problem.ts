@@ -8,6 +8,8 @@ export type ResourceProblemKind =
   | "too_large"
   /** The content is not valid; the message says why. */
   | "invalid"
+  /** It is ignored until the user trusts the project. */
+  | "untrusted"
   /** Another file with the same name has precedence. */
   | "collision";
 

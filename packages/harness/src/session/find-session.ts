@@ -1,7 +1,11 @@
 /** Which session file a reference of the user means. */
-import { open, stat } from "node:fs/promises";
+import { open, realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { isWithin, unlessMissing } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
+import { isSessionStart } from "./log.ts";
+import { sessionDirectory, sessionsRoot } from "./session-directory.ts";
+import { notSession } from "./store.ts";
 import { SessionManager } from "./session-manager.ts";
 
 /** Where references are looked up. */
@@ -40,6 +44,23 @@ export function pickSession<T extends { id: string }>(reference: string, session
   );
 }
 
+/**
+ * Throws for a session file outside of the session directories: what deletes or rewrites a file asks first whether the
+ * user means it.
+ */
+export async function mustBeInSessionDirectory(
+  path: string,
+  { cwd, agentDir, directory = sessionDirectory(cwd, agentDir) }: SessionLookup,
+): Promise<void> {
+  const realPaths = await Promise.all(
+    [path, directory, sessionsRoot(agentDir)].map((each) => unlessMissing(realpath(each))),
+  );
+  const [file, ...directories] = realPaths;
+  if (directories.some((each) => each !== undefined && isWithin(each, file ?? resolve(path)))) return;
+  const text = `${path} is outside of the session directories (${directory}). If you mean it, add --force.`;
+  throw new HarnessError("invalid_input", text);
+}
+
 /** Checks a file before it is opened as a session, since opening puts a lock file beside it. */
 export async function mustBeSession(path: string): Promise<string> {
   if (!(await isFile(path)))
@@ -47,16 +68,15 @@ export async function mustBeSession(path: string): Promise<string> {
   const handle = await open(path, "r");
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(startBytes), 0, startBytes, 0);
-    const start = buffer.subarray(0, bytesRead);
-    // An object near its beginning; or it is empty, or a crash left zeros, and the session can begin again.
-    if (bytesRead === 0 || start.includes(0) || /(?:^|\n)\s*\{/.test(start.toString("latin1"))) return path;
-    throw new HarnessError("invalid_input", `${path} is not a session file (no header, no entries).`);
+    if (isSessionStart(buffer.subarray(0, bytesRead), (await handle.stat()).size)) return path;
+    throw notSession(path);
   } finally {
     await handle.close();
   }
 }
 
-const startBytes = 64 * 1024;
+/** Without a header, the first message has to be in it. */
+const startBytes = 1024 * 1024;
 
 async function isFile(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined);

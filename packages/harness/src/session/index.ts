@@ -50,11 +50,11 @@ export type {
   UsageEntry,
 } from "./entry.ts";
 export { createFileStore, type FileStoreOptions } from "./file-store.ts";
-export { findSession, mustBeSession, type SessionLookup } from "./find-session.ts";
+export { findSession, mustBeInSessionDirectory, mustBeSession, type SessionLookup } from "./find-session.ts";
 export type { ReadOnly } from "./log.ts";
 export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-store.ts";
 export { convertToLlm } from "./message.ts";
-export { recover, type Recovered } from "./recover.ts";
+export { isSession, recover, type Recovered } from "./recover.ts";
 export type { ProblemKind, SessionProblem } from "./scan.ts";
 export { isSessionId, sessionDirectory, sessionFileName } from "./session-directory.ts";
 export type { SessionInfo } from "./session-info.ts";

@@ -7,7 +7,7 @@ import type { SessionEntry, SessionHeader } from "./entry.ts";
 import { type EntryTable, idNumber, isPlainId } from "./entry-table.ts";
 import { decodeIndex, encodeIndex, matchesLog, tailBytes } from "./index-file.ts";
 import { readChecksum, encodeLine } from "./line.ts";
-import { addEntry, type Recovered, Recovery } from "./recover.ts";
+import { addEntry, isSession, recover, type Recovered, Recovery } from "./recover.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError, type LogStore } from "./store.ts";
 
@@ -17,7 +17,12 @@ export interface OpenLogOptions {
   durability?: Durability;
   /** Default `write`: acquires the lease, and opens read-only if another process holds it. */
   access?: "write" | "read";
+  /** Whether every line is verified, so that the index is not used. Default false: a line is verified when it is read. */
+  verifiesAll?: boolean;
 }
+
+/** The content that takes the place of a line; undefined if the line stays as it is. */
+export type RedactLine = (line: Buffer) => object | undefined;
 
 /** Why nothing can be written. */
 export type ReadOnly =
@@ -60,10 +65,10 @@ export class SessionLog {
 
   /** Loads the log and writes a missing index. If it may write, it first cuts off a torn tail. */
   static async open(options: OpenLogOptions): Promise<SessionLog> {
-    const { store, access = "write" } = options;
+    const { store, access = "write", verifiesAll = false } = options;
     try {
       const refusal = access === "write" ? await acquire(store) : ({ reason: "asked" } as const);
-      const loaded = await load(store);
+      const loaded = await load(store, verifiesAll);
       // Checked also for readers: it adds to the problems of the log.
       const foreign = await refuseForeignFile(store, loaded);
       const readOnly = refusal ?? foreign ?? (await cutTornTail(store, loaded));
@@ -85,9 +90,17 @@ export class SessionLog {
     return this.#known.table;
   }
 
+  /** False for a file of another program. */
+  get isSession(): boolean {
+    return isSession(this.#known);
+  }
+
   get problems(): readonly SessionProblem[] {
     return this.#known.problems;
   }
+
+  /** Called when a line turned out to be damaged as it was read, and all problems of the log are known. */
+  onReload: () => void = () => undefined;
 
   /** Undefined if entries can be appended. A failed write may set it later. */
   get readOnly(): ReadOnly | undefined {
@@ -108,13 +121,22 @@ export class SessionLog {
     return header && (parse(await this.#store.read(header.offset, header.length)) as SessionHeader | undefined);
   }
 
-  /** Resolves when the entries are acknowledged; either all are written or none. */
-  async append(entries: readonly (SessionEntry | SessionHeader)[]): Promise<void> {
+  /** Resolves with the entries as they are written when they are acknowledged; either all are written or none. */
+  async append(
+    entries: readonly (SessionEntry | SessionHeader)[],
+    redact: RedactLine = () => undefined,
+  ): Promise<readonly (SessionEntry | SessionHeader)[]> {
     if (this.#closing) throw closedError(this.name);
     if (this.#openedReadOnly) throw readOnlyError(this.name, this.#openedReadOnly);
     // A crash may have left a header without an entry. A log has only one header.
-    const added = this.#known.header ? entries.filter(({ type }) => type !== "session") : entries;
-    const lines = added.map(encodeLine);
+    const added = this.#known.header ? entries.filter(({ type }) => type !== "session") : [...entries];
+    const lines = added.map((entry, index) => {
+      const line = encodeLine(entry);
+      const redacted = redact(line) as SessionEntry | undefined;
+      if (!redacted) return line;
+      added[index] = redacted;
+      return encodeLine(redacted);
+    });
     let offset = await this.#queue.add(lines);
     for (const [index, entry] of added.entries()) {
       const { length } = lines[index]!;
@@ -122,6 +144,7 @@ export class SessionLog {
       offset += length;
     }
     if (this.#known.end - this.#indexStartedAt > maxUnindexedWhileWriting) await (this.#indexing = this.#writeIndex());
+    return added;
   }
 
   /** Waits for all appends, and syncs unless the durability is `none`. */
@@ -181,6 +204,7 @@ export class SessionLog {
     this.#known = recovery.end();
     this.#known.problems.push(...torn);
     this.#indexedEnd = 0;
+    this.onReload();
   }
 
   /** The row of an entry; -1 if there is none. */
@@ -248,10 +272,10 @@ interface LoadedLog {
   size: number;
 }
 
-async function load(store: LogStore): Promise<LoadedLog> {
+async function load(store: LogStore, verifiesAll: boolean): Promise<LoadedLog> {
   const stats = await store.stat();
   if (!stats) return { known: new Recovery().end(), indexedEnd: 0, isLineOpen: false, size: 0 };
-  const indexed = await loadIndex(store, stats);
+  const indexed = verifiesAll ? undefined : await loadIndex(store, stats);
   const indexedEnd = indexed?.end ?? 0;
   const recovery = new Recovery(indexed);
   for (let position = indexedEnd; position < stats.size; position += chunkBytes) {
@@ -292,13 +316,18 @@ function isCrashedLog(start: Buffer, size: number): boolean {
   return size <= maxCrashZeros && start.every((byte) => byte === 0);
 }
 
-/** A file without a header and without entries belongs to another program, so it is opened read-only. */
+/** Whether the file of a session may begin like this: `start` are its first bytes, at least 64 KB if it is longer. */
+export function isSessionStart(start: Buffer, size: number): boolean {
+  const known = recover(start);
+  return size === 0 || isSession(known) || (known.end === 0 && isCrashedLog(start.subarray(0, maxCrashZeros), size));
+}
+
+/** A file without a header and without messages belongs to another program, so it is opened read-only. */
 async function refuseForeignFile(store: LogStore, { known, size }: LoadedLog): Promise<ReadOnly | undefined> {
-  const { table, problems, header } = known;
-  const isSession = header !== undefined || table.lastEntry() >= 0 || problems.some(({ kind }) => kind === "no_id");
-  if (isSession || size === 0) return undefined;
+  const { problems } = known;
+  if (isSession(known) || size === 0) return undefined;
   if (known.end === 0 && isCrashedLog(await store.read(0, maxCrashZeros), size)) return undefined;
-  const message = "it is not a session file (no header, no entries)";
+  const message = "it is not a session file (no header, no messages)";
   problems.unshift({ kind: "no_session", line: 1, offset: 0, message: `This file is read-only: ${message}.` });
   return { reason: "refused", message };
 }

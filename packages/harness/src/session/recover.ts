@@ -23,6 +23,10 @@ interface Span {
 
 type EntryFacts = LineFacts & { kind: EntryKind };
 
+/** Whether these are the bytes of a session: they have a header or, if it is lost, messages in the form of a log. */
+export const isSession = ({ header, table }: Recovered): boolean =>
+  header !== undefined || table.countKinds("user", "assistant", "toolResult") > 0;
+
 /** Adds an entry or a header that was just written. */
 export function addEntry(known: Recovered, entry: object, { offset, length }: Span): void {
   known.end = offset + length + 1;

@@ -3,7 +3,7 @@
  * its own entry; two lines that lost the line feed between them are both found.
  */
 import { getErrorMessage } from "@tau/ai/internal";
-import { sessionVersion } from "./entry.ts";
+import { isHeader, sessionVersion } from "./entry.ts";
 import { type EntryKind, idNumber, getKind } from "./entry-table.ts";
 import { readChecksum, maxLineBytes, readHex } from "./line.ts";
 
@@ -30,7 +30,7 @@ export type ProblemKind =
   | "reattached"
   /** The header names an unknown version. The log is read as the current version. */
   | "newer_version"
-  /** The file holds neither a header nor an entry: it belongs to another program and is not written to. */
+  /** The file holds neither a header nor a message: it belongs to another program and is not written to. */
   | "no_session"
   /** There are too many problems to list; the others are only counted. */
   | "more";
@@ -378,6 +378,7 @@ export function getFacts(value: unknown): LineFacts | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { type, id = "", parentId, message } = value as Record<string, unknown>;
   if (typeof type !== "string" || typeof id !== "string") return undefined;
+  if (type === "session" && !isHeader(value as Record<string, unknown>)) return undefined;
   if (parentId !== undefined && parentId !== null && typeof parentId !== "string") return undefined;
   const role = (message as { role?: unknown } | null | undefined)?.role;
   return {

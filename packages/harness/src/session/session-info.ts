@@ -45,7 +45,7 @@ export async function describeSession(store: LogStore): Promise<StoredInfo | und
 async function describeLog(path: string, log: SessionLog): Promise<StoredInfo | undefined> {
   const { table } = log;
   const header = await log.header();
-  if (!header && table.entryRows().length === 0) return undefined;
+  if (!log.isSession) return undefined;
   const [firstPrompt] = await log.read(table.rowsOfKind("user").slice(0, 1));
   const name = await readName(log);
   return {

@@ -24,7 +24,7 @@ import {
   type StoragePorts,
 } from "./session-storage.ts";
 import { readInitialState, Session, type SessionParts } from "./session.ts";
-import type { LogStore } from "./store.ts";
+import { type LogStore, notSession } from "./store.ts";
 import { isOld, upgradeBytes, upgradeFile } from "./upgrade.ts";
 
 export interface SessionManagerOptions {
@@ -32,6 +32,8 @@ export interface SessionManagerOptions {
   durability?: Durability;
   /** Default `write`: opens read-only if another process writes the session. */
   access?: "write" | "read";
+  /** Whether all lines are verified when a session is opened. Default false: a line is verified when it is read. */
+  verifiesAll?: boolean;
   /** The directory of tau's own files. Default: `TAU_DIR`, else `~/.tau`. */
   agentDir?: string;
   fileSystem?: FileSystem;
@@ -54,7 +56,8 @@ export interface NewSession {
 type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd">;
 type HeaderFields = NewSession & { cwd: string };
 
-interface ResolvedOptions extends StoragePorts, Required<Pick<SessionManagerOptions, "durability" | "access">> {
+interface ResolvedOptions
+  extends StoragePorts, Required<Pick<SessionManagerOptions, "durability" | "access" | "verifiesAll">> {
   storage: SessionStorage;
 }
 
@@ -129,6 +132,7 @@ export class SessionManager extends Session {
     const resolved = resolveOptions(options, resolveDirectory(cwd, sessionDir, options));
     const source = await SessionManager.open(sourcePath, { ...options, access: "read" });
     try {
+      source.mustBeSession();
       const origin = { parentId: source.id, parentSession: resolve(sourcePath) };
       const header = createHeader(resolved, { ...origin, ...options, cwd });
       return await SessionManager.#copy(resolved, header, (await source.exportSource()).entries);
@@ -162,6 +166,11 @@ export class SessionManager extends Session {
   /** The sessions of all working directories, the last used first. */
   static async listAll(options: SessionManagerOptions & ListOptions = {}): Promise<SessionInfo[]> {
     return await listAllSessions(sessionsRoot(options.agentDir ?? defaultAgentDir()), resolvePorts(options), options);
+  }
+
+  /** Throws `invalid_input` for a file of another program. */
+  mustBeSession(): void {
+    if (this.problems.some(({ kind }) => kind === "no_session")) throw notSession(this.#log.name);
   }
 
   /** Undefined in memory. */
@@ -280,7 +289,7 @@ export class SessionManager extends Session {
     const log = await SessionLog.open({ ...options, store });
     try {
       const header = await log.header();
-      if (isOld(header, log.problems)) return await SessionManager.#openOld(options, log);
+      if (isOld(header)) return await SessionManager.#openOld(options, log);
       return await SessionManager.#fromLog(options, log, header ?? newHeader);
     } catch (error) {
       await log.close();
@@ -299,7 +308,7 @@ export class SessionManager extends Session {
   /** Upgrades the file of an older log. If it cannot be written, opens an upgraded copy in memory, read-only. */
   static async #openOld(options: ResolvedOptions, oldLog: SessionLog): Promise<SessionManager> {
     const { name, readOnly } = oldLog;
-    const bytes = upgradeBytes(await oldLog.bytes(), createFallbackHeader(options, oldLog));
+    const bytes = upgradeBytes(await oldLog.bytes());
     const isUpgraded = !readOnly && (await upgradeFile(name, { ...options, bytes }));
     await oldLog.close();
     const store = isUpgraded
@@ -321,10 +330,10 @@ const resolveDirectory = (cwd: string, sessionDir: string | undefined, { agentDi
 
 /** Without a directory, sessions are kept in memory. */
 function resolveOptions(options: SessionManagerOptions, directory: string | undefined): ResolvedOptions {
-  const { durability = "strict", access = "write" } = options;
+  const { durability = "strict", access = "write", verifiesAll = false } = options;
   const ports = resolvePorts(options);
   const storage = directory === undefined ? createMemoryStorage() : createDirectoryStorage(directory, ports);
-  return { durability, access, storage, ...ports };
+  return { durability, access, verifiesAll, storage, ...ports };
 }
 
 function resolvePorts(options: SessionManagerOptions): StoragePorts {

@@ -36,7 +36,7 @@ import {
 } from "./entry.ts";
 import { idNumber } from "./entry-table.ts";
 import { hexCrc } from "./line.ts";
-import type { ReadOnly, SessionLog } from "./log.ts";
+import type { ReadOnly, RedactLine, SessionLog } from "./log.ts";
 import type { SessionProblem } from "./scan.ts";
 import { closedError } from "./store.ts";
 import { createResults, type UnfinishedCall } from "./unfinished-calls.ts";
@@ -78,6 +78,7 @@ export class Session implements SessionNode {
   #lastActiveAt: number;
   /** Each append needs the leaf of the one before it. */
   readonly #queue = new SerialQueue();
+  #redact: RedactLine | undefined;
   #isClosing = false;
   readonly #listeners = new Listeners<SessionEntry>((error) => {
     throw error;
@@ -112,6 +113,21 @@ export class Session implements SessionNode {
   /** The problems found in the log. The session can be used in spite of them. */
   get problems(): readonly SessionProblem[] {
     return this.#log.problems;
+  }
+
+  /**
+   * Calls `listener` with the problems of the log, now and when a line turns out to be damaged as it is read. Each problem
+   * is told once.
+   */
+  onProblems(listener: (problems: readonly SessionProblem[]) => void): void {
+    const told = new Set<number>();
+    const tell = () => {
+      const fresh = this.problems.filter(({ offset }) => !told.has(offset));
+      for (const { offset } of fresh) told.add(offset);
+      if (fresh.length > 0) listener(fresh);
+    };
+    this.#log.onReload = tell;
+    tell();
   }
 
   /** Why nothing can be appended; undefined if the session can be written. */
@@ -393,6 +409,11 @@ export class Session implements SessionNode {
     return this.#queue.add(work);
   }
 
+  /** From now on, `redact` may replace the content of a line before it is written and told to listeners. */
+  redactLines(redact: RedactLine): void {
+    this.#redact = redact;
+  }
+
   async #write(newEntry: NewEntry, parentId: string | null = this.#leafId): Promise<string> {
     const { log, header, clock } = this.#parts;
     const now = clock.now();
@@ -409,11 +430,11 @@ export class Session implements SessionNode {
     const id = this.#createId();
     const entry = { type, id, parentId, timestamp: new Date(now).toISOString(), ...fields } as SessionEntry;
     if (entry.type === "compaction" && entry.firstKeptEntryId === "") entry.firstKeptEntryId = id;
-    await log.append(log.table.count === 0 ? [header, entry] : [entry]);
+    const written = await log.append(log.table.count === 0 ? [header, entry] : [entry], this.#redact);
     this.#lastActiveAt = now;
     // Listeners see the new leaf.
     if (!isNavigation(entry)) this.#leafId = id;
-    this.#listeners.emit(entry);
+    this.#listeners.emit(written.at(-1) as SessionEntry);
     return id;
   }
 

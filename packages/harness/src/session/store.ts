@@ -39,4 +39,7 @@ export interface LogStore {
 export const closedError = (name: string) =>
   new HarnessError("invalid_input", `The session ${name} is closed. Open it again to continue.`);
 
+export const notSession = (path: string) =>
+  new HarnessError("invalid_input", `${path} is not a session file (no header, no messages).`);
+
 export const closedOutcome: AppendOutcome = { kind: "failed", reason: "the session is closed", canRetry: false };

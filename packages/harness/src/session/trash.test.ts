@@ -85,9 +85,9 @@ test("removing leaves nothing of a session, and removes no other file", async ()
   await removeSession(path);
   expect(await listFiles(path)).toEqual([]);
   const file = join(root, "package.json");
-  await writeFile(file, '{\n  "name": "x"\n}\n');
+  await writeFile(file, '{"name":"x","type":"module"}\n');
   for (const remove of [removeSession, trashSession]) {
-    await expect(remove(file)).rejects.toThrow(`${file} is not a session file.`);
+    await expect(remove(file)).rejects.toThrow(`${file} is not a session file (`);
   }
   expect(await listFiles(file)).toEqual(["package.json"]);
 });

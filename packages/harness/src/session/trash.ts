@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { acquireLease, unlessMissing } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
-import { pickSession, type SessionLookup } from "./find-session.ts";
+import { mustBeSession, pickSession, type SessionLookup } from "./find-session.ts";
 import { idInFileName, isSessionFile, sessionsRoot } from "./session-directory.ts";
 import { SessionManager } from "./session-manager.ts";
 
@@ -45,16 +45,14 @@ export async function removeSession(path: string): Promise<void> {
 
 async function checkSession(path: string): Promise<void> {
   const session = await SessionManager.open(path, { access: "read" });
-  const { problems } = session;
   await session.close();
-  if (problems.some(({ kind }) => kind === "no_session")) {
-    throw new HarnessError("invalid_input", `${path} is not a session file.`);
-  }
+  session.mustBeSession();
 }
 
 async function findTrashed(reference: string, { cwd, agentDir, directory }: SessionLookup): Promise<string> {
   const path = resolve(cwd, reference);
-  if (basename(dirname(path)) === trashName && isSessionFile(path) && (await exists(path))) return path;
+  if (basename(dirname(path)) === trashName && isSessionFile(path) && (await exists(path)))
+    return await mustBeSession(path);
   const root = sessionsRoot(agentDir);
   const directories = ((await unlessMissing(readdir(root))) ?? []).map((name) => join(root, name));
   const sessions: MovedSession[] = [];

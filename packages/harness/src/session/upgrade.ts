@@ -5,23 +5,25 @@ import { orUndefined, writeWhole } from "../durable-file.ts";
 import { type SessionHeader, sessionVersion } from "./entry.ts";
 import { encodeLine } from "./line.ts";
 import { createMigration, migrateHeader, type RawEntry, getVersion } from "./migrate.ts";
-import { type ScannedPiece, Scanner, type SessionProblem } from "./scan.ts";
+import { type ScannedPiece, Scanner } from "./scan.ts";
 
-/** Whether a log has an older version. A log without a header but with entries without ids has version 1. */
-export const isOld = (header: SessionHeader | undefined, problems: readonly SessionProblem[]): boolean =>
-  header ? getVersion({ ...header }) < sessionVersion : problems.some(({ kind }) => kind === "no_id");
+/** Whether a log has an older version. A log without a header does not tell. */
+export const isOld = (header: SessionHeader | undefined): boolean =>
+  header !== undefined && getVersion({ ...header }) < sessionVersion;
 
-/** Uses `fallback` if the header cannot be read. Other lines that cannot be read are kept as they are. */
-export function upgradeBytes(bytes: Buffer, fallback: SessionHeader): Buffer {
+/** Lines that cannot be read are kept as they are. */
+export function upgradeBytes(bytes: Buffer): Buffer {
   const pieces: ScannedPiece[] = [];
   const scanner = new Scanner({ onPiece: (piece) => pieces.push(piece), onProblem: () => undefined });
   scanner.push(bytes);
   scanner.end();
-  const headerPiece = pieces.find(({ facts }) => facts?.kind === "header");
-  const header = headerPiece && parse(bytes, headerPiece);
-  const migrate = createMigration(header ? getVersion(header) : 1);
+  const header = parse(
+    bytes,
+    pieces.find(({ facts }) => facts?.kind === "header")!,
+  );
+  const migrate = createMigration(getVersion(header));
   return Buffer.concat([
-    encodeLine(header ? migrateHeader(header) : fallback),
+    encodeLine(migrateHeader(header)),
     ...pieces.flatMap((piece, index) => {
       if (piece.facts?.kind === "header") return [];
       const { offset, length } = piece;

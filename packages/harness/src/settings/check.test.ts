@@ -136,7 +136,7 @@ describe("a project that is not trusted can neither execute nor redirect nor loo
     expect(mistakes.every(({ kind }) => kind === "untrusted")).toBe(true);
     expect(mistakes).toHaveLength(16);
     expect(mistakes[0]?.message).toBe(
-      "A project may not set shellPath before it is trusted, so this is ignored. Your own settings can set it.",
+      "A project may not set shellPath before it is trusted, so this is ignored. Set it in your own settings, or trust the project: tau trust",
     );
   });
 

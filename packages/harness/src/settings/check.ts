@@ -107,7 +107,7 @@ function guarded(
     read(value, context) {
       const { path } = context;
       if (!check.trusted && project !== "always") {
-        const message = `A project may not set ${formatPath(path)} before it is trusted, so this is ignored. Your own settings can set it.`;
+        const message = `A project may not set ${formatPath(path)} before it is trusted, so this is ignored. Set it in your own settings, or trust the project: tau trust`;
         check.report({ kind: "untrusted", path, message });
         return undefined;
       }

@@ -136,10 +136,12 @@ export const settingsTable = group("The settings of tau.", {
   defaultProvider: setting(nonEmptyText, {
     default: undefined,
     description: "The provider a new session starts with.",
+    project: "when trusted",
   }),
   defaultModel: setting(nonEmptyText, {
     default: undefined,
     description: "The id of the model a new session starts with.",
+    project: "when trusted",
   }),
   defaultThinkingLevel: setting(thinkingLevel, {
     default: "medium",
@@ -155,6 +157,7 @@ export const settingsTable = group("The settings of tau.", {
     default: undefined,
     description:
       "Patterns of the models to choose from, such as `anthropic/*` or `*sonnet*:high`. Default: all models.",
+    project: "when trusted",
   }),
   transport: setting(oneOf("auto", "sse", "websocket", "websocket-cached"), {
     default: "auto",

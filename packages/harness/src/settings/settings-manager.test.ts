@@ -81,7 +81,7 @@ describe("reading", () => {
     });
     expect(formatProblems(manager).slice(1)).toEqual([
       `${global}:5:3: "theme" is set more than once. The last one counts.`,
-      `${project}:2:2: A project may not set shellPath before it is trusted, so this is ignored. Your own settings can set it.`,
+      `${project}:2:2: A project may not set shellPath before it is trusted, so this is ignored. Set it in your own settings, or trust the project: tau trust`,
       `${project}:2:25: "hideThinkingBlock" has to be true or false, not 1.`,
     ]);
     expect(manager.get().theme).toBe("light");

@@ -121,6 +121,10 @@ export class SettingsManager {
     return this.#settings;
   }
 
+  get isProjectTrusted(): boolean {
+    return this.#isProjectTrusted;
+  }
+
   /** Counts all of the project's settings from now on, or only those that need no trust. */
   async setProjectTrusted(isTrusted: boolean): Promise<void> {
     this.#isProjectTrusted = isTrusted;

@@ -139,6 +139,19 @@ describe("with an SDK", () => {
     expect(JSON.stringify(all)).not.toContain(content);
   });
 
+  test("a key that a server or a model sends back as a name is removed from all spans", async () => {
+    const { spans } = useSdk();
+    const found = await findTracer({ enabled: true, redact: (text) => text.replaceAll("key-0123456789", "[secret]") });
+    const run = found!.run({ sessionId: "session-1", model: gemini });
+    const echo = { responseId: "id key-0123456789", rawStopReason: "key-0123456789", responseModel: "key-0123456789" };
+    run.request(gemini).end(answer(gemini, echo));
+    run.tool({ id: "key-0123456789", name: "key-0123456789" }).end({ isError: false, message: "" });
+    run.end("no_tool_calls", "key-0123456789");
+    const all = JSON.stringify(spans().map(({ name, attributes }) => ({ name, attributes })));
+    expect(all).toContain("id [secret]");
+    expect(all).not.toContain("key-0123456789");
+  });
+
   test("spans of work within a run are its children, also after an await, and the caller's span is active again outside", async () => {
     const { provider, spans } = useSdk();
     const run = (await tracer()).run({ sessionId: "s", agentName: "reviewer", model: grok });

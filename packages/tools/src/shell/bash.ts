@@ -8,7 +8,7 @@ import type { ExitStatus, Spawn } from "../platform/spawn.ts";
 import type { DescribedTool } from "../tool.ts";
 import { type CommandPorts, doubt, type RunningCommand, getSignal, startCommand, describeStatus } from "./command.ts";
 import type { Containment } from "./contained.ts";
-import { cleanEnvironment } from "./environment.ts";
+import { cleanEnvironment, type IsSecret } from "./environment.ts";
 import type { CommandKind, StartWork } from "./running-commands.ts";
 import { describeJob } from "./describe-job.ts";
 import { findShell } from "./interpreter.ts";
@@ -46,6 +46,8 @@ export interface BashOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that are given to commands as they are, also those that look like secrets. */
   addedEnv?: Readonly<Record<string, string>>;
+  /** Variables for which it is true are not given to commands, also those of `addedEnv`. Asked for each command. */
+  isSecret?: IsSecret;
   /** The program that runs commands, with `-c`. Default: bash, else sh. */
   shell?: string;
   /** Comes before every command, on a line of its own. */
@@ -78,13 +80,17 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
   const { outputDirectory: directory, maxOutputBytes: maxBytes } = options;
   const logs = createLogs({ fs, ids, clock, directory, maxBytes });
   const watchdog = useWatchdog({ spawn, ids, clock });
-  const env = { ...cleanEnvironment(options.env ?? process.env), ...options.addedEnv };
-  const ownPorts: CommandPorts = {
+  const { isSecret = () => false } = options;
+  const added = Object.entries(options.addedEnv ?? {});
+  const getEnv = () => ({
+    ...cleanEnvironment(options.env ?? process.env, isSecret),
+    ...Object.fromEntries(added.filter(([name, value]) => !isSecret(name, value))),
+  });
+  const ownPorts: Omit<CommandPorts, "env"> = {
     cwd,
     spawn,
     clock,
-    env,
-    findShell: async () => (options.shell === undefined ? await findShell(spawn, env) : [options.shell]),
+    findShell: async () => (options.shell === undefined ? await findShell(spawn, getEnv()) : [options.shell]),
     table: createProcessTable(),
     watchdog,
     logs,
@@ -98,7 +104,7 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
     ...definitions.bash,
     async execute(_id, { command, timeout, background }, signal, onUpdate, context) {
       // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
-      const ports = { ...ownPorts, spawn: context?.spawn ?? spawn };
+      const ports = { ...ownPorts, env: getEnv(), spawn: context?.spawn ?? spawn };
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
       const timeoutMs = timeout === undefined ? undefined : timeout * 1_000;
       const call = { command, timeoutMs, signal, onUpdate };

@@ -1,4 +1,5 @@
 /** The environment of commands: without secrets, and without variables that cause prompts or colours. Pure. */
+import { looksLikeKey } from "../platform/key-patterns.ts";
 
 const secretNames = [
   /(^|_)(API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION|MASTER|AUTH|SSH|DEPLOY|SERVICE|ACCOUNT)_?KEYS?(_|$)/,
@@ -37,12 +38,18 @@ export function isSecretName(name: string): boolean {
   return !harmlessNames.has(upper) && secretNames.some((pattern) => pattern.test(upper));
 }
 
+/** Whether a variable holds a secret that the caller knows of. */
+export type IsSecret = (name: string, value: string) => boolean;
+
 /** The environment without secrets, hooks and colours, and with what keeps output plain. */
-export function cleanEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function cleanEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  isSecret: IsSecret = () => false,
+): Record<string, string> {
   const kept: [string, string][] = [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || isSecretName(name) || hooks.test(name) || presentation.test(name)) continue;
-    if (hasUserInfo.test(value)) continue;
+    if (hasUserInfo.test(value) || looksLikeKey(value) || isSecret(name, value)) continue;
     kept.push([name, value]);
   }
   return { ...Object.fromEntries(kept), ...settings };

@@ -5,7 +5,7 @@ import { HarnessError } from "../../errors.ts";
 import { exportHtml } from "../../export/html.ts";
 import { writeFileTarget } from "../../export/write-target.ts";
 import { flag, nonEmptyText, nullable, optional, text, wholeNumber } from "../../fields/kinds.ts";
-import { findSession, type SessionLookup } from "../../session/find-session.ts";
+import { findSession, mustBeInSessionDirectory, type SessionLookup } from "../../session/find-session.ts";
 import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
@@ -92,6 +92,7 @@ export const sessionCommands: CommandDefinitions<
     const path = await findPath(context, session);
     const { sessionManager } = context.session;
     if (path === sessionManager.getSessionFile()) return void (await sessionManager.appendSessionInfo(name.trim()));
+    await mustBeInSessionDirectory(path, getLookup(context));
     const manager = await SessionManager.open(path, { agentDir: context.host.agentDir });
     try {
       await manager.appendSessionInfo(name.trim());
@@ -104,6 +105,7 @@ export const sessionCommands: CommandDefinitions<
     if (path === context.session.sessionFile) {
       throw new HarnessError("busy", "The session is open here. Switch to another one before you delete it.");
     }
+    await mustBeInSessionDirectory(path, getLookup(context));
     const { id } = await trashSession(path);
     return { id };
   }),

@@ -16,15 +16,19 @@ export const settingsCommands: CommandDefinitions<
   })),
   set_setting: command(
     { key: nonEmptyText, value: optional(anyJson), scope: optional(oneOf("global", "project")) },
-    ({ session }, { key, value, scope = "global" }) => session.settingsManager.update(scope, nestSetting(key, value)),
+    async ({ host, session: { cwd, settingsManager } }, { key, value, scope = "global" }) => {
+      await settingsManager.update(scope, nestSetting(key, value));
+      // The user's own change does not end the trust in the project.
+      if (scope === "project" && settingsManager.isProjectTrusted)
+        await writeTrust({ agentDir: host.agentDir, cwd, ids: host.ids }, true);
+    },
   ),
   reload: command({}, async ({ session }) => ({ changed: [...(await session.reload())] })),
-  get_trust: command({}, ({ host, session }) =>
-    readTrust({ agentDir: host.agentDir, cwd: session.cwd, ids: host.ids }),
-  ),
+  get_trust: command({}, ({ host, session }) => readTrust({ agentDir: host.agentDir, cwd: session.cwd })),
   set_trust: command({ trusted: flag }, async ({ host, session }, { trusted }) => {
     const trust = await writeTrust({ agentDir: host.agentDir, cwd: session.cwd, ids: host.ids }, trusted);
     await session.settingsManager.setProjectTrusted(trust.trusted);
+    await session.reload();
     return trust;
   }),
   login: longCommand({ provider: nonEmptyText, apiKey: optional(nonEmptyText) }, ({ session }, { provider, apiKey }) =>

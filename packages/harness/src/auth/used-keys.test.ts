@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { encodeLine } from "../session/line.ts";
+import { createUsedKeys } from "./used-keys.ts";
+
+const env = { MY_VAR: "named-in-the-file-1", OPENAI_API_KEY: "openai-key-12345", UNRELATED: "42" };
+const createKeys = (used: string[], written: string[]) =>
+  createUsedKeys({
+    auth: { usedKeys: () => used },
+    registry: { writtenValues: () => written },
+    provider: "openai",
+    env,
+  });
+
+test("a variable is a secret if it holds a key in use, in any form, or if models.json names it", () => {
+  const keys = createKeys(["runtime/key-9"], ["$MY_VAR", "Bearer literal-key-77", "!a command", "${SHORT}"]);
+  for (const [name, value] of [
+    ["WORK", "runtime/key-9"],
+    ["URL", "https://host/?k=runtime%2Fkey-9"],
+    ["BASE64", btoa("user:runtime/key-9")],
+    ["ALIAS", "openai-key-12345"],
+    ["OTHER", "x literal-key-77"],
+    ["COPY", "named-in-the-file-1"],
+    ["SHORT", "x"],
+  ] as const) {
+    expect(keys.isSecret(name, value), name).toBe(true);
+  }
+  expect(keys.isSecret("UNRELATED", "42")).toBe(false);
+});
+
+test("keys are removed from texts and from lines of a log, and nothing else changes", () => {
+  const used: string[] = [];
+  const keys = createKeys(used, []);
+  const line = encodeLine({ type: "message", id: "00000001", text: "it is late-key-0123 \u2713" });
+  expect(keys.redactLine(line)).toBeUndefined();
+  used.push("late-key-0123");
+  expect(keys.redactLine(line)).toEqual({ type: "message", id: "00000001", text: "it is [secret] \u2713" });
+  expect(keys.redact("a late-key-0123, b")).toBe("a [secret], b");
+});
+
+test("a plain word that a server of one's own takes as a key stays in texts", () => {
+  expect(createKeys(["anything"], []).redact("anything else")).toBe("anything else");
+});

@@ -1,0 +1,66 @@
+/** The keys that tau itself uses: no command gets them, and they are removed from what is stored and reported. */
+import { getEnvApiKey } from "@tau/ai";
+import { getSecretForms } from "../observe/secret-forms.ts";
+import { mark } from "../observe/redact.ts";
+import { withoutChecksum } from "../session/line.ts";
+import type { AuthStorage } from "./auth-storage.ts";
+import { parseKey } from "./key-value.ts";
+
+export interface UsedKeysParts {
+  auth: Pick<AuthStorage, "usedKeys">;
+  registry: { writtenValues(): string[] };
+  /** The provider that the session begins with: its key in the environment counts before the first request. */
+  provider: string | undefined;
+  env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface UsedKeys {
+  /** Whether a variable holds a key, or is named in `models.json`. */
+  isSecret(name: string, value: string): boolean;
+  /** The text without keys. */
+  redact(text: string): string;
+  /** The content of a line of a log without keys; undefined if there are none in it. */
+  redactLine(line: Buffer): object | undefined;
+}
+
+/** Always the current keys: a key may be added, renewed or used for the first time at any moment. */
+export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
+  const { auth, registry, provider, env = process.env } = parts;
+  const formsByKey = new Map<string, readonly string[]>();
+  const getForms = (key: string) => {
+    const forms = formsByKey.get(key) ?? (isTelling(key) ? getSecretForms(key) : []);
+    formsByKey.set(key, forms);
+    return forms;
+  };
+  const getTemplates = () => registry.writtenValues().map(parseKey);
+  const getVariables = () =>
+    getTemplates().flatMap((template) =>
+      template.kind === "parts" ? template.parts.flatMap((part) => (part.kind === "variable" ? part.name : [])) : [],
+    );
+  const getKeys = () => {
+    const literals = getTemplates().flatMap((template) =>
+      template.kind === "parts"
+        ? template.parts.flatMap((part) => (part.kind === "text" ? part.text.split(/\s+/) : []))
+        : [],
+    );
+    const ofProvider = provider === undefined ? undefined : getEnvApiKey(provider, (name) => env[name]);
+    const named = getVariables().map((name) => env[name]);
+    return [...auth.usedKeys(), ...literals, ...named, ofProvider].filter((key) => key !== undefined);
+  };
+  const getAllForms = () => [...new Set(getKeys().flatMap(getForms))];
+  const replace = (text: string, forms: readonly string[]) =>
+    forms.reduce((cleaned, form) => cleaned.replaceAll(form, mark), text);
+  return {
+    isSecret: (name, value) => getVariables().includes(name) || getAllForms().some((form) => value.includes(form)),
+    redact: (text) => replace(text, getAllForms()),
+    redactLine(line) {
+      const forms = getAllForms().filter((form) => line.includes(form));
+      return forms.length === 0
+        ? undefined
+        : withoutChecksum(JSON.parse(replace(line.toString("utf8"), forms)) as object);
+    },
+  };
+}
+
+/** Servers of one's own take any key: a plain word, such as `anything`, would be removed from every text. */
+const isTelling = (key: string): boolean => key.length >= 16 || /\d/.test(key);
