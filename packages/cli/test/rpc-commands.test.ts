@@ -41,6 +41,16 @@ const quickRetry = { retry: { enabled: true, maxRetries: 3, baseDelayMs: 1 } };
 const slowRetry = { retry: { enabled: true, maxRetries: 3, baseDelayMs: 60_000 } };
 
 const cases: Readonly<Record<CommandName, Case>> = {
+  initialize: {
+    replies: [toolReply("read", { path: "/etc/hostname" }), textReply("Read.")],
+    async check({ client, next }) {
+      expect(await client.call("initialize")).toEqual({ approvals: false });
+      expect(await client.call("initialize", { approvals: true })).toEqual({ approvals: true });
+      const asked = next("approval_requested");
+      await client.prompt("Read it.");
+      await asked;
+    },
+  },
   prompt: {
     replies: [textReply("Four.")],
     async check({ client, next, sent }) {
@@ -115,6 +125,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
   approve: {
     replies: [toolReply("read", { path: "/etc/hostname" }), textReply("Read.")],
     async check({ client, next, sent }) {
+      await client.call("initialize", { approvals: true });
       const asked = next("approval_requested");
       const ended = next("agent_end");
       await client.prompt("Read it.");
