@@ -5,7 +5,7 @@ export {
   type SteerOptions,
   type SubmitOptions,
 } from "./agent-session/agent-session.ts";
-export type { AnsweringSurface, AskChoice } from "./agent-session/approvals.ts";
+export type { AskChoice } from "./agent-session/approvals.ts";
 export type { SessionOverrides } from "./agent-session/choices.ts";
 export type { PromptContent } from "./agent-session/content.ts";
 export { createAgentSession } from "./agent-session/create-agent-session.ts";
