@@ -5,6 +5,7 @@ import { HarnessError } from "@tau/harness";
 import type { Io } from "./command.ts";
 import { UsageError } from "./errors.ts";
 import { formatRows } from "./help.ts";
+import { markOwn } from "./terminal-text.ts";
 
 /** Whether a question can be asked and answered. */
 export const isInteractive = ({ terminal }: Io): boolean => terminal.input && terminal.err;
@@ -23,7 +24,7 @@ export async function ask(io: Io, question: string, { hidden = false, signal }: 
   if (!input) return undefined;
   const output = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      if (!hidden) io.err(chunk.toString());
+      if (!hidden) io.err(markOwn(chunk.toString()));
       done();
     },
   });

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 
 /** The streams and the environment of the program; tests pass their own. */
 export interface Io {
+  /** On a terminal, control characters are made visible, also for `err`. Escape sequences of ours have to be marked. */
   out: (text: string) => void;
   /** Resolves when `out` can take more; undefined if it can now. Await it between large writes. */
   drained: () => Promise<void> | undefined;

@@ -12,7 +12,7 @@ import {
 } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { isProjectTrusted } from "@tau/harness/policy";
-import { findSession, mustBeSession } from "@tau/harness/session";
+import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
 import type { Settings } from "@tau/harness/settings";
 import { getAgentDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
@@ -24,30 +24,37 @@ export async function openHost(
   io: Io,
   { ask }: { ask?: AskChoice } = {},
 ): Promise<{ host: Host; sessionId: string }> {
-  const { cwd } = io;
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
   const watch = options.mode === "rpc";
-  const projectTrusted = await isProjectTrusted({ agentDir, cwd });
-  const settingsManager = await SettingsManager.create(cwd, agentDir, { watch, projectTrusted });
-  settingsManager.mustBeWhole();
-  const settings = settingsManager.get();
+  const openSettings = async (directory: string) => {
+    const projectTrusted = await isProjectTrusted({ agentDir, cwd: directory });
+    const manager = await SettingsManager.create(directory, agentDir, { watch, projectTrusted });
+    manager.mustBeWhole();
+    return manager;
+  };
+  const toPath = (path: string) => resolve(io.cwd, path);
   for (const path of [...options.skills, ...options.promptTemplates]) {
-    if (!(await findStats(resolve(cwd, path)))) {
+    if (!(await findStats(toPath(path)))) {
       throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
     }
   }
+  const here = await openSettings(io.cwd);
+  const sessionManager = await openSession(options, io, here.get());
+  const cwd = await getWorkingDirectory(sessionManager, io.cwd);
+  const settingsManager = cwd === io.cwd ? here : await openSettings(cwd);
+  if (settingsManager !== here) await here.close();
+  const settings = settingsManager.get();
   const resourceLoader = await createResourceLoader({
     cwd,
     agentDir,
-    skillPaths: [...options.skills, ...(options.noSkills ? [] : settings.skills)],
+    skillPaths: [...options.skills.map(toPath), ...(options.noSkills ? [] : settings.skills)],
     discoverSkills: !options.noSkills,
-    promptPaths: [...options.promptTemplates, ...(options.noPromptTemplates ? [] : settings.prompts)],
+    promptPaths: [...options.promptTemplates.map(toPath), ...(options.noPromptTemplates ? [] : settings.prompts)],
     discoverPrompts: !options.noPromptTemplates,
     isProjectTrusted: () => settingsManager.isProjectTrusted,
     ...(options.noContextFiles && { contextFiles: "none" }),
   });
-  const sessionManager = await openSession(options, io, settings);
   const { provider, model } = options;
   const params: HostOptions["params"] = {
     cwd,
@@ -63,8 +70,8 @@ export async function openHost(
     ...(options.noTools && { tools: [], allowedTools: [] }),
     ...(options.excludeTools && { excludedTools: options.excludeTools }),
     ...(options.sequentialTools && { toolExecution: "sequential" }),
-    ...(options.systemPrompt !== undefined && { systemPrompt: await readTextOrFile(cwd, options.systemPrompt) }),
-    appendSystemPrompt: await Promise.all(options.appendSystemPrompt.map((value) => readTextOrFile(cwd, value))),
+    ...(options.systemPrompt !== undefined && { systemPrompt: await readTextOrFile(io.cwd, options.systemPrompt) }),
+    appendSystemPrompt: await Promise.all(options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value))),
     ...(ask && { ask }),
     abortSignal: io.signal,
   };
@@ -79,6 +86,7 @@ export async function openHost(
   try {
     await checkNames(session, options);
     session.override({ budgets: toBudgets(options) });
+    if (cwd !== io.cwd) session.notify("directory", `This session belongs to ${cwd}. Its tools work there.`);
     if (options.name !== undefined) await session.sessionManager.appendSessionInfo(options.name);
     return { host, sessionId };
   } catch (error) {

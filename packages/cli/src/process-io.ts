@@ -9,6 +9,7 @@ import { sleep } from "@tau/ai/internal";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { Output } from "./output.ts";
+import { toTerminalText } from "./terminal-text.ts";
 
 /** How long a program that was told to end may take to tidy up. */
 const maxShutdownMs = 3_000;
@@ -36,8 +37,9 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     new Output({ fd, stream, hasReader: () => hasReader(fd), clock: systemClock, onBroken });
   const out = createOutput(1, () => self.stdout);
   const err = createOutput(2, () => self.stderr);
+  const terminal = { input: isatty(0), out: isatty(1), err: isatty(2) };
   const io: Io = {
-    out: (text) => out.write(text),
+    out: (text) => out.write(terminal.out ? toTerminalText(text) : text),
     drained: () => {
       out.flush();
       return out.drained();
@@ -45,16 +47,16 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     err: (text) => {
       // In the order in which they were said, where both are the same terminal.
       out.flush();
-      err.write(text);
+      err.write(terminal.err ? toTerminalText(text) : text);
       err.flush();
     },
     input: () => (isNullDevice(0) ? undefined : self.stdin),
-    terminal: { input: isatty(0), out: isatty(1), err: isatty(2) },
+    terminal,
     // Only who asks for it needs the stream.
     get columns() {
       return self.stdout.columns;
     },
-    colour: isatty(1) && !self.env["NO_COLOR"],
+    colour: terminal.out && !self.env["NO_COLOR"],
     signal: interrupt.signal,
     cwd: workingDirectory(self),
     env: self.env,

@@ -4,7 +4,8 @@ import type { HostedSession } from "@tau/harness/host";
 import type { SessionEvent } from "@tau/protocol";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
-import { cleanLine, clearLine, cutTo } from "./table.ts";
+import { cleanLine, cutTo } from "./table.ts";
+import { clearLine } from "./terminal-text.ts";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const frameMs = 100;
@@ -22,7 +23,7 @@ export function showProgress(hosted: HostedSession, { quiet, verbose }: SessionO
   let frame = 0;
   const draw = () => {
     const seconds = Math.floor((systemClock.monotonic() - since) / 1_000);
-    io.err(`${clearLine}${frames[frame++ % frames.length]} ${activity}${seconds > 0 ? ` ${seconds} s` : ""}`);
+    io.err(`${clearLine()}${frames[frame++ % frames.length]} ${activity}${seconds > 0 ? ` ${seconds} s` : ""}`);
   };
   const stop = hosted.subscribe((item) => {
     if (item.kind !== "event") return;
@@ -32,13 +33,13 @@ export function showProgress(hosted: HostedSession, { quiet, verbose }: SessionO
       since = systemClock.monotonic();
     }
     const line = formatLine(item.event, verbose);
-    if (line !== undefined) io.err(`${isAnimated ? clearLine : ""}tau: ${line}\n`);
+    if (line !== undefined) io.err(`${isAnimated ? clearLine() : ""}tau: ${line}\n`);
   });
   const timer = isAnimated ? setInterval(draw, frameMs) : undefined;
   return () => {
     stop();
     clearInterval(timer);
-    if (isAnimated) io.err(clearLine);
+    if (isAnimated) io.err(clearLine());
   };
 }
 
@@ -72,6 +73,7 @@ const maxArgumentWidth = 60;
 
 /** The tool with its most telling argument, on one line. */
 function formatCall({ toolName, input }: Extract<SessionEvent, { type: "tool_execution_start" }>): string {
+  const name = cleanLine(toolName);
   const value = input["command"] ?? input["path"] ?? input["pattern"] ?? Object.values(input)[0];
-  return typeof value === "string" ? `${toolName} ${cutTo(cleanLine(value), maxArgumentWidth)}`.trim() : toolName;
+  return typeof value === "string" ? `${name} ${cutTo(cleanLine(value), maxArgumentWidth)}`.trim() : name;
 }

@@ -1,4 +1,5 @@
 /** Print and JSON mode: sends all prompts of the command line, then ends the program. */
+import { resolve } from "node:path";
 import type { Model } from "@tau/ai";
 import { HarnessError, type RunOutcome } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
@@ -36,7 +37,10 @@ export async function runPrompts(
     hosted.subscribe((item) => {
       if (item.kind === "event" && item.event.type === "tool_denied") denied++;
     });
-    const outcome = await sendAll(hosted, options, input);
+    // What the user names is where the user is, also if the session works elsewhere.
+    const isElsewhere = hosted.session.cwd !== io.cwd;
+    const paths = isElsewhere ? files.map((path) => (path.startsWith("~") ? path : resolve(io.cwd, path))) : files;
+    const outcome = await sendAll(hosted, { messages, files: paths }, input);
     // If the reader of the output has closed it, as `head` does, that is no interruption to report.
     showEnd(outcome, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied, model));
     return toExitCode(outcome, denied);
@@ -51,7 +55,7 @@ export async function runPrompts(
  */
 async function sendAll(
   hosted: HostedSession,
-  { messages, files }: SessionOptions,
+  { messages, files }: Pick<SessionOptions, "messages" | "files">,
   input: string | undefined,
 ): Promise<RunOutcome> {
   const [first = "", ...others] = messages.filter((message) => message.trim() !== "");

@@ -1,9 +1,6 @@
 /** Tables and trees for people: aligned, cut to the width of the terminal, and without control characters. */
-import { styleText } from "node:util";
 import type { Io } from "./command.ts";
-
-/** Returns to the beginning of the line and erases it. */
-export const clearLine = "\r\u001b[2K";
+import { paint } from "./terminal-text.ts";
 
 export interface Column {
   title: string;
@@ -28,18 +25,18 @@ export function tableText(columns: readonly Column[], rows: readonly (readonly C
   );
   const widths = shrink(maxWidths, columns, terminalWidth(io));
   const pad = (text: string, index: number) => padTo(text, widths[index]!, columns[index]!.align);
-  const head = columns.map(({ title }, index) => paint(pad(title, index), "bold", io));
+  const head = columns.map(({ title }, index) => paintIf(pad(title, index), "bold", io));
   const body = rows.map((row, rowIndex) =>
     columns.map((_column, index) => {
       const cell = row[index];
       const text = pad(texts[rowIndex]?.[index] ?? "", index);
-      return typeof cell === "object" ? paint(text, cell.colour, io) : text;
+      return typeof cell === "object" ? paintIf(text, cell.colour, io) : text;
     }),
   );
   return [head, ...body].map((cells) => `${cells.join(gap).trimEnd()}\n`).join("");
 }
 
-const paint = (text: string, style: Colour | "bold", { colour }: Io) => (colour ? styleText(style, text) : text);
+const paintIf = (text: string, style: Colour | "bold", { colour }: Io) => (colour ? paint(text, style) : text);
 
 /** 80 if the terminal does not tell. */
 export function terminalWidth({ terminal, env, columns }: Io): number {

@@ -9,6 +9,7 @@ import { onTestFinished } from "vitest";
 import type { Io } from "../src/command.ts";
 import type { ExitCode } from "../src/exit-codes.ts";
 import { main } from "../src/main.ts";
+import { toTerminalText } from "../src/terminal-text.ts";
 
 export { call, text };
 
@@ -87,10 +88,10 @@ export async function run(
   let out = "";
   let err = "";
   const code = await main(args, {
-    out: (text) => void (out += text),
+    out: (text) => void (out += terminal.out ? toTerminalText(text) : text),
     drained: () => undefined,
     err: (text) => {
-      err += text;
+      err += terminal.err ? toTerminalText(text) : text;
       onErr?.(err);
     },
     input: () => (input instanceof Readable ? input : Readable.from(input === undefined ? [] : [Buffer.from(input)])),

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -102,6 +102,47 @@ test("--session-id of another directory is refused, even if both share a session
     err: `tau: The session "job" belongs to ${first}. Choose another id.\n`,
   });
   expect(workspace.server.requests).toHaveLength(1);
+});
+
+test("a session of another directory works in that directory, and is refused when that is gone", async () => {
+  const replies = [textReply("One."), toolReply("write", { path: "out.txt", content: "x" }), textReply("Two.")];
+  const workspace = await createModelWorkspace([...replies, textReply("Three.")]);
+  const [there, here] = [join(workspace.directory, "there"), join(workspace.directory, "here")];
+  for (const directory of [there, here]) await mkdir(directory);
+  await writeFile(join(there, "AGENTS.md"), "Rules of there.");
+  await writeFile(join(here, "AGENTS.md"), "Rules of here.");
+  await writeFile(join(here, "note.txt"), "A note of here.");
+  await run({ ...workspace, directory: there }, ["--session-id", "far", "-p", "Hi"]);
+  const result = await run({ ...workspace, directory: here }, ["--session", "far", "-p", "Write.", "@note.txt"]);
+  expect(result).toEqual({
+    code: 0,
+    out: "Two.\n",
+    err: `tau: This session belongs to ${there}. Its tools work there.\n`,
+  });
+  expect(await readdir(here)).toEqual(["AGENTS.md", "note.txt"]);
+  expect(await readdir(there)).toEqual(["AGENTS.md", "out.txt"]);
+  const sent = JSON.stringify(workspace.server.requests[1]?.body);
+  expect(["Rules of there.", "Rules of here.", "A note of here."].map((words) => sent.includes(words))).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  await rm(there, { recursive: true });
+  for (const args of [
+    ["--session", "far"],
+    ["--session", "far", "--mode", "rpc"],
+  ]) {
+    const { code, out, err } = await run({ ...workspace, directory: here }, [
+      ...args,
+      ...(args[3] ? [] : ["-p", "Hi"]),
+    ]);
+    expect({ code, out }).toEqual({ code: exitCodes.usage, out: "" });
+    expect(err).toContain(
+      `belongs to ${there}, which is not there any more. To continue with a copy in this directory: tau --fork`,
+    );
+  }
+  const fork = await run({ ...workspace, directory: here }, ["--fork", "far", "-p", "Hi"]);
+  expect(fork).toMatchObject({ code: 0, out: "Three.\n" });
 });
 
 test("tools work, and --continue continues the session", async () => {

@@ -1,7 +1,9 @@
 /** One case for each command, which checks its effect and not only its response. */
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
+import { SessionManager } from "@tau/harness";
 import { type Approval, type CommandName, commandNames, type SessionEvent } from "@tau/protocol";
 import { describe, expect, test } from "vitest";
 import type { TauClient } from "@tau/protocol/node";
@@ -41,6 +43,16 @@ const quickRetry = { retry: { enabled: true, maxRetries: 3, baseDelayMs: 1 } };
 const slowRetry = { retry: { enabled: true, maxRetries: 3, baseDelayMs: 60_000 } };
 
 const cases: Readonly<Record<CommandName, Case>> = {
+  initialize: {
+    replies: [toolReply("read", { path: "/etc/hostname" }), textReply("Read.")],
+    async check({ client, next }) {
+      expect(await client.call("initialize")).toEqual({ approvals: false });
+      expect(await client.call("initialize", { approvals: true })).toEqual({ approvals: true });
+      const asked = next("approval_requested");
+      await client.prompt("Read it.");
+      await asked;
+    },
+  },
   prompt: {
     replies: [textReply("Four.")],
     async check({ client, next, sent }) {
@@ -115,6 +127,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
   approve: {
     replies: [toolReply("read", { path: "/etc/hostname" }), textReply("Read.")],
     async check({ client, next, sent }) {
+      await client.call("initialize", { approvals: true });
       const asked = next("approval_requested");
       const ended = next("agent_end");
       await client.prompt("Read it.");
@@ -414,7 +427,7 @@ const cases: Readonly<Record<CommandName, Case>> = {
   },
   switch_session: {
     replies: [textReply("One."), textReply("Two."), textReply("Three.")],
-    async check({ client, sent }) {
+    async check({ client, sent, agentDir }) {
       await client.call("execute", { prompt: "First." });
       const { sessionFile, sessionId } = await client.call("get_state");
       await client.call("new_session");
@@ -427,6 +440,11 @@ const cases: Readonly<Record<CommandName, Case>> = {
       await client.call("execute", { prompt: "Third." });
       expect(sent(2)).toContain("First.");
       expect(sent(2)).not.toContain("Second.");
+      const elsewhere = await SessionManager.create(tmpdir(), undefined, { agentDir });
+      await elsewhere.appendSessionInfo("Elsewhere");
+      await elsewhere.close();
+      const far = client.call("switch_session", { sessionPath: elsewhere.getSessionFile()! });
+      await expect(far).rejects.toThrow(`belongs to ${tmpdir()}`);
       const wrong = client.call("switch_session", { sessionPath: "/nowhere.jsonl" });
       await expect(wrong).rejects.toThrow("There is no session");
       expect(await client.call("get_state")).toMatchObject({ sessionId });

@@ -83,7 +83,7 @@ describe("pi's framing", () => {
       records.splice(0);
       await ask("prompt", { message: "Read it." });
       const question = await seen(({ type }) => type === "extension_ui_request");
-      expect(question).toMatchObject({ method: "confirm", title: "Allow read?" });
+      expect(question).toMatchObject({ method: "confirm", title: "Allow read?", timeout: 30_000 });
       expect(question["message"]).toBe(
         "Read notes.txt\nReading /etc/hostname needs a person's consent: it is outside the workspace.",
       );
@@ -93,6 +93,55 @@ describe("pi's framing", () => {
       const result = JSON.stringify(records.find(({ type }) => type === "tool_execution_end"));
       expect([count, result.includes(name)]).toEqual([count, confirmed]);
     }
+  });
+
+  test("a question that nobody answers is denied when its time is over, and the run goes on", async () => {
+    const read = toolReply("read", { path: "/etc/hostname" });
+    const workspace = await createModelWorkspace([read, textReply("Without it, then.")]);
+    const settings = { defaultModel: "acme/small", approvals: { timeoutMs: 20 } };
+    await writeFile(join(workspace.agentDir, "settings.json"), JSON.stringify(settings));
+    const { ask, seen } = serve(workspace);
+    expect(await ask("execute", { prompt: "Read it." })).toMatchObject({ data: { answer: "Without it, then." } });
+    expect(await seen(({ type }) => type === "extension_ui_request")).toMatchObject({ timeout: 20 });
+    expect(await seen(({ type }) => type === "approval_resolved")).toMatchObject({ decision: "denied", by: "timeout" });
+  });
+
+  test("a message begins empty, and its deltas are all of it, however fast it arrives", async () => {
+    const answer = "All of it at once. ".repeat(50);
+    const workspace = await createModelWorkspace([textReply(answer)]);
+    const { ask, records } = serve(workspace);
+    await ask("execute", { prompt: "Say it." });
+    const isAnswer = ({ message }: Json) => (message as Json | undefined)?.["role"] === "assistant";
+    const [start, end] = ["message_start", "message_end"].map((name) =>
+      records.find((record) => record["type"] === name && isAnswer(record)),
+    );
+    expect(start!["message"]).toMatchObject({ content: [] });
+    expect(end!["message"]).toMatchObject({ content: [{ type: "text", text: answer }] });
+    const deltas = records.flatMap(({ assistantMessageEvent }) => (assistantMessageEvent as Json)?.["delta"] ?? []);
+    expect(deltas.join("")).toBe(answer);
+  });
+
+  test("each update of a command has its whole output so far", async () => {
+    const command = "echo one; until [ -e two ]; do sleep 0.02; done; echo two >&2";
+    const workspace = await createModelWorkspace([toolReply("bash", { command }), textReply("Done.")]);
+    const { ask, seen, records } = serve(workspace);
+    await ask("prompt", { message: "Count." });
+    await seen(({ type }) => type === "tool_execution_update");
+    await writeFile(join(workspace.directory, "two"), "");
+    await seen(({ type }) => type === "agent_settled");
+    const updates = records.filter(({ type }) => type === "tool_execution_update");
+    expect(updates.at(-1)!["partialResult"]).toMatchObject({ content: [{ type: "text", text: "one\ntwo\n" }] });
+  });
+
+  test("the output of bash is that of the command, and nothing else", async () => {
+    const { ask } = serve(await createModelWorkspace([]));
+    const outputs: [command: string, data: object][] = [
+      ["true", { output: "", exitCode: 0, truncated: false }],
+      ["echo no; exit 3", { output: "no", exitCode: 3, truncated: false }],
+      ["kill -TERM $$", { output: "", truncated: false }],
+      ["seq 3000", { output: expect.stringMatching(/^[\d\n]+\n3000$/), exitCode: 0, truncated: true }],
+    ];
+    for (const [command, data] of outputs) expect((await ask("bash", { command }))["data"]).toMatchObject(data);
   });
 
   test("retries, names, queues and compactions are sent in the form of pi", async () => {
@@ -189,6 +238,16 @@ describe("JSON-RPC", () => {
     expect(JSON.stringify(workspace.server.requests[3]?.body)).toContain(
       (await readFile("/etc/hostname", "utf8")).trim(),
     );
+  });
+
+  test("a client that has not said that it answers questions is not asked", async () => {
+    const read = toolReply("read", { path: "/etc/hostname" });
+    const workspace = await createModelWorkspace([read, textReply("Not allowed.")]);
+    const { send, seen, records } = serve(workspace);
+    send({ jsonrpc: "2.0", id: 1, method: "execute", params: { prompt: "Read it." } });
+    expect(await seen(({ id }) => id === 1)).toMatchObject({ result: { answer: "Not allowed." } });
+    expect(JSON.stringify(workspace.server.requests[1]?.body)).toContain("No person is there to ask");
+    expect(JSON.stringify(records)).not.toContain("approval_requested");
   });
 
   test("events use the framing of the first command, responses that of their command", async () => {

@@ -22,6 +22,8 @@ export interface Approval {
   host?: string;
   /** When the question is denied without an answer, milliseconds since the epoch. */
   expiresAt?: number;
+  /** How long that was when it was asked, in milliseconds. */
+  timeoutMs?: number;
   /** What may be answered besides no. */
   choices: readonly { choice: ApprovalChoice; /** What would be remembered; absent for `once`. */ rule?: string }[];
 }

@@ -18,6 +18,7 @@ const expected: Record<Scope, readonly CommandName[]> = {
     "get_tools",
     "get_tree",
     "get_trust",
+    "initialize",
     "list_sessions",
   ],
   write: [

@@ -62,7 +62,7 @@ export interface CompactionData {
 
 export interface BashData {
   output: string;
-  /** Absent when the command was cancelled, or could not be run. */
+  /** Absent when the command was cancelled. */
   exitCode?: number;
   cancelled: boolean;
   truncated: boolean;
@@ -145,6 +145,8 @@ type None = Record<never, never>;
 type OtherSession = { sessionId: string; cancelled: boolean };
 
 export interface Commands {
+  /** What the client can do. With `approvals` it answers questions; without, what needs an answer is denied at once. */
+  initialize: { params: { approvals?: boolean }; data: { approvals: boolean } };
   /** While a run is in progress, `streamingBehavior` says where to queue the prompt; without it the prompt is refused. */
   prompt: { params: Prompt & { streamingBehavior?: "steer" | "followUp" }; data: { disposition: Disposition } };
   /** With `interrupt`, the current turn is aborted first. */
@@ -252,6 +254,7 @@ export type Command<Name extends CommandName = CommandName> = Name extends Comma
 
 /** The scope that each command needs. */
 export const commandScopes = {
+  initialize: "read",
   prompt: "write",
   steer: "write",
   follow_up: "write",

@@ -5,7 +5,7 @@ import { findSession, mustBeInSessionDirectory, type SessionInfo } from "@tau/ha
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { getAgentDir } from "../agent-dir.ts";
-import { clearLine } from "../table.ts";
+import { clearLine } from "../terminal-text.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** The directories and settings that a command works with. */
@@ -44,11 +44,11 @@ export async function listSessions(
   const onProgress = (loaded: number, total: number) => {
     if (!io.terminal.err) return;
     isShown = true;
-    io.err(`${clearLine}reading sessions: ${loaded} of ${total}`);
+    io.err(`${clearLine()}reading sessions: ${loaded} of ${total}`);
   };
   const options = { agentDir, onProgress, signal: io.signal };
   const sessions = all ? await SessionManager.listAll(options) : await SessionManager.list(cwd, sessionDir, options);
-  if (isShown) io.err(clearLine);
+  if (isShown) io.err(clearLine());
   return sessions;
 }
 

@@ -2,7 +2,6 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { styleText } from "node:util";
 import { streamSimple } from "@tau/ai";
 import { call, scriptedModel, type ScriptedTurn, text, thinking } from "@tau/ai/testing";
 import { createAgentSession, SessionManager } from "@tau/harness";
@@ -11,6 +10,7 @@ import type { SessionEvent } from "@tau/protocol";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toExitCode } from "../run-prompts.ts";
+import { paint } from "../terminal-text.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** It subtracts. */
@@ -103,7 +103,7 @@ function createPrinter(io: Io): (event: SessionEvent) => void {
       io.out(`${formatLabel(io, `scripted model ${kind}`)} `);
     }
     streaming = kind;
-    io.out(io.colour && kind === "thinks" ? styleText("dim", delta) : delta);
+    io.out(io.colour && kind === "thinks" ? paint(delta, "dim") : delta);
   };
   const printLine = (label: string, line: string) => {
     endLine();
@@ -131,4 +131,4 @@ function createPrinter(io: Io): (event: SessionEvent) => void {
   };
 }
 
-const formatLabel = (io: Io, label: string) => (io.colour ? styleText("cyan", label) : label);
+const formatLabel = (io: Io, label: string) => (io.colour ? paint(label, "cyan") : label);

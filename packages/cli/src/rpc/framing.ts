@@ -138,11 +138,11 @@ export const notification = (method: string, params: unknown) => ({ jsonrpc: "2.
 
 /** An approval question, as a request that the client answers. */
 export function questionRecord(framing: Framing, approval: Approval): object {
-  const { id, toolName, summary, reason } = approval;
+  const { id, toolName, summary, reason, timeoutMs: timeout } = approval;
   if (framing === "json-rpc") {
     const params = { approvalId: id, ...approval };
     return { jsonrpc: "2.0", id: `${questionPrefix}${id}`, method: "approve", params };
   }
   const message = `${summary}\n${reason}`;
-  return { type: "extension_ui_request", id, method: "confirm", title: `Allow ${toolName}?`, message };
+  return { type: "extension_ui_request", id, method: "confirm", title: `Allow ${toolName}?`, message, timeout };
 }

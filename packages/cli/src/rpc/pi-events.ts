@@ -5,6 +5,9 @@ import type { AgentSessionEvent } from "@tau/harness";
 import { formatNothingToCompact, getMessageText } from "@tau/harness/host";
 import type { CompactionEntry, CompactionResult, SessionEntry, SessionEvent } from "@tau/protocol";
 
+/** As much as the result of a command shows, in UTF-16 units. */
+const maxOutputLength = 50 * 1024;
+
 export type PiRecord = { type: string; [field: string]: unknown };
 
 /**
@@ -19,6 +22,8 @@ export class PiEvents {
   #failure: string | undefined;
   #thinkingLevel: string;
   #compaction: CompactionEntry | undefined;
+  /** The output of each running command so far: updates in the form of pi repeat it. */
+  readonly #outputs = new Map<string, string>();
 
   constructor(send: (record: PiRecord) => void, thinkingLevel: string) {
     this.#send = send;
@@ -36,6 +41,13 @@ export class PiEvents {
       case "agent_end":
         this.#agentEnd = { ...event, willRetry: false };
         return;
+      case "message_start":
+        return this.#send(event.message.role === "assistant" ? withoutContent(event) : event);
+      case "tool_execution_update":
+        return this.#send(this.#withOutput(event));
+      case "tool_execution_end":
+        this.#outputs.delete(event.toolCallId);
+        return this.#send(event);
       case "message_update":
         return this.#send(toUpdate(event));
       case "message_end":
@@ -94,6 +106,15 @@ export class PiEvents {
     for (const record of records) if (record) this.#send(record);
   }
 
+  #withOutput(event: Extract<AgentEvent, { type: "tool_execution_update" }>): PiRecord {
+    const { toolCallId, partialResult } = event;
+    const { updateType, content } = partialResult;
+    if (updateType !== "stdout" && updateType !== "stderr") return event;
+    const text = `${this.#outputs.get(toolCallId) ?? ""}${getMessageText({ content })}`.slice(-maxOutputLength);
+    this.#outputs.set(toolCallId, text);
+    return { ...event, partialResult: { ...partialResult, content: [{ type: "text", text }] } };
+  }
+
   #endRetry({ message }: Extract<AgentEvent, { type: "message_end" }>): void {
     const isAnswer = message.role === "assistant" && message.stopReason !== "error" && message.stopReason !== "aborted";
     if (this.#retryAttempt === undefined || !isAnswer) return;
@@ -128,6 +149,12 @@ export class PiEvents {
     return { aborted: false, result };
   }
 }
+
+/** The message is the live one and may be ahead of the events: the deltas that follow hold everything that it has. */
+const withoutContent = ({ message, ...event }: Extract<AgentEvent, { type: "message_start" }>): PiRecord => ({
+  ...event,
+  message: { ...message, content: [] },
+});
 
 /** The delta, without the message so far. */
 function toUpdate({ message, assistantMessageEvent }: Extract<AgentEvent, { type: "message_update" }>): PiRecord {

@@ -21,6 +21,9 @@ import {
 import { maxLineBytes, readLines } from "./lines.ts";
 import { Wire } from "./wire.ts";
 
+/** How long a dialog waits in pi's framing. */
+const piTimeoutMs = 30_000;
+
 interface Client {
   host: Host;
   session: CurrentSession;
@@ -33,8 +36,10 @@ export async function runRpc(options: SessionOptions, io: Io): Promise<ExitCode>
     const message = "RPC mode takes no prompt on the command line: send it as a command on standard input.";
     throw new HarnessError("invalid_input", message);
   }
-  const { host, sessionId } = await openHost(options, io, { ask: "surface" });
   const wire = new Wire(io);
+  const isAttended = () => wire.isAttended;
+  const timeoutMs = () => (wire.framing === "pi" ? piTimeoutMs : undefined);
+  const { host, sessionId } = await openHost(options, io, { ask: { isAttended, timeoutMs } });
   const client: Client = { host, session: new CurrentSession(host, sessionId, wire), wire };
   const running = new Set<Promise<void>>();
   const waitForReader = createWaitForReader(io);
@@ -120,9 +125,9 @@ const hasSessionId = (data: unknown): data is { sessionId: string; cancelled: bo
   typeof data === "object" && data !== null && "sessionId" in data && "cancelled" in data;
 
 /** The output of `bash` is sent while the command runs. */
-function createOptions(wire: Wire, { id, command }: Sender): CommandOptions {
-  if (command !== "bash") return {};
+function createOptions(wire: Wire, { id }: Sender): CommandOptions {
   return {
+    onInitialize: ({ approvals }) => void (wire.answers = approvals),
     onOutput(delta) {
       const update = { ...(id !== undefined && { id }), delta };
       wire.sendPi({ type: "bash_execution_update", ...update });

@@ -7,9 +7,16 @@ export class Wire {
   readonly #io: Io;
   /** The framing of the first command. No event is written before it. */
   framing: Framing | undefined;
+  /** Whether a client that uses JSON-RPC has said that it answers questions. Those of pi's framing cannot say it. */
+  answers = false;
 
   constructor(io: Io) {
     this.#io = io;
+  }
+
+  /** Whether somebody answers questions. */
+  get isAttended(): boolean {
+    return this.framing === "pi" || this.answers;
   }
 
   write(record: object | undefined): void {

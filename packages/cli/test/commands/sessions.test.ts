@@ -504,7 +504,7 @@ test("reading many sessions for the first time shows progress, only on a termina
   for (let count = 0; count < 120; count++) await copyFile(path, path.replace(".jsonl", `-${count}.jsonl`));
   const { err, out } = await run(workspace, ["sessions", "list", "--json"], { terminal: { err: true } });
   expect(err).toContain("reading sessions: 100 of 121");
-  expect(err.endsWith("\r\u001b[2K")).toBe(true);
+  expect(err.endsWith("\u001b[G\u001b[2K")).toBe(true);
   expect(JSON.parse(out)).toHaveLength(121);
   await copyFile(path, path.replace(".jsonl", "-x.jsonl"));
   expect((await run(workspace, ["sessions", "list", "--json"])).err).toBe("");

@@ -513,6 +513,7 @@ export class AgentSession {
   #createHost(): RunHost {
     const { sessionManager: session, clock, ids, keep, trace, request, cwd, parent } = this.#parts;
     const { decide, audit, grants, remembered, files, ask } = this.#parts.policy;
+    const approvals = this.#approvals;
     const judge = createJudge({
       decide,
       audit: async (decision) => {
@@ -528,7 +529,10 @@ export class AgentSession {
       files,
       cwd,
       ids,
-      ask: ask && this.#approvals.port(ask),
+      // For each call: a client may come or say later that it answers.
+      get ask() {
+        return ask && approvals.port(ask);
+      },
       subject: parent
         ? { kind: "child", sessionId: session.id, parentSessionId: parent.sessionId }
         : { kind: "model", sessionId: session.id },

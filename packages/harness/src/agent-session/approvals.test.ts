@@ -28,7 +28,7 @@ function open(choice: AskChoice = "surface") {
   const clock = createFakeClock();
   const approvals = new Approvals({ publisher, clock, timeoutMs: () => 5_000 });
   const controller = new AbortController();
-  const ask = (asked = question) => approvals.port(choice)(asked, controller.signal);
+  const ask = (asked = question) => approvals.port(choice)!(asked, controller.signal);
   return { approvals, events, controller, ask, clock };
 }
 
@@ -49,6 +49,7 @@ test("a question is told with everything that a person needs, and open until it 
         commands: [["bash", "-c", "rm"]],
         choices: [{ choice: "once" }, { choice: "always", rule: "exec rm" }],
         expiresAt: clock.now() + 5_000,
+        timeoutMs: 5_000,
       },
     },
   ]);
@@ -164,4 +165,35 @@ describe("a function that is asked too", () => {
     expect(await ask()).toMatchObject({ decision: "deny", message: expect.stringContaining("The terminal is gone.") });
     expect(getResolved(events)).toMatchObject([{ decision: "denied" }]);
   });
+});
+
+test("a surface may set a time for its answers, and the settings have precedence", async () => {
+  const cases = [
+    { settingMs: 5_000, surfaceMs: 30_000, expected: 5_000 },
+    { settingMs: undefined, surfaceMs: 30_000, expected: 30_000 },
+    { settingMs: undefined, surfaceMs: undefined, expected: 300_000 },
+  ];
+  for (const { settingMs, surfaceMs, expected } of cases) {
+    const surface = { isAttended: () => true, timeoutMs: () => surfaceMs };
+    const publisher = new Publisher((message) => expect.fail(message));
+    const clock = createFakeClock();
+    const approvals = new Approvals({ publisher, clock, timeoutMs: () => settingMs });
+    const asked = approvals.port(surface)!(question, new AbortController().signal);
+    let answer: Answer | undefined;
+    void asked.then((value) => void (answer = value));
+    await clock.advance(expected - 1);
+    expect(answer).toBeUndefined();
+    await clock.advance(1);
+    expect(answer).toMatchObject({ decision: "deny", by: "timeout" });
+  }
+});
+
+test("a surface that does not answer now is not asked", () => {
+  const { approvals, events } = open();
+  let isAttended = false;
+  const surface = { isAttended: () => isAttended };
+  expect(approvals.port(surface)).toBeUndefined();
+  isAttended = true;
+  expect(approvals.port(surface)).toBeDefined();
+  expect(events).toEqual([]);
 });

@@ -5,14 +5,24 @@ import type { ApprovalAnswer } from "@tau/protocol";
 import type { Answer, Ask, Question } from "../policy/policy.ts";
 import type { Publisher } from "./publisher.ts";
 
-/** `surface`: a surface of the session answers, with `AgentSession.approve`. */
-export type AskChoice = Ask | "surface";
+/** A surface that answers with `AgentSession.approve`. */
+export interface AnsweringSurface {
+  /** Whether it answers now. If not, what needs an answer is denied at once, as if there were nobody to ask. */
+  isAttended: () => boolean;
+  /** How long it has to answer, unless the settings say. Default 5 minutes. */
+  timeoutMs?: () => number | undefined;
+}
+
+/** `surface`: a surface of the session answers at any time. */
+export type AskChoice = Ask | "surface" | AnsweringSurface;
+
+const defaultTimeoutMs = 5 * 60 * 1_000;
 
 export interface ApprovalsParts {
   publisher: Publisher;
   clock: Clock;
-  /** How long a question waits before it is denied. */
-  timeoutMs: () => number;
+  /** How long a question waits before it is denied; undefined if the settings do not say. */
+  timeoutMs: () => number | undefined;
 }
 
 export class Approvals {
@@ -35,14 +45,20 @@ export class Approvals {
     return settle !== undefined;
   }
 
-  /** The port that the judge asks. A function is asked besides the surfaces; the first answer counts. */
-  port(choice: AskChoice): Ask {
+  /**
+   * The port that the judge asks; undefined if nobody answers. A function is asked besides the surfaces; the first answer
+   * counts.
+   */
+  port(choice: AskChoice): Ask | undefined {
+    const surface = typeof choice === "object" ? choice : undefined;
+    if (surface?.isAttended() === false) return undefined;
     return async (question, signal) => {
       const { publisher, clock, timeoutMs } = this.#parts;
       const { request: _request, ...approval } = question;
-      const limitMs = timeoutMs();
+      const limitMs = timeoutMs() ?? surface?.timeoutMs?.() ?? defaultTimeoutMs;
       const answered = this.#wait(approval.id, limitMs, signal);
-      publisher.fact({ type: "approval_requested", approval: { ...approval, expiresAt: clock.now() + limitMs } });
+      const expiresAt = clock.now() + limitMs;
+      publisher.fact({ type: "approval_requested", approval: { ...approval, expiresAt, timeoutMs: limitMs } });
       if (typeof choice === "function") this.#askToo(choice, question, signal);
       const answer = await answered;
       const decision = answer.decision === "allow" ? "allowed" : "denied";

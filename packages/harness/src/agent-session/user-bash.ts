@@ -9,7 +9,7 @@ import { getText } from "../run/translate.ts";
 
 export interface BashResult {
   output: string;
-  /** Undefined when the command was cancelled, or could not be run. */
+  /** Undefined when the command was cancelled. */
   exitCode: number | undefined;
   cancelled: boolean;
   truncated: boolean;
@@ -41,7 +41,7 @@ export class UserBash {
     this.#running?.abort();
   }
 
-  /** Resolves also when the command fails: it then has an output and an exit code. */
+  /** Resolves also when the command fails: it then has an output and an exit code. Rejects if it could not be started. */
   async run(command: string, { excludeFromContext = false, onOutput }: BashOptions): Promise<BashExecutionMessage> {
     if (this.#running) throw new HarnessError("busy", "A command is already running. Wait for it, or abort it.");
     const { signal } = (this.#running = new AbortController());
@@ -70,15 +70,17 @@ async function runTool(
     const { content, details } = await tool.execute("bash", { command }, signal, (update) => {
       if (update.content.length > 0) onOutput?.(getText(update.content));
     });
-    return { output: getText(content), cancelled: false, ...toResult(details) };
+    return { cancelled: false, ...toResult(getText(content), details as BashDetails) };
   } catch (error) {
-    const { details } = error as { details?: unknown };
-    return { output: getErrorMessage(error), cancelled: signal.aborted, ...toResult(details) };
+    const { details } = error as { details?: BashDetails };
+    if (!details && !signal.aborted) throw new HarnessError("run_failed", getErrorMessage(error), { cause: error });
+    return { cancelled: signal.aborted, ...toResult(getErrorMessage(error), details) };
   }
 }
 
-function toResult(details: unknown) {
-  const { exitCode, outputFile, shownLines = 0, totalLines = 0 } = (details ?? {}) as Partial<BashDetails>;
-  const truncated = shownLines < totalLines;
-  return { exitCode, truncated, ...(outputFile !== undefined && { fullOutputPath: outputFile }) };
+/** The text ends with remarks for the model, which are not a part of the output. */
+function toResult(text: string, details: Partial<BashDetails> = {}): Omit<BashResult, "cancelled"> {
+  const { exitCode, outputFile, outputLength = 0, shownLines = 0, totalLines = 0 } = details;
+  const file = outputFile === undefined ? {} : { fullOutputPath: outputFile };
+  return { output: text.slice(0, outputLength), exitCode, truncated: shownLines < totalLines, ...file };
 }

@@ -3,6 +3,7 @@
  * creates, forks and closes sessions, executes commands on them and numbers their events. Which session a client shows is
  * the client's affair: the host has no current one.
  */
+import { resolve } from "node:path";
 import { type Command, type CommandData, type CommandName, commandNames, isCommandName } from "@tau/protocol";
 import { type Ids, systemIds } from "@tau/ai";
 import { didYouMean } from "@tau/ai/internal";
@@ -12,6 +13,7 @@ import { LiveSessions } from "../agent-session/live-sessions.ts";
 import type { AgentSessionParams } from "../agent-session/params.ts";
 import { HarnessError } from "../errors.ts";
 import { parseFields } from "../fields/parse.ts";
+import { mustWorkIn } from "../session/working-directory.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { CommandContext, CommandHost, CommandOptions } from "./commands/command.ts";
 import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
@@ -49,10 +51,13 @@ export class Host implements CommandHost {
     return [...this.#hosted.keys()];
   }
 
-  /** Opens a session over a log, and answers with its id. A session that is open already stays as it is. */
+  /**
+   * Opens a session over a log, and answers with its id. A session that is open already stays as it is. Throws
+   * `invalid_input`, and closes the log, if the session belongs to another directory.
+   */
   async open(sessionManager: SessionManager): Promise<string> {
     const { params } = this.#options;
-    return await this.#add(sessionManager, () =>
+    return await this.#add(sessionManager, params.cwd ?? process.cwd(), () =>
       createAgentSession({ ...params, sessionManager, sessions: this.#live }),
     );
   }
@@ -66,7 +71,7 @@ export class Host implements CommandHost {
   /** Opens another log with everything that an open session was made of, its overrides included. */
   async openLike(sessionId: string, sessionManager: SessionManager): Promise<string> {
     const { session } = this.get(sessionId);
-    return await this.#add(sessionManager, () => session.openOther(sessionManager));
+    return await this.#add(sessionManager, session.cwd, () => session.openOther(sessionManager));
   }
 
   /** A new session with a copy of the branch up to an entry. */
@@ -123,11 +128,17 @@ export class Host implements CommandHost {
     await Promise.all(open.map((hosted) => hosted.close()));
   }
 
-  async #add(sessionManager: SessionManager, open: () => Promise<AgentSession>): Promise<string> {
+  async #add(sessionManager: SessionManager, cwd: string, open: () => Promise<AgentSession>): Promise<string> {
     const { id } = sessionManager;
-    if (!this.#hosted.has(id)) return await this.#host(await open());
-    await sessionManager.close();
-    return id;
+    if (this.#hosted.has(id)) {
+      await sessionManager.close();
+      return id;
+    }
+    await mustWorkIn(sessionManager, resolve(cwd)).catch(async (error: unknown) => {
+      await sessionManager.close();
+      throw error;
+    });
+    return await this.#host(await open());
   }
 
   async #host(session: AgentSession): Promise<string> {

@@ -51,6 +51,7 @@ export type {
 } from "./entry.ts";
 export { createFileStore, type FileStoreOptions } from "./file-store.ts";
 export { findSession, mustBeInSessionDirectory, mustBeSession, type SessionLookup } from "./find-session.ts";
+export { getWorkingDirectory } from "./working-directory.ts";
 export type { ReadOnly } from "./log.ts";
 export { createMemoryStore, MemoryLog, type MemoryStoreOptions } from "./memory-store.ts";
 export { convertToLlm } from "./message.ts";

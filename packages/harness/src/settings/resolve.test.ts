@@ -17,7 +17,7 @@ const resolve = (global: SettingsInput, project: SettingsInput = {}) => {
 describe("merging", () => {
   test("no settings give all defaults", () => {
     expect(resolve({})).toEqual({
-      approvals: { timeoutMs: 300_000 },
+      approvals: { timeoutMs: undefined },
       defaultProvider: undefined,
       defaultModel: undefined,
       defaultThinkingLevel: "medium",

@@ -128,8 +128,9 @@ const compaction = {
 export const settingsTable = group("The settings of tau.", {
   approvals: group("Questions about calls.", {
     timeoutMs: setting(wholeNumber({ min: 1, unit: "milliseconds" }), {
-      default: 300_000,
-      description: "How long a question waits for an answer before the call is denied.",
+      default: undefined,
+      description:
+        "How long a question waits before the call is denied. Default: 5 minutes, in pi's RPC format 30 seconds.",
       project: "when trusted",
     }),
   }),

@@ -87,6 +87,7 @@ test("events come whole, however they are cut, and U+2028 ends no line", async (
 const asking = `
   let asked;
   function on(method, params, id, result) {
+    if (method === "initialize") return send({ id, result: params });
     if (method === "execute") {
       asked = id;
       return send({ id: "approve:1", method: "approve", params: { approvalId: "1", toolName: "read" } });

@@ -79,6 +79,8 @@ export class TauClient {
     fromProgram.on("error", () => undefined);
     const gone = ended ?? new Promise((resolve) => fromProgram.once("close", () => resolve("The program has ended.")));
     void gone.then((message) => this.#end(new TauClientError("ended", message)));
+    const onProblem = (error: unknown) => this.#ended || options.onProblem?.(String(error));
+    if (options.onApproval) this.call("initialize", { approvals: true }).catch(onProblem);
   }
 
   /** Sends a command, and resolves with its data. Rejects with `refused` and the program's own words when it fails. */

@@ -29,6 +29,8 @@ export interface BashDetails {
   signal?: string;
   shownLines: number;
   totalLines: number;
+  /** How much of the text is output of the command, in UTF-16 units. What follows are remarks of ours. */
+  outputLength: number;
   /** The file with the whole output, if it was too long to show, or of a job. Absent when it could not be kept. */
   outputFile?: string;
   jobId?: string;
@@ -236,7 +238,7 @@ function getText({ output }: RunningCommand, verdict = ""): string {
 }
 
 function getDetails({ process, output }: RunningCommand, status: ExitStatus | undefined): BashDetails {
-  const { shownLines, totalLines } = output.snapshot();
+  const { text, shownLines, totalLines } = output.snapshot();
   const { kept } = output;
   const exitCode = status?.kind === "exited" ? status.code : undefined;
   const signal =
@@ -245,6 +247,7 @@ function getDetails({ process, output }: RunningCommand, status: ExitStatus | un
     containment: process.containment,
     shownLines,
     totalLines,
+    outputLength: text.length,
     ...(exitCode !== undefined && { exitCode }),
     ...(signal !== undefined && { signal }),
     ...(kept && "file" in kept && { outputFile: kept.file }),

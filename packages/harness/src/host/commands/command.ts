@@ -21,6 +21,8 @@ export interface CommandHost {
 export interface CommandOptions {
   /** Gets the output of `bash` as it comes. */
   onOutput?: (text: string) => void;
+  /** Gets what the client says of itself. */
+  onInitialize?: (client: { approvals: boolean }) => void;
 }
 
 export interface CommandContext {

@@ -19,6 +19,7 @@ async function submit({ hosted }: CommandContext, message: string, options: Subm
 const withImages = (given: ImageContent[] | undefined) => (given ? { images: given } : {});
 
 export const promptCommands: CommandDefinitions<
+  | "initialize"
   | "prompt"
   | "steer"
   | "follow_up"
@@ -30,6 +31,10 @@ export const promptCommands: CommandDefinitions<
   | "approve"
   | "abort_retry"
 > = {
+  initialize: command({ approvals: optional(flag) }, ({ options }, { approvals = false }) => {
+    options.onInitialize?.({ approvals });
+    return { approvals };
+  }),
   prompt: longCommand(
     { message: text, images, streamingBehavior: optional(oneOf("steer", "followUp")) },
     (context, { message, images: pictures, streamingBehavior: queue }) =>

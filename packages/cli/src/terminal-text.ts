@@ -1,0 +1,35 @@
+/** What a terminal gets: text that cannot control it, and tau's own escape sequences. */
+import { styleText } from "node:util";
+import { systemIds } from "@tau/ai";
+
+let mark: string | undefined;
+
+/** Stands for ESC in tau's own sequences. It is new in each process, so that no text from elsewhere can contain it. */
+const getMark = (): string => (mark ??= `\u001b${systemIds()}`);
+
+/** Marks the escape sequences of a text as tau's own. Never pass text from elsewhere. */
+export const markOwn = (text: string): string => text.replaceAll("\u001b", getMark());
+
+/** Returns to the beginning of the line and erases it. */
+export const clearLine = (): string => markOwn("\u001b[G\u001b[2K");
+
+export function paint(text: string, style: Parameters<typeof styleText>[0]): string {
+  // Whether there are colours was decided before.
+  const [begin, end] = styleText(style, " ", { validateStream: false }).split(" ");
+  return `${markOwn(begin!)}${text}${markOwn(end!)}`;
+}
+
+/** Applied to everything that is written to a terminal. Control characters but LF and tab become visible characters. */
+export const toTerminalText = (text: string): string =>
+  (mark === undefined ? [text] : text.split(mark)).map(toVisible).join("\u001b");
+
+const toVisible = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(controls, toPicture);
+
+// oxlint-disable-next-line no-control-regex -- they are to be replaced
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** Unicode has a picture for each control character of ASCII, and none for those of C1. */
+function toPicture(character: string): string {
+  const code = character.charCodeAt(0);
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "\u2421" : "\ufffd";
+}

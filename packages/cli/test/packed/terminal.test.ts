@@ -1,0 +1,75 @@
+/** The packed program on a real terminal: nothing that comes from elsewhere may control it. */
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { WireReply } from "@tau/ai/testing";
+import { expect, test } from "vitest";
+import { createModelWorkspace, textReply, toolReply } from "../kit.ts";
+import { runPacked } from "./kit.ts";
+
+const hasPty = spawnSync("python3", ["-c", "import pty"]).status === 0;
+
+/** Runs a shell command with the program as its arguments in a terminal, and writes what the terminal got. */
+const onTerminal = (script: string) => [
+  "python3",
+  "-c",
+  "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))",
+  "sh",
+  "-c",
+  script,
+  "sh",
+];
+
+/** A clipboard, a title, a colour, a device string, the same in C1, a backspace. */
+const evil = "\u001b]52;c;aGk=\u0007\u001b]0;title\u001b\\\u001b[31m\u001bPq\u001b\\\u009b2J\u009d0;x\u009c\b";
+// oxlint-disable-next-line no-control-regex -- they are looked for
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
+/** Without the sequences of tau's progress and the line ends of a terminal. */
+const withoutOwn = (out: string) => out.replaceAll("\u001b[G", "").replaceAll("\u001b[2K", "").replaceAll("\r\n", "\n");
+
+const failure: WireReply = {
+  kind: "status",
+  status: 400,
+  body: JSON.stringify({ error: { message: `Bad ${evil} request` } }),
+};
+
+test.skipIf(!hasPty)("no control character from elsewhere reaches a terminal", async () => {
+  const workspace = await createModelWorkspace([
+    textReply(`An ${evil} answer`),
+    toolReply(`tool${evil}`, { path: evil }),
+    textReply("Done."),
+    failure,
+    textReply(`Lines ${evil}`),
+  ]);
+  const through = onTerminal('"$@"');
+  const outputs = {
+    answer: ["-p", "Hi"],
+    toolName: ["--verbose", "-p", "Hi"],
+    failure: ["-p", "Hi"],
+    json: ["--mode", "json", "-p", "Hi"],
+    fileName: ["-p", `@nowhere${evil}`],
+    flag: [`--x${evil}`],
+    session: ["sessions", "show", evil],
+  };
+  for (const [name, args] of Object.entries(outputs)) {
+    const { out } = await runPacked(workspace, args, { through, env: { TERM: "xterm" } });
+    expect(withoutOwn(out), name).not.toMatch(controls);
+    expect(out.length, name).toBeGreaterThan(5);
+  }
+});
+
+test.skipIf(!hasPty)(
+  "each stream is judged alone: what is piped stays as it is, and tau's colours are shown",
+  async () => {
+    const workspace = await createModelWorkspace([textReply(`An ${evil} answer`), failure]);
+    const run = (script: string, args: string[]) =>
+      runPacked(workspace, args, { through: onTerminal(script), env: { TERM: "xterm" } });
+    const { out } = await run('"$@" > answer', ["-p", "Hi"]);
+    expect(withoutOwn(out)).not.toMatch(controls);
+    expect(await readFile(join(workspace.directory, "answer"), "utf8")).toBe(`An ${evil} answer\n`);
+    await run('"$@" 2> problem', ["-p", "Hi"]);
+    expect(await readFile(join(workspace.directory, "problem"), "utf8")).toContain(evil);
+    expect((await run('"$@"', ["sessions", "list"])).out).toContain("\u001b[1m");
+  },
+);
