@@ -17,9 +17,10 @@ export const runPrint = (options: SessionOptions, io: Io): Promise<ExitCode> =>
     };
   });
 
-/** Empty if the run was stopped or failed: text before a tool call is not an answer. */
-function getAnswer({ terminationReason, answer }: RunOutcome): string {
-  if (terminationReason !== "no_tool_calls" || !answer || isSilent(answer)) return "";
+/** Empty if the run was interrupted or failed: text before a tool call is not an answer. */
+function getAnswer({ end, answer }: RunOutcome): string {
+  const isOver = end.kind === "done" || end.kind === "stopped" || end.kind === "length" || end.kind === "budget";
+  if (!isOver || !answer || isSilent(answer)) return "";
   if (answer.content.some(({ type }) => type === "toolCall")) return "";
   return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }

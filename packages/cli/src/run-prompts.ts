@@ -61,7 +61,7 @@ async function sendAll(
   const [first = "", ...others] = messages.filter((message) => message.trim() !== "");
   let outcome = await hosted.run(first, { files, ...(input !== undefined && { input }) });
   for (const message of others) {
-    if (outcome.terminationReason !== "no_tool_calls") break;
+    if (toExitCode(outcome, 0) !== exitCodes.done) break;
     outcome = await hosted.run(message, {});
   }
   return outcome;

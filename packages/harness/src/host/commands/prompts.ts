@@ -49,9 +49,10 @@ export const promptCommands: CommandDefinitions<
     submit(context, message, { ...withImages(pictures), queue: "followUp" }),
   ),
   execute: longCommand({ prompt: text, images }, async ({ hosted }, { prompt, images: pictures }) => {
-    const { terminationReason, detail, failure, answer } = await hosted.run(prompt, withImages(pictures));
+    const { end, terminationReason, detail, failure, answer } = await hosted.run(prompt, withImages(pictures));
     if (failure) throw new HarnessError("run_failed", failure.message);
-    if (terminationReason !== "no_tool_calls") throw new HarnessError("aborted", "The run ended before its answer.");
+    if (["aborted", "disconnected", "timeout"].includes(end.kind))
+      throw new HarnessError("aborted", "The run ended before its answer.");
     return {
       answer: answer ? getMessageText(answer) : "",
       terminationReason,
