@@ -376,20 +376,20 @@ test("the short flags of pi mean what they mean there", async () => {
     const { code, err } = await run(workspace, [...flag.split(" ").filter(Boolean), "-p", "/hail"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const body = JSON.stringify(server.requests.at(-1)?.body);
-    const names = ["read", "ls", "bash", "session_branch"].filter((name) => body.includes(`"name":"${name}"`));
+    const names = ["read", "ls", "bash"].filter((name) => body.includes(`"name":"${name}"`));
     const texts = ["whisper", "Knits", "captain"].filter((word) => body.includes(word));
     return [...names, ...texts].join(" ");
   };
-  const all = "read ls bash session_branch whisper Knits captain";
+  const all = "read ls bash whisper Knits captain";
   const without = (...words: string[]) =>
     all
       .split(" ")
       .filter((word) => !words.includes(word))
       .join(" ");
   expect(await send("")).toBe(all);
-  expect(await send("-nt")).toBe(without("read", "ls", "bash", "session_branch", "Knits"));
+  expect(await send("-nt")).toBe(without("read", "ls", "bash", "Knits"));
   expect(await send("-nbt")).toBe(without("read", "ls", "bash", "Knits"));
-  expect(await send("-t read,ls")).toBe(without("bash", "session_branch"));
+  expect(await send("-t read,ls")).toBe(without("bash"));
   expect(await send("-xt bash")).toBe(without("bash"));
   expect(await send("-nc")).toBe(without("whisper"));
   expect(await send("-ns")).toBe(without("Knits"));
