@@ -61,6 +61,11 @@ export function processIo(self: NodeJS.Process): { io: Io; finish: (code: ExitCo
     cwd: workingDirectory(self),
     env: self.env,
   };
+  // Node's own listener would write them to the terminal as they are. There is none with --no-warnings.
+  if (self.listenerCount("warning") > 0) {
+    self.removeAllListeners("warning");
+    self.on("warning", ({ message }) => io.err(`tau: ${message}\n`));
+  }
   const finish = (code: ExitCode) => {
     self.exitCode = code;
     // What is written must arrive, however slowly it is read. What else is open would only hold the process.

@@ -144,6 +144,26 @@ describe("pi's framing", () => {
     for (const [command, data] of outputs) expect((await ask("bash", { command }))["data"]).toMatchObject(data);
   });
 
+  test("bash is in the log when it is answered, also during a run, and the model is told after the run", async () => {
+    const wait = toolReply("bash", { command: "until [ -e go ]; do sleep 0.02; done" });
+    const workspace = await createModelWorkspace([wait, textReply("Done."), textReply("I see.")]);
+    const { ask, seen } = serve(workspace);
+    const { data: state } = await ask("get_state");
+    const readLog = () => readFile((state as { sessionFile: string }).sessionFile, "utf8");
+    await ask("prompt", { message: "Wait." });
+    await seen(({ type }) => type === "tool_execution_start");
+    expect(await ask("bash", { command: "echo quin''ce" })).toMatchObject({ data: { output: "quince" } });
+    expect(await readLog()).toContain('"output":"quince"');
+    await writeFile(join(workspace.directory, "go"), "");
+    await seen(({ type }) => type === "agent_settled");
+    expect(await ask("bash", { command: "echo med''lar" })).toMatchObject({ data: { output: "medlar" } });
+    expect(await readLog()).toContain('"output":"medlar"');
+    await ask("execute", { prompt: "And?" });
+    const { requests } = workspace.server;
+    expect(JSON.stringify(requests[1]?.body)).not.toContain("quince");
+    expect(JSON.stringify(requests[2]?.body).match(/quince|medlar/g)).toEqual(["quince", "medlar"]);
+  });
+
   test("retries, names, queues and compactions are sent in the form of pi", async () => {
     const workspace = await createModelWorkspace([
       { kind: "status", status: 503 },

@@ -172,6 +172,8 @@ export type SessionEntry =
 
 /** What tau itself writes as `custom` entries. */
 export const customTypes = {
+  /** The user ran a command while a run was in progress. Its message follows when the run is over. `data` is the message. */
+  bashRan: "tau.bash_ran",
   /** A tool is about to be executed; without its result its outcome is unknown. `data` is `{ toolCallId, toolName }`. */
   callStarted: "tau.call_started",
   /** A decision of the policy, for audits. */

@@ -33,11 +33,12 @@ describe.each(containments)("with %s", (containment, namespace) => {
   test("output, and how it was held, are reported", async () => {
     const { text, details } = await fresh().bash("echo one; echo two >&2; echo three");
     expect(text.split("\n").sort()).toEqual(["one", "three", "two"]);
-    expect(details).toEqual({ containment, exitCode: 0, shownLines: 3, totalLines: 3 });
+    expect(details).toEqual({ containment, exitCode: 0, shownLines: 3, totalLines: 3, outputLength: text.length });
   });
 
   test("a command without output is reported as such", async () => {
-    expect((await fresh().bash("true")).text).toBe("(no output)");
+    const { text, details } = await fresh().bash("true");
+    expect([text, details?.outputLength]).toEqual(["(no output)", 0]);
   });
 
   test("it runs in bash, in the given directory, without an input", async () => {

@@ -1,6 +1,6 @@
 /** The packed program on a real terminal: nothing that comes from elsewhere may control it. */
 import { spawnSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WireReply } from "@tau/ai/testing";
 import { expect, test } from "vitest";
@@ -57,6 +57,16 @@ test.skipIf(!hasPty)("no control character from elsewhere reaches a terminal", a
     expect(withoutOwn(out), name).not.toMatch(controls);
     expect(out.length, name).toBeGreaterThan(5);
   }
+});
+
+test.skipIf(!hasPty)("a warning of Node does not control the terminal either", async () => {
+  const workspace = await createModelWorkspace([]);
+  const warn = join(workspace.directory, "warn.cjs");
+  await writeFile(warn, `setImmediate(() => process.emitWarning(${JSON.stringify(`Careful ${evil}`)}));`);
+  const env = { TERM: "xterm", NODE_OPTIONS: `--require ${warn}` };
+  const { out } = await runPacked(workspace, ["doctor"], { through: onTerminal('"$@"'), env });
+  expect(out).toContain("tau: Careful");
+  expect(out).not.toContain("\u001b]52");
 });
 
 test.skipIf(!hasPty)(

@@ -25,8 +25,8 @@ import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { compactSession } from "../run/compacting.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";
-import type { SessionEntry } from "../session/entry.ts";
 import { describeProblems } from "../session/describe-problems.ts";
+import { customTypes, type SessionEntry } from "../session/entry.ts";
 import { type ReadOnly, readOnlyError } from "../session/log.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -452,18 +452,16 @@ export class AgentSession {
 
   /**
    * Runs a command with the user's own authority: the policy does not judge it. The model is told with the next prompt,
-   * unless `excludeFromContext`.
+   * unless `excludeFromContext`. Resolves when the command is in the log; throws `write_failed` if it cannot be written.
    */
   async executeBash(command: string, options: BashOptions = {}): Promise<BashResult> {
     this.#mustBeOpen();
     const message = await this.#bash.run(command, options);
-    // Not between a call and its result: the model would not understand it there.
-    this.#activity
-      .later(() => this.#remember(message))
-      .catch((error: unknown) => {
-        const reason = `The command could not be written into the session: ${getErrorMessage(error)}`;
-        this.#notices.add("not_remembered", reason);
-      });
+    await this.#remember(message).catch((error: unknown) => {
+      const reason = `The command was run, but could not be written into the session: ${getErrorMessage(error)}`;
+      if (!this.readOnly) throw new HarnessError("write_failed", reason, { cause: error });
+      this.#notices.add("not_remembered", reason);
+    });
     const { output, exitCode, cancelled, truncated, fullOutputPath } = message;
     return { output, exitCode, cancelled, truncated, ...(fullOutputPath !== undefined && { fullOutputPath }) };
   }
@@ -642,9 +640,17 @@ export class AgentSession {
     this.#host.sent.forgetMessages();
   }
 
+  /** Not between a call and its result, where the model would not understand it: until then, a copy is in the log. */
   async #remember(message: BashExecutionMessage): Promise<void> {
-    await this.#parts.sessionManager.appendMessage(message);
-    this.#transcript.add(message);
+    const { sessionManager: session } = this.#parts;
+    const isBusy = this.#activity.isBusy;
+    if (isBusy) await session.appendCustomEntry(customTypes.bashRan, message);
+    const written = this.#activity.later(async () => {
+      await session.appendMessage(message);
+      this.#transcript.add(message);
+    });
+    if (!isBusy) return await written;
+    written.catch((error: unknown) => this.#notices.add("not_remembered", getErrorMessage(error)));
   }
 
   async #refuseLeftovers(): Promise<void> {

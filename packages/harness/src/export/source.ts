@@ -95,7 +95,8 @@ export function classifyBookkeeping(
   { answeredCalls }: Pick<Outline, "answeredCalls">,
 ): Bookkeeping | undefined {
   if (entry.type !== "custom") return undefined;
-  if (entry.customType === customTypes.navigated) return { kind: "internal" };
+  if (entry.customType === customTypes.navigated || entry.customType === customTypes.bashRan)
+    return { kind: "internal" };
   if (entry.customType !== customTypes.callStarted) return undefined;
   const { toolCallId, toolName } = toFields(entry.data);
   const isAnswered = toolCallId !== undefined && answeredCalls.has(toolCallId);

@@ -134,10 +134,7 @@ export class Host implements CommandHost {
       await sessionManager.close();
       return id;
     }
-    await mustWorkIn(sessionManager, resolve(cwd)).catch(async (error: unknown) => {
-      await sessionManager.close();
-      throw error;
-    });
+    await mustWorkIn(sessionManager, resolve(cwd));
     return await this.#host(await open());
   }
 
