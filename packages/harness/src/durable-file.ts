@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
+import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
 
 /** Makes a directory, and those above it. It is lost with the power, with all that is in it, until its name is synced. */
@@ -15,12 +16,7 @@ export async function makeDirectory(fs: FileSystem, path: string): Promise<void>
 
 /** Brings the names in a directory to the disk: without its name, a file is lost with the power. */
 export async function syncDirectory(fs: FileSystem, path: string): Promise<void> {
-  const directory = await fs.open(path, constants.O_RDONLY);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await closeAfter(await fs.open(path, constants.O_RDONLY), (directory) => directory.sync());
 }
 
 /** Undefined when the system refuses: for what may be missing. */
@@ -82,12 +78,10 @@ export async function writeWhole(
   await makeDirectory(fs, dirname(path));
   try {
     const handle = await fs.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
-    try {
+    await closeAfter(handle, async () => {
       await handle.write(bytes);
       if (syncs) await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    });
     // A link, unlike a rename, never replaces a file.
     if (replaces) await fs.rename(draft, path);
     else {

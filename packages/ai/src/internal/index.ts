@@ -7,6 +7,7 @@ export { didYouMean, nearestNames } from "../nearest.ts";
 export type { StandardSchema } from "../schema/adapt.ts";
 export { thinkingLevels } from "../thinking.ts";
 export { withoutUserinfo } from "../userinfo.ts";
+export { closeAfter } from "./close-after.ts";
 export { deepFreeze } from "./freeze.ts";
 export { Listeners } from "./listeners.ts";
 export { oncePer, oncePerPair } from "./once.ts";
