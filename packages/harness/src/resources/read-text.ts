@@ -1,6 +1,6 @@
 /** Reads texts of users: from regular files only, up to a limit. */
-import { constants, type Stats } from "node:fs";
-import { type FileSystem, systemCode, lookAt } from "@tau/tools/platform";
+import { constants } from "node:fs";
+import { type FileSystem, getKind, systemCode, lookAt } from "@tau/tools/platform";
 import { orUndefined } from "../durable-file.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 
@@ -79,13 +79,6 @@ const unusable = (path: string, text: string): TextOutcome => ({
   kind: "unusable",
   problem: createProblem("unreadable", { path }, text),
 });
-
-function getKind(stats: Stats): string {
-  if (stats.isDirectory()) return "a directory";
-  if (stats.isFIFO()) return "a pipe";
-  if (stats.isSocket()) return "a socket";
-  return "a device";
-}
 
 export interface Listing {
   /** Sorted by name. */

@@ -1,6 +1,7 @@
 /** The ports alone, for code that needs files and leases but no tools. */
 export { capabilities } from "../access.ts";
 export { systemCode, tolerate, unlessMissing } from "../errors.ts";
+export { getKind } from "./explain.ts";
 export { type FileSystem, lookAt, nodeFileSystem, type OpenHandle } from "./file-system.ts";
 export { acquireLease, type Lease, type LeaseHolder, type LeaseOptions, type LeaseOutcome } from "./lease.ts";
-export { foldName, isWithin } from "./within.ts";
+export { foldNames, isWithin } from "./within.ts";
