@@ -29,8 +29,8 @@ export interface SearchOptions {
 export interface Searcher {
   /** `spawn` starts it. Default: that of the options. */
   run(search: Search, spawn?: Spawn): Promise<SearchEnd>;
-  /** For the model: when a search was ended. */
-  describe(end: "timeout" | "memory"): string;
+  /** For the model: when a search was ended by a limit; undefined if it was not. */
+  describe(end: SearchEnd["kind"]): string | undefined;
 }
 
 export interface Search {
@@ -76,10 +76,10 @@ export function createSearcher({
 }: SearchOptions): Searcher {
   return {
     run: (search, ofCall = spawn) => run({ spawn: ofCall, clock, timeLimitMs, memoryLimitBytes, locate }, search),
-    describe: (end) =>
-      end === "timeout"
-        ? `after ${timeLimitMs / 1_000} s`
-        : `at ${formatBytes(memoryLimitBytes)} of memory: a line is huge`,
+    describe(end) {
+      if (end === "timeout") return `after ${timeLimitMs / 1_000} s`;
+      return end === "memory" ? `at ${formatBytes(memoryLimitBytes)} of memory: a line is huge` : undefined;
+    },
   };
 }
 
