@@ -14,3 +14,4 @@ export { oncePer, oncePerPair } from "./once.ts";
 export { SerialQueue } from "./serial-queue.ts";
 export { untilAborted, type UntilAborted } from "./until-aborted.ts";
 export { untilTimeout, type UntilTimeout } from "./until-timeout.ts";
+export { matchWildcards } from "./wildcards.ts";
