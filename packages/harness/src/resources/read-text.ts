@@ -1,7 +1,7 @@
 /** Reads texts of users: from regular files only, up to a limit. */
 import { constants } from "node:fs";
 import { type FileSystem, getKind, systemCode, lookAt } from "@tau/tools/platform";
-import { orUndefined } from "../durable-file.ts";
+import { orUndefined, readUpTo } from "../durable-file.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 
 export type TextOutcome =
@@ -41,21 +41,6 @@ export async function readText(fs: FileSystem, path: string, maxBytes: number): 
     if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing" };
     return unusable(path, `The file cannot be read (${code}). Check its permissions, or remove it.`);
   }
-}
-
-async function readUpTo(
-  handle: { read(buffer: Uint8Array, position: number): Promise<number> },
-  maxSize: number,
-): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for (let size = 0; size < maxSize;) {
-    const chunk = Buffer.allocUnsafe(Math.min(64 * 1024, maxSize - size));
-    const count = await handle.read(chunk, size);
-    if (count === 0) break;
-    chunks.push(chunk.subarray(0, count));
-    size += count;
-  }
-  return Buffer.concat(chunks);
 }
 
 /** UTF-8 text has no zero bytes; UTF-16 text has many. */
