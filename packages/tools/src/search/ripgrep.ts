@@ -1,5 +1,6 @@
 /** Runs ripgrep: found when it is first needed, ended as soon as enough output was seen. */
 import { type Clock, systemClock } from "@tau/ai";
+import { SerialQueue } from "@tau/ai/internal";
 import { ToolsError } from "../errors.ts";
 import { abortedBy, refuseAborted, unlessAborted } from "../files/abort.ts";
 import { formatBytes } from "../truncate.ts";
@@ -120,17 +121,17 @@ async function run(options: Required<SearchOptions>, search: Search): Promise<Se
     child.stdout.resume();
   };
   // One after the other: when the process ends, Node resumes its pipes although they were paused.
-  let taken = Promise.resolve();
+  const chunks = new SerialQueue();
   child.stdout.on("data", (chunk: Buffer) => {
     child.stdout.pause();
-    taken = taken.then(() => take(chunk));
+    void chunks.add(() => take(chunk));
   });
   const [status] = await Promise.all([child.exit, outputEnded, errorsEnded]);
   cancelTimer();
   cancelWatch();
   signal?.removeEventListener("abort", onAbort);
   // The last chunk may still be handled, unless the call was aborted.
-  await unlessAborted(taken, signal);
+  await unlessAborted(chunks.whenIdle(), signal);
   if (failure) throw failure.error;
   if (stopped === "aborted") throw abortedBy(signal!);
   return stopped ? { kind: stopped, unread: complaints.unread } : getEnd(status, complaints);
