@@ -2,7 +2,9 @@
 import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
-import { type FileSystem, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
+import { closeAfter } from "@tau/ai/internal";
+import type { FileSystem, OpenHandle } from "@tau/tools/platform";
+import { lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
 
 /** Makes a directory, and those above it. It is lost with the power, with all that is in it, until its name is synced. */
 export async function makeDirectory(fs: FileSystem, path: string): Promise<void> {
@@ -15,12 +17,7 @@ export async function makeDirectory(fs: FileSystem, path: string): Promise<void>
 
 /** Brings the names in a directory to the disk: without its name, a file is lost with the power. */
 export async function syncDirectory(fs: FileSystem, path: string): Promise<void> {
-  const directory = await fs.open(path, constants.O_RDONLY);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await closeAfter(await fs.open(path, constants.O_RDONLY), (directory) => directory.sync());
 }
 
 /** Undefined when the system refuses: for what may be missing. */
@@ -37,20 +34,23 @@ export async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
 export async function readWhole(fs: FileSystem, path: string, maxBytes?: number): Promise<Buffer | undefined> {
   const handle = await unlessMissing(fs.open(path, constants.O_RDONLY));
   if (!handle) return undefined;
-  try {
+  return await closeAfter(handle, async () => {
     const size = maxBytes === undefined ? 0 : (await handle.stat()).size;
-    if (maxBytes !== undefined && size > maxBytes) return undefined;
-    const chunks: Buffer[] = [];
-    for (let position = 0; ;) {
-      const chunk = Buffer.allocUnsafe(Math.max(64 * 1024, size - position));
-      const count = await handle.read(chunk, position);
-      if (count === 0) return Buffer.concat(chunks);
-      chunks.push(chunk.subarray(0, count));
-      position += count;
-    }
-  } finally {
-    await handle.close();
+    return maxBytes !== undefined && size > maxBytes ? undefined : await readUpTo(handle, Infinity, size);
+  });
+}
+
+/** The beginning of a file, at most `maxBytes`. With `size`, what it probably has is read at once. */
+export async function readUpTo(handle: OpenHandle, maxBytes: number, size = 0): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (let position = 0; position < maxBytes;) {
+    const chunk = Buffer.allocUnsafe(Math.min(maxBytes - position, Math.max(64 * 1024, size - position)));
+    const count = await handle.read(chunk, position);
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    position += count;
   }
+  return Buffer.concat(chunks);
 }
 
 /** Writes a text file that only its owner may read. Fails with `EEXIST` where a file exists, unless `replaces`. */
@@ -82,12 +82,10 @@ export async function writeWhole(
   await makeDirectory(fs, dirname(path));
   try {
     const handle = await fs.open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
-    try {
+    await closeAfter(handle, async () => {
       await handle.write(bytes);
       if (syncs) await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    });
     // A link, unlike a rename, never replaces a file.
     if (replaces) await fs.rename(draft, path);
     else {

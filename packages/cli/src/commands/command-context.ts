@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { closeAfter } from "@tau/ai/internal";
 import { SessionManager, SettingsManager } from "@tau/harness";
 import { isProjectTrusted } from "@tau/harness/policy";
 import { findSession, mustBeInSessionDirectory, type SessionInfo } from "@tau/harness/session";
@@ -81,10 +82,5 @@ export async function readSession<T>(
   { agentDir }: Pick<CommandContext, "agentDir">,
   work: (session: SessionManager) => Promise<T>,
 ): Promise<T> {
-  const session = await SessionManager.open(path, { access: "read", agentDir });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
+  return await closeAfter(await SessionManager.open(path, { access: "read", agentDir }), work);
 }

@@ -1,7 +1,7 @@
 import { stat, utimes } from "node:fs/promises";
 import { resolve } from "node:path";
 import { systemClock } from "@tau/ai";
-import { didYouMean } from "@tau/ai/internal";
+import { closeAfter, didYouMean } from "@tau/ai/internal";
 import { HarnessError, SessionManager } from "@tau/harness";
 import type { Io } from "../command.ts";
 import { UsageError } from "../errors.ts";
@@ -36,20 +36,15 @@ export async function branchFrom(args: CommandArgs, io: Io): Promise<void> {
   const path = await findSessionFile(context, args.positionals[0], io);
   // Opened for writing if possible, so that the copy gets the same permissions.
   const source = await SessionManager.open(path, { agentDir: context.agentDir });
-  try {
+  await closeAfter(source, async () => {
     const entryId = await findEntryId(source, args.value("from")!);
-    const branch = await source.branchSession(source.id, entryId);
-    try {
+    await closeAfter(await source.branchSession(source.id, entryId), async (branch) => {
       const name = args.value("name");
       if (name !== undefined) await branch.appendSessionInfo(name);
       io.out(`${branch.id}\n`);
       io.err(`It continues from ${entryId} of ${source.id}. To use it: tau --continue\n`);
-    } finally {
-      await branch.close();
-    }
-  } finally {
-    await source.close();
-  }
+    });
+  });
 }
 
 /** `reference` is an id or the unique beginning of one. */
@@ -69,11 +64,7 @@ export async function rename(args: CommandArgs, io: Io): Promise<void> {
   const context = await openCommandContext(io);
   const path = await findOwnSessionFile(context, reference, args, io);
   const session = await SessionManager.open(path, { agentDir: context.agentDir });
-  try {
-    await keepFileTimes(path, () => session.appendSessionInfo(name));
-  } finally {
-    await session.close();
-  }
+  await closeAfter(session, () => keepFileTimes(path, () => session.appendSessionInfo(name)));
   io.out(`${session.id} is now called ${JSON.stringify(name)}.\n`);
 }
 

@@ -5,6 +5,7 @@
 import { link, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { systemIds } from "@tau/ai";
+import { closeAfter } from "@tau/ai/internal";
 import { type ExportSource, exportJsonl, writeTextFile } from "@tau/harness/export";
 import { HarnessError, SessionManager } from "@tau/harness";
 import { sessionDirectory, type SessionProblem } from "@tau/harness/session";
@@ -28,13 +29,10 @@ export async function repair(args: CommandArgs, io: Io): Promise<void> {
   const path = await findOwnSessionFile(context, args.positionals[0], args, io);
   // The index may be older than the damage.
   const session = await SessionManager.open(path, { agentDir: context.agentDir, verifiesAll: true });
-  let repaired: Repaired;
-  try {
+  const repaired = await closeAfter(session, async () => {
     checkWritable(session, path);
-    repaired = await repairSession(session, context);
-  } finally {
-    await session.close();
-  }
+    return await repairSession(session, context);
+  });
   // The index describes the damaged file. It is created again when it is needed.
   if (repaired.keptAs !== undefined) await rm(`${repaired.path}.idx`, { force: true });
   io.out(args.has("json") ? jsonLine(repaired) : formatRepaired(repaired));

@@ -15,10 +15,8 @@ import type { Tracer } from "../observe/trace.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
 import { createTouches } from "../pipeline/touches.ts";
-import type { Grants } from "../policy/grants.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";
-import type { Audit, Decide, Decision } from "../policy/policy.ts";
-import type { RememberedRules } from "../policy/remembered-rules.ts";
+import type { Decision } from "../policy/policy.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
 import { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
@@ -47,14 +45,8 @@ import { Transcript } from "./transcript.ts";
 import { type BashOptions, type BashResult, UserBash } from "./user-bash.ts";
 
 /** What decides about calls. */
-export interface PolicyParts {
-  decide: Decide;
+export interface PolicyParts extends Pick<JudgeParts, "decide" | "audit" | "grants" | "remembered" | "files"> {
   ask: AskChoice | undefined;
-  audit: Audit;
-  grants: Grants;
-  remembered: RememberedRules;
-  /** Without a guard. */
-  files: JudgeParts["files"];
 }
 
 /** Everything that a session is made of; `createAgentSession` puts it together. */

@@ -2,7 +2,7 @@
 import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
-import type { ChannelBinding, GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
+import type { GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
 import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import type { SessionContext } from "../session/context.ts";
@@ -34,27 +34,23 @@ export interface ModelChoice {
 }
 
 /** Where the tools of a session come from, and which of them are left out. */
-export interface ToolSources {
+export interface ToolSources extends Pick<
+  PipelineInput,
+  "custom" | "binding" | "allowed" | "excluded" | "scopes" | "createCallContext"
+> {
   /** Undefined: the defaults. */
   base: readonly GivenTool[] | undefined;
   /** The default tools, by how files are edited. */
   defaults: Readonly<Record<Settings["tools"]["edit"], readonly GivenTool[]>>;
-  custom: readonly GivenTool[];
   /** Finds built-in tools by name, and throws for an unknown one. */
   getBuiltIn: (name: string) => GivenTool;
   /** All built-in tools, by name. */
   builtIn: TouchesParts["builtIn"];
-  binding: ChannelBinding | undefined;
-  allowed: readonly string[] | undefined;
-  excluded: readonly string[];
-  scopes: readonly string[] | undefined;
   /** Departs from the setting. */
   execution: Settings["tools"]["execution"] | undefined;
   /** Takes the place of the default system prompt. */
   systemPrompt: string | undefined;
   appendSystemPrompt: readonly string[];
-  /** Gives each call the files and processes that it may use. */
-  createCallContext: PipelineInput["createCallContext"];
 }
 
 export interface ChoicesParts {

@@ -1,21 +1,15 @@
 /** The two protocols for device codes. Pure. */
 import { type Failed, failed } from "./failure.ts";
+import type { DeviceCode } from "./login-interaction.ts";
 import type { OAuthAnswer, OAuthPost } from "./oauth-post.ts";
 import { type DeviceLogin, isSafeUrl, type OAuthProvider } from "./oauth-providers.ts";
 import { getErrorCode, readTokens, type Tokens } from "./oauth-tokens.ts";
 
 /** A device login that waits for the user. */
-export interface DeviceStart {
+export interface DeviceStart extends DeviceCode {
   kind: "started";
   /** Secret. */
   deviceCode: string;
-  /** The code that the user types. */
-  userCode: string;
-  verificationUrl: string;
-  /** The URL with the code in it. */
-  completeUrl?: string;
-  intervalMs: number;
-  lifetimeMs: number;
 }
 
 export type DevicePoll =

@@ -1,16 +1,17 @@
 /** What a login needs from the user interface. */
 export type LoginEvent =
   /** Open it in a browser, or show it to the user. */
-  | { type: "auth_url"; url: string }
-  | {
-      type: "device_code";
-      userCode: string;
-      verificationUrl: string;
-      /** The URL with the code in it. */
-      completeUrl?: string;
-      intervalMs: number;
-      lifetimeMs: number;
-    };
+  { type: "auth_url"; url: string } | ({ type: "device_code" } & DeviceCode);
+
+export interface DeviceCode {
+  /** The user types it on the web page. */
+  userCode: string;
+  verificationUrl: string;
+  /** The URL with the code in it. */
+  completeUrl?: string;
+  intervalMs: number;
+  lifetimeMs: number;
+}
 
 export interface LoginInteraction {
   notify(event: LoginEvent): void;

@@ -1,5 +1,6 @@
 /** Makes files and directories with keys private to their owner. */
 import { constants } from "node:fs";
+import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 import type { AuthNotice } from "./failure.ts";
 
@@ -20,11 +21,7 @@ export async function makePrivate(fs: FileSystem, path: string): Promise<AuthNot
     if (mode === undefined) return undefined;
     // Without O_NONBLOCK, opening a pipe would wait for a writer.
     const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      await handle.chmod(mode);
-    } finally {
-      await handle.close();
-    }
+    await closeAfter(handle, () => handle.chmod(mode));
     const message = `${path} was accessible to other users of this machine; now it is private to you. If others had access, replace the keys in it.`;
     return { kind: "permissions", message, path };
   } catch (error) {

@@ -3,7 +3,7 @@ import { constants, openSync } from "node:fs";
 import { lstat, open, realpath, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { systemClock } from "@tau/ai";
-import { sleep } from "@tau/ai/internal";
+import { closeAfter, sleep } from "@tau/ai/internal";
 import { unlessMissing } from "@tau/tools/platform";
 import { writeTextFile } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
@@ -31,12 +31,7 @@ export async function findTarget(path: string): Promise<Target> {
 export async function writeTarget({ kind, path }: Target, text: string, signal: AbortSignal): Promise<void> {
   if (kind === "pipe") return await writePipe(path, text, signal);
   if (kind !== "device") return await writeTextFile(path, text, { replaces: kind === "file" });
-  const handle = await open(path, constants.O_WRONLY);
-  try {
-    await handle.writeFile(text);
-  } finally {
-    await handle.close();
-  }
+  await closeAfter(await open(path, constants.O_WRONLY), (handle) => handle.writeFile(text));
 }
 
 /** Writes a file, replacing one that exists. Pipes and devices are refused: nothing may wait for a reader here. */

@@ -1,5 +1,6 @@
 /** Finds the models that match a list of patterns, such as the setting `enabledModels`. Pure. */
 import { clampThinkingLevel, type Model, modelsAreEqual, type ModelThinkingLevel } from "@tau/ai";
+import { matchWildcards } from "@tau/ai/internal";
 import { getReference, type ResolvePreference, resolveModel, splitThinking } from "./resolve.ts";
 
 export interface ScopedModel {
@@ -63,21 +64,11 @@ function matchGlob(
   return { matches: filter(split.head), level: split.level };
 }
 
-/** `*` matches any text, `?` one character. Goes back to the last `*` only, so that no pattern is slow. */
-export function matchesGlob(glob: string, text: string): boolean {
-  const [pattern, subject] = [[...glob.toLowerCase()], [...text.toLowerCase()]];
-  let star: { index: number; from: number } | undefined;
-  let index = 0;
-  for (let from = 0; from < subject.length;) {
-    if (pattern[index] === "*") star = { index: index++, from };
-    else if (index < pattern.length && (pattern[index] === "?" || pattern[index] === subject[from])) {
-      index++;
-      from++;
-    } else if (star) {
-      star.from++;
-      from = star.from;
-      index = star.index + 1;
-    } else return false;
-  }
-  return pattern.slice(index).every((left) => left === "*");
-}
+/** `*` matches any text, `?` one character. */
+export const matchesGlob = (glob: string, text: string): boolean =>
+  matchWildcards(
+    [...glob.toLowerCase()],
+    [...text.toLowerCase()],
+    (part) => part === "*",
+    (part, character) => part === "?" || part === character,
+  );

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { cleanText, redact } from "./redact.ts";
+import { cleanText, createRedactor } from "./redact.ts";
+
+const limits = { depth: 12, values: 10_000, characters: 256 * 1024 };
+const redact = (value: unknown, secrets: Iterable<string>) => createRedactor(secrets, limits).redact(value);
 
 const key = 'k3y/with+odd "chars" ü';
 

@@ -7,43 +7,37 @@ import { isSecretLabel, isSecretName, keyPatterns, secretFieldPatterns } from ".
 export const mark = "[secret]";
 
 export interface RedactLimits {
-  /** The depth up to which objects are copied. Default 12. */
-  depth?: number;
-  /** The most values. Default 10,000. */
-  values?: number;
-  /** The most characters of all strings together. Default 256 Ki. */
-  characters?: number;
+  /** The depth up to which objects are copied. */
+  depth: number;
+  /** The most values. */
+  values: number;
+  /** The most characters of all strings together. */
+  characters: number;
 }
 
 export interface Redactor {
-  /** Never throws. */
+  /**
+   * A copy of `value` as plain JSON, without secrets: known secrets in all forms of `getSecretForms`, also in names of
+   * fields; values of fields with names such as `password`; texts that look like well-known keys. Parts that are too deep,
+   * too large or unreadable are replaced by a note. Never throws.
+   */
   redact(value: unknown): unknown;
   /** Whether a text has one of the secrets, in any form. */
   hasSecret(text: string): boolean;
 }
 
-const defaults: Required<RedactLimits> = { depth: 12, values: 10_000, characters: 256 * 1024 };
-
-/**
- * A copy of `value` as plain JSON, without secrets: known secrets in all forms of `getSecretForms`, also in names of
- * fields; values of fields with names such as `password`; texts that look like well-known keys. Parts that are too deep, too
- * large or unreadable are replaced by a note. Known secrets of fewer than 8 characters are not searched.
- */
-export const redact = (value: unknown, secrets: Iterable<string>): unknown => createRedactor(secrets).redact(value);
-
-/** For many values: computes the forms of the secrets once. */
-export function createRedactor(secrets: Iterable<string>, limits: RedactLimits = {}): Redactor {
+/** Computes the forms of the secrets once. Secrets of fewer than 8 characters are not searched. */
+export function createRedactor(secrets: Iterable<string>, limits: RedactLimits): Redactor {
   const forms = [...new Set([...secrets].flatMap(getSecretForms))];
-  const bounds = { ...defaults, ...limits };
   return {
-    redact: (value) => createWalk(forms, bounds)(value, 0),
+    redact: (value) => createWalk(forms, limits)(value, 0),
     hasSecret: (text) => forms.some((form) => text.includes(form)),
   };
 }
 
 type Walk = (value: unknown, depth: number) => unknown;
 
-function createWalk(forms: readonly string[], bounds: Required<RedactLimits>): Walk {
+function createWalk(forms: readonly string[], bounds: RedactLimits): Walk {
   let values = 0;
   let characters = bounds.characters;
   const ancestors = new Set<object>();

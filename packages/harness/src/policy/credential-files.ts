@@ -1,5 +1,5 @@
 /** Recognises credential files by their real paths. Pure. */
-import { foldName } from "@tau/tools/platform";
+import { foldNames } from "@tau/tools/platform";
 import { getHomePaths, type CredentialPaths, getSystemPaths } from "./credential-paths.ts";
 
 export interface CredentialHomes {
@@ -69,10 +69,6 @@ const matches = (part: string | RegExp, name: string | undefined) =>
 
 /** Folded; without a Windows drive, and without the `/private` that macOS puts before `/etc` and `/var`. */
 function getNames(path: string): string[] {
-  const names = path
-    .replace(/^[a-z]:/i, "")
-    .split(/[/\\]/)
-    .map(foldName)
-    .filter((name) => name !== "");
+  const names = foldNames(path.replace(/^[a-z]:/i, ""));
   return names[0] === "private" && names.length > 1 ? names.slice(1) : names;
 }

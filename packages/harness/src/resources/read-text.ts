@@ -1,7 +1,7 @@
 /** Reads texts of users: from regular files only, up to a limit. */
-import { constants, type Stats } from "node:fs";
-import { type FileSystem, systemCode, lookAt, ToolsError } from "@tau/tools/platform";
-import { orUndefined } from "../durable-file.ts";
+import { constants } from "node:fs";
+import { type FileSystem, getKind, systemCode, lookAt, ToolsError } from "@tau/tools/platform";
+import { orUndefined, readUpTo } from "../durable-file.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 
 export type TextOutcome =
@@ -44,21 +44,6 @@ export async function readText(fs: FileSystem, path: string, maxBytes: number): 
   }
 }
 
-async function readUpTo(
-  handle: { read(buffer: Uint8Array, position: number): Promise<number> },
-  maxSize: number,
-): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for (let size = 0; size < maxSize;) {
-    const chunk = Buffer.allocUnsafe(Math.min(64 * 1024, maxSize - size));
-    const count = await handle.read(chunk, size);
-    if (count === 0) break;
-    chunks.push(chunk.subarray(0, count));
-    size += count;
-  }
-  return Buffer.concat(chunks);
-}
-
 /** UTF-8 text has no zero bytes; UTF-16 text has many. */
 const isBinary = (bytes: Uint8Array) => bytes.includes(0);
 
@@ -80,13 +65,6 @@ const unusable = (path: string, text: string): TextOutcome => ({
   kind: "unusable",
   problem: createProblem("unreadable", { path }, text),
 });
-
-function getKind(stats: Stats): string {
-  if (stats.isDirectory()) return "a directory";
-  if (stats.isFIFO()) return "a pipe";
-  if (stats.isSocket()) return "a socket";
-  return "a device";
-}
 
 export interface Listing {
   /** Sorted by name. */

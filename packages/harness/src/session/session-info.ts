@@ -1,4 +1,5 @@
 /** Describes a session for a list. */
+import { closeAfter } from "@tau/ai/internal";
 import { readName } from "./branch.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
 import { SessionLog } from "./log.ts";
@@ -35,11 +36,7 @@ const maxFirstMessageLength = 200;
 /** Undefined if the file is not a session. `modified` is 0. */
 export async function describeSession(store: LogStore): Promise<StoredInfo | undefined> {
   const log = await SessionLog.open({ store, access: "read" });
-  try {
-    return await log.retryIfReloaded(() => describeLog(store.name, log));
-  } finally {
-    await log.close();
-  }
+  return await closeAfter(log, () => log.retryIfReloaded(() => describeLog(store.name, log)));
 }
 
 async function describeLog(path: string, log: SessionLog): Promise<StoredInfo | undefined> {

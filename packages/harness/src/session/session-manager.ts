@@ -1,6 +1,7 @@
 /** Creates, opens, finds, lists and branches sessions. */
 import { dirname, resolve } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
+import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
 import { defaultAgentDir } from "../agent-dir.ts";
 import { writeWhole } from "../durable-file.ts";
@@ -131,14 +132,12 @@ export class SessionManager extends Session {
   ): Promise<SessionManager> {
     const resolved = resolveOptions(options, resolveDirectory(cwd, sessionDir, options));
     const source = await SessionManager.open(sourcePath, { ...options, access: "read" });
-    try {
+    return await closeAfter(source, async () => {
       source.mustBeSession();
       const origin = { parentId: source.id, parentSession: resolve(sourcePath) };
       const header = createHeader(resolved, { ...origin, ...options, cwd });
       return await SessionManager.#copy(resolved, header, (await source.exportSource()).entries);
-    } finally {
-      await source.close();
-    }
+    });
   }
 
   /** The file of the session of `cwd` with this id; undefined if there is none. */
@@ -201,11 +200,7 @@ export class SessionManager extends Session {
   async branchSession(sessionId: string, entryId: string): Promise<SessionManager> {
     if (sessionId === this.id) return await this.#branchOff(entryId);
     const source = await SessionManager.#open({ ...this.#options, access: "read" }, await this.#findStore(sessionId));
-    try {
-      return await source.#branchOff(entryId, this.#options);
-    } finally {
-      await source.close();
-    }
+    return await closeAfter(source, () => source.#branchOff(entryId, this.#options));
   }
 
   /**

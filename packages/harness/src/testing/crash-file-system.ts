@@ -48,9 +48,12 @@ const createInode = (ino: number, isDirectory: boolean): Inode => ({
 function mount(root: Inode, lastIno: number): CrashFileSystem {
   let calls = 0;
   let ino = lastIno;
-  const countCall = () => {
-    if (++calls > self.powerAfter) fail("EIO", "the power is gone");
-  };
+  const counted: Counted =
+    (call) =>
+    async (...args) => {
+      if (++calls > self.powerAfter) fail("EIO", "the power is gone");
+      return call(...args);
+    };
   const find = (path: string): Inode | undefined =>
     resolve(path)
       .split("/")
@@ -74,97 +77,74 @@ function mount(root: Inode, lastIno: number): CrashFileSystem {
     },
     powerAfter: Number.POSITIVE_INFINITY,
     afterCrash: (luck = {}) => mount(copySurvivors(root, luck, new Map()), ino),
-    async open(path, flags) {
-      countCall();
+    open: counted((path: string, flags: number) => {
       const existing = find(path);
       if (existing && flags & constants.O_EXCL) fail("EEXIST", path);
       if (!existing && !(flags & constants.O_CREAT)) fail("ENOENT", path);
-      return openHandle(existing ?? create(path, false), {
-        countCall,
-        isAppending: (flags & constants.O_APPEND) !== 0,
-      });
-    },
-    async stat(path) {
-      countCall();
-      return getStats(get(path));
-    },
+      return openHandle(existing ?? create(path, false), { counted, isAppending: (flags & constants.O_APPEND) !== 0 });
+    }),
+    stat: counted((path: string) => getStats(get(path))),
     lstat: (path) => self.stat(path),
-    async realpath(path) {
-      countCall();
-      get(path);
-      return resolve(path);
-    },
+    realpath: counted((path: string) => get(path) && resolve(path)),
     async readlink(path) {
       return fail("EINVAL", path);
     },
-    async readdir(path) {
-      countCall();
+    readdir: counted((path: string) => {
       const { names } = get(path);
       return [...names].map(([name, { isDirectory }]) => ({ name, isDirectory, isSymbolicLink: false }));
-    },
-    async mkdir(path, { recursive = false } = {}) {
-      countCall();
+    }),
+    mkdir: counted((path: string, { recursive = false } = {}) => {
       if (recursive) return createDirectories(path);
       if (find(path)) fail("EEXIST", path);
       create(path, true);
-    },
-    async rename(from, to) {
-      countCall();
+    }),
+    rename: counted((from: string, to: string) => {
       getParent(to).names.set(basename(to), get(from));
       getParent(from).names.delete(basename(from));
-    },
-    async link(from, to) {
-      countCall();
+    }),
+    link: counted((from: string, to: string) => {
       if (find(to)) fail("EEXIST", to);
       getParent(to).names.set(basename(to), get(from));
-    },
-    async unlink(path) {
-      countCall();
+    }),
+    unlink: counted((path: string) => {
       get(path);
       getParent(path).names.delete(basename(path));
-    },
+    }),
   };
   return self;
 }
 
-function openHandle(
-  inode: Inode,
-  { countCall, isAppending }: { countCall: () => void; isAppending: boolean },
-): OpenHandle {
+/** Makes a function count as a call, which fails without power. */
+type Counted = <Args extends unknown[], Result>(call: (...args: Args) => Result) => (...args: Args) => Promise<Result>;
+
+function openHandle(inode: Inode, { counted, isAppending }: { counted: Counted; isAppending: boolean }): OpenHandle {
   let position = 0;
-  const sync = async () => {
-    countCall();
+  const sync = counted(() => {
     inode.synced = Buffer.from(inode.data);
     inode.syncedNames = new Map(inode.names);
-  };
+  });
   return {
     fd: -1,
-    async stat() {
-      countCall();
-      return getStats(inode);
-    },
-    async read(buffer, start) {
-      countCall();
-      return inode.data.copy(buffer, 0, Math.min(start, inode.data.length));
-    },
-    async write(bytes, offset) {
-      countCall();
+    stat: counted(() => getStats(inode)),
+    read: counted((buffer: Uint8Array, start: number) =>
+      inode.data.copy(buffer, 0, Math.min(start, inode.data.length)),
+    ),
+    write: counted((bytes: Uint8Array, offset?: number) => {
       const start = isAppending ? inode.data.length : (offset ?? position);
       const gap = Buffer.alloc(Math.max(0, start - inode.data.length));
       const rest = inode.data.subarray(start + bytes.length);
       inode.data = Buffer.concat([inode.data.subarray(0, start), gap, bytes, rest]);
       position = start + bytes.length;
-    },
+    }),
     sync,
     datasync: sync,
-    async truncate(length) {
-      countCall();
+    truncate: counted((length: number) => {
       const gap = Buffer.alloc(Math.max(0, length - inode.data.length));
       inode.data = Buffer.concat([inode.data.subarray(0, length), gap]);
-    },
-    chmod: async () => countCall(),
-    chown: async () => countCall(),
-    close: async () => countCall(),
+    }),
+    chmod: counted(() => undefined),
+    chown: counted(() => undefined),
+    close: counted(() => undefined),
   };
 }
 

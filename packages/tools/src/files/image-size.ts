@@ -8,12 +8,15 @@ export interface ImageSize {
 
 /** Undefined when the header is damaged or does not say. */
 export function readImageSize(bytes: Uint8Array, type: ImageType): ImageSize | undefined {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const size = readStructure(bytes, readers[type]);
+  return size && size.width > 0 && size.height > 0 ? size : undefined;
+}
+
+/** Undefined when the bytes end before the structure that is read does. */
+export function readStructure<T>(bytes: Uint8Array, read: (view: DataView) => T): T | undefined {
   try {
-    const size = readers[type](view);
-    return size && size.width > 0 && size.height > 0 ? size : undefined;
+    return read(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   } catch (error) {
-    // The header is incomplete.
     if (error instanceof RangeError) return undefined;
     throw error;
   }

@@ -2,20 +2,11 @@
  * Whether an image is complete, by its structure: a complete one is sent as it is, without being decoded. Providers
  * refuse a conversation that holds a broken one. Pure.
  */
-import { jpegSegments } from "./image-size.ts";
+import { jpegSegments, readStructure } from "./image-size.ts";
 import type { ImageType } from "./sniff.ts";
 
 /** False also for an image that is only unusual: the decoder decides about that. */
-export function isWholeImage(bytes: Uint8Array, type: ImageType): boolean {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  try {
-    return walks[type](view);
-  } catch (error) {
-    // It ends before its structure does.
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
+export const isWholeImage = (bytes: Uint8Array, type: ImageType): boolean => readStructure(bytes, walks[type]) === true;
 
 const walks: Record<ImageType, (view: DataView) => boolean> = {
   "image/png": walkPng,

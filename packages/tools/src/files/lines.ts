@@ -1,5 +1,7 @@
 /** Reads lines of a file that may be larger than memory: it keeps only the lines that are shown. */
+import { ToolsError } from "../errors.ts";
 import type { ReadableFile } from "../platform/files.ts";
+import { countLines } from "../truncate.ts";
 import { refuseAborted } from "./abort.ts";
 
 export interface LineWindow {
@@ -102,4 +104,11 @@ async function getWindow(
 ): Promise<LineWindow> {
   const hasMore = (await file.read(Buffer.allocUnsafe(1), position)) > 0;
   return { lines, firstLine, hasMore, totalLines: hasMore ? undefined : nextLine - 1, tooLong: undefined };
+}
+
+/** Throws when a file has no line `offset`; an empty file can be shown from line 1. */
+export function refuseBeyond(offset: number, total: number): void {
+  if (offset <= Math.max(1, total)) return;
+  const text = `Line ${offset} is beyond the end of the file, which has ${countLines(total)}.`;
+  throw new ToolsError("invalid_input", text);
 }

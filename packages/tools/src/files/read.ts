@@ -8,9 +8,9 @@ import { showHashline } from "../hashline/show.ts";
 import { createSnapshots, type Snapshots } from "../hashline/snapshots.ts";
 import type { Files, ReadableFile } from "../platform/files.ts";
 import type { DescribedTool } from "../tool.ts";
-import { countLines, formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
+import { formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import { unlessAborted } from "./abort.ts";
-import { type LineWindow, readLines } from "./lines.ts";
+import { type LineWindow, readLines, refuseBeyond } from "./lines.ts";
 import { resolveExisting } from "./path.ts";
 import { maxImageFileBytes, prepareImage } from "./image.ts";
 import type { ShrinkLimits } from "./image-worker.ts";
@@ -122,12 +122,7 @@ async function showAnchors(
 
 function present(window: LineWindow, path: string, offset: number): AgentToolResult<ReadDetails> {
   const { lines, totalLines } = window;
-  if (totalLines !== undefined && offset > Math.max(1, totalLines)) {
-    throw new ToolsError(
-      "invalid_input",
-      `Line ${offset} is beyond the end of the file, which has ${countLines(totalLines)}.`,
-    );
-  }
+  if (totalLines !== undefined) refuseBeyond(offset, totalLines);
   const notice = formatNotice(window);
   const text = [lines.join("\n"), notice].filter(Boolean).join("\n\n");
   return {

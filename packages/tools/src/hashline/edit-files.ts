@@ -7,7 +7,7 @@ import { defaultMaxBytes } from "../truncate.ts";
 import { applyHunks, changedBlocks, type Hunk, refuseOverlaps } from "./apply.ts";
 import { type LineEdit, planEdits, type Refusal } from "./plan.ts";
 import { getFirst, type OutputBudget, shareBudget } from "./output-budget.ts";
-import { renderChanges, renderSpots } from "./show.ts";
+import { renderChanges, showSpots } from "./show.ts";
 import type { Snapshots } from "./snapshots.ts";
 import { type FileWrite, writeAll } from "./write-files.ts";
 
@@ -108,7 +108,8 @@ async function prepare({ files, snapshots }: HashlinePorts, target: FileEdits): 
     const head = `Nothing was changed in ${typed}. ${reasons.join(" ")}\nThe lines as they are now; use these tags:`;
     const text = (budget: OutputBudget) => {
       budget.take(head);
-      return `${head}\n${renderSpots(snapshots, { typed, realPath, file: before, spots }, budget)}`;
+      const shown = { typed, realPath, file: before, spots, around: 3, isCorrection: true };
+      return `${head}\n${showSpots(snapshots, shown, budget)}`;
     };
     return { code, text };
   }

@@ -49,9 +49,20 @@ export interface Refusal {
 
 export type Plan = { kind: "ready"; hunks: Hunk[]; notes: string[] } | Refusal;
 
-type Placed =
-  | { kind: "placed"; hunks: Hunk[]; note?: string }
-  | { kind: "failed"; reason: string; spot: Span; code?: "invalid_input" };
+type Placed = { kind: "placed"; hunks: Hunk[]; note?: string } | Failed;
+
+interface Failed {
+  kind: "failed";
+  reason: string;
+  spot: Span;
+  code?: "invalid_input";
+}
+
+const fail = ({ name }: LineEdit, why: string, spot: Span): Failed => ({
+  kind: "failed",
+  reason: `${name}: ${why}`,
+  spot,
+});
 
 /** All edits or none: one that cannot be placed for certain refuses them all. */
 export function planEdits(request: PlanInput): Plan {
@@ -116,7 +127,7 @@ function place(edit: LineEdit, input: PlanInput, now: State): Placed {
       getFileTag(current.hash) === fileTag;
     if (isKnown)
       return { kind: "placed", hunks: [{ start: index, end: index, lines: edit.lines, follows: edit.op === "end" }] };
-    return { kind: "failed", reason: unknownTag(edit, fileTag), spot: { start: index, end: index } };
+    return unknownTag(edit, fileTag, { start: index, end: index });
   }
   const span: Span = { start: edit.first.line - 1, end: edit.last.line };
   const bases = getBases(edit, span, input);
@@ -131,18 +142,15 @@ function place(edit: LineEdit, input: PlanInput, now: State): Placed {
 const isElsewhere = (a: Placed, b: Placed) =>
   a.kind === "placed" && b.kind === "placed" && a.hunks[0]?.start !== b.hunks[0]?.start;
 
-const ambiguous = (edit: LineEdit, span: Span): Placed & { kind: "failed" } => ({
-  kind: "failed",
-  reason: `${edit.name}: the same tag was shown for two different texts of ${spell(span)}.`,
-  spot: span,
-});
+const ambiguous = (edit: LineEdit, span: Span): Failed =>
+  fail(edit, `the same tag was shown for two different texts of ${spell(span)}.`, span);
 
 /** The versions in which the lines were shown as the edit names them, the newest first; at least one. */
 function getBases(
   edit: AnchoredEdit,
   span: Span,
   { versions, fileTag, current }: PlanInput,
-): { kind: "found"; versions: Version[] } | (Placed & { kind: "failed" }) {
+): { kind: "found"; versions: Version[] } | Failed {
   const fits = (version: Version, { line, tag }: Anchor) => {
     const shown = version.shown[line - 1];
     return shown !== undefined && (tag === undefined || lineTag(shown) === tag);
@@ -154,16 +162,13 @@ function getBases(
   if (!version) {
     const isUnseen = anchored.length > 0 || !meant.some((placement) => isShown(placement, span));
     const isBeyond = span.end > current.count;
-    if (fileTag !== undefined && meant.length === 0)
-      return { kind: "failed", reason: unknownTag(edit, fileTag), spot: span };
+    if (fileTag !== undefined && meant.length === 0) return unknownTag(edit, fileTag, span);
     if (isUnseen && isBeyond) {
-      const reason = `${edit.name}: the file ends at line ${current.count}; there is no line ${span.end}.`;
-      return { kind: "failed", code: "invalid_input", reason, spot: span };
+      const why = `the file ends at line ${current.count}; there is no line ${span.end}.`;
+      return { ...fail(edit, why, span), code: "invalid_input" };
     }
-    const reason = isUnseen
-      ? `${edit.name}: ${spell(span)} had not been shown with tags yet.`
-      : `${edit.name}: the tag does not belong to ${spell(span)} as last shown.`;
-    return { kind: "failed", reason, spot: span };
+    if (isUnseen) return fail(edit, `${spell(span)} had not been shown with tags yet.`, span);
+    return fail(edit, `the tag does not belong to ${spell(span)} as last shown.`, span);
   }
   // Short tags collide. Where the same tag was shown for two different texts, it is not known which is meant.
   const ends = fileTag === undefined ? [span.start, span.end - 1] : numbers(span);
@@ -177,8 +182,8 @@ const isShown = (version: Version, span: Span) => {
   return true;
 };
 const spell = ({ start, end }: Span) => (end - start === 1 ? `line ${end}` : `lines ${start + 1}-${end}`);
-const unknownTag = (edit: LineEdit, tag: string) =>
-  `${edit.name}: the tag ${tag} is of no text of this file that is still remembered.`;
+const unknownTag = (edit: LineEdit, tag: string, span: Span): Failed =>
+  fail(edit, `the tag ${tag} is of no text of this file that is still remembered.`, span);
 
 function toHunk({ op, lines }: LineEdit, { start, end }: Span): Hunk {
   if (op === "before") return { start, end: start, lines };
@@ -194,38 +199,29 @@ function recover(edit: LineEdit, shown: Span, base: Version, { versions }: PlanI
     const next = findSuccessor(version, versions);
     if (!next?.madeFrom) break;
     const moved = moveThrough(span, next.madeFrom.hunks);
-    if (!moved)
-      return { kind: "failed", reason: `${edit.name}: an earlier edit of yours changed ${spell(shown)}.`, spot: span };
+    if (!moved) return fail(edit, `an earlier edit of yours changed ${spell(shown)}.`, span);
     version = next;
     span = moved;
   }
   const movedTo = (target: Span) => (target.start === shown.start ? "" : `, now ${spell(target)}`);
   if (now.isCurrent(version)) {
-    const note =
-      span.start === shown.start
-        ? {}
-        : { note: `${edit.name}: ${spell(shown)} moved by earlier edits${movedTo(span)}.` };
-    return { kind: "placed", hunks: [toHunk(edit, span)], ...note };
+    const note = movedTo(span) && `${edit.name}: ${spell(shown)} moved by earlier edits${movedTo(span)}.`;
+    return { kind: "placed", hunks: [toHunk(edit, span)], ...(note && { note }) };
   }
   const relocator = now.getRelocator(version);
   const relocated = relocator?.place(toHunk(edit, span), span);
   if (!relocated) {
     const start = relocator?.guess(span.start) ?? span.start;
-    const reason = `${edit.name}: the file changed at ${spell(shown)} since they were shown.`.replace(
-      "they were",
-      span.end - span.start === 1 ? "it was" : "they were",
-    );
-    return { kind: "failed", reason, spot: { start, end: start + span.end - span.start } };
+    const were = span.end - span.start === 1 ? "it was" : "they were";
+    const spot = { start, end: start + span.end - span.start };
+    return fail(edit, `the file changed at ${spell(shown)} since ${were} shown.`, spot);
   }
   const rebuilt = version.text === undefined ? " (rebuilt from the lines that were read)" : "";
   const [first] = relocated.hunks;
   if (relocated.way === "merged") {
     const how = first ? "merged line by line" : "nothing left to do, the change was already there";
-    return {
-      kind: "placed",
-      hunks: relocated.hunks,
-      note: `${edit.name}: the file changed since it was read${rebuilt}; ${how}.`,
-    };
+    const note = `${edit.name}: the file changed since it was read${rebuilt}; ${how}.`;
+    return { kind: "placed", hunks: relocated.hunks, note };
   }
   const offset = first ? first.start - toHunk(edit, span).start : 0;
   const target = { start: span.start + offset, end: span.end + offset };

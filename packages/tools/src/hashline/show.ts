@@ -1,6 +1,6 @@
 /** Shows lines with tags, and remembers that they were shown. A line that is not shown whole does not count as shown. */
-import { ToolsError } from "../errors.ts";
-import { countLines, formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
+import { refuseBeyond } from "../files/lines.ts";
+import { formatBytes, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
 import type { Hunk } from "./apply.ts";
 import { renderHeader, renderRow } from "./format.ts";
 import type { Span } from "./plan.ts";
@@ -26,12 +26,7 @@ export function showHashline(
 ): HashlineView {
   const decoded = snapshots.decode(file.bytes, file.typed);
   const total = decoded.count;
-  if (offset > Math.max(1, total)) {
-    throw new ToolsError(
-      "invalid_input",
-      `Line ${offset} is beyond the end of the file, which has ${countLines(total)}.`,
-    );
-  }
+  refuseBeyond(offset, total);
   const rows: string[] = [];
   const numbers: number[] = [];
   const budget = new OutputBudget();
@@ -67,11 +62,6 @@ interface Spots {
   spots: readonly Span[];
 }
 
-/** The lines at spots that the next attempt needs, and some around them. They replace what was shown under their numbers. */
-export function renderSpots(snapshots: Snapshots, spots: Spots, budget: OutputBudget): string {
-  return showSpots(snapshots, { ...spots, around: 3, isCorrection: true }, budget);
-}
-
 /** The lines that hunks made, with some around them, in the text after them. */
 export function renderChanges(
   snapshots: Snapshots,
@@ -90,7 +80,8 @@ export function renderChanges(
 const gap = "...";
 const more = "[Not all of it is shown: read the rest with hashline: true.]";
 
-function showSpots(
+/** The lines at spots, and some around them. As a correction they replace what was shown under their numbers. */
+export function showSpots(
   snapshots: Snapshots,
   { typed, realPath, file, spots, around, isCorrection }: Spots & { around: number; isCorrection: boolean },
   budget: OutputBudget,

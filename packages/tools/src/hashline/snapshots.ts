@@ -76,7 +76,9 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
     const versions = paths.get(path) ?? [];
     const known = versions.find((version) => isVersionOf(version, file));
     const version = known ?? create(file);
-    touch(path, [version, ...versions.filter((other) => other !== version)].slice(0, maxVersions));
+    // Last again, as the path that was used most recently.
+    paths.delete(path);
+    paths.set(path, [version, ...versions.filter((other) => other !== version)].slice(0, maxVersions));
     return version;
   }
 
@@ -91,11 +93,6 @@ export function createSnapshots(limits: SnapshotLimits = {}): Snapshots {
       madeFrom: undefined,
       size: isKept(text) ? text.length : 0,
     };
-  }
-
-  function touch(path: string, versions: Kept[]): void {
-    paths.delete(path);
-    paths.set(path, versions);
   }
 
   /** The version in use stays, even if it is too large alone. */

@@ -1,4 +1,5 @@
 /** Writes several files, all or none: if one write fails, those before it are undone. */
+import { getErrorMessage } from "@tau/ai/internal";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import type { Files } from "../platform/files.ts";
 import { OutputBudget } from "./output-budget.ts";
@@ -63,7 +64,7 @@ async function look(
 }
 
 function toFailure(error: unknown, failed: FileWrite, contents: ReadonlyMap<FileWrite, Content>): ToolsError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = getErrorMessage(error).replace(/\.?$/, ".");
   const typed = (wanted: Content) =>
     [...contents].filter(([, content]) => content === wanted).map(([write]) => write.typed);
   const isUndone = typed("new").length + typed("unknown").length === 0;
@@ -79,7 +80,7 @@ function toFailure(error: unknown, failed: FileWrite, contents: ReadonlyMap<File
       : states.flatMap(([what, names]) => (names.length > 0 ? [`${what}: ${listNames(names)}.`] : [])).join(" ");
   // Some files have the new content: the model must not take that for a failure after which it can simply try again.
   const code: ToolsErrorCode = !isUndone ? "failed" : error instanceof ToolsError ? error.code : "unavailable";
-  return new ToolsError(code, `Writing ${failed.typed} failed: ${message.replace(/\.?$/, ".")} ${state}`, {
+  return new ToolsError(code, `Writing ${failed.typed} failed: ${message} ${state}`, {
     cause: error,
   });
 }

@@ -4,6 +4,7 @@
  */
 import { constants, type Stats } from "node:fs";
 import { systemIds, type Ids } from "@tau/ai";
+import { closeAfter } from "@tau/ai/internal";
 import { ToolsError, unlessMissing } from "../errors.ts";
 import { explaining, getKind } from "./explain.ts";
 import { type FileSystem, nodeFileSystem } from "./file-system.ts";
@@ -143,22 +144,16 @@ async function getStat(state: FilesState, path: string): Promise<Stats | undefin
   }
   const handle = await unlessMissing(open(state, path, asName, "read"));
   if (!handle) return undefined;
-  try {
+  return await closeAfter(handle, async () => {
     const [realPath, stats] = [await pathOfHandle(state, handle, path), await handle.stat()];
     await ask(state.guard, realPath, "read", stats.isFile() ? stats.nlink : 1);
     return stats;
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
 async function list(state: FilesState, path: string) {
   const directory = await openDirectory(state, path);
-  try {
-    return await state.fs.readdir(directory.path);
-  } finally {
-    await directory.handle.close();
-  }
+  return await closeAfter(directory.handle, () => state.fs.readdir(directory.path));
 }
 
 async function readWhole(state: FilesState, path: string, maxBytes: number, expected: Buffer | undefined) {

@@ -1,4 +1,5 @@
 /** The guard decides which files may be opened. */
+import { getErrorMessage } from "@tau/ai/internal";
 import { ToolsError } from "../errors.ts";
 
 export type Access = "read" | "write";
@@ -24,6 +25,6 @@ export async function ask(guard: Guard, realPath: string, access: Access, hardLi
     await guard(realPath, access, { hardLinks });
   } catch (error) {
     if (error instanceof ToolsError && error.code === "denied") throw error;
-    throw new ToolsError("denied", error instanceof Error ? error.message : String(error), { cause: error });
+    throw new ToolsError("denied", getErrorMessage(error), { cause: error });
   }
 }

@@ -1,8 +1,9 @@
 /** The ports alone, for code that needs files and leases but no tools. */
 export { capabilities } from "../access.ts";
 export { systemCode, tolerate, ToolsError, unlessMissing } from "../errors.ts";
+export { getKind } from "./explain.ts";
 export { type FileSystem, lookAt, nodeFileSystem, type OpenHandle } from "./file-system.ts";
 export { keyPatterns } from "./key-patterns.ts";
 export { acquireLease, type Lease, type LeaseHolder, type LeaseOptions, type LeaseOutcome } from "./lease.ts";
 export { pathOfHandle } from "./open-path.ts";
-export { foldName, isWithin } from "./within.ts";
+export { foldNames, isWithin } from "./within.ts";

@@ -5,7 +5,7 @@
  */
 import { constants } from "node:fs";
 import { type Ids, systemIds } from "@tau/ai";
-import { tryParseJson } from "@tau/ai/internal";
+import { closeAfter, tryParseJson } from "@tau/ai/internal";
 import { failsWith, tolerate } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "./file-system.ts";
 import { type ProcessMark, thisProcess, verdictOn } from "./process-mark.ts";
@@ -149,23 +149,16 @@ async function useClaim(fs: FileSystem, path: string, claim: Claimed, mine: Leas
 /** Nothing is synced: no holder outlives a crash of the machine, and a damaged file counts as one without a holder. */
 async function writeNew(fs: FileSystem, path: string, holder: LeaseHolder): Promise<void> {
   const handle = await fs.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-  try {
-    await handle.write(new TextEncoder().encode(JSON.stringify(holder)));
-  } finally {
-    await handle.close();
-  }
+  await closeAfter(handle, () => handle.write(new TextEncoder().encode(JSON.stringify(holder))));
 }
 
 /** Undefined when there is no file. */
 async function readHolder(fs: FileSystem, path: string): Promise<LeaseHolder | undefined> {
   const handle = await tolerate(fs.open(path, constants.O_RDONLY), "ENOENT");
   if (!handle) return undefined;
-  try {
-    const buffer = Buffer.alloc(4_096);
-    return parseHolder(buffer.toString("utf8", 0, await handle.read(buffer, 0)));
-  } finally {
-    await handle.close();
-  }
+  const buffer = Buffer.alloc(4_096);
+  const length = await closeAfter(handle, () => handle.read(buffer, 0));
+  return parseHolder(buffer.toString("utf8", 0, length));
 }
 
 /** The holder that a damaged lease has: one that never runs. */

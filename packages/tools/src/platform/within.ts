@@ -16,12 +16,12 @@ export function isWithin(root: string, path: string): boolean {
  * too seldom: never use it to allow something.
  */
 export function mightBeWithin(root: string, path: string): boolean {
-  const [above, names] = [getNames(root), getNames(path)];
+  const [above, names] = [foldNames(root), foldNames(path)];
   return above.length <= names.length && above.every((name, index) => mightBeNamed(name, names[index]!));
 }
 
-/** Only names that are nothing but dots and blanks vanish when folded; they do not lead anywhere else. */
-const getNames = (path: string) =>
+/** The names of a path, folded. Those that are nothing but dots and blanks vanish; they do not lead anywhere else. */
+export const foldNames = (path: string): string[] =>
   path
     .split(/[/\\]/)
     .map(foldName)

@@ -59,7 +59,7 @@ export function createFindTool({
       const search = { args, cwd: directory, isInRepository, signal, onOutput };
       const end = await searcher.run(search, context?.spawn);
       if (end.kind === "refused") throw new ToolsError("invalid_input", `ripgrep refuses the search: ${end.reason}`);
-      const cut = end.kind === "timeout" || end.kind === "memory" ? searcher.describe(end.kind) : undefined;
+      const cut = searcher.describe(end.kind);
       if (cut !== undefined && names.total === 0) {
         throw new ToolsError("timeout", `Nothing was found; stopped ${cut}. Narrow path.`);
       }

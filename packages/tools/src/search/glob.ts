@@ -2,6 +2,7 @@
  * Globs over paths, in time that is bounded by the product of the two lengths. ripgrep's own `--glob` cannot be used to
  * choose files: what it chooses is searched even if `.gitignore` excludes it. Pure.
  */
+import { matchWildcards } from "@tau/ai/internal";
 import { ToolsError } from "../errors.ts";
 
 export interface Glob {
@@ -147,7 +148,7 @@ function pathTest(parts: readonly Part[]): Test {
     return (path) => name(path.slice(path.lastIndexOf("/") + 1));
   }
   return (path) =>
-    fits(
+    matchWildcards(
       tests,
       path.split("/"),
       (test) => test === "**",
@@ -163,7 +164,7 @@ function nameTest(tokens: readonly Token[]): Test {
   if (/^x+$/.test(shape)) return (name) => name === text;
   if (/^\*+x+$/.test(shape)) return (name) => name.endsWith(text);
   if (/^x+\*+$/.test(shape)) return (name) => name.startsWith(text);
-  return (name) => fits(tokens, [...name], (token) => token.kind === "many", fitsChar);
+  return (name) => matchWildcards(tokens, [...name], (token) => token.kind === "many", fitsChar);
 }
 
 function fitsChar(token: Token, char: string): boolean {
@@ -172,31 +173,6 @@ function fitsChar(token: Token, char: string): boolean {
   const code = char.codePointAt(0)!;
   const isIn = token.ranges.some(([from, to]) => from.codePointAt(0)! <= code && code <= to.codePointAt(0)!);
   return isIn !== token.isNegated;
-}
-
-/** After a mismatch only the last wildcard needs to match more: earlier ones that match little leave the most to the rest. */
-function fits<P, I>(
-  pattern: readonly P[],
-  input: readonly I[],
-  isMany: (part: P) => boolean,
-  fitsOne: (part: P, item: I) => boolean,
-): boolean {
-  let [index, taken] = [0, 0];
-  let [lastMany, takenByMany] = [-1, 0];
-  while (taken < input.length) {
-    if (index < pattern.length && isMany(pattern[index]!)) {
-      lastMany = index++;
-      takenByMany = taken;
-    } else if (index < pattern.length && fitsOne(pattern[index]!, input[taken]!)) {
-      index++;
-      taken++;
-    } else if (lastMany >= 0) {
-      index = lastMany + 1;
-      taken = ++takenByMany;
-    } else return false;
-  }
-  while (index < pattern.length && isMany(pattern[index]!)) index++;
-  return index === pattern.length;
 }
 
 /** Only what ripgrep certainly reads in the same way: its `?` is a byte, and its type globs may hold no colon. */

@@ -6,7 +6,7 @@ import { unlessAborted } from "../files/abort.ts";
 import type { Files } from "../platform/files.ts";
 import type { DescribedTool } from "../tool.ts";
 import { countLines, formatBytes, keepHead, defaultMaxBytes, defaultMaxLines } from "../truncate.ts";
-import { type Glob, parseGlob, typeArgs } from "./glob.ts";
+import { parseGlob, typeArgs } from "./glob.ts";
 import { createMatches, type Matches, maxColumns } from "./matches.ts";
 import { createRecordParser } from "./records.ts";
 import { createSearcher, type Search, type SearchEnd, type Searcher, type SearchOptions } from "./ripgrep.ts";
@@ -46,7 +46,7 @@ export function createGrepTool({
       const chosen = chooseFiles(globText, root);
       const matches = createMatches({ limit, context });
       const parser = createRecordParser();
-      const mayShow = createReadCheck(files, root);
+      const mayShow = rememberLast((reported) => mayRead(files, join(root.cwd, reported)));
       const search: Search = {
         args: [...toArgs(query, context, limit), ...chosen.args, "--", root.target],
         cwd: root.cwd,
@@ -67,24 +67,20 @@ export function createGrepTool({
   };
 }
 
-/**
- * ripgrep opens files without a guard, so each file with a match is opened through `files` before the match counts. A file
- * that may not be read is treated as missing, also for the limit: otherwise a model could learn its content by searching
- * again and again.
- */
-function createReadCheck(files: Files, root: SearchRoot): (path: string) => Promise<boolean> | boolean {
-  // The matches of a file come one after the other.
-  let last = { path: "", mayShow: false };
+/** Remembers what the last path gave: the matches of a file come one after the other. */
+function rememberLast<T>(compute: (path: string) => T): (path: string) => T {
+  let last: { path: string; result: T } | undefined;
   return (path) => {
-    if (path === last.path) return last.mayShow;
-    return mayRead(files, join(root.cwd, path)).then((mayShow) => {
-      last = { path, mayShow };
-      return mayShow;
-    });
+    if (last?.path !== path) last = { path, result: compute(path) };
+    return last.result;
   };
 }
 
-/** False for a file that cannot be checked. */
+/**
+ * ripgrep opens files without a guard, so each file with a match is opened through `files` before the match counts. A file
+ * that may not be read is treated as missing, also for the limit: otherwise a model could learn its content by searching
+ * again and again. False for a file that cannot be checked.
+ */
 async function mayRead(files: Files, path: string): Promise<boolean> {
   try {
     await (await files.openRead(path)).close();
@@ -145,16 +141,8 @@ function chooseFiles(
   if (text === undefined || text === "" || !root.isDirectory) return all;
   if (text.includes("\0")) throw new ToolsError("invalid_input", `${JSON.stringify(text)} is not a valid glob.`);
   if (text.startsWith("!")) return { ...all, args: [excluding(text)] };
-  const glob: Glob = parseGlob(text);
-  let last = { path: "", isAccepted: false };
-  return {
-    args: typeArgs(glob),
-    accepts(path) {
-      // The matches of a file come one after the other.
-      if (path !== last.path) last = { path, isAccepted: glob.matches(inside(path)) };
-      return last.isAccepted;
-    },
-  };
+  const glob = parseGlob(text);
+  return { args: typeArgs(glob), accepts: rememberLast((path) => glob.matches(inside(path))) };
 }
 
 /** ripgrep's own globs can be used to exclude: they can only exclude more. */
@@ -192,7 +180,7 @@ function present(
 ): AgentToolResult<GrepDetails> {
   const { lines, binary, hasCutLines, stoppedBy } = matches.result(root.show);
   const shown = keepHead(lines.map(({ text }) => text).join("\n"));
-  const stopped = end.kind === "timeout" || end.kind === "memory" ? searcher.describe(end.kind) : undefined;
+  const stopped = searcher.describe(end.kind);
   if (stopped !== undefined && lines.length === 0) {
     throw new ToolsError(
       end.kind === "memory" ? "too_large" : "timeout",

@@ -1,5 +1,6 @@
 /** Runs ripgrep: found when it is first needed, ended as soon as enough output was seen. */
 import { type Clock, systemClock } from "@tau/ai";
+import { SerialQueue } from "@tau/ai/internal";
 import { ToolsError } from "../errors.ts";
 import { abortedBy, refuseAborted, unlessAborted } from "../files/abort.ts";
 import { formatBytes } from "../truncate.ts";
@@ -29,8 +30,8 @@ export interface SearchOptions {
 export interface Searcher {
   /** `spawn` starts it. Default: that of the options. */
   run(search: Search, spawn?: Spawn): Promise<SearchEnd>;
-  /** For the model: when a search was ended. */
-  describe(end: "timeout" | "memory"): string;
+  /** For the model: when a search was ended by a limit; undefined if it was not. */
+  describe(end: SearchEnd["kind"]): string | undefined;
 }
 
 export interface Search {
@@ -76,10 +77,10 @@ export function createSearcher({
 }: SearchOptions): Searcher {
   return {
     run: (search, ofCall = spawn) => run({ spawn: ofCall, clock, timeLimitMs, memoryLimitBytes, locate }, search),
-    describe: (end) =>
-      end === "timeout"
-        ? `after ${timeLimitMs / 1_000} s`
-        : `at ${formatBytes(memoryLimitBytes)} of memory: a line is huge`,
+    describe(end) {
+      if (end === "timeout") return `after ${timeLimitMs / 1_000} s`;
+      return end === "memory" ? `at ${formatBytes(memoryLimitBytes)} of memory: a line is huge` : undefined;
+    },
   };
 }
 
@@ -120,17 +121,17 @@ async function run(options: Required<SearchOptions>, search: Search): Promise<Se
     child.stdout.resume();
   };
   // One after the other: when the process ends, Node resumes its pipes although they were paused.
-  let taken = Promise.resolve();
+  const chunks = new SerialQueue();
   child.stdout.on("data", (chunk: Buffer) => {
     child.stdout.pause();
-    taken = taken.then(() => take(chunk));
+    void chunks.add(() => take(chunk));
   });
   const [status] = await Promise.all([child.exit, outputEnded, errorsEnded]);
   cancelTimer();
   cancelWatch();
   signal?.removeEventListener("abort", onAbort);
   // The last chunk may still be handled, unless the call was aborted.
-  await unlessAborted(taken, signal);
+  await unlessAborted(chunks.whenIdle(), signal);
   if (failure) throw failure.error;
   if (stopped === "aborted") throw abortedBy(signal!);
   return stopped ? { kind: stopped, unread: complaints.unread } : getEnd(status, complaints);

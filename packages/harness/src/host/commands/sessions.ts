@@ -1,5 +1,6 @@
 /** Commands about the tree of a session, and about other sessions. */
 import { resolve } from "node:path";
+import { closeAfter } from "@tau/ai/internal";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "../../errors.ts";
 import { exportHtml } from "../../export/html.ts";
@@ -94,11 +95,7 @@ export const sessionCommands: CommandDefinitions<
     if (path === sessionManager.getSessionFile()) return void (await sessionManager.appendSessionInfo(name.trim()));
     await mustBeInSessionDirectory(path, getLookup(context));
     const manager = await SessionManager.open(path, { agentDir: context.host.agentDir });
-    try {
-      await manager.appendSessionInfo(name.trim());
-    } finally {
-      await manager.close();
-    }
+    await closeAfter(manager, () => manager.appendSessionInfo(name.trim()));
   }),
   delete_session: command({ session: nonEmptyText }, async (context, { session }) => {
     const path = await findPath(context, session);
