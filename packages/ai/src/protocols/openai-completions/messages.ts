@@ -1,5 +1,12 @@
 import { commonImageTypes, handOff, isWrittenBy, toPlainId, type PreparedMessage } from "../../handoff.ts";
-import type { AssistantMessage, ImageContent, Message, TextContent, ToolResultMessage } from "../../message.ts";
+import type {
+  AssistantMessage,
+  ImageContent,
+  Message,
+  TextContent,
+  ToolCall,
+  ToolResultMessage,
+} from "../../message.ts";
 import { toMistralId } from "../mistral-id.ts";
 import type { CompletionsModel, ResolvedCompat } from "./compat.ts";
 import { parseDetails, type ReasoningDetail, reasoningFields } from "./reasoning.ts";
@@ -17,7 +24,7 @@ export function encodeHistory(model: CompletionsModel, messages: readonly Messag
   });
   const encoded: Wire[] = [];
   prepared.forEach((message, index) => {
-    if (message.role === "user") pushUser(model, encoded, encodeContent(message.content));
+    if (message.role === "user") pushUser(model, encoded, encodeContent(message.content, encodeImage));
     else if (message.role === "assistant") encoded.push(...encodeAssistant(model, message, thinks));
     else {
       encoded.push(encodeResult(model, message));
@@ -60,10 +67,13 @@ function pushImages(model: CompletionsModel, encoded: Wire[], results: readonly 
 }
 
 /** A single text block is sent as a string, which every server accepts. */
-function encodeContent(content: readonly (TextContent | ImageContent)[]): string | Wire[] {
+export function encodeContent(
+  content: readonly (TextContent | ImageContent)[],
+  toImage: (image: ImageContent) => Wire,
+): string | Wire[] {
   const [first] = content;
   if (content.length === 1 && first?.type === "text") return first.text;
-  return content.map((block) => (block.type === "text" ? { type: "text", text: block.text } : encodeImage(block)));
+  return content.map((block) => (block.type === "text" ? { type: "text", text: block.text } : toImage(block)));
 }
 
 const encodeImage = (image: ImageContent): Wire => ({
@@ -98,17 +108,17 @@ function encodeAssistant(model: CompletionsModel, message: AssistantMessage, thi
     {
       role: "assistant",
       content: content || (requiresAssistantAfterToolResult ? "" : null),
-      ...(calls.length > 0 && {
-        tool_calls: calls.map(({ id, name, arguments: args }) => ({
-          id,
-          type: "function",
-          function: { name, arguments: JSON.stringify(args) },
-        })),
-      }),
+      ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
       ...(!requiresThinkingAsText && encodeThoughts(model, message, thinks)),
     },
   ];
 }
+
+export const encodeCall = ({ id, name, arguments: args }: ToolCall): Wire => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify(args) },
+});
 
 /** Thinking is sent back as it was received: as `reasoning_details` if there are any, else in the same text field. */
 function encodeThoughts(model: CompletionsModel, message: AssistantMessage, thinks: boolean): Wire {
