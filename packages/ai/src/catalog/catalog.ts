@@ -11,7 +11,7 @@ import { deepFreeze } from "../internal/freeze.ts";
 import type { Api, Model } from "../model.ts";
 import type { CatalogModel } from "../platform/platform.ts";
 import { providers } from "../providers/index.ts";
-import { assumedLimits, isLocalProvider, createLocalModel, type LocalProvider } from "../providers/local-servers.ts";
+import { assumedModel, isLocalProvider, createLocalModel, type LocalProvider } from "../providers/local-servers.ts";
 import type { CatalogModels } from "./models.generated.ts";
 
 /** A provider whose models are built in. */
@@ -112,14 +112,5 @@ function toModel(provider: string, model: ModelDefinition): Model {
     if (typeof model[field] === "string" && model[field] !== "") continue;
     throw new AiError("invalid_provider", `A model of ${JSON.stringify(provider)} was registered without ${field}.`);
   }
-  return deepFreeze({ ...defaults, ...structuredClone(model), name: model.name || model.id, provider });
+  return deepFreeze({ ...assumedModel, ...structuredClone(model), name: model.name || model.id, provider });
 }
-
-/** The defaults for a registered model, so that a definition with only an id and an API works. */
-const defaults = {
-  baseUrl: "",
-  reasoning: false,
-  input: ["text" as const],
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-  ...assumedLimits,
-};
