@@ -1,4 +1,4 @@
-import { commonImageTypes, handOff, isWrittenBy, toPlainId, type PreparedMessage } from "../../handoff.ts";
+import { commonImageTypes, handOff, isWrittenBy, toPlainId } from "../../handoff.ts";
 import type {
   AssistantMessage,
   ImageContent,
@@ -23,14 +23,23 @@ export function encodeHistory(model: CompletionsModel, messages: readonly Messag
     userFirst: true,
   });
   const encoded: Wire[] = [];
-  prepared.forEach((message, index) => {
-    if (message.role === "user") pushUser(model, encoded, encodeContent(message.content, encodeImage));
-    else if (message.role === "assistant") encoded.push(...encodeAssistant(model, message, thinks));
-    else {
+  // `tool` messages can only hold text, so images follow in a user message after all results of the turn.
+  let images: Wire[] = [];
+  const pushImages = () => {
+    if (images.length > 0) pushUser(model, encoded, images);
+    images = [];
+  };
+  for (const message of prepared) {
+    if (message.role === "toolResult") {
       encoded.push(encodeResult(model, message));
-      if (prepared[index + 1]?.role !== "toolResult") pushImages(model, encoded, getResultsUpTo(prepared, index));
+      images.push(...encodeResultImages(message));
+      continue;
     }
-  });
+    pushImages();
+    if (message.role === "user") pushUser(model, encoded, encodeContent(message.content, encodeImage));
+    else encoded.push(...encodeAssistant(model, message, thinks));
+  }
+  pushImages();
   return encoded;
 }
 
@@ -43,12 +52,6 @@ const toolCallIds: Record<ResolvedCompat["toolCallIdFormat"], (id: string) => st
   any: getCallId,
 };
 
-/** The consecutive tool results that end at index `last`. */
-function getResultsUpTo(prepared: readonly PreparedMessage[], last: number): ToolResultMessage[] {
-  const before = prepared.findLastIndex(({ role }, index) => index < last && role !== "toolResult");
-  return prepared.slice(before + 1, last + 1).filter((message) => message.role === "toolResult");
-}
-
 function pushUser(model: CompletionsModel, encoded: Wire[], content: string | Wire[]): void {
   if (model.compat.requiresAssistantAfterToolResult && encoded.at(-1)?.["role"] === "tool") {
     encoded.push({ role: "assistant", content: "I have read the results." });
@@ -56,14 +59,9 @@ function pushUser(model: CompletionsModel, encoded: Wire[], content: string | Wi
   encoded.push({ role: "user", content });
 }
 
-/** `tool` messages can only hold text, so images follow in a user message after all results of the turn. */
-function pushImages(model: CompletionsModel, encoded: Wire[], results: readonly ToolResultMessage[]): void {
-  const parts = results.flatMap((result): Wire[] => {
-    const images = result.content.filter((block) => block.type === "image");
-    const caption = { type: "text", text: `Shown by ${result.toolName} (${result.toolCallId}):` };
-    return images.length === 0 ? [] : [caption, ...images.map(encodeImage)];
-  });
-  if (parts.length > 0) pushUser(model, encoded, parts);
+function encodeResultImages({ content, toolName, toolCallId }: ToolResultMessage): Wire[] {
+  const images = content.filter((block) => block.type === "image").map(encodeImage);
+  return images.length === 0 ? [] : [{ type: "text", text: `Shown by ${toolName} (${toolCallId}):` }, ...images];
 }
 
 /** A single text block is sent as a string, which every server accepts. */
