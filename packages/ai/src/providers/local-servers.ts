@@ -176,23 +176,16 @@ async function requestModels(
     }
     return { body: JSON.parse(body) as unknown };
   } catch (error) {
-    return { failure: toFailure(error, signal, abort.signal, timeoutMs) };
+    if (signal?.aborted) return { failure: { kind: "aborted", message: "The request was aborted." } };
+    if (abort.signal.aborted) {
+      return { failure: { kind: "idle_timeout", message: `There was no answer within ${timeoutMs} ms.` } };
+    }
+    const isNotJson = error instanceof SyntaxError;
+    return { failure: isNotJson ? { kind: "unknown", message: "The answer was not JSON." } : classifyThrown(error) };
   } finally {
     cancelTimer();
     signal?.removeEventListener("abort", onAbort);
   }
-}
-
-function toFailure(
-  error: unknown,
-  signal: AbortSignal | undefined,
-  timeoutSignal: AbortSignal,
-  timeoutMs: number,
-): Failure {
-  if (signal?.aborted) return { kind: "aborted", message: "The request was aborted." };
-  if (timeoutSignal.aborted) return { kind: "idle_timeout", message: `There was no answer within ${timeoutMs} ms.` };
-  if (error instanceof SyntaxError) return { kind: "unknown", message: "The answer was not JSON." };
-  return classifyThrown(error);
 }
 
 function parseModels(provider: LocalProvider, baseUrl: string, body: unknown): Model<"openai-completions">[] {
