@@ -8,8 +8,7 @@ import {
   copyContext,
   createRun,
   failedMessage,
-  pollFollowUps,
-  pollSteering,
+  pollMessages,
   reportMessage,
   type Run,
   type RunParts,
@@ -118,7 +117,7 @@ const truncatedText =
 
 /** Takes turns until nothing is left to do. The first turn has been reported already. */
 async function takeTurns(run: Run): Promise<void> {
-  let pending = await pollSteering(run);
+  let pending = await pollMessages(run, "getSteeringMessages");
   let truncatedAnswers = 0;
   for (;;) {
     await yieldToEventLoop();
@@ -135,8 +134,8 @@ async function takeTurns(run: Run): Promise<void> {
       for (const queued of steering) await addMessage(run, queued);
       return;
     }
-    pending = steering.length > 0 ? steering : await pollSteering(run);
-    if (!wantsMore && pending.length === 0) pending = await pollFollowUps(run);
+    pending = steering.length > 0 ? steering : await pollMessages(run, "getSteeringMessages");
+    if (!wantsMore && pending.length === 0) pending = await pollMessages(run, "getFollowUpMessages");
     if (run.failure) return await endWithFailure(run, pending);
     if (!wantsMore && pending.length === 0) return;
     if (prepareNextTurn) applyUpdate(run, await callHook(run, "prepareNextTurn", () => prepareNextTurn(turn)));

@@ -1,7 +1,7 @@
 import { type ImageContent, type Model } from "@tau/ai";
 import { createAssistantMessage, getErrorMessage } from "@tau/ai/internal";
 import { isThenable } from "./event-order.ts";
-import { runAgentLoop, runAgentLoopContinue } from "./agent-loop.ts";
+import { runAgentLoop } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, toLoopConfig } from "./agent-settings.ts";
 import { type InitialAgentState, LiveAgentState } from "./agent-state.ts";
 import { AgentError } from "./errors.ts";
@@ -85,8 +85,7 @@ export class Agent extends AgentSettings {
         "Agent is already processing a prompt. Use steer() or followUp() to queue messages, or wait for completion.",
       );
     }
-    const messages = this.#toMessages(input, images ?? []);
-    await this.#whileActive((signal) => this.#runPrompts(messages, signal, { pollsSteering: true }));
+    await this.#run(this.#toMessages(input, images ?? []), { pollsSteering: true });
   }
 
   /** Continues from the transcript, or from queued messages if the last message is the assistant's. */
@@ -96,20 +95,14 @@ export class Agent extends AgentSettings {
     }
     const last = this.state.messages.at(-1) as { role: string } | undefined;
     if (!last) throw new AgentError("nothing_to_continue", "No messages to continue from");
-    if (last.role !== "assistant") {
-      await this.#whileActive((signal) =>
-        runAgentLoopContinue(this.#context(), this.#config(true), this.#report, signal, this.streamFn),
-      );
-      return;
-    }
+    if (last.role !== "assistant") return await this.#run([], { pollsSteering: true });
     const steering = this.#steering.drain();
     const queued = steering.length > 0 ? steering : this.#followUps.drain();
     if (queued.length === 0) {
       throw new AgentError("nothing_to_continue", "Cannot continue from message role: assistant");
     }
     // The rest of the steering queue waits for the next turn: `steeringMode` decides how many messages go at once.
-    const pollsSteering = steering.length === 0;
-    await this.#whileActive((signal) => this.#runPrompts(queued, signal, { pollsSteering }));
+    await this.#run(queued, { pollsSteering: steering.length === 0 });
   }
 
   /** Adds a message before the next request. With `interrupt`, the turn in progress is aborted first. */
@@ -229,36 +222,30 @@ export class Agent extends AgentSettings {
   }
 
   /** Runs, and runs again as long as steering messages interrupt. The agent is busy until the last run has ended. */
-  async #whileActive(run: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  async #run(prompts: AgentMessage[], { pollsSteering }: { pollsSteering: boolean }): Promise<void> {
     let becomeIdle = () => {};
     const idle = new Promise<void>((resolve) => {
       becomeIdle = resolve;
     });
-    let next: ((signal: AbortSignal) => Promise<unknown>) | undefined = run;
-    while (next) {
+    let messages = prompts;
+    let polls = pollsSteering;
+    for (;;) {
       const active: ActiveRun = { abort: new AbortController(), idle, isInterrupted: false, isDiscarded: false };
       this.#active = active;
       this.#live.begin();
       try {
-        await next(active.abort.signal);
+        const config = this.#config(polls);
+        await runAgentLoop(messages, this.#context(), config, this.#report, active.abort.signal, this.streamFn);
       } catch (error) {
         await this.#reportFailure(error);
       }
-      const messages: AgentMessage[] = active.isInterrupted ? this.#steering.drain() : [];
-      next = messages.length > 0 ? (signal) => this.#runPrompts(messages, signal, { pollsSteering: false }) : undefined;
+      messages = active.isInterrupted ? this.#steering.drain() : [];
+      if (messages.length === 0) break;
+      polls = false;
     }
     this.#live.finish();
     this.#active = undefined;
     becomeIdle();
-  }
-
-  #runPrompts(
-    messages: AgentMessage[],
-    signal: AbortSignal,
-    { pollsSteering }: { pollsSteering: boolean },
-  ): Promise<unknown> {
-    const config = this.#config(pollsSteering);
-    return runAgentLoop(messages, this.#context(), config, this.#report, signal, this.streamFn);
   }
 
   #context() {

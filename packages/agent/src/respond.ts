@@ -5,7 +5,6 @@ import {
   type AssistantMessageEventStream,
   type Context,
   type Message,
-  type SimpleStreamOptions,
 } from "@tau/ai";
 import { defaultConvertToLlm } from "./convert.ts";
 import {
@@ -46,13 +45,10 @@ async function openStream(run: Run): Promise<AssistantMessageEventStream | undef
   const key = getApiKey && (await callHook(run, "getApiKey", () => getApiKey(run.current.model.provider)));
   if (run.failure || run.abort.isAborted) return undefined;
   const context: Context = { systemPrompt: run.context.systemPrompt, messages, tools: [...run.context.tools] };
-  const options = createRequestOptions(run, key);
-  return await callHook(
-    run,
-    "The stream function",
-    () => run.streamFn(run.current.model, context, options),
-    eventStream,
-  );
+  const { model, reasoning } = run.current;
+  const apiKey = key || run.config.apiKey;
+  const options = { ...run.streamOptions, ...(reasoning !== "off" && { reasoning }), ...(apiKey && { apiKey }) };
+  return await callHook(run, "The stream function", () => run.streamFn(model, context, options), eventStream);
 }
 
 const eventStream: ExpectedValue = {
@@ -73,12 +69,6 @@ async function convertMessages(run: Run): Promise<Message[] | undefined> {
   const transform = () => (transformContext ? transformContext(messages, run.abort.signal) : messages);
   const transformed = await callHook(run, "transformContext", transform, messageList);
   return transformed && (await callHook(run, "convertToLlm", () => convertToLlm(transformed), messageList));
-}
-
-function createRequestOptions(run: Run, key: string | undefined): SimpleStreamOptions {
-  const { reasoning } = run.current;
-  const apiKey = key || run.config.apiKey;
-  return { ...run.streamOptions, ...(reasoning !== "off" && { reasoning }), ...(apiKey && { apiKey }) };
 }
 
 /** How many events are delivered before timers and sockets may be served. */

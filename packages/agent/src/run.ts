@@ -153,16 +153,12 @@ export async function callHook<T>(
 const isAbortError = ({ abort: { signal } }: Run, error: unknown) =>
   signal.aborted && (error === signal.reason || (error as Error | undefined)?.name === "AbortError");
 
-export const pollSteering = (run: Run) => pollMessages(run, "getSteeringMessages", run.config.getSteeringMessages);
-
-export const pollFollowUps = (run: Run) => pollMessages(run, "getFollowUpMessages", run.config.getFollowUpMessages);
-
 /** Polls a queue of messages. An aborted run takes none: they stay queued for the next run. */
-async function pollMessages(
+export async function pollMessages(
   run: Run,
-  name: string,
-  poll: AgentLoopConfig["getSteeringMessages"],
+  name: "getSteeringMessages" | "getFollowUpMessages",
 ): Promise<AgentMessage[]> {
+  const poll = run.config[name];
   if (!poll || run.abort.isAborted) return [];
   return (await callHook(run, name, poll, optionalMessageList)) ?? [];
 }

@@ -8,7 +8,7 @@ import {
 } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type CallOrder, getCallOrder, toStages } from "./call-order.ts";
-import { addMessage, describeFailure, pollSteering, type Run } from "./run.ts";
+import { addMessage, describeFailure, pollMessages, type Run } from "./run.ts";
 import type { AgentMessage, AgentTool, AgentToolCall, AgentToolResult, AgentToolUpdate } from "./types.ts";
 
 export interface BatchOutcome {
@@ -65,7 +65,7 @@ async function executeInSequence(run: Run, message: AssistantMessage, calls: Age
   let steering: AgentMessage[] = [];
   for (const call of calls) {
     // Not polled after the last call: the end of the turn does that.
-    if (outcomes.length > 0 && steering.length === 0) steering = await pollSteering(run);
+    if (outcomes.length > 0 && steering.length === 0) steering = await pollMessages(run, "getSteeringMessages");
     const outcome =
       steering.length > 0
         ? await refuseCall(run, call, skippedText)

@@ -25,12 +25,6 @@ export interface CustomRequest {
   options: CustomProviderOptions;
 }
 
-/** The state of reading one response. */
-interface ReadState<TConfig> {
-  definition: Provider<TConfig>;
-  draft: Draft;
-}
-
 /** The protocol for one request. It is created per request because a custom provider builds URL and key itself. */
 export function createCustomProtocol<TConfig>(
   provider: CustomProvider<TConfig>,
@@ -41,24 +35,24 @@ export function createCustomProtocol<TConfig>(
   // Custom providers do not support tools; this adds the note that they were left out.
   selectTools(model, context.tools, notes);
   const request = buildRequest(provider, { model, context, options });
-  const protocol = defineProtocol<CustomProviderOptions, ReadState<TConfig>>({
+  const protocol = defineProtocol<CustomProviderOptions, Draft>({
     api,
     framing: "text",
     resolveOptions: (_model, simpleOptions) => simpleOptions,
     encode: () => ({ path: "", headers: request.headers ?? {}, payload: request.body, notes }),
     baseUrl: () => request.url,
     authorize: (httpRequest) => httpRequest,
-    start: (draft) => ({ definition, draft }),
-    step(state, frame) {
+    start: (draft) => draft,
+    step(draft, frame) {
       const data = asString(frame.data);
       try {
-        if (frame.event === "document") readDocument(state, data);
-        else readEvent(state, data);
+        if (frame.event === "document") readDocument(definition, draft, data);
+        else readEvent(definition, draft, data);
       } catch (error) {
         const message = `The answer of ${displayName} could not be read: ${getErrorMessage(error)}`;
-        state.draft.fail(classifyError({ codes: parseErrorBody(data).codes, message }));
+        draft.fail(classifyError({ codes: parseErrorBody(data).codes, message }));
       }
-      return state.draft.take();
+      return draft.take();
     },
     explain: ({ status }) => (status === undefined ? undefined : definition.errorMap?.[status]),
   });
@@ -94,7 +88,7 @@ function findKey<TConfig>(
   throw new MissingCredentials(`There is no API key for ${displayName}. ${hint}`);
 }
 
-function readDocument<TConfig>({ definition, draft }: ReadState<TConfig>, body: string): void {
+function readDocument<TConfig>(definition: Provider<TConfig>, draft: Draft, body: string): void {
   const json = tryParseJson(body);
   if (json === undefined) throw new Error(parseErrorBody(body).message);
   const answer = definition.parseResponse(json);
@@ -104,7 +98,7 @@ function readDocument<TConfig>({ definition, draft }: ReadState<TConfig>, body: 
   finish(draft, answer.finishReason);
 }
 
-function readEvent<TConfig>({ definition, draft }: ReadState<TConfig>, data: string): void {
+function readEvent<TConfig>(definition: Provider<TConfig>, draft: Draft, data: string): void {
   if (!definition.parseStreamChunk) throw new Error("it is a stream, and the provider defines no parseStreamChunk");
   const chunk = definition.parseStreamChunk(`data: ${data}`);
   if (chunk) {

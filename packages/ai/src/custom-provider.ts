@@ -7,7 +7,7 @@ import type { Context } from "./context.ts";
 import type { CustomProvider, CustomProviderOptions, Provider, ProviderModel } from "./custom-definition.ts";
 import { AiError } from "./errors.ts";
 import type { Model } from "./model.ts";
-import { assumedLimits } from "./providers/local-servers.ts";
+import { assumedModel } from "./providers/local-servers.ts";
 import { startRequest } from "./protocols/start.ts";
 import { type ApiProvider, registerApiProvider, unregisterApiProviders } from "./registry.ts";
 
@@ -70,11 +70,7 @@ function createCustomApiProvider<TConfig>(provider: CustomProvider<TConfig>): Ap
 
 const toModelDefinition = (api: string, model: ProviderModel) => ({
   api,
-  baseUrl: "",
-  reasoning: false,
-  input: ["text" as const],
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-  ...assumedLimits,
+  ...assumedModel,
   ...model,
   compat: { supportsTools: false },
 });

@@ -20,9 +20,9 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   #queue: T[] = [];
   #head = 0;
   /** Iterators that wait for the next event. */
-  #pendingReads: ((item: IteratorResult<T>) => void)[] = [];
+  readonly #pendingReads: ((item: IteratorResult<T>) => void)[] = [];
   /** `ready` calls that wait for the next event or the end. */
-  #pendingReady: ((hasMore: boolean) => void)[] = [];
+  readonly #pendingReady: ((hasMore: boolean) => void)[] = [];
 
   constructor(isComplete: (event: T) => boolean, extractResult: (event: T) => R) {
     this.#isComplete = isComplete;
@@ -32,11 +32,10 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
   push(event: T): void {
     if (this.#ending) return;
     if (this.#isComplete(event)) this.#conclude(this.#getEnding(event));
-    const resolveRead = this.#pendingReads.length > 0 ? this.#pendingReads.shift() : undefined;
+    const resolveRead = this.#pendingReads.shift();
     if (resolveRead) resolveRead({ value: event, done: false });
     else this.#queue.push(event);
-    if (this.#ending) this.#release();
-    else if (this.#pendingReady.length > 0) this.#resolveReady();
+    this.#wake();
   }
 
   /** Ends the stream. Without `result` and without a terminal event before it, `result()` rejects. */
@@ -47,14 +46,14 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
       const error = new AiError("stream_incomplete", "The stream ended without a terminal event.");
       this.#conclude({ kind: "failed", error });
     }
-    this.#release();
+    this.#wake();
   }
 
   /** Ends the stream because its producer failed. */
   fail(error: unknown): void {
     if (this.#ending) return;
     this.#conclude({ kind: "failed", error });
-    this.#release();
+    this.#wake();
   }
 
   /** Whether the stream has ended. Queued events may still be unread. */
@@ -116,17 +115,10 @@ export class EventStream<T, R = T> implements AsyncIterable<T> {
     this.#onEnding?.(ending);
   }
 
-  #release(): void {
-    if (this.#pendingReads.length > 0) {
-      for (const resolveRead of this.#pendingReads.splice(0)) resolveRead({ value: undefined, done: true });
-    }
-    if (this.#pendingReady.length > 0) this.#resolveReady();
-  }
-
-  #resolveReady(): void {
-    const pending = this.#pendingReady;
-    this.#pendingReady = [];
-    for (const resolve of pending) resolve(this.#hasMore);
+  /** Tells those who wait what has happened. Called for each event, so it creates nothing if nobody waits. */
+  #wake(): void {
+    if (this.#ending) for (const resolve of this.#pendingReads.splice(0)) resolve({ value: undefined, done: true });
+    if (this.#pendingReady.length > 0) for (const resolve of this.#pendingReady.splice(0)) resolve(this.#hasMore);
   }
 
   get #hasMore(): boolean {

@@ -67,11 +67,8 @@ export type {
   ToolChoice,
   Transport,
 } from "./options.ts";
-export type {
-  AnthropicEffort,
-  AnthropicOptions,
-  AnthropicThinkingDisplay,
-} from "./protocols/anthropic-messages/options.ts";
+export type { AnthropicOptions } from "./protocols/anthropic-messages/options.ts";
+export type { AnthropicEffort, AnthropicThinkingDisplay } from "./protocols/claude-thinking.ts";
 export type { AzureOptions as AzureOpenAIResponsesOptions } from "./protocols/azure-openai-responses/endpoint.ts";
 export type { BedrockOptions } from "./protocols/bedrock-converse-stream/options.ts";
 export type { GoogleOptions } from "./protocols/google-generative-ai/options.ts";

@@ -23,6 +23,12 @@ export const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? va
 /** The value if it is a string, else an empty one. */
 export const asString = (value: unknown): string => (typeof value === "string" ? value : "");
 
+/** The `text` of each element of a list, joined. */
+export const joinText = (parts: unknown, separator: string): string =>
+  asArray(parts)
+    .map((part) => asString(asRecord(part)["text"]))
+    .join(separator);
+
 /** Sets an own property. A plain assignment to `__proto__` would change the prototype instead. */
 export function setOwnProperty(target: object, key: string, value: unknown): void {
   if (key !== "__proto__") (target as Record<string, unknown>)[key] = value;

@@ -3,7 +3,7 @@ import { Compile } from "#schema-engine";
 import type { JsonSchema, Tool, ToolArguments, ToolParameters } from "./context.ts";
 import { AiError, getErrorMessage } from "./errors.ts";
 import type { ToolCall } from "./message.ts";
-import { toJsonSchema } from "./schema/adapt.ts";
+import { getStandardSchema, type StandardIssue, type StandardSchema, toJsonSchema } from "./schema/adapt.ts";
 import { unescapeKey } from "./schema/pointer.ts";
 import { copyValue, createCoercion, withoutPrototypes } from "./schema/coerce.ts";
 
@@ -28,7 +28,9 @@ export function validateToolArguments<TParameters extends ToolParameters>(
 ): ToolArguments<TParameters> {
   if (toolCall.argumentsError !== undefined) throw new AiError("invalid_arguments", toolCall.argumentsError);
   try {
-    const outcome = validate(tool, toolCall.arguments);
+    const { copy, problem } = copyValue(toolCall.arguments);
+    if (problem !== undefined) throw new AiError("invalid_arguments", `The arguments for ${tool.name} ${problem}.`);
+    const outcome = getValidator(tool)(copy);
     if (outcome.kind === "valid") return outcome.value as ToolArguments<TParameters>;
     throw new AiError("invalid_arguments", explain(tool.name, outcome.problems, toolCall.arguments));
   } catch (error) {
@@ -37,12 +39,6 @@ export function validateToolArguments<TParameters extends ToolParameters>(
     const message = `Validating the arguments for ${tool.name} failed: ${getErrorMessage(error)}`;
     throw new AiError("invalid_arguments", message, { cause: error });
   }
-}
-
-function validate(tool: Tool, received: unknown): Outcome {
-  const { copy, problem } = copyValue(received);
-  if (problem === undefined) return getValidator(tool)(copy);
-  throw new AiError("invalid_arguments", `The arguments for ${tool.name} ${problem}.`);
 }
 
 /** The most problems and the most of the arguments that a text repeats. */
@@ -78,7 +74,7 @@ function getValidator(tool: Tool): Validator {
   }
   const known = validators.get(tool.parameters);
   if (known) return known;
-  const standard = (tool.parameters as { "~standard"?: StandardSchema })["~standard"];
+  const standard = getStandardSchema(tool.parameters);
   const validator = standard ? standardValidator(tool, standard) : schemaValidator(tool);
   validators.set(tool.parameters, validator);
   return validator;
@@ -144,20 +140,6 @@ function describeDetails(error: SchemaError): string {
 }
 
 const describePath = (path: readonly string[]): string => (path.length > 0 ? path.join(".") : "(arguments)");
-
-/** The part of the Standard Schema specification that is used here. */
-interface StandardSchema {
-  vendor: string;
-  jsonSchema?: unknown;
-  validate: (value: unknown) => StandardResult | Promise<StandardResult>;
-}
-
-type StandardResult = { value: unknown; issues?: undefined } | { issues: readonly StandardIssue[] };
-
-interface StandardIssue {
-  message: string;
-  path?: readonly (PropertyKey | { key: PropertyKey })[];
-}
 
 /** Asks the schema itself; where it can say what it looks like, what it refuses is coerced and asked once more. */
 function standardValidator(tool: Tool, standard: StandardSchema): Validator {

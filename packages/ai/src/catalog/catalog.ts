@@ -11,7 +11,7 @@ import { deepFreeze } from "../internal/freeze.ts";
 import type { Api, Model } from "../model.ts";
 import type { CatalogModel } from "../platform/platform.ts";
 import { providers } from "../providers/index.ts";
-import { assumedLimits, isLocalProvider, createLocalModel, type LocalProvider } from "../providers/local-servers.ts";
+import { assumedModel, isLocalProvider, createLocalModel, type LocalProvider } from "../providers/local-servers.ts";
 import { didYouMean, nearestNames } from "../nearest.ts";
 import type { CatalogModels } from "./models.generated.ts";
 
@@ -89,13 +89,7 @@ export function unregisterModels(provider: string): void {
 }
 
 /** What is assumed of a model of which only the id is known. */
-export const assumedProperties = {
-  reasoning: false,
-  input: ["text" as const],
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-  contextWindow: 128_000,
-  maxTokens: 16_384,
-};
+export const assumedProperties = { ...assumedModel, contextWindow: 128_000, maxTokens: 16_384 };
 
 /**
  * A model of a built-in provider that the catalogue does not have, such as a newer one. It is sent to the address and in
@@ -148,14 +142,5 @@ function toModel(provider: string, model: ModelDefinition): Model {
     if (typeof model[field] === "string" && model[field] !== "") continue;
     throw new AiError("invalid_provider", `A model of ${JSON.stringify(provider)} was registered without ${field}.`);
   }
-  return deepFreeze({ ...defaults, ...structuredClone(model), name: model.name || model.id, provider });
+  return deepFreeze({ ...assumedModel, ...structuredClone(model), name: model.name || model.id, provider });
 }
-
-/** The defaults for a registered model, so that a definition with only an id and an API works. */
-const defaults = {
-  baseUrl: "",
-  reasoning: false,
-  input: ["text" as const],
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-  ...assumedLimits,
-};

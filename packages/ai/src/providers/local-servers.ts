@@ -37,6 +37,15 @@ export const isLocalProvider = (provider: string): provider is LocalProvider => 
  */
 export const assumedLimits = { contextWindow: 32_768, maxTokens: 8_192 } as const;
 
+/** The defaults for a model of which only the id and the API are known. */
+export const assumedModel = {
+  baseUrl: "",
+  reasoning: false,
+  input: ["text" as const],
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  ...assumedLimits,
+};
+
 /** The flags of local servers. None of them accepts OpenAI's newer fields reliably; all accept the older ones. */
 export const localServerCompat: OpenAICompletionsCompat = {
   supportsStore: false,
@@ -61,14 +70,12 @@ export function createLocalModel(
 ): Model<"openai-completions"> {
   const contextWindow = options.contextWindow ?? assumedLimits.contextWindow;
   return {
+    ...structuredClone(assumedModel),
     id,
     name: id,
     api: "openai-completions",
     provider,
     baseUrl: options.baseUrl ?? resolveLocalBaseUrl(provider),
-    reasoning: false,
-    input: ["text"],
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
     contextWindow,
     maxTokens: Math.min(assumedLimits.maxTokens, contextWindow),
     firstTokenTimeoutMs,
@@ -169,23 +176,16 @@ async function requestModels(
     }
     return { body: JSON.parse(body) as unknown };
   } catch (error) {
-    return { failure: toFailure(error, signal, abort.signal, timeoutMs) };
+    if (signal?.aborted) return { failure: { kind: "aborted", message: "The request was aborted." } };
+    if (abort.signal.aborted) {
+      return { failure: { kind: "idle_timeout", message: `There was no answer within ${timeoutMs} ms.` } };
+    }
+    const isNotJson = error instanceof SyntaxError;
+    return { failure: isNotJson ? { kind: "unknown", message: "The answer was not JSON." } : classifyThrown(error) };
   } finally {
     cancelTimer();
     signal?.removeEventListener("abort", onAbort);
   }
-}
-
-function toFailure(
-  error: unknown,
-  signal: AbortSignal | undefined,
-  timeoutSignal: AbortSignal,
-  timeoutMs: number,
-): Failure {
-  if (signal?.aborted) return { kind: "aborted", message: "The request was aborted." };
-  if (timeoutSignal.aborted) return { kind: "idle_timeout", message: `There was no answer within ${timeoutMs} ms.` };
-  if (error instanceof SyntaxError) return { kind: "unknown", message: "The answer was not JSON." };
-  return classifyThrown(error);
 }
 
 function parseModels(provider: LocalProvider, baseUrl: string, body: unknown): Model<"openai-completions">[] {
@@ -193,21 +193,18 @@ function parseModels(provider: LocalProvider, baseUrl: string, body: unknown): M
     asArray(asRecord(body)["data"]).map((entry) => [asString(asRecord(entry)["id"]), asRecord(entry)]),
   );
   entries.delete("");
-  return [...entries].map(([id, entry]) => {
-    const contextWindow = parseContextWindow(entry);
-    return createLocalModel(provider, id, { baseUrl, ...(contextWindow !== undefined && { contextWindow }) });
-  });
+  return [...entries].map(([id, entry]) =>
+    createLocalModel(provider, id, { baseUrl, contextWindow: parseContextWindow(entry) }),
+  );
 }
 
 /**
  * vLLM reports the context window that it serves. llama.cpp reports only the window that the model was trained with,
  * which is larger than most servers are configured for, so it is only an upper bound.
  */
-function parseContextWindow(entry: Record<string, unknown>): number | undefined {
-  const served = parseCount(entry["max_model_len"]);
-  if (served !== undefined) return served;
-  const trained = parseCount(asRecord(entry["meta"])["n_ctx_train"]);
-  return trained === undefined ? undefined : Math.min(trained, assumedLimits.contextWindow);
+function parseContextWindow(entry: Record<string, unknown>): number {
+  const trained = parseCount(asRecord(entry["meta"])["n_ctx_train"]) ?? Number.POSITIVE_INFINITY;
+  return parseCount(entry["max_model_len"]) ?? Math.min(trained, assumedLimits.contextWindow);
 }
 
 const parseCount = (value: unknown): number | undefined =>

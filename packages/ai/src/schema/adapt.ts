@@ -7,7 +7,7 @@ import { oncePer } from "../internal/once.ts";
  * identity and must not be changed.
  */
 export const toJsonSchema = oncePer((parameters: ToolParameters): JsonSchema => {
-  const standard = (parameters as { "~standard"?: StandardSchema })["~standard"];
+  const standard = getStandardSchema(parameters);
   // The round trip through JSON removes TypeBox's own hidden properties.
   if (!standard) return JSON.parse(JSON.stringify(parameters)) as JsonSchema;
   const schema = standard.jsonSchema?.input({ target: "draft-2020-12" });
@@ -22,4 +22,16 @@ export const toJsonSchema = oncePer((parameters: ToolParameters): JsonSchema => 
 export interface StandardSchema {
   vendor: string;
   jsonSchema?: { input: (options: { target: string }) => JsonSchema };
+  validate: (value: unknown) => StandardResult | Promise<StandardResult>;
 }
+
+export type StandardResult = { value: unknown; issues?: undefined } | { issues: readonly StandardIssue[] };
+
+export interface StandardIssue {
+  message: string;
+  path?: readonly (PropertyKey | { key: PropertyKey })[];
+}
+
+/** The parameters as a Standard Schema; undefined if they are plain JSON Schema. */
+export const getStandardSchema = (parameters: ToolParameters): StandardSchema | undefined =>
+  (parameters as { "~standard"?: StandardSchema })["~standard"];

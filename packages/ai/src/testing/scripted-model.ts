@@ -48,12 +48,16 @@ export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedM
   const streamTurn = (model: Model, context: Context, requestOptions: SimpleStreamOptions = {}) => {
     asked.push({ context: { ...context, messages: structuredClone(context.messages) }, options: requestOptions });
     const stream = new AssistantMessageEventStream();
-    const turn = queue.shift();
     const output: Output = { model, stream, clock, options, signal: requestOptions.signal };
     const turnNumber = asked.length;
-    resolveTurn(turn, context, requestOptions, turnNumber)
-      .then((resolved) => playTurn(output, resolved, turnNumber))
-      .catch((error: unknown) => stream.fail(error));
+    const play = async () => {
+      let turn = queue.shift();
+      while (typeof turn === "function") turn = await turn(context, requestOptions, turnNumber);
+      if (turn) return await playTurn(output, turn, turnNumber);
+      const message = `The scripted model was asked ${turnNumber} times, but its script is shorter.`;
+      throw new AiError("script_exhausted", message);
+    };
+    play().catch((error: unknown) => stream.fail(error));
     return stream;
   };
   registerApiProvider({ api, stream: streamTurn, streamSimple: streamTurn }, api);
@@ -87,18 +91,6 @@ interface Output {
 }
 
 type ResolvedTurn = Exclude<ScriptedTurn, (...args: never[]) => unknown>;
-
-async function resolveTurn(
-  turn: ScriptedTurn | undefined,
-  context: Context,
-  options: SimpleStreamOptions,
-  turnNumber: number,
-): Promise<ResolvedTurn> {
-  let resolved = turn;
-  while (typeof resolved === "function") resolved = await resolved(context, options, turnNumber);
-  if (resolved) return resolved;
-  throw new AiError("script_exhausted", `The scripted model was asked ${turnNumber} times, but its script is shorter.`);
-}
 
 async function playTurn(output: Output, turn: ResolvedTurn, turnNumber: number): Promise<void> {
   const { stream, clock, options, model, signal } = output;

@@ -6,7 +6,8 @@ export function findProxy(url: URL, env: Env): URL | undefined {
   const scheme = url.protocol === "https:" ? "https_proxy" : "http_proxy";
   const value = env(scheme) ?? env(scheme.toUpperCase()) ?? env("all_proxy") ?? env("ALL_PROXY");
   if (!value) return undefined;
-  const proxy = tryParseUrl(withScheme(value));
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  const proxy = URL.canParse(address) ? new URL(address) : undefined;
   return proxy && /^https?:$/.test(proxy.protocol) ? proxy : undefined;
 }
 
@@ -29,12 +30,6 @@ function isExcluded(url: URL, list: string): boolean {
       const name = rawName.replace(/^\*?\./, "");
       return hostname === name || hostname.endsWith(`.${name}`);
     });
-}
-
-const withScheme = (value: string) => (/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`);
-
-function tryParseUrl(value: string): URL | undefined {
-  return URL.canParse(value) ? new URL(value) : undefined;
 }
 
 export function getProxyAuthorization(proxy: URL): Record<string, string> {

@@ -44,7 +44,9 @@ export function encode(anyModel: Model, context: Context, options: AnthropicOpti
   const payload: Record<string, unknown> = {
     model: model.id,
     max_tokens: options.maxTokens ?? getDefaultMaxTokens(model),
-    ...(context.systemPrompt?.trim() && { system: encodeSystem(context.systemPrompt, cache) }),
+    ...(context.systemPrompt?.trim() && {
+      system: [{ type: "text", text: context.systemPrompt.toWellFormed(), ...(cache && { cache_control: cache }) }],
+    }),
     messages: encodeMessages(model, context, cache),
     ...(tools.length > 0 && { tools }),
     ...(tools.length > 0 && choice && { tool_choice: encodeToolChoice(choice) }),
@@ -133,10 +135,6 @@ function createCacheControl(model: AnthropicModel, options: AnthropicOptions): C
   const keepsHour = retention === "long" && model.compat?.supportsLongCacheRetention !== false;
   return keepsHour ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
 }
-
-const encodeSystem = (prompt: string, cache: CacheControl | undefined): Block[] => [
-  { type: "text", text: prompt.toWellFormed(), ...(cache && { cache_control: cache }) },
-];
 
 function encodeTool(model: AnthropicModel, tool: Tool, notes: EncodeNote[]): Block {
   const strict = tool.strict !== undefined && model.compat?.supportsStrictTools === true;

@@ -1,14 +1,15 @@
 import { withApiKey, withHeader } from "../../auth/api-key.ts";
 import { bearer } from "../../providers/index.ts";
+import type { Draft } from "../draft.ts";
 import { defineProtocol } from "../protocol.ts";
 import { encode } from "./encode.ts";
 import { type AnthropicOptions, resolveOptions } from "./options.ts";
-import { start, type AnthropicState, step } from "./step.ts";
+import { step } from "./step.ts";
 
 /** The prefix of a subscription's OAuth token, which is sent in another header than an API key. */
 const oauthTokenPrefix = "sk-ant-oat";
 
-export const anthropicMessages = defineProtocol<AnthropicOptions, AnthropicState>({
+export const anthropicMessages = defineProtocol<AnthropicOptions, Draft>({
   api: "anthropic-messages",
   framing: "sse",
   resolveOptions,
@@ -18,6 +19,6 @@ export const anthropicMessages = defineProtocol<AnthropicOptions, AnthropicState
     const betas = [request.headers["anthropic-beta"], "oauth-2025-04-20"].filter(Boolean).join(",");
     return withHeader(withApiKey(request, auth, bearer), "anthropic-beta", betas);
   },
-  start,
+  start: (draft) => draft,
   step,
 });

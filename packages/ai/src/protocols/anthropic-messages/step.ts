@@ -5,13 +5,7 @@ import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
 import { asRecord, asString } from "../../json.ts";
 
-export interface AnthropicState {
-  readonly draft: Draft;
-}
-
-export const start = (draft: Draft): AnthropicState => ({ draft });
-
-export function step({ draft }: AnthropicState, frame: Frame): AssistantMessageEvent[] {
+export function step(draft: Draft, frame: Frame): AssistantMessageEvent[] {
   const data = asRecord(frame.data);
   const index = typeof data["index"] === "number" ? data["index"] : 0;
   switch (data["type"] ?? frame.event) {

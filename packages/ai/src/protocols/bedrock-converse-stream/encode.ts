@@ -13,7 +13,8 @@ import type { BedrockOptions } from "./options.ts";
 
 type Fields = Record<string, unknown>;
 
-export function encode(model: Model, context: Context, options: BedrockOptions): EncodedRequest {
+export function encode(anyModel: Model, context: Context, options: BedrockOptions): EncodedRequest {
+  const model = anyModel as Model<"bedrock-converse-stream">;
   const notes: EncodeNote[] = [];
   const family = getFamily(model);
   const tools = selectTools(model, context.tools, notes);
@@ -21,17 +22,13 @@ export function encode(model: Model, context: Context, options: BedrockOptions):
   const thinking = encodeThinking(model, options, choice, notes);
   const cache = createCachePoint(family, options);
   const messages = encodeMessages(context.messages, model, family);
-  const toolConfig = encodeToolConfig({
-    model: model as Model<"bedrock-converse-stream">,
-    tools,
-    choice,
-    messages,
-    notes,
-  });
+  const toolConfig = encodeToolConfig({ model, tools, choice, messages, notes });
   if (cache) markLastTurn(messages, family, cache);
   const inference = encodeInference(model, options, thinking, notes);
   const payload: Fields = {
-    ...(context.systemPrompt?.trim() && { system: encodeSystem(context.systemPrompt, cache) }),
+    ...(context.systemPrompt?.trim() && {
+      system: [{ text: context.systemPrompt.toWellFormed() }, ...(cache ? [cache] : [])],
+    }),
     messages,
     ...(Object.keys(inference).length > 0 && { inferenceConfig: inference }),
     ...(toolConfig && { toolConfig }),
@@ -143,11 +140,6 @@ function createCachePoint(family: Family, options: BedrockOptions): CachePoint |
   const keepsHour = retention === "long" && family.cachePoints === "1h";
   return { cachePoint: { type: "default", ...(keepsHour && { ttl: "1h" }) } };
 }
-
-const encodeSystem = (prompt: string, cache: CachePoint | undefined): Fields[] => [
-  { text: prompt.toWellFormed() },
-  ...(cache ? [cache] : []),
-];
 
 /** Adds a cache point to the last user turn that may have one. */
 function markLastTurn(messages: Turn[], family: Family, cache: CachePoint): void {

@@ -44,7 +44,7 @@ export class PartialArguments {
     const willContinue = item["willContinue"] === true;
     const isContinuation = this.#openString !== undefined && this.#openString === path;
     if (typeof item["stringValue"] === "string") {
-      const piece = escapeString(item["stringValue"]);
+      const piece = JSON.stringify(item["stringValue"]).slice(1, -1);
       const opening = isContinuation ? "" : this.#writeMember(path, '"');
       this.#openString = this.#problem === undefined ? path : undefined;
       return opening + piece + (willContinue ? "" : this.#closeString());
@@ -103,8 +103,6 @@ export class PartialArguments {
   }
 }
 
-const escapeString = (value: string): string => JSON.stringify(value).slice(1, -1);
-
 function encodeScalar(item: Record<string, unknown>): string | undefined {
   if (typeof item["numberValue"] === "number") return JSON.stringify(item["numberValue"]);
   if (typeof item["boolValue"] === "boolean") return String(item["boolValue"]);
@@ -119,11 +117,9 @@ function parsePath(path: string): Key[] | undefined {
   let end = 1;
   for (const match of path.matchAll(pattern)) {
     const [whole, name, index, single, double] = match;
-    keys.push(index !== undefined ? Number(index) : (name ?? unescape(single ?? double ?? "")));
+    keys.push(index !== undefined ? Number(index) : (name ?? (single ?? double ?? "").replace(/\\(.)/g, "$1")));
     end = match.index + whole.length;
   }
   const isComplete = path.startsWith("$") && end === path.length;
   return isComplete && typeof keys[0] === "string" ? keys : undefined;
 }
-
-const unescape = (quoted: string): string => quoted.replace(/\\(.)/g, "$1");

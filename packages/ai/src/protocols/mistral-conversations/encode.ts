@@ -4,7 +4,8 @@ import { encodeFunctionTool } from "../function-tool.ts";
 import type { EncodedRequest, EncodeNote } from "../protocol.ts";
 import { resolveToolChoice, type ResolvedToolChoice } from "../tool-choice.ts";
 import { encodeTools, createIgnoredNote, selectTools } from "../tools.ts";
-import { encodeMessages, type Wire } from "./messages.ts";
+import type { Wire } from "../openai-completions/messages.ts";
+import { encodeMessages } from "./messages.ts";
 import type { MistralOptions } from "./options.ts";
 
 export function encode(model: Model, context: Context, options: MistralOptions): EncodedRequest {

@@ -1,10 +1,9 @@
 import type { Context } from "../../context.ts";
 import { commonImageTypes, handOff, type HandoffRules } from "../../handoff.ts";
-import type { AssistantMessage, ImageContent, TextContent, ThinkingContent, ToolCall } from "../../message.ts";
+import type { AssistantMessage, ImageContent, ThinkingContent } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { toMistralId } from "../mistral-id.ts";
-
-export type Wire = Record<string, unknown>;
+import { encodeCall, encodeContent, type Wire } from "../openai-completions/messages.ts";
 
 const rules: HandoffRules = {
   toolCallId: toMistralId,
@@ -22,7 +21,7 @@ export function encodeMessages(model: Model, context: Context): Wire[] {
       case "user":
         // The API rejects a user message right after a tool result.
         if (encoded.at(-1)?.["role"] === "tool") encoded.push(createAssistant("I have read the results."));
-        encoded.push({ role: "user", content: encodeContent(message.content) });
+        encoded.push({ role: "user", content: encodeContent(message.content, encodeImage) });
         break;
       case "assistant":
         encoded.push(...encodeAssistant(message));
@@ -32,7 +31,7 @@ export function encodeMessages(model: Model, context: Context): Wire[] {
           role: "tool",
           tool_call_id: message.toolCallId,
           name: message.toolName,
-          content: encodeContent(message.content),
+          content: encodeContent(message.content, encodeImage),
         });
     }
   }
@@ -48,16 +47,10 @@ const createAssistant = (content: string | Wire[] | undefined): Wire => ({
   prefix: false,
 });
 
-/** A single text block is sent as a string. */
-function encodeContent(content: readonly (TextContent | ImageContent)[]): string | Wire[] {
-  const [first] = content;
-  if (content.length === 1 && first?.type === "text") return first.text;
-  return content.map((block) =>
-    block.type === "text"
-      ? { type: "text", text: block.text }
-      : { type: "image_url", image_url: `data:${block.mimeType};base64,${block.data}` },
-  );
-}
+const encodeImage = (image: ImageContent): Wire => ({
+  type: "image_url",
+  image_url: `data:${image.mimeType};base64,${image.data}`,
+});
 
 function encodeAssistant(message: AssistantMessage): Wire[] {
   const texts = message.content.filter((block) => block.type === "text");
@@ -65,12 +58,12 @@ function encodeAssistant(message: AssistantMessage): Wire[] {
   // The API rejects an assistant message with only thinking.
   if (texts.length === 0 && calls.length === 0) return [];
   const thinking = encodeThinking(message.content.filter((block) => block.type === "thinking"));
-  const text = texts.length > 0 ? encodeContent(texts) : [];
+  const text = texts.length > 0 ? encodeContent(texts, encodeImage) : [];
   const content = thinking.length === 0 && text.length > 0 ? text : [...thinking, ...toChunks(text)];
   return [
     {
       ...createAssistant(content.length > 0 ? content : undefined),
-      ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
+      ...(calls.length > 0 && { tool_calls: calls.map((call, index) => ({ ...encodeCall(call), index })) }),
     },
   ];
 }
@@ -91,10 +84,3 @@ function encodeThinking(blocks: readonly ThinkingContent[]): Wire[] {
     },
   ];
 }
-
-const encodeCall = ({ id, name, arguments: args }: ToolCall, index: number): Wire => ({
-  id,
-  type: "function",
-  function: { name, arguments: JSON.stringify(args) },
-  index,
-});

@@ -5,7 +5,7 @@ import type { Draft } from "../draft.ts";
 import { ToolCalls } from "../openai-completions/calls.ts";
 import { getChoice, toDelta } from "../openai-completions/choice.ts";
 import type { Frame } from "../protocol.ts";
-import { asArray, asRecord, asString } from "../../json.ts";
+import { asArray, asRecord, asString, joinText } from "../../json.ts";
 
 export interface MistralState {
   readonly draft: Draft;
@@ -51,9 +51,7 @@ const removeNullId = (call: Record<string, unknown>): Record<string, unknown> =>
 function addPart(draft: Draft, part: Record<string, unknown>): void {
   if (part["type"] === "text") addText(draft, asString(part["text"]));
   if (part["type"] !== "thinking") return;
-  const thinking = asArray(part["thinking"])
-    .map((inner) => asString(asRecord(inner)["text"]))
-    .join("");
+  const thinking = joinText(part["thinking"], "");
   const signature = asString(part["signature"]);
   if (thinking === "" && signature === "") return;
   draft.close("text");

@@ -1,25 +1,7 @@
 import type { Model, OpenAICompletionsCompat } from "../../model.ts";
 import { getHostDefaults } from "../../providers/host-defaults.ts";
 
-/** Flags without a default. */
-type OptionalFlag =
-  | "chatTemplateArgs"
-  | "chatTemplateKwargs"
-  | "cacheControlFormat"
-  | "openRouterRouting"
-  | "vercelGatewayRouting";
-
-/** Flags about system messages and tools in the middle of a conversation, which a `Context` cannot express. */
-type UnusedFlag = "supportsMidConvoSystemMessages" | "supportsMidConvoToolAdditions";
-
-/** The flags used by this protocol, with defaults applied. */
-export type ResolvedCompat = Required<Omit<OpenAICompletionsCompat, OptionalFlag | UnusedFlag>> &
-  Pick<OpenAICompletionsCompat, OptionalFlag>;
-
-/** A model with resolved flags. */
-export type CompletionsModel = Omit<Model<"openai-completions">, "compat"> & { compat: ResolvedCompat };
-
-const defaults: ResolvedCompat = {
+const defaults = {
   supportsStore: true,
   supportsDeveloperRole: true,
   supportsReasoningEffort: true,
@@ -38,7 +20,13 @@ const defaults: ResolvedCompat = {
   supportsPromptCacheKey: false,
   sendSessionAffinityHeaders: false,
   sessionAffinityFormat: "openai",
-};
+} satisfies OpenAICompletionsCompat;
+
+/** The flags with defaults applied. Those without a default stay optional. */
+export type ResolvedCompat = OpenAICompletionsCompat & Required<Pick<OpenAICompletionsCompat, keyof typeof defaults>>;
+
+/** A model with resolved flags. */
+export type CompletionsModel = Omit<Model<"openai-completions">, "compat"> & { compat: ResolvedCompat };
 
 /** Resolves every flag: the model's own value, else the default of its host, else the general default. */
 export function resolveCompat(model: Model): CompletionsModel {

@@ -1,5 +1,12 @@
-import { commonImageTypes, handOff, isWrittenBy, toPlainId, type PreparedMessage } from "../../handoff.ts";
-import type { AssistantMessage, ImageContent, Message, TextContent, ToolResultMessage } from "../../message.ts";
+import { commonImageTypes, handOff, isWrittenBy, toPlainId } from "../../handoff.ts";
+import type {
+  AssistantMessage,
+  ImageContent,
+  Message,
+  TextContent,
+  ToolCall,
+  ToolResultMessage,
+} from "../../message.ts";
 import { toMistralId } from "../mistral-id.ts";
 import type { CompletionsModel, ResolvedCompat } from "./compat.ts";
 import { parseDetails, type ReasoningDetail, reasoningFields } from "./reasoning.ts";
@@ -16,14 +23,23 @@ export function encodeHistory(model: CompletionsModel, messages: readonly Messag
     userFirst: true,
   });
   const encoded: Wire[] = [];
-  prepared.forEach((message, index) => {
-    if (message.role === "user") pushUser(model, encoded, encodeContent(message.content));
-    else if (message.role === "assistant") encoded.push(...encodeAssistant(model, message, thinks));
-    else {
+  // `tool` messages can only hold text, so images follow in a user message after all results of the turn.
+  let images: Wire[] = [];
+  const pushImages = () => {
+    if (images.length > 0) pushUser(model, encoded, images);
+    images = [];
+  };
+  for (const message of prepared) {
+    if (message.role === "toolResult") {
       encoded.push(encodeResult(model, message));
-      if (prepared[index + 1]?.role !== "toolResult") pushImages(model, encoded, getResultsUpTo(prepared, index));
+      images.push(...encodeResultImages(message));
+      continue;
     }
-  });
+    pushImages();
+    if (message.role === "user") pushUser(model, encoded, encodeContent(message.content, encodeImage));
+    else encoded.push(...encodeAssistant(model, message, thinks));
+  }
+  pushImages();
   return encoded;
 }
 
@@ -36,13 +52,6 @@ const toolCallIds: Record<ResolvedCompat["toolCallIdFormat"], (id: string) => st
   any: getCallId,
 };
 
-/** The consecutive tool results that end at index `last`. */
-function getResultsUpTo(prepared: readonly PreparedMessage[], last: number): ToolResultMessage[] {
-  let first = last;
-  while (prepared[first - 1]?.role === "toolResult") first--;
-  return prepared.slice(first, last + 1).filter((message) => message.role === "toolResult");
-}
-
 function pushUser(model: CompletionsModel, encoded: Wire[], content: string | Wire[]): void {
   if (model.compat.requiresAssistantAfterToolResult && encoded.at(-1)?.["role"] === "tool") {
     encoded.push({ role: "assistant", content: "I have read the results." });
@@ -50,21 +59,19 @@ function pushUser(model: CompletionsModel, encoded: Wire[], content: string | Wi
   encoded.push({ role: "user", content });
 }
 
-/** `tool` messages can only hold text, so images follow in a user message after all results of the turn. */
-function pushImages(model: CompletionsModel, encoded: Wire[], results: readonly ToolResultMessage[]): void {
-  const parts = results.flatMap((result): Wire[] => {
-    const images = result.content.filter((block) => block.type === "image");
-    const caption = { type: "text", text: `Shown by ${result.toolName} (${result.toolCallId}):` };
-    return images.length === 0 ? [] : [caption, ...images.map(encodeImage)];
-  });
-  if (parts.length > 0) pushUser(model, encoded, parts);
+function encodeResultImages({ content, toolName, toolCallId }: ToolResultMessage): Wire[] {
+  const images = content.filter((block) => block.type === "image").map(encodeImage);
+  return images.length === 0 ? [] : [{ type: "text", text: `Shown by ${toolName} (${toolCallId}):` }, ...images];
 }
 
 /** A single text block is sent as a string, which every server accepts. */
-function encodeContent(content: readonly (TextContent | ImageContent)[]): string | Wire[] {
+export function encodeContent(
+  content: readonly (TextContent | ImageContent)[],
+  toImage: (image: ImageContent) => Wire,
+): string | Wire[] {
   const [first] = content;
   if (content.length === 1 && first?.type === "text") return first.text;
-  return content.map((block) => (block.type === "text" ? { type: "text", text: block.text } : encodeImage(block)));
+  return content.map((block) => (block.type === "text" ? { type: "text", text: block.text } : toImage(block)));
 }
 
 const encodeImage = (image: ImageContent): Wire => ({
@@ -99,17 +106,17 @@ function encodeAssistant(model: CompletionsModel, message: AssistantMessage, thi
     {
       role: "assistant",
       content: content || (requiresAssistantAfterToolResult ? "" : null),
-      ...(calls.length > 0 && {
-        tool_calls: calls.map(({ id, name, arguments: args }) => ({
-          id,
-          type: "function",
-          function: { name, arguments: JSON.stringify(args) },
-        })),
-      }),
+      ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
       ...(!requiresThinkingAsText && encodeThoughts(model, message, thinks)),
     },
   ];
 }
+
+export const encodeCall = ({ id, name, arguments: args }: ToolCall): Wire => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify(args) },
+});
 
 /** Thinking is sent back as it was received: as `reasoning_details` if there are any, else in the same text field. */
 function encodeThoughts(model: CompletionsModel, message: AssistantMessage, thinks: boolean): Wire {

@@ -53,15 +53,12 @@ function claimId(id: string | undefined, { sent }: Ids): string | undefined {
 function assignCallIds(messages: readonly PreparedMessage[]): ReadonlyMap<string, string> {
   const assigned = new Map<string, string>();
   const used = new Set<string>();
-  for (const message of messages) {
-    if (message.role !== "assistant") continue;
-    for (const block of message.content) {
-      if (block.type !== "toolCall") continue;
-      const preferred = block.id.split("|")[0]!;
-      const callId = used.has(preferred) ? `call_${toShortHash(block.id)}` : preferred;
-      used.add(callId);
-      assigned.set(block.id, callId);
-    }
+  const blocks = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+  for (const { id } of blocks.filter((block) => block.type === "toolCall")) {
+    const preferred = id.split("|")[0]!;
+    const callId = used.has(preferred) ? `call_${toShortHash(id)}` : preferred;
+    used.add(callId);
+    assigned.set(id, callId);
   }
   return assigned;
 }

@@ -3,7 +3,7 @@ import { classifyError, describeError } from "../../failure.ts";
 import { parseTokenCount, type UsageReport } from "../../usage.ts";
 import type { Draft } from "../draft.ts";
 import type { Frame } from "../protocol.ts";
-import { asArray, asRecord, asString } from "../../json.ts";
+import { asArray, asRecord, asString, joinText } from "../../json.ts";
 import { StreamingJson } from "../streaming-json.ts";
 import { isItemKind, type Item, type ItemKind, ItemTable, type ItemKey } from "./items.ts";
 import { writeCallId, writeReasoning, writeTextSignature } from "./signature.ts";
@@ -21,8 +21,10 @@ export const start = (draft: Draft): ResponsesState => ({ draft, items: new Item
 
 export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent[] {
   const data = asRecord(frame.data);
-  const key = toItemKey(data, data["item_id"]);
-  switch (data["type"] ?? frame.event) {
+  const key = toItemKey(data["output_index"], data["item_id"]);
+  const delta = asString(data["delta"]);
+  const type = asString(data["type"] ?? frame.event);
+  switch (type) {
     case "response.created":
     case "response.in_progress":
       identify(state, asRecord(data["response"]));
@@ -34,45 +36,39 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
       closeItem(state, data["output_index"], asRecord(data["item"]));
       break;
     case "response.output_text.delta":
-      appendText(state, key, asString(data["delta"]));
+      appendText(state, key, delta);
       break;
     case "response.refusal.delta":
-      state.refusal += asString(data["delta"]);
-      appendText(state, key, asString(data["delta"]));
+      state.refusal += delta;
+      appendText(state, key, delta);
       break;
     case "response.reasoning_summary_part.added":
-      appendThinking(state, key, { part: `summary ${String(data["summary_index"])}`, delta: "" });
-      break;
     case "response.reasoning_summary_text.delta":
-      appendThinking(state, key, { part: `summary ${String(data["summary_index"])}`, delta: asString(data["delta"]) });
+      appendThinking(state, key, { part: `summary ${String(data["summary_index"])}`, delta });
       break;
     case "response.reasoning_text.delta":
-      appendThinking(state, key, { part: `content ${String(data["content_index"])}`, delta: asString(data["delta"]) });
+      appendThinking(state, key, { part: `content ${String(data["content_index"])}`, delta });
       break;
     case "response.function_call_arguments.delta":
-      appendArguments(state, key, "function_call", asString(data["delta"]));
+      appendArguments(state, key, "function_call", delta);
       break;
     case "response.function_call_arguments.done":
       completeCall(state, state.items.findOrAdd(key, "function_call"), asString(data["arguments"]));
       break;
     case "response.custom_tool_call_input.delta":
-      appendArguments(state, key, "custom_tool_call", asString(data["delta"]));
+      appendArguments(state, key, "custom_tool_call", delta);
       break;
     case "response.custom_tool_call_input.done":
       completeCall(state, state.items.findOrAdd(key, "custom_tool_call"), asString(data["input"]));
       break;
     case "response.completed":
+    case "response.incomplete":
+    case "response.failed":
+    case "response.cancelled":
+      endResponse(state, asRecord(data["response"]), type.replace("response.", ""));
+      break;
     case "response.done":
       endResponse(state, asRecord(data["response"]), "completed");
-      break;
-    case "response.incomplete":
-      endResponse(state, asRecord(data["response"]), "incomplete");
-      break;
-    case "response.failed":
-      endResponse(state, asRecord(data["response"]), "failed");
-      break;
-    case "response.cancelled":
-      endResponse(state, asRecord(data["response"]), "cancelled");
       break;
     case "error":
       state.draft.fail(classifyError(describeError(data["error"] ?? data)));
@@ -81,8 +77,8 @@ export function step(state: ResponsesState, frame: Frame): AssistantMessageEvent
   return state.draft.take();
 }
 
-const toItemKey = (data: Fields, id: unknown): ItemKey => ({
-  index: typeof data["output_index"] === "number" ? data["output_index"] : undefined,
+const toItemKey = (index: unknown, id: unknown): ItemKey => ({
+  index: typeof index === "number" ? index : undefined,
   id: asString(id),
 });
 
@@ -91,9 +87,7 @@ const identify = ({ draft }: ResponsesState, response: Fields) =>
 
 function openItem(state: ResponsesState, index: unknown, raw: Fields): void {
   const kind = raw["type"];
-  if (!isItemKind(kind)) return;
-  const item = state.items.announce(toItemKey({ output_index: index }, raw["id"]), kind);
-  openBlock(state.draft, item, raw);
+  if (isItemKind(kind)) openBlock(state.draft, state.items.announce(toItemKey(index, raw["id"]), kind), raw);
 }
 
 /** Opens the block of an item if it is not open yet, and adds the arguments that arrived before it. */
@@ -154,7 +148,7 @@ function completeCall({ draft }: ResponsesState, item: Item | undefined, whole: 
 function closeItem(state: ResponsesState, index: unknown, raw: Fields): void {
   const kind = raw["type"];
   if (!isItemKind(kind)) return;
-  const item = state.items.findOrAdd(toItemKey({ output_index: index }, raw["id"]), kind);
+  const item = state.items.findOrAdd(toItemKey(index, raw["id"]), kind);
   if (!item) return;
   openBlock(state.draft, item, raw);
   item.done = true;
@@ -186,11 +180,7 @@ function closeMessage(state: ResponsesState, { key }: Item, raw: Fields): void {
 }
 
 function closeReasoning({ draft }: ResponsesState, item: Item, raw: Fields): void {
-  const joinText = (parts: unknown) =>
-    asArray(parts)
-      .map((part) => asString(asRecord(part)["text"]))
-      .join("\n\n");
-  const whole = joinText(raw["summary"]) || joinText(raw["content"]);
+  const whole = joinText(raw["summary"], "\n\n") || joinText(raw["content"], "\n\n");
   const block = draft.block(item.key);
   if (block?.type === "thinking") {
     if (whole.startsWith(block.thinking)) draft.thinking(item.key, whole.slice(block.thinking.length));
@@ -227,10 +217,8 @@ function endResponse(state: ResponsesState, response: Fields, impliedStatus: str
   const reason = asString(asRecord(response["incomplete_details"])["reason"]);
   const raw = reason ? `${status}.${reason}` : status;
   if (status === "failed" || status === "cancelled") {
-    const error = response["error"] ?? {
-      message: `The provider ended the response as ${raw}, without an explanation.`,
-    };
-    draft.fail(classifyError(describeError(error)), raw);
+    const message = `The provider ended the response as ${raw}, without an explanation.`;
+    draft.fail(classifyError(describeError(response["error"] ?? { message })), raw);
   } else if (reason === "content_filter") {
     draft.refuse("The provider's content filter stopped the answer.", raw);
   } else if (state.refusal) {
@@ -246,7 +234,7 @@ function readOutput(state: ResponsesState, output: readonly unknown[]): void {
   const hadNoEvents = state.items.isEmpty;
   output.forEach((value, index) => {
     const raw = asRecord(value);
-    const item = state.items.find(toItemKey({ output_index: index }, raw["id"]));
+    const item = state.items.find(toItemKey(index, raw["id"]));
     if (hadNoEvents || (item && !item.done && item.kind === raw["type"])) closeItem(state, index, raw);
     const { thought } = item ?? {};
     const content = raw["type"] === "reasoning" ? asString(raw["encrypted_content"]) : "";

@@ -1,4 +1,4 @@
-import type { AssistantMessage, ToolCall } from "../../message.ts";
+import type { AssistantMessage } from "../../message.ts";
 import { splitText, type ScriptedAnswer, getStopReason } from "../script.ts";
 import { sse, type WireDialect } from "./dialect.ts";
 
@@ -6,6 +6,7 @@ type ResponsesApi = "openai-responses" | "azure-openai-responses" | "openai-code
 type Answer = Parameters<WireDialect["answer"]>[0];
 type Block = AssistantMessage["content"][number];
 type Event = { type: string; [key: string]: unknown };
+type Item = Event & { id: string };
 
 /** OpenAI, Azure and Codex send the same responses. */
 export const openaiResponsesDialect = (api: ResponsesApi): WireDialect => ({
@@ -85,13 +86,8 @@ function getUsage(answer: ScriptedAnswer) {
   };
 }
 
-type OutputItem =
-  | { type: "message"; id: string; role: "assistant"; status: string; content: object[] }
-  | { type: "function_call"; id: string; call_id: string; name: string; arguments: string; status: string }
-  | { type: "reasoning"; id: string; summary: object[]; encrypted_content?: string };
-
 /** The complete item. */
-function getItem(block: Block, index: number): OutputItem {
+function getItem(block: Block, index: number): Item {
   switch (block.type) {
     case "text":
       return {
@@ -102,7 +98,14 @@ function getItem(block: Block, index: number): OutputItem {
         content: [createOutputText(block.text)],
       };
     case "toolCall":
-      return { type: "function_call", id: `fc_${index}`, ...getCallFields(block), status: "completed" };
+      return {
+        type: "function_call",
+        id: `fc_${index}`,
+        call_id: block.id,
+        name: block.name,
+        arguments: JSON.stringify(block.arguments),
+        status: "completed",
+      };
     case "thinking":
       return {
         type: "reasoning",
@@ -113,16 +116,10 @@ function getItem(block: Block, index: number): OutputItem {
   }
 }
 
-const getCallFields = (call: ToolCall) => ({
-  call_id: call.id,
-  name: call.name,
-  arguments: JSON.stringify(call.arguments),
-});
-
 const createOutputText = (text: string) => ({ type: "output_text", text, annotations: [], logprobs: [] });
 
 /** The events of one item, from `added` to `done`. */
-function toItemEvents(block: Block, index: number, item: OutputItem): Event[] {
+function toItemEvents(block: Block, index: number, item: Item): Event[] {
   const itemRef = { output_index: index, item_id: item.id };
   const wrap = (initialItem: object, inner: Event[]): Event[] => [
     { type: "response.output_item.added", output_index: index, item: initialItem },
