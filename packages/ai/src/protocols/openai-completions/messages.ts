@@ -1,4 +1,11 @@
-import { commonImageTypes, handOff, isWrittenBy, toPlainId, type PreparedMessage } from "../../handoff.ts";
+import {
+  commonImageTypes,
+  handOff,
+  type HandoffRules,
+  isWrittenBy,
+  toPlainId,
+  type PreparedMessage,
+} from "../../handoff.ts";
 import type { AssistantMessage, ImageContent, Message, TextContent, ToolResultMessage } from "../../message.ts";
 import { toMistralId } from "../mistral-id.ts";
 import type { CompletionsModel, ResolvedCompat } from "./compat.ts";
@@ -9,12 +16,7 @@ export type Wire = Record<string, unknown>;
 
 /** The history in OpenAI's format. `thinks`: whether thinking is on for this request. */
 export function encodeHistory(model: CompletionsModel, messages: readonly Message[], thinks: boolean): Wire[] {
-  const prepared = handOff(messages, model, {
-    toolCallId: toolCallIds[model.compat.toolCallIdFormat],
-    imageTypes: commonImageTypes,
-    maxImageCharacters: 20 * 1024 * 1024,
-    userFirst: true,
-  });
+  const prepared = handOff(messages, model, rules[model.compat.toolCallIdFormat]);
   const encoded: Wire[] = [];
   prepared.forEach((message, index) => {
     if (message.role === "user") pushUser(model, encoded, encodeContent(message.content));
@@ -30,10 +32,17 @@ export function encodeHistory(model: CompletionsModel, messages: readonly Messag
 /** The Responses API stores ids as `call_id|item_id`. */
 const getCallId = (id: string) => id.split("|", 1)[0]!;
 
-const toolCallIds: Record<ResolvedCompat["toolCallIdFormat"], (id: string) => string> = {
-  openai: (id) => toPlainId(getCallId(id), 40),
-  mistral: (id) => toMistralId(getCallId(id)),
-  any: getCallId,
+const createRules = (toolCallId: HandoffRules["toolCallId"]): HandoffRules => ({
+  toolCallId,
+  imageTypes: commonImageTypes,
+  maxImageCharacters: 20 * 1024 * 1024,
+  userFirst: true,
+});
+
+const rules: Record<ResolvedCompat["toolCallIdFormat"], HandoffRules> = {
+  openai: createRules((id) => toPlainId(getCallId(id), 40)),
+  mistral: createRules((id) => toMistralId(getCallId(id))),
+  any: createRules(getCallId),
 };
 
 /** The consecutive tool results that end at index `last`. */
