@@ -329,3 +329,35 @@ test("calls that all have the same id get different ids, with work in proportion
   expect(new Set(ids).size).toBe(1_000);
   expect(rewrites).toBeLessThan(3_000);
 });
+
+describe("a message that was prepared before", () => {
+  const history: Message[] = [
+    { role: "user", content: [{ type: "text", text: "Look." }], timestamp: 1 },
+    assistant([{ type: "toolCall", id: "call_1", name: "look", arguments: { at: "a" } }]),
+  ];
+
+  test("is not prepared again", () => {
+    const before = handOff(history, target, rules);
+    const after = handOff([...history, assistant([{ type: "text", text: "Done." }])], target, rules);
+    expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
+    expect([after[0] === before[0], after[1] === before[1]]).toEqual([true, true]);
+  });
+
+  test("is prepared again if its content was changed, in place too, or if it goes to another model", () => {
+    const content = [{ type: "text" as const, text: "one" }];
+    const message: Message = { role: "user", content, timestamp: 1 };
+    const getText = () => JSON.stringify(handOff([message], target, rules)[0]?.content);
+    expect(getText()).toContain("one");
+    content[0]!.text = "two";
+    expect(getText()).toContain("two");
+    content.push({ type: "text", text: "three" });
+    expect(getText()).toContain("three");
+    const image: Message = {
+      role: "user",
+      content: [{ type: "image", data: "AAAA", mimeType: "image/png" }],
+      timestamp: 1,
+    };
+    expect(handOff([image], target, rules)[0]?.content).toEqual(image.content);
+    expect(JSON.stringify(handOff([image], { ...target, input: ["text"] }, rules))).toContain("does not see images");
+  });
+});

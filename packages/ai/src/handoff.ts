@@ -6,6 +6,7 @@
  * tool call ids are rewritten, a call without a result gets one, and results without a call and empty blocks are dropped.
  */
 import { toShortHash } from "./hash.ts";
+import { oncePer, oncePerPair } from "./internal/once.ts";
 import { setOwnProperty } from "./json.ts";
 import type {
   AssistantMessage,
@@ -45,32 +46,35 @@ export const missingResultText = "No result was recorded for this tool call.";
 export type PreparedUser = Omit<UserMessage, "content"> & { content: (TextContent | ImageContent)[] };
 export type PreparedMessage = PreparedUser | AssistantMessage | ToolResultMessage;
 
+/**
+ * A message is prepared once: in a long conversation nearly all messages of a request were in the one before. So the
+ * same message gives the same object until its content changes, and callers must not change that object.
+ */
 export function handOff(stored: readonly Message[], model: Model, rules: HandoffRules): PreparedMessage[] {
-  const messages = stored.map(readStoredMessage);
-  const { toolName = (name: string) => toPlainName(name, 64) } = rules;
+  const known = getPreparations(model, rules);
+  const messages = stored.map((message, position) => readOnce(message, position));
   const rewriteId = createIdRewriter(rules.toolCallId);
   const results = new ResultIndex(messages);
   const prepared: PreparedMessage[] = [];
   messages.forEach((message, position) => {
     if (message?.role === "user") {
-      const content = prepareContent(toBlocks(message.content), model, rules);
-      if (content.length > 0) prepared.push({ ...message, content });
+      const user = known.user(message);
+      if (user.content.length > 0) prepared.push(user);
     } else if (message?.role === "assistant") {
-      const isAnswered = (call: ToolCall) => results.has(call.id, position);
-      const assistant = prepareAssistant(message, model, isAnswered);
+      const assistant = isIncomplete(message)
+        ? prepareAssistant(message, model, (call) => results.has(call.id, position))
+        : known.assistant(message);
       if (assistant.content.length === 0) return;
       const calls = assistant.content.filter((block) => block.type === "toolCall");
-      const rewritten = new Map(
-        calls.map((call) => [call, { ...call, id: rewriteId(call.id), name: toolName(call.name) }]),
+      const rewritten = known.withIds(
+        assistant,
+        calls.map(({ id }) => rewriteId(id)),
       );
-      prepared.push({
-        ...assistant,
-        content: assistant.content.map((block) => (block.type === "toolCall" ? rewritten.get(block)! : block)),
-      });
-      for (const call of calls) {
+      prepared.push(rewritten.message);
+      calls.forEach((call, index) => {
         const result = results.take(call.id, position) ?? createMissingResult(call, message.timestamp);
-        prepared.push(prepareResult(result, rewritten.get(call)!, model, rules));
-      }
+        prepared.push(known.result(result, rewritten.calls[index]!));
+      });
     }
     // Results were placed right after their calls. Results without a call are dropped.
   });
@@ -91,6 +95,76 @@ const createFiller = ({ timestamp }: PreparedMessage, text: string): PreparedUse
   timestamp,
 });
 
+/** Reads a stored message once, until its content changes or it is found at another position. */
+function readOnce(stored: Message, position: number): Message | undefined {
+  if (typeof stored !== "object" || stored === null) return undefined;
+  const parts = getParts(stored.content);
+  let entry = readMessages.get(stored);
+  const isSame = entry?.position === position && entry.parts.length === parts.length;
+  if (!entry || !isSame || parts.some((part, index) => part !== entry!.parts[index])) {
+    entry = { parts, position, message: readStoredMessage(stored, position) };
+    readMessages.set(stored, entry);
+  }
+  return entry.message;
+}
+
+const readMessages = new WeakMap<
+  Message,
+  { parts: readonly unknown[]; position: number; message: Message | undefined }
+>();
+
+/** What a change of the content changes: its blocks and what they hold. Arguments are compared as objects. */
+function getParts(content: unknown): unknown[] {
+  if (!Array.isArray(content)) return [content];
+  return (content as Record<string, unknown>[]).flatMap((block) => [
+    block,
+    block?.["text"] ?? block?.["thinking"] ?? block?.["arguments"] ?? block?.["data"],
+  ]);
+}
+
+/** What became of the messages that were sent to a model. */
+const getPreparations = oncePerPair((model: Model, rules: HandoffRules) => {
+  const { toolName = (name: string) => toPlainName(name, 64) } = rules;
+  const withIds = new WeakMap<AssistantMessage, RewrittenAssistant>();
+  const results = new WeakMap<ToolResultMessage, { call: ToolCall; result: ToolResultMessage }>();
+  return {
+    user: oncePer((message: UserMessage): PreparedUser => ({
+      ...message,
+      content: prepareContent(toBlocks(message.content), model, rules),
+    })),
+    /** For a complete answer: which calls of another are sent depends on the results. */
+    assistant: oncePer((message: AssistantMessage) => prepareAssistant(message, model, () => true)),
+    withIds(assistant: AssistantMessage, ids: readonly string[]): RewrittenAssistant {
+      const known = withIds.get(assistant);
+      if (known?.calls.every(({ id }, index) => id === ids[index])) return known;
+      const calls: ToolCall[] = [];
+      const content = assistant.content.map((block) => {
+        if (block.type !== "toolCall") return block;
+        calls.push({ ...block, id: ids[calls.length]!, name: toolName(block.name) });
+        return calls.at(-1)!;
+      });
+      const rewritten = { message: { ...assistant, content }, calls };
+      withIds.set(assistant, rewritten);
+      return rewritten;
+    },
+    result(stored: ToolResultMessage, call: ToolCall): ToolResultMessage {
+      const known = results.get(stored);
+      if (known?.call === call) return known.result;
+      const result = prepareResult(stored, call, model, rules);
+      results.set(stored, { call, result });
+      return result;
+    },
+  };
+});
+
+interface RewrittenAssistant {
+  message: AssistantMessage;
+  /** Its calls, in order. */
+  calls: readonly ToolCall[];
+}
+
+const isIncomplete = ({ stopReason }: AssistantMessage): boolean => stopReason === "error" || stopReason === "aborted";
+
 /** Whether this model wrote the message. Only then does it accept the message's signatures. */
 export const isWrittenBy = (message: AssistantMessage, model: Model): boolean =>
   message.provider === model.provider && message.api === model.api && message.model === model.id;
@@ -101,7 +175,7 @@ function prepareAssistant(
   isAnswered: (call: ToolCall) => boolean,
 ): AssistantMessage {
   const isOwn = isWrittenBy(message, model);
-  const isIncomplete = message.stopReason === "error" || message.stopReason === "aborted";
+  const wasCut = isIncomplete(message);
   const content: AssistantMessage["content"] = [];
   for (const block of message.content) {
     if (block.type === "text") {
@@ -110,11 +184,11 @@ function prepareAssistant(
       content.push(isOwn && block.textSignature ? { ...block, text } : { type: "text", text });
     } else if (block.type === "thinking") {
       // Thinking that was cut off has no valid signature.
-      if (isIncomplete) continue;
+      if (wasCut) continue;
       const thinking = block.thinking.toWellFormed();
       if (isOwn) content.push({ ...block, thinking });
       else if (!block.redacted && thinking.trim() !== "") content.push({ type: "text", text: thinking });
-    } else if (!isIncomplete || isAnswered(block)) {
+    } else if (!wasCut || isAnswered(block)) {
       const { thoughtSignature: _signature, ...unsigned } = block;
       content.push({ ...(isOwn ? block : unsigned), arguments: toWellFormed(block.arguments) });
     }

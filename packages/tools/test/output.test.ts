@@ -48,6 +48,13 @@ const bytes = fc
   .map((parts) => Buffer.concat(parts.map((part) => Buffer.from(part))));
 
 describe("safe text", () => {
+  test("that is plain already is not copied", () => {
+    const plain = Buffer.from("lines\nof größer text – and 😀\n".repeat(100));
+    const text = createSafeText().push(plain);
+    expect(text.equals(plain)).toBe(true);
+    expect([text.buffer === plain.buffer, text.byteOffset]).toEqual([true, plain.byteOffset]);
+  });
+
   test("is the same however the bytes are cut", () => {
     fc.assert(
       fc.property(bytes, fc.array(fc.nat(60)), (all, cuts) => {

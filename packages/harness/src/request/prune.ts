@@ -28,64 +28,78 @@ export const pruneStep = ({ keepRecentTokens }: PruneSettings): number =>
  * Messages after the last answer do not count, because the model has not seen them: every result is sent at least once.
  */
 export const pruneBoundary = (messages: readonly AgentMessage[], settings: PruneSettings): number =>
-  measure(messages, settings).boundary;
+  findBoundary(measure(messages), settings);
 
-/** The boundary, and for each message the tokens up to its end. */
-function measure(messages: readonly AgentMessage[], settings: PruneSettings): { boundary: number; ends: number[] } {
-  const ends: number[] = [];
+function findBoundary(measured: readonly MeasuredMessage[], settings: PruneSettings): number {
   let end = 0;
   let answeredEnd = 0;
-  for (const message of messages) {
-    end += getTokens(message);
-    ends.push(end);
+  for (const { message, tokens } of measured) {
+    end += tokens;
     if (isFinishedAnswer(message)) answeredEnd = end;
   }
   const step = pruneStep(settings);
-  const kept = Math.max(0, settings.keepRecentTokens || 0);
-  return { boundary: Math.max(0, Math.floor((answeredEnd - kept) / step)) * step, ends };
+  const keptTokens = Math.max(0, settings.keepRecentTokens || 0);
+  return Math.max(0, Math.floor((answeredEnd - keptTokens) / step)) * step;
 }
 
 /**
  * Replaces every result that ends before the boundary by a note. Nothing else changes: calls keep their results, and
  * results keep their ids and details. A result that is shorter than the note stays. Returns the same array if nothing is
- * left out.
+ * left out, and always the same object for the same message.
  */
 export function pruneMessages(messages: readonly AgentMessage[], settings: PruneSettings): readonly AgentMessage[] {
   if (!settings.enabled) return messages;
-  const { boundary, ends } = measure(messages, settings);
+  const measured = measure(messages);
+  const boundary = findBoundary(measured, settings);
   if (boundary === 0) return messages;
+  let end = 0;
   let isPruned = false;
-  const pruned = messages.map((message, index) => {
-    if (ends[index]! > boundary || message.role !== "toolResult") return message;
-    const short = shorten(message);
-    isPruned ||= short !== message;
-    return short;
+  const pruned = measured.map((entry) => {
+    end += entry.tokens;
+    if (end > boundary || entry.message.role !== "toolResult") return entry.message;
+    entry.shortened ??= shorten(entry.message);
+    isPruned ||= entry.shortened !== entry.message;
+    return entry.shortened;
   });
   return isPruned ? pruned : messages;
 }
 
-type ToolResult = Extract<AgentMessage, { role: "toolResult" }>;
-
-/** Remembers a value for a message until its content is replaced. */
-function remember<Message extends AgentMessage, Value>(compute: (message: Message) => Value) {
-  const known = new WeakMap<Message, { content: unknown; value: Value }>();
-  return (message: Message): Value => {
-    const { content } = message as { content?: unknown };
-    let entry = known.get(message);
-    if (!entry || entry.content !== content) known.set(message, (entry = { content, value: compute(message) }));
-    return entry.value;
-  };
+interface MeasuredMessage {
+  message: AgentMessage;
+  /** The content that was measured: it may have been replaced since. */
+  content: unknown;
+  tokens: number;
+  shortened?: AgentMessage;
 }
 
-const getTokens = remember(estimateTokens);
+/** The measured messages of each transcript, by its first message. */
+const transcripts = new WeakMap<AgentMessage, MeasuredMessage[]>();
 
-/** Always the same object for the same message, so that an unchanged request is recognised. */
-const shorten = remember((message: ToolResult): ToolResult => {
+/** Estimates only messages that are new or have changed since the last call for the same transcript. */
+function measure(messages: readonly AgentMessage[]): readonly MeasuredMessage[] {
+  const [first] = messages;
+  if (!first) return [];
+  const measured = transcripts.get(first) ?? [];
+  transcripts.set(first, measured);
+  measured.length = Math.min(measured.length, messages.length);
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index]!;
+    const { content } = message as { content?: unknown };
+    const known = measured[index];
+    if (known?.message === message && known.content === content) continue;
+    measured[index] = { message, content, tokens: estimateTokens(message) };
+  }
+  return measured;
+}
+
+type ToolResult = Extract<AgentMessage, { role: "toolResult" }>;
+
+function shorten(message: ToolResult): ToolResult {
   const toolName = toText(message.toolName);
   const origin = toolName && ` of ${toolName.slice(0, 64).toWellFormed()}`;
   const text = `[This old result${origin} was left out. If you need it, make the call again.]`;
   return isShort(message.content, text.length) ? message : { ...message, content: [{ type: "text", text }] };
-});
+}
 
 /** Content from a log is not validated. */
 function isShort(content: unknown, maxLength: number): boolean {

@@ -7,6 +7,7 @@ import type { LogFile, Logs } from "./log-file.ts";
 import { createSafeText } from "./safe-text.ts";
 import { Tail } from "./tail.ts";
 import { nextBoundary } from "./utf8.ts";
+import { countLineFeeds } from "./words.ts";
 
 export type StreamName = "stdout" | "stderr";
 
@@ -57,9 +58,8 @@ export class Output {
     const release = createReleaser(stream);
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
-        const text = safe.push(chunk);
+        await this.#add(safe.push(chunk), name);
         release?.(chunk);
-        await this.#add(text, name);
       }
     } catch (error) {
       // A stream that we closed ourselves, because another process keeps the other end open, ends like this too.
@@ -94,7 +94,7 @@ export class Output {
   async #take(text: Buffer, stream: StreamName): Promise<void> {
     this.arrivals++;
     this.#bytes += text.length;
-    this.#lineBreaks += countBreaks(text);
+    this.#lineBreaks += countLineFeeds(text);
     this.isOpen = text.at(-1) !== lineFeed;
     if (!this.#log && this.#isTooLong) void this.#open();
     this.#tail.push(text);
@@ -155,10 +155,4 @@ export class Output {
   async close(): Promise<void> {
     await (await this.#log)?.close();
   }
-}
-
-function countBreaks(text: Buffer): number {
-  let count = 0;
-  for (let index = 0; index < text.length; index++) if (text[index] === lineFeed) count++;
-  return count;
 }

@@ -5,9 +5,10 @@
  */
 
 import { canBegin, createDecoder, encode } from "./utf8.ts";
+import { isPlainWord, toWords } from "./words.ts";
 
 export interface SafeText {
-  /** The result is valid until the next call. */
+  /** The result is valid until the next call, and while `bytes` are: it is the same memory if nothing had to change. */
   push(bytes: Uint8Array): Buffer;
   /** What is left: a code point that never became whole. */
   end(): Buffer;
@@ -32,30 +33,39 @@ export function createSafeText(): SafeText {
     else if (state === "text") length = writeReplacement(code, output, length);
   };
   const decoder = createDecoder(take);
-  /** The fast path for nearly everything: bytes that begin no sequence. Returns where they end. */
-  const copyPlain = (bytes: Uint8Array, from: number) => {
-    const into = output;
-    let to = length;
+  const isPlainNext = () => state === "text" && decoder.isBetween;
+  const copy = (bytes: Uint8Array, from: number, to: number) => {
+    output.set(bytes.subarray(from, to), length);
+    length += to - from;
+  };
+  /** Writes bytes that begin no sequence, one for one. Returns where they end. */
+  const writeSingle = (bytes: Uint8Array, from: number) => {
     let index = from;
     for (; index < bytes.length; index++) {
-      const byte = bytes[index]!;
-      const kind = kinds[byte];
-      if (kind === plain) into[to++] = byte;
-      else if (kind === pictured) to = writeReplacement(byte, into, to);
-      else if (kind === stray) to = encode(0xfffd, into, to);
+      const kind = kinds[bytes[index]!];
+      if (kind === pictured) length = writeReplacement(bytes[index]!, output, length);
+      else if (kind === stray) length = encode(0xfffd, output, length);
       else break;
     }
-    length = to;
     return index;
   };
   return {
     push(bytes) {
+      // Nearly everything is plain text, which is not even copied.
+      const first = isPlainNext() ? skipPlain(bytes, 0) : 0;
+      if (first === bytes.length) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const needed = bytes.length * maxGrowth + reserveBytes;
       if (output.length < needed) output = Buffer.allocUnsafeSlow(needed);
       length = 0;
-      for (let index = 0; index < bytes.length; index++) {
-        if (state === "text" && decoder.isBetween) index = copyPlain(bytes, index);
-        if (index < bytes.length) decoder.push(bytes[index]!);
+      copy(bytes, 0, first);
+      for (let index = first; index < bytes.length;) {
+        if (isPlainNext()) {
+          const end = skipPlain(bytes, index);
+          if (end > index) copy(bytes, index, end);
+          index = writeSingle(bytes, end);
+          if (end < index || index === bytes.length) continue;
+        }
+        decoder.push(bytes[index++]!);
       }
       return output.subarray(0, length);
     },
@@ -144,6 +154,41 @@ const changesDirection = (code: number) =>
 
 /** Invisible text. */
 const isTag = (code: number) => code >= 0xe0000 && code <= 0xe007f;
+
+/** Where plain text ends: at the first byte that is changed, left out, or not followed by the rest of its code point. */
+function skipPlain(bytes: Uint8Array, from: number): number {
+  const words = toWords(bytes);
+  let index = from;
+  for (;;) {
+    if (index % 4 === 0) {
+      let word = index / 4;
+      while (word < words.length && isPlainWord(words[word]!)) word++;
+      index = Math.max(index, word * 4);
+    }
+    if (index >= bytes.length) return index;
+    const width = kinds[bytes[index]!] === plain ? 1 : getPlainWidth(bytes, index);
+    if (width === 0) return index;
+    index += width;
+  }
+}
+
+/** How many bytes a plain character of several bytes has; 0 for any other, and for rare ones that need a closer look. */
+function getPlainWidth(bytes: Uint8Array, index: number): number {
+  const first = bytes[index]!;
+  const second = bytes[index + 1];
+  if (first < 0xc2 || first > 0xf2 || !isContinuation(second)) return 0;
+  if (first < 0xe0) return isPlain(((first & 0x1f) << 6) | (second & 0x3f)) ? 2 : 0;
+  const third = bytes[index + 2];
+  if (!isContinuation(third)) return 0;
+  if (first < 0xf0) {
+    // The others may be longer than they have to be, or half of a surrogate pair.
+    if (first === 0xe0 || first === 0xed) return 0;
+    return isPlain(((first & 0x0f) << 12) | ((second & 0x3f) << 6) | (third & 0x3f)) ? 3 : 0;
+  }
+  return (first > 0xf0 || second >= 0x90) && isContinuation(bytes[index + 3]) ? 4 : 0;
+}
+
+const isContinuation = (byte: number | undefined): byte is number => byte !== undefined && (byte & 0xc0) === 0x80;
 
 /** What a single byte tells. */
 const [unknown, plain, pictured, stray] = [0, 1, 2, 3];

@@ -1,3 +1,4 @@
+import { oncePer } from "../../internal/once.ts";
 import type { Model, OpenAICompletionsCompat } from "../../model.ts";
 import { getHostDefaults } from "../../providers/host-defaults.ts";
 
@@ -29,10 +30,10 @@ export type ResolvedCompat = OpenAICompletionsCompat & Required<Pick<OpenAICompl
 export type CompletionsModel = Omit<Model<"openai-completions">, "compat"> & { compat: ResolvedCompat };
 
 /** Resolves every flag: the model's own value, else the default of its host, else the general default. */
-export function resolveCompat(model: Model): CompletionsModel {
+export const resolveCompat = oncePer((model: Model): CompletionsModel => {
   const { compat } = model as Model<"openai-completions">;
   return {
     ...(model as Model<"openai-completions">),
     compat: { ...defaults, ...getHostDefaults(model.baseUrl), ...compat },
   };
-}
+});

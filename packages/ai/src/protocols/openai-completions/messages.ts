@@ -1,4 +1,4 @@
-import { commonImageTypes, handOff, isWrittenBy, toPlainId } from "../../handoff.ts";
+import { commonImageTypes, handOff, type HandoffRules, isWrittenBy, toPlainId } from "../../handoff.ts";
 import type {
   AssistantMessage,
   ImageContent,
@@ -16,12 +16,7 @@ export type Wire = Record<string, unknown>;
 
 /** The history in OpenAI's format. `thinks`: whether thinking is on for this request. */
 export function encodeHistory(model: CompletionsModel, messages: readonly Message[], thinks: boolean): Wire[] {
-  const prepared = handOff(messages, model, {
-    toolCallId: toolCallIds[model.compat.toolCallIdFormat],
-    imageTypes: commonImageTypes,
-    maxImageCharacters: 20 * 1024 * 1024,
-    userFirst: true,
-  });
+  const prepared = handOff(messages, model, rules[model.compat.toolCallIdFormat]);
   const encoded: Wire[] = [];
   // `tool` messages can only hold text, so images follow in a user message after all results of the turn.
   let images: Wire[] = [];
@@ -46,10 +41,17 @@ export function encodeHistory(model: CompletionsModel, messages: readonly Messag
 /** The Responses API stores ids as `call_id|item_id`. */
 const getCallId = (id: string) => id.split("|", 1)[0]!;
 
-const toolCallIds: Record<ResolvedCompat["toolCallIdFormat"], (id: string) => string> = {
-  openai: (id) => toPlainId(getCallId(id), 40),
-  mistral: (id) => toMistralId(getCallId(id)),
-  any: getCallId,
+const createRules = (toolCallId: HandoffRules["toolCallId"]): HandoffRules => ({
+  toolCallId,
+  imageTypes: commonImageTypes,
+  maxImageCharacters: 20 * 1024 * 1024,
+  userFirst: true,
+});
+
+const rules: Record<ResolvedCompat["toolCallIdFormat"], HandoffRules> = {
+  openai: createRules((id) => toPlainId(getCallId(id), 40)),
+  mistral: createRules((id) => toMistralId(getCallId(id))),
+  any: createRules(getCallId),
 };
 
 function pushUser(model: CompletionsModel, encoded: Wire[], content: string | Wire[]): void {
