@@ -1,5 +1,6 @@
 /** Who is told what happens. A listener that fails disturbs neither the run nor the other listeners. */
 import type { AgentEvent } from "@tau/agent";
+import type { Message } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { LifecycleEvent, SessionEvent, SessionFact } from "@tau/protocol";
 
@@ -54,10 +55,10 @@ export class Publisher {
     this.#tell(this.#engine, event);
   }
 
-  /** Part of the life of a run, as the session tells it. */
-  event(event: SessionEvent): void {
+  /** Part of the life of a run, as the session tells it. Only listeners to that are given `inProcess` too. */
+  event(event: SessionEvent, inProcess?: { messages: readonly Message[] }): void {
     this.#tell(this.#all, event);
-    if (isLifecycle(event)) this.#tell(this.#lifecycle, event);
+    if (isLifecycle(event)) this.#tell(this.#lifecycle, inProcess ? { ...event, ...inProcess } : event);
   }
 
   /** Something that happened to the session: told to those who follow the engine too. */
