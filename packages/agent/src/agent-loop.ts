@@ -112,8 +112,10 @@ async function startRun(parts: RunParts): Promise<AgentMessage[]> {
 /** How many answers in a row may reach the output token limit in the middle of their calls. */
 const maxTruncatedAnswers = 3;
 
-const truncatedText =
-  "The call was not executed: the answer reached its output token limit, so its arguments may be incomplete. Send it again, in smaller parts if need be.";
+const truncated = {
+  code: "truncated",
+  text: "The call was not executed: the answer reached its output token limit, so its arguments may be incomplete. Send it again, in smaller parts if need be.",
+};
 
 /** Takes turns until nothing is left to do. The first turn has been reported already. */
 async function takeTurns(run: Run): Promise<void> {
@@ -154,7 +156,7 @@ async function endWithFailure(run: Run, pending: readonly AgentMessage[]): Promi
 /** Executes the calls of an answer. Calls of a truncated answer are refused: their arguments may be incomplete. */
 function answerCalls(run: Run, message: AssistantMessage): Promise<BatchOutcome> {
   const calls = isFailed(message) ? [] : message.content.filter((block) => block.type === "toolCall");
-  return isTruncated(message) ? refuseToolCalls(run, calls, truncatedText) : executeToolCalls(run, message, calls);
+  return isTruncated(message) ? refuseToolCalls(run, calls, truncated) : executeToolCalls(run, message, calls);
 }
 
 const isFailed = ({ stopReason }: AssistantMessage) => stopReason === "error" || stopReason === "aborted";

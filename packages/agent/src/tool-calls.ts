@@ -24,6 +24,14 @@ interface Outcome {
   call: AgentToolCall;
   result: AgentToolResult;
   isError: boolean;
+  /** Only of an error. */
+  errorCode?: string;
+}
+
+/** Why a call gets an error without its tool. */
+interface Refusal {
+  code: string;
+  text: string;
 }
 
 interface Ready {
@@ -36,8 +44,8 @@ interface Ready {
 /** A call that may be executed, or one whose outcome is known without that. */
 type Prepared = Ready | { kind: "decided"; outcome: Outcome };
 
-const skippedText = "Skipped due to queued user message.";
-const abortedText = "The call was aborted.";
+const skipped: Refusal = { code: "skipped", text: "Skipped due to queued user message." };
+const aborted: Refusal = { code: "aborted", text: "The call was aborted." };
 
 export function executeToolCalls(run: Run, message: AssistantMessage, calls: AgentToolCall[]): Promise<BatchOutcome> {
   const mode = run.config.toolExecution ?? "parallel";
@@ -53,9 +61,9 @@ export function executeToolCalls(run: Run, message: AssistantMessage, calls: Age
 const findTool = (run: Run, name: string) => run.context.tools.find((tool) => tool.name === name);
 
 /** Answers calls that must not be executed, all with the same text. */
-export async function refuseToolCalls(run: Run, calls: AgentToolCall[], text: string): Promise<BatchOutcome> {
+export async function refuseToolCalls(run: Run, calls: AgentToolCall[], refusal: Refusal): Promise<BatchOutcome> {
   const results: ToolResultMessage[] = [];
-  for (const call of calls) results.push(await addResult(run, await refuseCall(run, call, text)));
+  for (const call of calls) results.push(await addResult(run, await refuseCall(run, call, refusal)));
   return { results, wantsMore: calls.length > 0, steering: [] };
 }
 
@@ -68,7 +76,7 @@ async function executeInSequence(run: Run, message: AssistantMessage, calls: Age
     if (outcomes.length > 0 && steering.length === 0) steering = await pollMessages(run, "getSteeringMessages");
     const outcome =
       steering.length > 0
-        ? await refuseCall(run, call, skippedText)
+        ? await refuseCall(run, call, skipped)
         : await finishCall(run, message, await beginCall(run, message, call));
     outcomes.push(outcome);
     results.push(await addResult(run, outcome));
@@ -112,50 +120,65 @@ async function finishCall(run: Run, message: AssistantMessage, prepared: Prepare
   if (prepared.kind === "decided") return prepared.outcome;
   // The run may have been aborted while the guard of another call was deciding.
   const outcome = run.abort.isAborted
-    ? createFailure(prepared.call, abortedText)
+    ? createFailure(prepared.call, aborted)
     : await review(run, message, prepared, await execute(run, prepared));
   await reportEnd(run, outcome);
   return outcome;
 }
 
 /** Answers a call without executing it. */
-async function refuseCall(run: Run, call: AgentToolCall, text: string): Promise<Outcome> {
+async function refuseCall(run: Run, call: AgentToolCall, refusal: Refusal): Promise<Outcome> {
   await reportStart(run, call);
-  const outcome = createFailure(call, text);
+  const outcome = createFailure(call, refusal);
   await reportEnd(run, outcome);
   return outcome;
 }
 
-const createFailure = (call: AgentToolCall, text: string): Outcome => ({
+const createFailure = (call: AgentToolCall, { code, text }: Refusal): Outcome => ({
   call,
   result: { content: [{ type: "text", text }], details: {} },
   isError: true,
+  errorCode: code,
 });
+
+/** What a tool or a hook has thrown. Errors of others may have a number or nothing as their code. */
+function toRefusal(run: Run, error: unknown): Refusal {
+  const code: unknown = (error as { code?: unknown } | null | undefined)?.code;
+  const own = typeof code === "string" && code !== "" ? code : undefined;
+  return { code: own ?? (run.abort.isAborted ? aborted.code : "tool_failed"), text: getErrorMessage(error) };
+}
 
 /** Finds the tool, checks the arguments and asks the guard. A guard that throws denies the call. */
 async function prepare(run: Run, assistantMessage: AssistantMessage, call: AgentToolCall): Promise<Prepared> {
-  const refuse = (text: string): Prepared => ({ kind: "decided", outcome: createFailure(call, text) });
-  if (run.abort.isAborted) return refuse(abortedText);
-  if (run.failure) return refuse(`The call was not executed. ${describeFailure(run.failure)}`);
+  const refuse = (refusal: Refusal): Prepared => ({ kind: "decided", outcome: createFailure(call, refusal) });
+  if (run.abort.isAborted) return refuse(aborted);
+  if (run.failure) {
+    const text = `The call was not executed. ${describeFailure(run.failure)}`;
+    return refuse({ code: "not_executed", text });
+  }
   const tool = findTool(run, call.name);
-  if (!tool) return refuse(`Tool ${call.name} not found`);
+  if (!tool) return refuse({ code: "unknown_tool", text: `Tool ${call.name} not found` });
+  let args: AgentToolCall["arguments"];
   try {
     const prepared = tool.prepareArguments ? tool.prepareArguments(call.arguments) : call.arguments;
-    const args = validateToolArguments(tool, { ...call, arguments: prepared });
-    const { beforeToolCall } = run.config;
-    if (beforeToolCall) {
-      const question = { assistantMessage, toolCall: call, args, context: run.context };
-      const verdict = await run.abort.settle(() => beforeToolCall(question, run.abort.signal));
-      if (verdict.kind === "failed") throw verdict.error;
-      if (verdict.kind === "done" && verdict.value?.block) {
-        return refuse(verdict.value.reason || "Tool execution was blocked");
-      }
-      if (run.abort.isAborted) return refuse(abortedText);
-    }
-    return { kind: "ready", call, tool, args };
+    args = validateToolArguments(tool, { ...call, arguments: prepared });
   } catch (error) {
-    return refuse(getErrorMessage(error));
+    return refuse({ code: "invalid_arguments", text: getErrorMessage(error) });
   }
+  const { beforeToolCall } = run.config;
+  if (beforeToolCall) {
+    const question = { assistantMessage, toolCall: call, args, context: run.context };
+    const verdict = await run.abort.settle(() => beforeToolCall(question, run.abort.signal));
+    if (verdict.kind === "failed") {
+      const code = run.abort.isAborted ? aborted.code : "denied";
+      return refuse({ code, text: getErrorMessage(verdict.error) });
+    }
+    if (verdict.kind === "done" && verdict.value?.block) {
+      return refuse({ code: "denied", text: verdict.value.reason || "Tool execution was blocked" });
+    }
+    if (run.abort.isAborted) return refuse(aborted);
+  }
+  return { kind: "ready", call, tool, args };
 }
 
 async function execute(run: Run, { call, tool, args }: Ready): Promise<Outcome> {
@@ -167,8 +190,8 @@ async function execute(run: Run, { call, tool, args }: Ready): Promise<Outcome> 
   };
   const settled = await run.abort.settle(() => tool.execute(call.id, args, run.abort.signal, onUpdate));
   isSettled = true;
-  if (settled.kind === "abandoned") return createFailure(call, abortedText);
-  if (settled.kind === "failed") return createFailure(call, getErrorMessage(settled.error));
+  if (settled.kind === "abandoned") return createFailure(call, aborted);
+  if (settled.kind === "failed") return createFailure(call, toRefusal(run, settled.error));
   return checkOutcome(`The tool ${tool.name}`, { call, result: settled.value, isError: false });
 }
 
@@ -184,7 +207,7 @@ async function review(
   const { result, isError } = outcome;
   const question = { assistantMessage, toolCall: call, args, result, isError, context: run.context };
   const settled = await run.abort.settle(() => afterToolCall(question, run.abort.signal));
-  if (settled.kind === "failed") return createFailure(call, getErrorMessage(settled.error));
+  if (settled.kind === "failed") return createFailure(call, toRefusal(run, settled.error));
   if (settled.kind === "abandoned" || !settled.value) return outcome;
   const changes = settled.value;
   const terminate = changes.terminate ?? result.terminate;
@@ -193,13 +216,14 @@ async function review(
     details: changes.details ?? result.details,
     ...(terminate !== undefined && { terminate }),
   };
-  return checkOutcome("afterToolCall", { call, result: changed, isError: changes.isError ?? isError });
+  return checkOutcome("afterToolCall", { ...outcome, result: changed, isError: changes.isError ?? isError });
 }
 
 /** Code without types may return anything; a result without content would make every later request invalid. */
 function checkOutcome(source: string, outcome: Outcome): Outcome {
   const error = getContentError(outcome.result);
-  return error === undefined ? outcome : createFailure(outcome.call, `${source} returned ${error}.`);
+  if (error === undefined) return outcome;
+  return createFailure(outcome.call, { code: "tool_failed", text: `${source} returned ${error}.` });
 }
 
 function getContentError(result: AgentToolResult | undefined): string | undefined {
@@ -215,8 +239,15 @@ function isTextOrImage(block: TextContent | ImageContent | null | undefined): bo
 const reportStart = (run: Run, call: AgentToolCall) =>
   run.events.emit({ type: "tool_execution_start", toolCallId: call.id, toolName: call.name, args: call.arguments });
 
-const reportEnd = (run: Run, { call, result, isError }: Outcome) =>
-  run.events.emit({ type: "tool_execution_end", toolCallId: call.id, toolName: call.name, result, isError });
+const reportEnd = (run: Run, { call, result, isError, errorCode = "tool_failed" }: Outcome) =>
+  run.events.emit({
+    type: "tool_execution_end",
+    toolCallId: call.id,
+    toolName: call.name,
+    result,
+    isError,
+    ...(isError && { errorCode }),
+  });
 
 async function addResult(run: Run, { call, result, isError }: Outcome): Promise<ToolResultMessage> {
   const message: ToolResultMessage = {

@@ -221,7 +221,18 @@ export type AgentEvent =
       args: ToolCallArguments;
       partialResult: AgentToolUpdate;
     }
-  | { type: "tool_execution_end"; toolCallId: string; toolName: string; result: AgentToolResult; isError: boolean };
+  | {
+      type: "tool_execution_end";
+      toolCallId: string;
+      toolName: string;
+      result: AgentToolResult;
+      isError: boolean;
+      /**
+       * Why the call failed: `denied`, `unknown_tool`, `invalid_arguments`, `aborted`, `skipped` (by steering), `truncated`
+       * (with its answer), `not_executed` (the run had failed), else the `code` of the tool's error, else `tool_failed`.
+       */
+      errorCode?: string;
+    };
 
 /** Is called with events, in order: the next event comes when the promise for the last has settled. */
 export type AgentEventSink = (event: AgentEvent) => void | Promise<void>;

@@ -170,6 +170,18 @@ test("a limit stops a run with one line and exit code 1", async () => {
   expect(err).toBe("tau: the run reached its limit of turns.\n");
 });
 
+test("in JSON mode too, a run that a limit ended is told apart from one that is done", async () => {
+  const workspace = await createModelWorkspace([toolReply("ls"), textReply("Done.")]);
+  const runJson = async (...flags: string[]) => {
+    const { code, out } = await run(workspace, [...flags, "--mode", "json", "Look."]);
+    const { terminationReason, detail } = JSON.parse(out.trimEnd().split("\n").at(-1)!) as Record<string, unknown>;
+    return { code, terminationReason, detail };
+  };
+  const limited = { code: exitCodes.failed, terminationReason: "no_tool_calls", detail: "budget_turns" };
+  expect(await runJson("--max-turns", "1")).toEqual(limited);
+  expect(await runJson()).toEqual({ code: exitCodes.done, terminationReason: "no_tool_calls", detail: undefined });
+});
+
 test("a tool call that the policy denies is reported, and has its own exit code", async () => {
   const outside = await temporaryDirectory();
   const workspace = await createModelWorkspace([toolReply("read", { path: "/etc/hostname" }), textReply("I may not.")]);

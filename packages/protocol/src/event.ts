@@ -2,7 +2,7 @@
  * What a session reports. Plain JSON: deltas and ids, never a whole partial message. Eleven events tell the life of a run;
  * the others are facts of the session.
  */
-import type { ImageContent, TextContent } from "@tau/ai";
+import type { ImageContent, Message, TextContent } from "@tau/ai";
 import type { Approval } from "./approval.ts";
 import type { SessionEntry } from "./entry.ts";
 import type { TerminationReason } from "./run-end.ts";
@@ -34,8 +34,15 @@ export type LifecycleEvent =
       resumedFrom?: string;
       timestamp: number;
     }
-  /** In process `messages` may be there too, as a reference to the context. */
-  | { type: "turn_start"; turnId: string; turnIndex: number; messageCount: number }
+  | {
+      type: "turn_start";
+      turnId: string;
+      turnIndex: number;
+      /** How many messages are sent. */
+      messageCount: number;
+      /** The messages that are sent. Only in process, for listeners to the life of a run; do not change them. */
+      messages?: readonly Message[];
+    }
   | { type: "message_start"; messageId: string; role: "assistant"; model: string; usage: { inputTokens: number } }
   /** `index` is where in the message's text the delta begins, in UTF-16 units. */
   | { type: "text_delta"; messageId: string; delta: string; index: number }
@@ -89,7 +96,14 @@ export type LifecycleEvent =
       detail?: string;
     }
   /** Comes before the `agent_end` of a run that failed. */
-  | { type: "error"; code: string; message: string; context?: Record<string, unknown>; recoverable: boolean };
+  | {
+      type: "error";
+      code: string;
+      message: string;
+      /** What failed (`cause`: `model`, `log` or `internal`), with which `model`, in which turn, and the HTTP `status`. */
+      context?: Record<string, unknown>;
+      recoverable: boolean;
+    };
 
 /** How a compaction ended. */
 export type CompactionResult =

@@ -576,8 +576,8 @@ export class AgentSession {
   #createActions(): HarnessActions {
     const { sessionManager } = this.#parts;
     return {
-      branch: async (entryId) => {
-        const branched = await this.#branchOff(entryId ?? sessionManager.getLeafId() ?? "");
+      branch: async (entryId, toolCallId) => {
+        const branched = await this.#branchOff(entryId ?? (await this.#findEntryBefore(toolCallId)));
         await branched.close();
         return branched.id;
       },
@@ -600,6 +600,18 @@ export class AgentSession {
 
   async #load(): Promise<void> {
     this.#choices.takeLogged(await this.#transcript.load(this.#parts.sessionManager));
+  }
+
+  /** The entry before the answer with a call: a branch from there has no call without a result. */
+  async #findEntryBefore(toolCallId: string): Promise<string> {
+    const branch = await this.#parts.sessionManager.getBranch();
+    const answer = branch.findLast(
+      (entry) =>
+        entry.type === "message" &&
+        entry.message.role === "assistant" &&
+        entry.message.content.some((block) => block.type === "toolCall" && block.id === toolCallId),
+    );
+    return answer?.parentId ?? "";
   }
 
   async #branchOff(entryId: string): Promise<SessionManager> {

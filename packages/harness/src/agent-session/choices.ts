@@ -26,6 +26,7 @@ export interface SessionOverrides {
 /** The model that a session begins with. */
 export interface ModelChoice {
   model: Model | undefined;
+  /** What is wanted, also if the model does not support it. */
   thinkingLevel: ThinkingLevel;
   /** Why there is no model. */
   noModelReason: string;
@@ -68,7 +69,8 @@ export interface ChoicesParts {
 export class Choices {
   readonly #parts: ChoicesParts;
   #model: Model | undefined;
-  #thinkingLevel: ThinkingLevel;
+  /** What was asked for last. A model that does not support it uses the nearest level, and the next one may support it. */
+  #wantedLevel: ThinkingLevel;
   /** Undefined: the defaults, which depend on the settings and the model. */
   #tools: readonly GivenTool[] | undefined;
   /** Set by `setActiveTools`: only these are shown. */
@@ -77,12 +79,15 @@ export class Choices {
   #outfit: Outfit;
   #overrides: SessionOverrides = {};
   /** What the log says already, so that only changes are written. */
-  #logged: Pick<SessionContext, "model" | "thinkingLevel"> = { model: null, thinkingLevel: "off" };
+  #logged: { model: SessionContext["model"]; thinkingLevel: string | undefined } = {
+    model: null,
+    thinkingLevel: undefined,
+  };
 
   constructor(parts: ChoicesParts) {
     this.#parts = parts;
     this.#model = parts.model.model;
-    this.#thinkingLevel = parts.model.thinkingLevel;
+    this.#wantedLevel = parts.model.thinkingLevel;
     this.#tools = parts.tools.base;
     this.#date = formatDate(parts.clock.now());
     this.#outfit = this.#build();
@@ -92,8 +97,9 @@ export class Choices {
     return this.#model;
   }
 
+  /** What the model uses. */
   get thinkingLevel(): ThinkingLevel {
-    return this.#thinkingLevel;
+    return this.#model ? clampThinkingLevel(this.#model, this.#wantedLevel) : this.#wantedLevel;
   }
 
   get outfit(): Outfit {
@@ -107,7 +113,7 @@ export class Choices {
   /** Throws while there is no model. */
   current(): CurrentChoices {
     const { systemPrompt, tools } = this.#outfit;
-    return { model: this.mustHaveModel(), thinkingLevel: this.#thinkingLevel, systemPrompt, tools };
+    return { model: this.mustHaveModel(), thinkingLevel: this.thinkingLevel, systemPrompt, tools };
   }
 
   mustHaveModel(): Model {
@@ -136,14 +142,14 @@ export class Choices {
   setModel(model: Model | string): void {
     const { model: chosen, thinkingLevel } = typeof model === "string" ? this.#resolve(model) : { model };
     this.#model = chosen;
-    this.#thinkingLevel = clampThinkingLevel(chosen, thinkingLevel ?? this.#thinkingLevel);
+    this.#wantedLevel = thinkingLevel ?? this.#wantedLevel;
     this.refit();
   }
 
   setThinkingLevel(level: string): void {
     const parsed = parseThinkingLevel(level);
     if (!parsed) throw new HarnessError("invalid_input", `There is no thinking level ${JSON.stringify(level)}.`);
-    this.#thinkingLevel = this.#model ? clampThinkingLevel(this.#model, parsed) : parsed;
+    this.#wantedLevel = parsed;
   }
 
   setTools(tools: readonly (GivenTool | string)[]): void {
@@ -175,8 +181,8 @@ export class Choices {
   }
 
   /** Takes what the log says after it was read. */
-  takeLogged({ model, thinkingLevel }: SessionContext): void {
-    this.#logged = { model, thinkingLevel };
+  takeLogged({ model, thinkingLevel, hasThinkingLevel }: SessionContext): void {
+    this.#logged = { model, thinkingLevel: hasThinkingLevel ? thinkingLevel : undefined };
   }
 
   /** Writes model and thinking level into the log where they changed. */
@@ -189,9 +195,9 @@ export class Choices {
       await session.appendModelChange(model.provider, model.id);
       this.#logged = { ...this.#logged, model: { provider: model.provider, modelId: model.id } };
     }
-    if (thinkingLevel !== this.#thinkingLevel) {
-      await session.appendThinkingLevelChange(this.#thinkingLevel);
-      this.#logged = { ...this.#logged, thinkingLevel: this.#thinkingLevel };
+    if (thinkingLevel !== this.#wantedLevel) {
+      await session.appendThinkingLevelChange(this.#wantedLevel);
+      this.#logged = { ...this.#logged, thinkingLevel: this.#wantedLevel };
     }
   }
 

@@ -1,6 +1,6 @@
 /** Which model a session begins with. */
 import type { ThinkingLevel } from "@tau/agent";
-import { clampThinkingLevel, type Model, parseThinkingLevel } from "@tau/ai";
+import { type Model, parseThinkingLevel } from "@tau/ai";
 import { describeUnlisted } from "@tau/ai/internal";
 import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
@@ -43,8 +43,7 @@ export async function chooseModel(
   const isRefused = fallback?.kind === "resolved" && isChosen && fallback.because !== "settings";
   const usable = fallback?.kind === "resolved" && !isRefused ? fallback.model : undefined;
   const model = given ?? used ?? usable;
-  const level =
-    asked ?? named?.thinkingLevel ?? parseThinkingLevel(before?.thinkingLevel ?? "") ?? defaultThinkingLevel;
+  const usedLevel = before?.hasThinkingLevel ? parseThinkingLevel(before.thinkingLevel) : undefined;
   const noModelReason = isRefused
     ? formatRefusal(fallback.reason, registry)
     : fallback?.kind === "none"
@@ -52,7 +51,7 @@ export async function chooseModel(
       : "";
   return {
     model,
-    thinkingLevel: model ? clampThinkingLevel(model, level) : level,
+    thinkingLevel: asked ?? named?.thinkingLevel ?? usedLevel ?? defaultThinkingLevel,
     noModelReason,
     modelProblem: isChosen && !model ? noModelReason : undefined,
     modelNotice:

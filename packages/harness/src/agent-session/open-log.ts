@@ -11,7 +11,11 @@ export async function openLog(
   { cwd, agentDir, settings, clock, ids }: SessionBase & { settings: SettingsManager },
 ): Promise<SessionManager> {
   const { sessionManager: given, sessionId, parentSessionId } = params;
-  if (given) return sessionId === undefined || sessionId === given.id ? given : await given.loadSession(sessionId);
+  if (given) {
+    const isOther = sessionId !== undefined && sessionId !== given.id;
+    if (parentSessionId !== undefined && !isOther) given.setParentId(parentSessionId);
+    return isOther ? await given.loadSession(sessionId) : given;
+  }
   const { sessionDir, durability } = settings.get();
   const options = { agentDir, durability, clock, ids };
   if (sessionId === undefined) {

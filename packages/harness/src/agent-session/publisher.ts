@@ -1,5 +1,6 @@
 /** Who is told what happens. A listener that fails disturbs neither the run nor the other listeners. */
 import type { AgentEvent } from "@tau/agent";
+import type { Message } from "@tau/ai";
 import { getErrorMessage, Listeners } from "@tau/ai/internal";
 import type { LifecycleEvent, SessionEvent, SessionFact } from "@tau/protocol";
 
@@ -53,10 +54,10 @@ export class Publisher {
     this.#engine.emit(event);
   }
 
-  /** Part of the life of a run, as the session tells it. */
-  event(event: SessionEvent): void {
+  /** Part of the life of a run, as the session tells it. Only listeners to that are given `inProcess` too. */
+  event(event: SessionEvent, inProcess?: { messages: readonly Message[] }): void {
     this.#all.emit(event);
-    if (isLifecycle(event)) this.#lifecycle.emit(event);
+    if (isLifecycle(event)) this.#lifecycle.emit(inProcess ? { ...event, ...inProcess } : event);
   }
 
   /** Something that happened to the session: told to those who follow the engine too. */

@@ -24,10 +24,10 @@ const describeTools = (actions: HarnessActions): PipelineTool[] => [
       "Start a new session that goes on from an entry of this one, which stays as it is. Returns the new session's id.",
     parameters: {
       type: "object",
-      properties: { entryId: { type: "string", minLength: 1, description: "Default: the last entry." } },
+      properties: { entryId: { type: "string", minLength: 1, description: "Default: the one before this call." } },
     },
-    async execute(_id, { entryId }) {
-      const sessionId = await actions.branch(entryId);
+    async execute(toolCallId, { entryId }) {
+      const sessionId = await actions.branch(entryId, toolCallId);
       return { ...textResult(`The new session is ${sessionId}.`), details: { sessionId } };
     },
   },

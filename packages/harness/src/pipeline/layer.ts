@@ -45,8 +45,8 @@ export interface ChannelBinding {
 
 /** What the tools of layer 3 do. */
 export interface HarnessActions {
-  /** Makes a session that goes on from an entry, by default the last; answers with its id. */
-  branch(entryId: string | undefined): Promise<string>;
+  /** Makes a session that goes on from an entry, by default the last before the answer with the call; answers with its id. */
+  branch(entryId: string | undefined, toolCallId: string): Promise<string>;
   /** Goes to an entry of this session when the run is over. */
   navigate(entryId: string): Promise<void>;
   /** Reads settings and resources again; answers with what changed. */

@@ -112,7 +112,8 @@ export class Attempt {
 
   /** Reserves what the request may cost, and reports when its prefix differs from the last one's. */
   async #ask(...[model, context, options]: Parameters<StreamFn>) {
-    const { host, budget, spans } = this.#context;
+    const { host, budget, spans, recorder } = this.#context;
+    recorder.startTurn(context.messages);
     const grant = reserveRequest(host, budget);
     if (grant.kind === "spent") {
       this.#request = { kind: "spent", limit: grant.limit };
@@ -177,7 +178,9 @@ export class Attempt {
 
   /** Asked after each turn that may be followed by another. */
   #shouldStop(): boolean {
-    const { host, budget, getRequest } = this.#context;
+    const { host, budget, getRequest, signal } = this.#context;
+    // The model is not asked any more, so the next turn would be empty.
+    if (signal.aborted) return true;
     this.#request ??= getRequest();
     if (this.#request) return true;
     if (isContextFull(host) && host.transcript.tokens >= this.#recovery.compactAgainAt) {

@@ -1,12 +1,20 @@
 /** Everything that happens in a run is appended to the log first, and told to listeners afterwards. */
 import type { AgentEvent, AgentMessage } from "@tau/agent";
-import { isRetryable } from "@tau/ai";
+import { isRetryable, type Message } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type RunEnd, toTermination } from "@tau/protocol";
 import { modelName } from "../request/prefix.ts";
 import { appendEvent } from "./record.ts";
 import type { RunHost } from "./run-host.ts";
-import { endTurn, noTranslation, type Translated, translate, type TranslationContext } from "./translate.ts";
+import {
+  endTurn,
+  noTranslation,
+  repeatTurn,
+  startTurn,
+  type Translated,
+  translate,
+  type TranslationContext,
+} from "./translate.ts";
 
 type RecorderHost = Pick<
   RunHost,
@@ -81,6 +89,18 @@ export class Recorder {
     return appended ? this.#takeWritten(event, appended, observe) : this.#take(event, observe);
   }
 
+  /** Tells that a turn begins, with the messages that are sent, unless that is known already. */
+  startTurn(messages: readonly Message[]): void {
+    this.#publish(startTurn(this.#translation, { ...this.#translationContext, messageCount: () => messages.length }), {
+      messages,
+    });
+  }
+
+  /** The answer of the last turn is asked for again. */
+  repeatTurn(): void {
+    this.#translation = repeatTurn(this.#translation);
+  }
+
   /** Tells the end of the last turn, if there is one to be told. `end` is given when the run ends with it. */
   endTurn(end: RunEnd | undefined): void {
     this.#publish(endTurn(this.#translation, end));
@@ -88,16 +108,19 @@ export class Recorder {
 
   /** Tells that the run is over. */
   finish(end: RunEnd): void {
-    const { session, publisher, clock } = this.#host;
+    const { session, publisher, clock, current } = this.#host;
+    const { turns } = this.#translation;
     if (end.kind === "failed" || end.kind === "idle") {
-      const { kind: code, message } = end.failure;
-      publisher.event({ type: "error", code, message, recoverable: isRetryable(end.failure) });
+      const { kind: code, message, ...facts } = end.failure;
+      const cause = end.kind === "failed" ? end.cause : "model";
+      const context = { cause, model: modelName(current().model), turnIndex: Math.max(0, turns - 1), ...facts };
+      publisher.event({ type: "error", code, message, context, recoverable: isRetryable(end.failure) });
     }
     publisher.engine({ type: "agent_end", messages: [...this.#messages] });
     publisher.event({
       type: "agent_end",
       sessionId: session.id,
-      totalTurns: this.#translation.turns,
+      totalTurns: turns,
       totalTokens: this.#totalTokens,
       durationMs: clock.monotonic() - this.#startedMs,
       ...toTermination(end),
@@ -135,8 +158,8 @@ export class Recorder {
     this.#publish(translate(this.#translation, event, this.#translationContext));
   }
 
-  #publish([next, events]: Translated): void {
+  #publish([next, events]: Translated, inProcess?: { messages: readonly Message[] }): void {
     this.#translation = next;
-    for (const event of events) this.#host.publisher.event(event);
+    for (const event of events) this.#host.publisher.event(event, inProcess);
   }
 }

@@ -111,20 +111,24 @@ export class Run {
   }
 
   async #loop(first: readonly AgentMessage[]): Promise<RunEnd> {
+    const { recorder } = this.#context;
     let { prompts, last } = await this.#prepare(first);
     for (;;) {
       if (last.request?.kind === "spent") await this.#writeUnanswered(prompts);
       else last = await new Attempt(this.#context, last.recovery).run(prompts);
-      this.#context.recorder.endTurn(endIfLast(this.#getFacts(last)));
-      let step: Step;
-      for (step = nextStep(this.#getFacts(last)); step.kind === "compact"; step = nextStep(this.#getFacts(last))) {
+      let step = nextStep(this.#getFacts(last));
+      // A failed answer that may be asked for again does not end its turn.
+      const mayRepeat = step.kind === "retry" || (step.kind === "compact" && isFailed(last.answer));
+      if (!mayRepeat) recorder.endTurn(endIfLast(this.#getFacts(last)));
+      for (; step.kind === "compact"; step = nextStep(this.#getFacts(last))) {
         last = { ...last, recovery: await this.#compact(step.reason, last.recovery) };
       }
-      if (step.kind === "stop") return step.end;
-      if (step.kind === "retry") {
-        if ((await this.#waitForRetry(step)) === "given up") return toFailedEnd(step.failure);
-        await this.#withdraw(last.answerEntryId);
+      if (step.kind === "retry") step = await this.#retry(step, last);
+      if (step.kind === "stop") {
+        recorder.endTurn(step.end);
+        return step.end;
       }
+      if (mayRepeat) recorder.repeatTurn();
       prompts = this.#takeQueued();
     }
   }
@@ -178,7 +182,8 @@ export class Run {
     return afterCompaction(recovery, reason, hasHelped ? undefined : transcript.tokens + getCompactionStep(host));
   }
 
-  async #waitForRetry({ attempt, delayMs, failure }: Step & { kind: "retry" }): Promise<"over" | "given up"> {
+  /** Waits, and withdraws the failed answer. The run ends instead if that is not waited for. */
+  async #retry({ attempt, delayMs, failure }: Step & { kind: "retry" }, last: AttemptOutcome): Promise<Step> {
     const { host, spans } = this.#context;
     const maxAttempts = host.settings().retry.maxRetries;
     host.publisher.fact({ type: "retry_scheduled", attempt, maxAttempts, delayMs, reason: failure.message });
@@ -187,7 +192,11 @@ export class Run {
     this.#giveUpRetry = () => wait.abort();
     await sleep(host.clock, delayMs, AbortSignal.any([this.signal, wait.signal]));
     this.#giveUpRetry = undefined;
-    return wait.signal.aborted ? "given up" : "over";
+    const { aborted } = this.#getFacts(last);
+    if (aborted) return { kind: "stop", end: aborted };
+    if (wait.signal.aborted) return { kind: "stop", end: toFailedEnd(failure) };
+    await this.#withdraw(last.answerEntryId);
+    return { kind: "continue" };
   }
 
   /** An answer that is asked for again is not sent any more, now or after a restart. The log keeps it. */

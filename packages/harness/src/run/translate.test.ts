@@ -36,6 +36,7 @@ const context = { newId: () => "id-1", now: () => 1_500, inputTokens: () => 99, 
 /** In the second turn, in the middle of an answer with a running call. */
 const busy: Translation = {
   turns: 2,
+  turn: "open",
   turnId: "turn-2",
   messageId: "message-2",
   textLength: 7,
@@ -60,21 +61,35 @@ describe("an event of the engine", () => {
     ["the end of the engine's run is not told", busy, { type: "agent_end", messages: [] }, [], {}],
 
     [
-      "the first turn has the number 0",
+      "the start of a turn waits until it is known what is sent",
       noTranslation,
       { type: "turn_start" },
-      [{ type: "turn_start", turnId: "id-1", turnIndex: 0, messageCount: 4 }],
-      { turnId: "id-1", turns: 1 },
+      [],
+      { turn: "due" },
     ],
     [
       "the next turn tells the end of the last one first",
       betweenTurns,
       { type: "turn_start" },
+      [{ type: "turn_end", turnId: "turn-2", hasToolCalls: true, shouldContinue: true }],
+      { turn: "due", endedTurn: undefined },
+    ],
+    [
+      "a turn that is repeated goes on, with neither an end nor a start",
+      { ...betweenTurns, turn: "repeated" },
+      { type: "turn_start" },
+      [],
+      { turn: "open", endedTurn: undefined },
+    ],
+    [
+      "the start of a turn is told before an answer for which no request was made",
+      { ...noTranslation, turn: "due" },
+      { type: "message_start", message: answer() },
       [
-        { type: "turn_end", turnId: "turn-2", hasToolCalls: true, shouldContinue: true },
-        { type: "turn_start", turnId: "id-1", turnIndex: 2, messageCount: 4 },
+        { type: "turn_start", turnId: "id-1", turnIndex: 0, messageCount: 4 },
+        { type: "message_start", messageId: "id-1", role: "assistant", model: "acme/m1", usage: { inputTokens: 99 } },
       ],
-      { turnId: "id-1", turns: 3, endedTurn: undefined },
+      { turn: "open", turnId: "id-1", turns: 1, messageId: "id-1" },
     ],
     [
       "the end of a turn with calls waits until it is known whether the run continues",
@@ -347,7 +362,7 @@ describe("the end of a turn", () => {
   ])("when the run ends with %j", (runEnd, told) => {
     const [after, events] = endTurn(betweenTurns, runEnd);
     expect(events).toEqual([{ type: "turn_end", turnId: "turn-2", hasToolCalls: true, ...told }]);
-    expect(after).toEqual(busy);
+    expect(after).toEqual({ ...busy, turn: "over" });
   });
 
   test.each<RunEnd | undefined>([undefined, { kind: "done" }])(

@@ -9,8 +9,10 @@ import { type RunEnd, type SessionEvent, toTermination, type WireStopReason, typ
 import { isSilent } from "./silent.ts";
 
 export interface Translation {
-  /** How many turns have begun. */
+  /** How many turns have begun. One whose answer is asked for again is still the same. */
   readonly turns: number;
+  /** `due`: begun by the engine, but not told yet. `repeated`: its answer is asked for again, by the engine's next turn. */
+  readonly turn: "over" | "due" | "open" | "repeated";
   readonly turnId: string;
   /** Of the last answer. */
   readonly messageId: string;
@@ -19,7 +21,7 @@ export interface Translation {
   readonly thinkingLength: number;
   /** When each running call began. */
   readonly callStarts: ReadonlyMap<string, number>;
-  /** A turn that is over: whether the run goes on is known a little later. */
+  /** A turn that is over: whether the run goes on, or the turn is repeated, is known a little later. */
   readonly endedTurn: { readonly turnId: string; readonly hasToolCalls: boolean } | undefined;
 }
 
@@ -29,7 +31,7 @@ export interface TranslationContext {
   now(): number;
   /** What the next request is likely to take, where the provider has not counted yet. */
   inputTokens(): number;
-  /** How many messages the model is sent. */
+  /** How many messages there are to send. */
   messageCount(): number;
 }
 
@@ -37,6 +39,7 @@ export type Translated = readonly [Translation, readonly SessionEvent[]];
 
 export const noTranslation: Translation = {
   turns: 0,
+  turn: "over",
   turnId: "",
   messageId: "",
   textLength: 0,
@@ -53,18 +56,21 @@ export function translate(state: Translation, event: AgentEvent, context: Transl
     case "agent_end":
       return [state, nothing];
     case "turn_start": {
+      if (state.turn === "repeated") return [{ ...state, turn: "open", endedTurn: undefined }, nothing];
       const [before, ended] = endTurn(state, undefined);
-      const turnId = context.newId();
-      const messageCount = context.messageCount();
-      const start = { type: "turn_start", turnId, turnIndex: before.turns, messageCount } as const;
-      return [{ ...before, turnId, turns: before.turns + 1 }, [...ended, start]];
+      return [{ ...before, turn: "due" }, ended];
     }
     case "turn_end": {
-      const endedTurn = { turnId: state.turnId, hasToolCalls: getToolCalls(event.message).length > 0 };
-      return [{ ...state, endedTurn, callStarts: new Map() }, nothing];
+      const [started, start] = startTurn(state, context);
+      const endedTurn = { turnId: started.turnId, hasToolCalls: getToolCalls(event.message).length > 0 };
+      return [{ ...started, endedTurn, callStarts: new Map() }, start];
     }
-    case "message_start":
-      return startMessage(state, event.message, context);
+    case "message_start": {
+      if (event.message.role !== "assistant") return [state, nothing];
+      const [started, start] = startTurn(state, context);
+      const [next, events] = startMessage(started, event.message, context);
+      return [next, [...start, ...events]];
+    }
     case "message_update":
       return updateMessage(state, event);
     case "message_end":
@@ -90,6 +96,23 @@ export function translate(state: Translation, event: AgentEvent, context: Transl
   }
 }
 
+/**
+ * The start of a turn, if it was not told yet. It is told when the request is made, because that is when it is known how
+ * many messages are sent, or when the engine has an answer without one.
+ */
+export function startTurn(
+  state: Translation,
+  { newId, messageCount }: Pick<TranslationContext, "newId" | "messageCount">,
+): Translated {
+  if (state.turn !== "due") return [state, nothing];
+  const turnId = newId();
+  const start = { type: "turn_start", turnId, turnIndex: state.turns, messageCount: messageCount() } as const;
+  return [{ ...state, turn: "open", turnId, turns: state.turns + 1 }, [start]];
+}
+
+/** The answer of the last turn is asked for again: the turn goes on with the next one of the engine. */
+export const repeatTurn = (state: Translation): Translation => ({ ...state, turn: "repeated" });
+
 /** The end of the last turn, if it was not told yet. `runEnd` is given when the run ends with it. */
 export function endTurn(state: Translation, runEnd: RunEnd | undefined): Translated {
   const { endedTurn } = state;
@@ -100,11 +123,10 @@ export function endTurn(state: Translation, runEnd: RunEnd | undefined): Transla
     shouldContinue: runEnd === undefined,
     ...(runEnd !== undefined && { terminationReason: toTermination(runEnd).terminationReason }),
   } as const;
-  return [{ ...state, endedTurn: undefined }, [end]];
+  return [{ ...state, turn: "over", endedTurn: undefined }, [end]];
 }
 
-function startMessage(state: Translation, message: AgentMessage, context: TranslationContext): Translated {
-  if (message.role !== "assistant") return [state, nothing];
+function startMessage(state: Translation, message: AssistantMessage, context: TranslationContext): Translated {
   const messageId = context.newId();
   const counted = getInput(message.usage);
   const start = {
@@ -149,10 +171,10 @@ function updateMessage(
 
 /** Lists all fields, because an answer has thousands of deltas, and Node 20 takes twenty times as long to spread. */
 const withLengths = (
-  { turns, turnId, messageId, callStarts, endedTurn }: Translation,
+  { turns, turn, turnId, messageId, callStarts, endedTurn }: Translation,
   textLength: number,
   thinkingLength: number,
-): Translation => ({ turns, turnId, messageId, textLength, thinkingLength, callStarts, endedTurn });
+): Translation => ({ turns, turn, turnId, messageId, textLength, thinkingLength, callStarts, endedTurn });
 
 function endMessage(state: Translation, message: AgentMessage): Translated {
   if (message.role !== "assistant") return [state, nothing];
@@ -168,7 +190,7 @@ function endMessage(state: Translation, message: AgentMessage): Translated {
 
 function callEnd(
   { callStarts }: Translation,
-  { toolCallId, result, isError }: AgentEvent & { type: "tool_execution_end" },
+  { toolCallId, result, isError, errorCode = "tool_failed" }: AgentEvent & { type: "tool_execution_end" },
   now: number,
 ): SessionEvent {
   const output = getText(result.content);
@@ -178,7 +200,7 @@ function callEnd(
     success: !isError,
     output,
     durationMs: Math.max(0, now - (callStarts.get(toolCallId) ?? now)),
-    ...(isError && { error: { code: "tool_failed", message: output } }),
+    ...(isError && { error: { code: errorCode, message: output } }),
   };
 }
 

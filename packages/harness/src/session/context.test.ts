@@ -77,8 +77,12 @@ test("the latest model applies, and an answer names its model", () => {
     { type: "thinking_level_change", thinkingLevel: "high" },
     prompt("a"),
   );
-  expect(buildContext(branch)).toMatchObject({ thinkingLevel: "high", model: { provider: "p", modelId: "second" } });
-  expect(buildContext([])).toEqual({ messages: [], thinkingLevel: "off", model: null });
+  expect(buildContext(branch)).toMatchObject({
+    thinkingLevel: "high",
+    hasThinkingLevel: true,
+    model: { provider: "p", modelId: "second" },
+  });
+  expect(buildContext([])).toEqual({ messages: [], thinkingLevel: "off", hasThinkingLevel: false, model: null });
 });
 
 test("every message of a session is converted for the model, and unknown roles are left out", () => {

@@ -4,7 +4,10 @@ import type { CompactionEntry, ContextEditEntry, SessionEntry } from "./entry.ts
 
 export interface SessionContext {
   messages: AgentMessage[];
+  /** `off` if no entry names one. */
   thinkingLevel: string;
+  /** Whether an entry names the thinking level. */
+  hasThinkingLevel: boolean;
   /** Null if neither a model change nor an answer names one. */
   model: { provider: string; modelId: string } | null;
 }
@@ -54,7 +57,8 @@ export function getChoices(branch: readonly SessionEntry[]): Omit<SessionContext
     model ??= getModel(entry);
     if (thinkingLevel !== undefined && model) break;
   }
-  return { thinkingLevel: thinkingLevel ?? "off", model: model ?? null };
+  const hasThinkingLevel = thinkingLevel !== undefined;
+  return { thinkingLevel: thinkingLevel ?? "off", hasThinkingLevel, model: model ?? null };
 }
 
 function getModel(entry: SessionEntry): { provider: string; modelId: string } | undefined {

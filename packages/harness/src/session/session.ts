@@ -98,6 +98,12 @@ export class Session implements SessionNode {
     return this.#parts.header.parentId ?? null;
   }
 
+  /** Names the session that started this one. The header is written with the first entry; after that it stays as it is. */
+  setParentId(parentId: string): void {
+    const { log, header } = this.#parts;
+    if (log.table.count === 0 && header.parentId === undefined) this.#parts.header = { ...header, parentId };
+  }
+
   get branchPoint(): string | null {
     return this.#parts.header.branchPoint ?? null;
   }

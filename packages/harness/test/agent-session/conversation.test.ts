@@ -1,11 +1,13 @@
 /** What a session does with a conversation: go back, branch off, compact, be told who answers, be asked. */
 import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { call, text } from "@tau/ai/testing";
+import { call, scriptedModel, text } from "@tau/ai/testing";
 import { emptyView, reduce, viewFromEntries } from "@tau/protocol";
 import type { DescribedTool } from "@tau/tools";
 import { expect, test } from "vitest";
+import { createAgentSession } from "../../src/agent-session/create-agent-session.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
+import { SettingsManager } from "../../src/settings/settings-manager.ts";
 import { type Desk, openDesk, sayTool, temporaryDirectory, getTypes, until } from "./desk.ts";
 
 const getResults = ({ session }: Desk) =>
@@ -136,6 +138,56 @@ test("model and thinking level are in the log, and count from the next request o
   const context = await one.session.sessionManager.buildContext();
   expect(context).toMatchObject({ model: { modelId: "other" }, thinkingLevel: "high" });
   await expect(one.session.setModel("no-such-model-anywhere")).rejects.toMatchObject({ code: "unknown_model" });
+});
+
+test("a thinking level survives a model that cannot think, also after a restart", async () => {
+  const plain = await openDesk([[text("plain")]]);
+  const thinking = await openDesk([[text("one")], [text("two")]], {
+    scripted: { model: { id: "thinking", reasoning: true } },
+    thinkingLevel: "high",
+  });
+  const { session, model } = thinking;
+  await session.prompt("First.");
+  await session.setModel(plain.model);
+  expect(session.thinkingLevel).toBe("off");
+  await session.prompt("Second.");
+  expect(plain.model.asked[0]?.options.reasoning).toBeUndefined();
+  await session.dispose();
+  const sessionManager = await SessionManager.open(session.sessionFile!);
+  const reopened = await createAgentSession({
+    cwd: thinking.directory,
+    model: plain.model,
+    sessionManager,
+    settingsManager: SettingsManager.inMemory({ defaultThinkingLevel: "low" }),
+  });
+  expect(reopened.thinkingLevel).toBe("off");
+  await reopened.setModel(model);
+  expect(reopened.thinkingLevel).toBe("high");
+  await reopened.prompt("Third.");
+  expect(model.asked[1]?.options.reasoning).toBe("high");
+  await reopened.dispose();
+});
+
+test("a level of off is an entry in the log, and a log without a level leaves it to the settings", async () => {
+  const scripted = { model: { reasoning: true } };
+  const levels = async (sessionManager: SessionManager) =>
+    (await sessionManager.getEntries()).flatMap((entry) =>
+      entry.type === "thinking_level_change" ? [entry.thinkingLevel] : [],
+    );
+  const { session } = await openDesk([[text("one")], [text("two")]], { scripted, thinkingLevel: "off" });
+  await session.prompt("First.");
+  await session.setThinkingLevel("high");
+  await session.setThinkingLevel("off");
+  await session.prompt("Second.");
+  expect(await levels(session.sessionManager)).toEqual(["off", "high", "off"]);
+  const sessionManager = await SessionManager.inMemory();
+  await sessionManager.appendMessage({ role: "user", content: "Before levels were kept.", timestamp: 1 });
+  const model = scriptedModel([], scripted);
+  const settingsManager = SettingsManager.inMemory({ defaultThinkingLevel: "low" });
+  const opened = await createAgentSession({ model, sessionManager, settingsManager });
+  expect(opened.thinkingLevel).toBe("low");
+  await opened.dispose();
+  model.dispose();
 });
 
 test("what changes the beginning of requests is named", async () => {

@@ -11,9 +11,11 @@ test("a prompt becomes a run: its events, its outcome, and its entries in the lo
   expect(getTypes(events.filter(({ type }) => type !== "text_delta" && type !== "toolcall_delta"))).toEqual([
     "entry_appended",
     "model_changed",
-    "agent_start",
-    "turn_start",
     "entry_appended",
+    "model_changed",
+    "agent_start",
+    "entry_appended",
+    "turn_start",
     "entry_appended",
     "message_start",
     "entry_appended",

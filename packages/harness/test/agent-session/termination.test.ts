@@ -47,7 +47,7 @@ test("48 hours: the run ends although its tool hangs, and the call has its outco
   await desk.clock.advance(1_000);
   await done;
   expect(getEnd(desk.events)).toEqual({ reason: "timeout_48h", detail: undefined });
-  expect(desk.session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
+  expect(desk.session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult"]);
 });
 
 test("120 seconds without a token: tried again like an overload, and then the reason", async () => {
