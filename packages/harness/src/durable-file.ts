@@ -3,8 +3,15 @@ import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { closeAfter } from "@tau/ai/internal";
-import type { FileSystem, OpenHandle } from "@tau/tools/platform";
-import { lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
+import {
+  type FileSystem,
+  lookAt,
+  nodeFileSystem,
+  noLinkCodes,
+  type OpenHandle,
+  systemCode,
+  unlessMissing,
+} from "@tau/tools/platform";
 
 /** Makes a directory, and those above it. It is lost with the power, with all that is in it, until its name is synced. */
 export async function makeDirectory(fs: FileSystem, path: string): Promise<void> {
@@ -57,6 +64,30 @@ export async function readUpTo(handle: OpenHandle, maxBytes: number, size = 0): 
 export const writeTextFile = (path: string, text: string, { replaces = false } = {}): Promise<void> =>
   writeWhole(nodeFileSystem, { path, bytes: Buffer.from(text), ids: systemIds, replaces });
 
+/** Fails with `EEXIST` where a file exists. */
+async function renameNew(fs: FileSystem, draft: string, path: string): Promise<void> {
+  try {
+    await fs.link(draft, path);
+    await fs.unlink(draft);
+  } catch (error) {
+    if (!noLinkCodes.has(systemCode(error))) throw error;
+    // Without hard links, an empty file reserves the name for a moment.
+    await (await fs.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)).close();
+    await fs.rename(draft, path);
+  }
+}
+
+/** Keeps the content of a file under a second name. */
+export async function keepAs(fs: FileSystem, from: string, { path, ids }: { path: string; ids: Ids }): Promise<void> {
+  try {
+    await fs.link(from, path);
+  } catch (error) {
+    const bytes = noLinkCodes.has(systemCode(error)) ? await readWhole(fs, from) : undefined;
+    if (!bytes) throw error;
+    await writeWhole(fs, { path, bytes, ids, replaces: false });
+  }
+}
+
 export interface WholeFile {
   path: string;
   bytes: Uint8Array;
@@ -88,10 +119,7 @@ export async function writeWhole(
     });
     // A link, unlike a rename, never replaces a file.
     if (replaces) await fs.rename(draft, path);
-    else {
-      await fs.link(draft, path);
-      await fs.unlink(draft);
-    }
+    else await renameNew(fs, draft, path);
   } catch (error) {
     await orUndefined(fs.unlink(draft));
     throw error;

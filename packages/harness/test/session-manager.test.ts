@@ -219,6 +219,21 @@ test.for([
   expect((await readdir(join(directory, "foreign"))).filter((name) => name.includes(".old-"))).toEqual([]);
 });
 
+test.for(["../../../escaped", "/tmp/escaped", "a\0b", "..", "x".repeat(300), "a/b", "a\\b"])(
+  "an id in a header that could lead elsewhere is replaced by the one in the file name: %j",
+  async (id) => {
+    const path = join(directory, "2026-01-01T00-00-00-000Z_plain-name.jsonl");
+    const first = { type: "session", version: 3, id, timestamp: "2026-01-01T00:00:00.000Z", cwd: directory };
+    const message = { type: "message", id: "00000001", parentId: null, timestamp: first.timestamp, message: user("a") };
+    await writeFile(path, `${JSON.stringify(first)}\n${JSON.stringify(message)}\n`);
+    const session = await SessionManager.open(path);
+    expect([session.id, session.getHeader().id]).toEqual(["plain-name", "plain-name"]);
+    await session.close();
+    expect((await SessionManager.list(directory, directory)).map((info) => info.id)).toContain("plain-name");
+    await rm(path);
+  },
+);
+
 test("ids of any kind become eight hex digits, even if they begin with the time or repeat", async () => {
   let count = 0;
   for (const ids of [

@@ -35,6 +35,7 @@ export const directFileSystem: FileSystem = {
   rename: async (from, to) => fs.renameSync(from, to),
   link: async (from, to) => fs.linkSync(from, to),
   unlink: async (path) => fs.unlinkSync(path),
+  rmdir: async (path) => fs.rmdirSync(path),
 };
 
 /** Lets `act` come before every call, also of open files. Nothing is closed without it: a dead process closes nothing. */

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { nodeFileSystem } from "../src/platform/file-system.ts";
+import { type FileSystem, nodeFileSystem } from "../src/platform/file-system.ts";
 import { acquireLease, type Lease, type LeaseHolder } from "../src/platform/lease.ts";
 import { compare, thisProcess, verdictOn } from "../src/platform/process-mark.ts";
 import { withEveryFault } from "../src/testing/faults.ts";
@@ -17,6 +17,31 @@ const take = async (path: string, isAlive?: () => Promise<boolean>): Promise<Lea
   if (outcome.kind === "busy") throw new Error(`busy: ${JSON.stringify(outcome.holder)}`);
   return outcome.lease;
 };
+
+/** As on file systems without hard links. */
+const withoutLinks = (real: FileSystem): FileSystem => ({
+  ...real,
+  link: () => Promise.reject(Object.assign(new Error("EPERM: operation not permitted, link"), { code: "EPERM" })),
+});
+
+const fileSystems = [
+  ["hard links", nodeFileSystem, directFileSystem],
+  ["no hard links", withoutLinks(nodeFileSystem), withoutLinks(directFileSystem)],
+] as const;
+
+test("without hard links one process holds it, and nothing but the lease is left", async () => {
+  const directory = scratch();
+  const path = join(directory, "lease");
+  const options = { fileSystem: withoutLinks(nodeFileSystem) };
+  const first = await acquireLease(path, options);
+  expect(first).toMatchObject({ kind: "held", lease: { generation: 1 } });
+  expect(await acquireLease(path, options)).toMatchObject({ kind: "busy", holder: { pid: process.pid } });
+  // A process that can link sees the same.
+  expect(await acquireLease(path)).toMatchObject({ kind: "busy", holder: { pid: process.pid } });
+  if (first.kind === "held") await first.lease.release();
+  expect(await acquireLease(path, options)).toMatchObject({ kind: "held", lease: { generation: 2 } });
+  expect(readdirSync(directory)).toEqual(["lease"]);
+});
 
 test("one process holds it, the next is told which, and after it was released it is free", async () => {
   const path = join(scratch(), "lease");
@@ -66,60 +91,65 @@ test("claims of dead processes, or that name none, do not count and are removed"
   expect(readdirSync(directory)).toEqual(["lease"]);
 });
 
-test("whatever call fails, exactly one process holds it afterwards", async () => {
-  const points = await withEveryFault(nodeFileSystem, async (fileSystem) => {
+test.for(fileSystems)("with %s, whatever call fails, exactly one process holds it afterwards", async ([, real]) => {
+  const points = await withEveryFault(real, async (fileSystem) => {
     const path = join(scratch(), "lease");
     writeFileSync(`${path}.claim-1-0`, "");
     const outcome = await acquireLease(path, { fileSystem }).catch(() => undefined);
-    const next = await acquireLease(path);
+    const next = await acquireLease(path, { fileSystem: real });
     expect(next.kind).toBe(outcome?.kind === "held" ? "busy" : "held");
   });
   expect(points).toBeGreaterThan(12);
 });
 
-test("in whatever order rivals act, and wherever they die, never do two living ones hold it", async () => {
-  const directory = scratch();
-  let runs = 0;
-  const law = fc.asyncProperty(
-    fc.array(fc.option(fc.nat(60), { freq: 1 }), { minLength: 2, maxLength: 3 }),
-    fc.array(fc.integer({ min: 1, max: 15 }), { minLength: 4, maxLength: 12 }),
-    async (deaths, bursts) => {
-      const path = join(directory, String(++runs));
-      // The first finds a claim of a dead process, and so does the second.
-      writeFileSync(`${path}.claim-1-0`, "");
-      const [dead, holding] = [new Set<string>(), new Set<string>()];
-      const isAlive = async (holder: LeaseHolder) => holder.pid !== 0 && !dead.has(holder.id.split(".")[0]!);
-      const contend = async (name: string, death: number | null, itsTurn: () => Promise<void>) => {
-        let calls = 0;
-        const fileSystem = beforeEachCall(directFileSystem, async () => {
-          await itsTurn();
-          if (calls++ === death) dead.add(name);
-          if (dead.has(name)) throw new Error("dead");
-        });
-        for (let turn = 0; turn < 3; turn++) {
-          const outcome = await acquireLease(path, { fileSystem, isAlive, ids: () => `${name}.${turn}` });
-          if (outcome.kind === "busy") continue;
-          expect([...holding].filter((other) => !dead.has(other))).toEqual([]);
-          holding.add(name);
-          expect(await outcome.lease.isHeld()).toBe(true);
-          holding.delete(name);
-          await outcome.lease.release();
-        }
-      };
-      await takeTurns(
-        bursts,
-        deaths.map((death, at) => async (itsTurn) => {
-          await contend(`c${at}`, death, itsTurn).catch((error: unknown) => {
-            if (!(error instanceof Error) || error.message !== "dead") throw error;
+test.for(fileSystems)(
+  "with %s, in whatever order rivals act and die, never do two living ones hold it",
+  async ([, , real]) => {
+    const directory = scratch();
+    let runs = 0;
+    const law = fc.asyncProperty(
+      fc.array(fc.option(fc.nat(60), { freq: 1 }), { minLength: 2, maxLength: 3 }),
+      fc.array(fc.integer({ min: 1, max: 15 }), { minLength: 4, maxLength: 12 }),
+      async (deaths, bursts) => {
+        const path = join(directory, String(++runs));
+        // The first finds a claim of a dead process, and so does the second.
+        writeFileSync(`${path}.claim-1-0`, "");
+        const [dead, holding] = [new Set<string>(), new Set<string>()];
+        const isAlive = async (holder: LeaseHolder) => holder.pid !== 0 && !dead.has(holder.id.split(".")[0]!);
+        const contend = async (name: string, death: number | null, itsTurn: () => Promise<void>) => {
+          let calls = 0;
+          const fileSystem = beforeEachCall(real, async () => {
+            await itsTurn();
+            if (calls++ === death) dead.add(name);
+            if (dead.has(name)) throw new Error("dead");
           });
-        }),
-      );
-      // No process is left that could hold it.
-      expect((await acquireLease(path, { isAlive: async () => false })).kind).toBe("held");
-    },
-  );
-  await fc.assert(law, { numRuns: 200 });
-});
+          for (let turn = 0; turn < 3; turn++) {
+            const outcome = await acquireLease(path, { fileSystem, isAlive, ids: () => `${name}.${turn}` });
+            if (outcome.kind === "busy") continue;
+            expect([...holding].filter((other) => !dead.has(other))).toEqual([]);
+            holding.add(name);
+            expect(await outcome.lease.isHeld()).toBe(true);
+            holding.delete(name);
+            await outcome.lease.release();
+          }
+        };
+        await takeTurns(
+          bursts,
+          deaths.map((death, at) => async (itsTurn) => {
+            await contend(`c${at}`, death, itsTurn).catch((error: unknown) => {
+              if (!(error instanceof Error) || error.message !== "dead") throw error;
+            });
+          }),
+        );
+        // No process is left that could hold it.
+        for (const fileSystem of [real, nodeFileSystem]) {
+          expect((await acquireLease(path, { fileSystem, isAlive: async () => false })).kind).toBe("held");
+        }
+      },
+    );
+    await fc.assert(law, { numRuns: 200 });
+  },
+);
 
 test("processes that are killed at any call give way to others, and never do two hold it", async () => {
   const directory = scratch();

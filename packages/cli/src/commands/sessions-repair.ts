@@ -2,12 +2,13 @@
  * Opening a session sets an incomplete last line aside and skips damaged lines, each time again. Repairing makes that
  * permanent: the file is replaced by one with the readable entries, and the damaged file is kept beside it.
  */
-import { link, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { systemIds } from "@tau/ai";
 import { closeAfter } from "@tau/ai/internal";
-import { type ExportSource, exportJsonl, writeTextFile } from "@tau/harness/export";
+import { type ExportSource, exportJsonl, keepAs, writeTextFile } from "@tau/harness/export";
 import { HarnessError, SessionManager } from "@tau/harness";
+import { nodeFileSystem } from "@tau/tools";
 import { sessionDirectory, type SessionProblem } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
@@ -56,7 +57,7 @@ async function repairSession(session: SessionManager, context: CommandContext): 
   // Opening already set an incomplete last line aside, and a newer version is no damage.
   if (problems.every(({ kind }) => kind === "torn" || kind === "newer_version")) return repaired;
   const keptAs = `${path}.damaged-${systemIds()}`;
-  await link(path, keptAs);
+  await keepAs(nodeFileSystem, path, { path: keptAs, ids: systemIds });
   const text = exportJsonl(restoreDirectory(source, path, context));
   await keepFileTimes(path, () => writeTextFile(path, text, { replaces: true }));
   return { ...repaired, keptAs };

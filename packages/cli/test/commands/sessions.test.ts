@@ -532,3 +532,20 @@ test("delete also removes stored tool results", async () => {
   expect(await run(workspace, ["sessions", "delete", id, "--for-good", "--yes"])).toMatchObject({ code: 0 });
   expect((await readdir(join(path, ".."))).filter((name) => name.includes(id))).toEqual([]);
 });
+
+test("export_html stays in the working directory, whatever id a log has and whatever link waits there", async () => {
+  const workspace = await createModelWorkspace([]);
+  const outside = join(await temporaryDirectory(), "victim.html");
+  await writeFile(outside, "untouched");
+  const header = { type: "session", version: 3, timestamp: "2026-01-01T00:00:00.000Z", cwd: workspace.directory };
+  for (const id of [`x/../../../..${outside.replace(/\.html$/, "")}`, "linked"]) {
+    await writeFile(join(workspace.directory, "hostile.jsonl"), `${JSON.stringify({ ...header, id })}\n`);
+    if (id === "linked") await symlink(outside, join(workspace.directory, "tau-session-linked.html"));
+    const rpc = serve(workspace, { args: ["--session", "hostile.jsonl"] });
+    const answer = await rpc.ask("export_html");
+    await rpc.close();
+    if (id === "linked") expect(JSON.stringify(answer)).toContain("is a link");
+    else expect(answer).toMatchObject({ data: { path: join(workspace.directory, "tau-session-hostile.html") } });
+  }
+  expect(await readFile(outside, "utf8")).toBe("untouched");
+});

@@ -1,5 +1,5 @@
 /** Exporting and importing sessions. */
-export { writeTextFile } from "../durable-file.ts";
+export { keepAs, writeTextFile } from "../durable-file.ts";
 export { exportHtml, type ExportHtmlOptions } from "./html.ts";
 export { type ImportedSession, type ImportProblem, importSession } from "./import.ts";
 export { exportJsonl, type ExportJsonlOptions } from "./jsonl.ts";

@@ -34,8 +34,12 @@ export async function writeTarget({ kind, path }: Target, text: string, signal: 
   await closeAfter(await open(path, constants.O_WRONLY), (handle) => handle.writeFile(text));
 }
 
-/** Writes a file, replacing one that exists. Pipes and devices are refused: nothing may wait for a reader here. */
-export async function writeFileTarget(path: string, text: string): Promise<void> {
+/**
+ * Writes a file, replacing one that exists. Pipes and devices are refused: nothing may wait for a reader here. A link is
+ * followed only if the user named it; otherwise it could lead to any file.
+ */
+export async function writeFileTarget(path: string, text: string, { followsLinks = true } = {}): Promise<void> {
+  if (!followsLinks && (await unlessMissing(lstat(path)))?.isSymbolicLink()) throw refused(`${path} is a link`);
   const target = await findTarget(path);
   if (target.kind === "pipe" || target.kind === "device") throw refused(`${path} is not a file`);
   await writeTextFile(target.path, text, { replaces: true });

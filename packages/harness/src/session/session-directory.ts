@@ -52,6 +52,10 @@ export function idInFileName(path: string): string {
 export const isSessionId = (id: string): boolean =>
   /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id) && id.length <= 128;
 
+/** The id of the session in a file. An id in a header that could lead elsewhere in a path is replaced by that of the name. */
+export const getSessionId = (header: { id: string } | undefined, path: string): string =>
+  header && isSessionId(header.id) ? header.id : idInFileName(path);
+
 export function checkSessionId(id: string): void {
   if (isSessionId(id)) return;
   const rule = "letters, digits, '-', '_' and '.', at most 128, beginning and ending with a letter or digit";

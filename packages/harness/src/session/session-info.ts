@@ -3,7 +3,7 @@ import { closeAfter } from "@tau/ai/internal";
 import { readName } from "./branch.ts";
 import type { SessionEntry, SessionHeader } from "./entry.ts";
 import { SessionLog } from "./log.ts";
-import { idInFileName } from "./session-directory.ts";
+import { getSessionId } from "./session-directory.ts";
 import type { LogStore } from "./store.ts";
 
 export interface SessionInfo {
@@ -55,7 +55,7 @@ async function describeLog(path: string, log: SessionLog): Promise<StoredInfo | 
 
 /** What is known without the entries. */
 export const describeFile = (path: string, header: SessionHeader | undefined): StoredInfo => ({
-  id: header?.id ?? idInFileName(path),
+  id: getSessionId(header, path),
   cwd: header?.cwd ?? "",
   ...(header?.parentSession !== undefined && { parentSessionPath: header.parentSession }),
   parentId: header?.parentId ?? null,

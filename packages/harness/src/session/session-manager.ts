@@ -15,7 +15,7 @@ import { listAllSessions, type ListOptions, listSessions } from "./list-sessions
 import { SessionLog } from "./log.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";
 import { recover } from "./recover.ts";
-import { checkSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
+import { checkSessionId, getSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
 import type { SessionInfo } from "./session-info.ts";
 import {
   createDirectoryStorage,
@@ -297,7 +297,8 @@ export class SessionManager extends Session {
     log: SessionLog,
     header: SessionHeader = createFallbackHeader(options, log),
   ): Promise<SessionManager> {
-    return new SessionManager(options, { ...options, log, header, ...(await readInitialState(log, header)) });
+    const own = { ...header, id: getSessionId(header, log.name) };
+    return new SessionManager(options, { ...options, log, header: own, ...(await readInitialState(log, own)) });
   }
 
   /** Upgrades the file of an older log. If it cannot be written, opens an upgraded copy in memory, read-only. */

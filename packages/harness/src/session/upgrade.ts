@@ -1,7 +1,7 @@
 /** Upgrades logs of older versions. The old file is kept beside the new one. */
 import type { Ids } from "@tau/ai";
 import { type FileSystem, systemCode } from "@tau/tools/platform";
-import { orUndefined, writeWhole } from "../durable-file.ts";
+import { keepAs, orUndefined, writeWhole } from "../durable-file.ts";
 import { type SessionHeader, sessionVersion } from "./entry.ts";
 import { encodeLine } from "./line.ts";
 import { createMigration, migrateHeader, type RawEntry, getVersion } from "./migrate.ts";
@@ -44,7 +44,7 @@ export async function upgradeFile(
 ): Promise<boolean> {
   const oldPath = `${path}.old-${ids()}`;
   try {
-    await fileSystem.link(path, oldPath);
+    await keepAs(fileSystem, path, { path: oldPath, ids });
     await writeWhole(fileSystem, { path, bytes, ids });
     return true;
   } catch (error) {

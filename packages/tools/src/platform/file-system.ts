@@ -28,6 +28,8 @@ export interface FileSystem {
   rename(from: string, to: string): Promise<void>;
   link(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
+  /** Removes an empty directory. Absent where there are none to remove. */
+  rmdir?(path: string): Promise<void>;
   /**
    * The real path of an open file, as this port names it. For ports that map paths or reach another machine, where our
    * own system's names for open files say nothing. Without it, Linux is asked through /proc/self/fd. With it, names are
@@ -65,6 +67,7 @@ export const nodeFileSystem: FileSystem = {
   rename: (from, to) => called((done) => fs.rename(from, to, done)),
   link: (from, to) => called((done) => fs.link(from, to, done)),
   unlink: (path) => called((done) => fs.unlink(path, done)),
+  rmdir: (path) => called((done) => fs.rmdir(path, done)),
   copyAttributes: (from, to) => copyAttributes(from.fd, to.fd),
 };
 

@@ -4,6 +4,13 @@ export { systemCode, tolerate, ToolsError, unlessMissing } from "../errors.ts";
 export { getKind } from "./explain.ts";
 export { type FileSystem, lookAt, nodeFileSystem, type OpenHandle } from "./file-system.ts";
 export { keyPatterns } from "./key-patterns.ts";
-export { acquireLease, type Lease, type LeaseHolder, type LeaseOptions, type LeaseOutcome } from "./lease.ts";
+export {
+  acquireLease,
+  type Lease,
+  type LeaseHolder,
+  type LeaseOptions,
+  type LeaseOutcome,
+  noLinkCodes,
+} from "./lease.ts";
 export { pathOfHandle } from "./open-path.ts";
 export { foldNames, isWithin } from "./within.ts";

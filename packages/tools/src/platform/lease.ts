@@ -4,9 +4,10 @@
  * Each new holder raises the generation, so that a holder that lost its lease can tell.
  */
 import { constants } from "node:fs";
+import { join } from "node:path";
 import { type Ids, systemIds } from "@tau/ai";
 import { closeAfter, tryParseJson } from "@tau/ai/internal";
-import { failsWith, tolerate } from "../errors.ts";
+import { systemCode, tolerate } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "./file-system.ts";
 import { type ProcessMark, thisProcess, verdictOn } from "./process-mark.ts";
 
@@ -92,6 +93,8 @@ function createLease(fs: FileSystem, path: string, mine: LeaseHolder): Lease {
 /** `dead` are the claims of processes that ended before they could use them. */
 interface Claimed {
   path: string;
+  /** The file that becomes the lease: the claim itself, or the file in it. */
+  file: string;
   dead: string[];
 }
 
@@ -114,8 +117,9 @@ async function claimGeneration(
   try {
     for (;;) {
       const claim = `${path}.claim-${mine.generation}-${dead.length}`;
-      if (!(await failsWith("EEXIST", fs.link(draft, claim)))) return { kind: "mine", path: claim, dead };
-      const rival = await readHolder(fs, claim);
+      const file = await createClaim(fs, { draft, claim, mine });
+      if (file !== undefined) return { kind: "mine", path: claim, file, dead };
+      const rival = await readClaim(fs, claim);
       // It was used or withdrawn meanwhile.
       if (!rival) return { kind: "again" };
       if (await isAlive(rival)) return { kind: "busy", holder: rival };
@@ -127,22 +131,93 @@ async function claimGeneration(
   }
 }
 
+/** What file systems without hard links answer. */
+export const noLinkCodes: ReadonlySet<string | undefined> = new Set([
+  "EPERM",
+  "EACCES",
+  "ENOSYS",
+  "ENOTSUP",
+  "EOPNOTSUPP",
+]);
+const existsCodes: ReadonlySet<string | undefined> = new Set(["EEXIST", "ENOTEMPTY", "ENOTDIR"]);
+
+const holderIn = (directory: string) => join(directory, "holder");
+
+/** Creates a claim with its content at once, and returns the file with it; undefined if the claim exists. */
+async function createClaim(
+  fs: FileSystem,
+  { draft, claim, mine }: { draft: string; claim: string; mine: LeaseHolder },
+): Promise<string | undefined> {
+  try {
+    await fs.link(draft, claim);
+    return claim;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return undefined;
+    if (!noLinkCodes.has(systemCode(error))) throw error;
+  }
+  // A directory, too, gets its name with all that is in it, and never takes the place of one that is not empty.
+  const directory = `${draft}.d`;
+  await fs.mkdir(directory, { mode: 0o700 });
+  try {
+    await writeNew(fs, holderIn(directory), mine);
+    await fs.rename(directory, claim);
+    return holderIn(claim);
+  } catch (error) {
+    await Promise.allSettled([removeDirectory(fs, directory)]);
+    if (existsCodes.has(systemCode(error))) return undefined;
+    throw error;
+  }
+}
+
+async function readClaim(fs: FileSystem, claim: string): Promise<LeaseHolder | undefined> {
+  try {
+    return await readHolder(fs, claim);
+  } catch (error) {
+    if (systemCode(error) !== "EISDIR") throw error;
+    const holder = await readHolder(fs, holderIn(claim));
+    // An empty directory counts as no claim, but a link cannot take its place.
+    if (!holder) await Promise.allSettled([fs.rmdir?.(claim)]);
+    return holder;
+  }
+}
+
+async function removeClaim(fs: FileSystem, claim: string): Promise<void> {
+  try {
+    await removeIfThere(fs, claim);
+  } catch (error) {
+    // Linux and macOS refuse to unlink a directory with different codes.
+    if (systemCode(error) !== "EISDIR" && systemCode(error) !== "EPERM") throw error;
+    await removeDirectory(fs, claim);
+  }
+}
+
+async function removeDirectory(fs: FileSystem, directory: string): Promise<void> {
+  await removeIfThere(fs, holderIn(directory));
+  try {
+    await fs.rmdir?.(directory);
+  } catch (error) {
+    // As soon as it is empty, another process may remove it or put its own claim in its place.
+    if (systemCode(error) !== "ENOENT" && !existsCodes.has(systemCode(error))) throw error;
+  }
+}
+
 /** Makes the claim the lease. False when the generation has had its holder already. */
 async function useClaim(fs: FileSystem, path: string, claim: Claimed, mine: LeaseHolder): Promise<boolean> {
   try {
     const latest = await readHolder(fs, path);
     if ((latest?.generation ?? 0) !== mine.generation - 1) {
-      await removeIfThere(fs, claim.path);
+      await removeClaim(fs, claim.path);
       return false;
     }
-    await fs.rename(claim.path, path);
+    await fs.rename(claim.file, path);
   } catch (error) {
     // If it stayed, no process could acquire the lease for as long as this one lives.
-    await removeIfThere(fs, claim.path);
+    await removeClaim(fs, claim.path);
     throw error;
   }
-  // We hold the lease, whether or not the dead claims can be removed.
-  await Promise.allSettled(claim.dead.map((dead) => removeIfThere(fs, dead)));
+  // We hold the lease, whether or not what is left of the claims can be removed.
+  const rest = claim.file === claim.path ? claim.dead : [claim.path, ...claim.dead];
+  for (const left of rest) await Promise.allSettled([removeClaim(fs, left)]);
   return true;
 }
 

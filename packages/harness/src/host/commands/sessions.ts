@@ -77,7 +77,8 @@ export const sessionCommands: CommandDefinitions<
   }),
   export_html: command({ outputPath: optional(nonEmptyText) }, async ({ session }, { outputPath }) => {
     const path = resolve(session.cwd, outputPath ?? `tau-session-${session.sessionId}.html`);
-    await writeFileTarget(path, await exportHtml(await session.sessionManager.exportSource()));
+    const html = await exportHtml(await session.sessionManager.exportSource());
+    await writeFileTarget(path, html, { followsLinks: outputPath !== undefined });
     return { path };
   }),
   list_sessions: command(
