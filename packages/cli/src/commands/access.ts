@@ -13,9 +13,10 @@ export interface Access {
   stored: ReadonlySet<string>;
   /** Problems with `auth.json`, as far as it was read. */
   notices: readonly AuthNotice[];
+  close: () => Promise<void>;
 }
 
-/** Runs no key command and contacts no server. Close the registry when done. */
+/** Runs no key command and contacts no server. */
 export async function openAccess(io: Io): Promise<Access> {
   const agentDir = getAgentDir(io);
   const env = (name: string) => io.env[name];
@@ -31,7 +32,7 @@ export async function openAccess(io: Io): Promise<Access> {
     watch: false,
     hasKey: (provider, key) => key !== undefined || stored.has(provider) || findEnvKeys(provider, env) !== undefined,
   });
-  return { agentDir, auth, registry, stored, notices };
+  return { agentDir, auth, registry, stored, notices, close: async () => registry.close() };
 }
 
 export const listProviders = (registry: ModelRegistry): string[] =>

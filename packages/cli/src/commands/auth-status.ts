@@ -1,5 +1,6 @@
 /** Where each key comes from. Never shows a key. */
 import { findEnvKeys } from "@tau/ai";
+import { closeAfter } from "@tau/ai/internal";
 import type { Credential } from "@tau/harness/auth";
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
@@ -20,17 +21,14 @@ export interface ProviderKeys {
 }
 
 export async function showStatus(args: CommandArgs, io: Io): Promise<void> {
-  const access = await openAccess(io);
-  try {
+  await closeAfter(await openAccess(io), async (access) => {
     const providers = await listKeys(access, io);
     reportNotices(access, io);
     for (const problem of access.registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
     if (args.has("json")) return io.out(jsonLine(providers));
     if (providers.length > 0) return io.out(keyTable(providers, io));
     io.err("There is no key yet. tau auth login stores one; local servers need none.\n");
-  } finally {
-    access.registry.close();
-  }
+  });
 }
 
 const keyTable = (providers: readonly ProviderKeys[], io: Io): string =>

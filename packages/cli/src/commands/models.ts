@@ -1,5 +1,5 @@
 import { type Model } from "@tau/ai";
-import { didYouMean } from "@tau/ai/internal";
+import { closeAfter, didYouMean } from "@tau/ai/internal";
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -10,8 +10,7 @@ import { openAccess } from "./access.ts";
 import type { CommandArgs } from "./usage.ts";
 
 export async function listModels(args: CommandArgs, io: Io): Promise<ExitCode | void> {
-  const { registry } = await openAccess(io);
-  try {
+  return await closeAfter(await openAccess(io), async ({ registry }) => {
     for (const problem of registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
     // Only the servers on this machine know which models they serve.
     if (!args.has("offline")) await registry.discover();
@@ -32,9 +31,7 @@ export async function listModels(args: CommandArgs, io: Io): Promise<ExitCode | 
     }
     const rows = models.map((model) => [...toRow(model), usable.has(model) ? "yes" : "no"]);
     return io.out(tableText(args.has("all") ? [...columns, { title: "KEY" }] : columns, rows, io));
-  } finally {
-    registry.close();
-  }
+  });
 }
 
 /** Whether a model has every word of the search in its name. */

@@ -8,7 +8,6 @@ export const minSecretLength = 8;
  * come first. Empty for a secret that is too short.
  */
 export function getSecretForms(secret: string): string[] {
-  if (secret.length < minSecretLength) return [];
   const forms = new Set<string>();
   for (const text of [secret, secret.trim()]) {
     if (text.length < minSecretLength) continue;
