@@ -186,6 +186,24 @@ describe("calls", () => {
     },
   );
 
+  test("say why they were not executed by a code", async () => {
+    const errorCodes = async (turn: ScriptedTurn, options: RunOptions = {}) => {
+      const { events } = await runLoop(script(turn, [text("ok")]), { toolExecution: "sequential", ...options });
+      return events.flatMap((event) => (event.type === "tool_execution_end" ? [event.errorCode] : []));
+    };
+    const two = [call("echo", { value: "1" }), call("echo", { value: "2" })];
+    const queue = [[], [user("wait")]];
+    expect(await errorCodes(two, { getSteeringMessages: () => queue.shift() ?? [] })).toEqual([undefined, "skipped"]);
+    expect(await errorCodes({ content: two, stopReason: "length" })).toEqual(["truncated", "truncated"]);
+    expect(await errorCodes([call("nope"), call("echo")])).toEqual(["unknown_tool", "invalid_arguments"]);
+    const throwing = () => Promise.reject(Object.assign(new Error("full"), { code: "disk_full" }));
+    expect(await errorCodes([two[0]!], { tools: [{ ...echo, execute: throwing }] })).toEqual(["disk_full"]);
+    expect(await errorCodes([two[0]!], { afterToolCall: () => ({ isError: true }) })).toEqual(["tool_failed"]);
+    expect(await errorCodes([two[0]!], { beforeToolCall: () => Promise.reject(new Error("broken")) })).toEqual([
+      "denied",
+    ]);
+  });
+
   test("of an answer that reached its token limit are not executed, and the model may try again three times", async () => {
     let executed = 0;
     const tool: AgentTool = { ...echo, execute: async () => (executed++, { content: [] }) };

@@ -15,7 +15,8 @@ function toolsOn(ports: { fileSystem?: Partial<FileSystem>; spawn?: Spawn } = {}
   const cwd = scratch();
   writeFileSync(join(cwd, "f"), "one\ntwo\n");
   const fileSystem = { ...nodeFileSystem, ...ports.fileSystem };
-  const tools = createTools({ cwd, files: createFiles({ fileSystem }), ...(ports.spawn && { spawn: ports.spawn }) });
+  const files = createFiles({ fileSystem });
+  const tools = createTools({ cwd, files, writeNeedsRead: false, ...(ports.spawn && { spawn: ports.spawn }) });
   const begin = (name: ToolName, args: Record<string, unknown>) => {
     const controller = new AbortController();
     const outcome = tools.byName[name].execute("id", args, controller.signal).catch((error: unknown) => error);
