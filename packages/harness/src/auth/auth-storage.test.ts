@@ -82,6 +82,14 @@ describe("the file", () => {
     ]);
   });
 
+  test("a directory that all users share, such as /tmp, stays as it is", async () => {
+    const { storage, directory, file, write } = start();
+    write("{}", 0o644);
+    chmodSync(directory, 0o1777);
+    await storage.get("x");
+    expect([getMode(file), statSync(directory).mode & 0o7777]).toEqual(["600", 0o1777]);
+  });
+
   test("the directory of a file that was given by its path is not changed", async () => {
     const { directory, file, write } = start();
     write("{}", 0o640);

@@ -7,11 +7,14 @@ import type { AuthNotice } from "./failure.ts";
 /** The permissions of other users. */
 const otherUsers = 0o077;
 
-/** The private mode. Undefined if the mode is private already. */
-export const getPrivateMode = (mode: number): number | undefined =>
-  (mode & otherUsers) === 0 ? undefined : mode & 0o7777 & ~otherUsers;
+/** Directories of all users, such as /tmp, have it. */
+const stickyBit = 0o1000;
 
-/** Removes the permissions of other users. Undefined if there were none, or the path does not exist. */
+/** The private mode. Undefined if the mode is private already, or of a directory that all users share. */
+const getPrivateMode = (mode: number): number | undefined =>
+  (mode & otherUsers) === 0 || (mode & stickyBit) !== 0 ? undefined : mode & 0o7777 & ~otherUsers;
+
+/** Removes the permissions of other users. Undefined if there were none to remove, or the path does not exist. */
 export async function makePrivate(fs: FileSystem, path: string): Promise<AuthNotice | undefined> {
   // Windows has no such modes; the user's own directory is private there.
   if (process.platform === "win32") return undefined;
