@@ -4,7 +4,7 @@
  */
 import { Check } from "#schema-engine";
 import type { JsonSchema } from "../context.ts";
-import { asArray, asRecord, isRecord, setOwnProperty } from "../json.ts";
+import { asArray, asRecord, isRecord, setOwnProperty, tryParseJson } from "../json.ts";
 import { findByPointer } from "./pointer.ts";
 
 /** Deeper values are rejected. */
@@ -163,13 +163,8 @@ function parseNumber(value: unknown): number | undefined {
 
 function parseContainer(value: unknown, type: "object" | "array"): unknown {
   if (typeof value !== "string" || !value.trimStart().startsWith(type === "object" ? "{" : "[")) return undefined;
-  try {
-    const { copy, problem } = copyValue(JSON.parse(value));
-    return problem === undefined && getType(copy) === type ? copy : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const { copy } = copyValue(tryParseJson(value));
+  return getType(copy) === type ? copy : undefined;
 }
 
 /** A deep copy of plain objects and arrays; other values are kept. `problem` is set if the value cannot be copied. */
@@ -182,18 +177,14 @@ export function copyValue(value: unknown): { copy: unknown; problem?: string } {
     else if (parents.length >= maxValueDepth) problem = `are nested deeper than ${maxValueDepth} levels`;
     if (problem !== undefined) return undefined;
     parents.push(current);
-    const copy = Array.isArray(current) ? current.map(visit) : copyProperties(current, visit);
+    const copy = Array.isArray(current)
+      ? current.map(visit)
+      : Object.fromEntries(Object.entries(current).map(([key, inner]) => [key, visit(inner)]));
     parents.pop();
     return copy;
   };
   const copy = visit(value);
   return problem === undefined ? { copy } : { copy: undefined, problem };
-}
-
-function copyProperties(object: object, visit: (value: unknown) => unknown): object {
-  const copy = {};
-  for (const key of Object.keys(object)) setOwnProperty(copy, key, visit((object as Record<string, unknown>)[key]));
-  return copy;
 }
 
 /** A copy whose objects have no prototype, because the validator would also find inherited properties. */
