@@ -1,5 +1,5 @@
 import { type ImageContent, type Model } from "@tau/ai";
-import { createAssistantMessage, getErrorMessage } from "@tau/ai/internal";
+import { createAssistantMessage, getErrorMessage, withFailure } from "@tau/ai/internal";
 import { isThenable } from "./event-order.ts";
 import { runAgentLoop } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, toLoopConfig } from "./agent-settings.ts";
@@ -304,12 +304,8 @@ export class Agent extends AgentSettings {
   /** The loop does not reject; if a defect made it reject, the run would still end as every run ends. */
   async #reportFailure(error: unknown): Promise<void> {
     const errorMessage = getErrorMessage(error);
-    const message: AgentMessage = {
-      ...createAssistantMessage(this.state.model, this.clock.now()),
-      stopReason: "error",
-      errorMessage,
-      failure: { kind: "unknown", message: errorMessage },
-    };
+    const answer = createAssistantMessage(this.state.model, this.clock.now());
+    const message = withFailure(answer, { kind: "unknown", message: errorMessage });
     this.state.messages.push(message);
     this.#live.apply({ type: "turn_end", message, toolResults: [] });
     try {

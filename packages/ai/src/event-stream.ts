@@ -1,7 +1,7 @@
 import { AiError, getErrorMessage } from "./errors.ts";
 import type { AssistantMessageEvent } from "./event.ts";
 import type { AssistantMessage } from "./message.ts";
-import { createAssistantMessage } from "./assistant-message.ts";
+import { createAssistantMessage, withFailure } from "./assistant-message.ts";
 
 /**
  * A queue between one producer and one consumer, with a final result.
@@ -153,17 +153,9 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
   /** Ends with an `error` event that carries the content received so far. */
   override fail(error: unknown): void {
     if (this.ended) return;
-    const message = getErrorMessage(error);
-    this.push({
-      type: "error",
-      reason: "error",
-      error: {
-        ...(this.#partial ?? createAssistantMessage({ api: "unknown", provider: "unknown", id: "unknown" }, 0)),
-        stopReason: "error",
-        errorMessage: message,
-        failure: { kind: "unknown", message },
-      },
-    });
+    const message = this.#partial ?? createAssistantMessage({ api: "unknown", provider: "unknown", id: "unknown" }, 0);
+    const failure = { kind: "unknown", message: getErrorMessage(error) } as const;
+    this.push({ type: "error", reason: "error", error: withFailure(message, failure) });
   }
 }
 
