@@ -235,7 +235,7 @@ export class Agent extends AgentSettings {
       this.#live.begin();
       try {
         const config = this.#config(polls);
-        await runAgentLoop(messages, this.#context(), config, this.#report, active.abort.signal, this.streamFn);
+        await runAgentLoop(messages, this.state, config, this.#report, active.abort.signal, this.streamFn);
       } catch (error) {
         await this.#reportFailure(error);
       }
@@ -246,11 +246,6 @@ export class Agent extends AgentSettings {
     this.#live.finish();
     this.#active = undefined;
     becomeIdle();
-  }
-
-  #context() {
-    const { systemPrompt, messages, tools } = this.state;
-    return { systemPrompt, messages, tools };
   }
 
   /** With `pollsSteering` false, the steering queue is not polled before the first turn. */
