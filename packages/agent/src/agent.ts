@@ -1,5 +1,5 @@
 import { type ImageContent, type Model } from "@tau/ai";
-import { createAssistantMessage, getErrorMessage } from "@tau/ai/internal";
+import { createAssistantMessage, getErrorMessage, withFailure } from "@tau/ai/internal";
 import { isThenable } from "./event-order.ts";
 import { runAgentLoop } from "./agent-loop.ts";
 import { AgentSettings, type AgentSettingsOptions, toLoopConfig } from "./agent-settings.ts";
@@ -235,7 +235,7 @@ export class Agent extends AgentSettings {
       this.#live.begin();
       try {
         const config = this.#config(polls);
-        await runAgentLoop(messages, this.#context(), config, this.#report, active.abort.signal, this.streamFn);
+        await runAgentLoop(messages, this.state, config, this.#report, active.abort.signal, this.streamFn);
       } catch (error) {
         await this.#reportFailure(error);
       }
@@ -246,11 +246,6 @@ export class Agent extends AgentSettings {
     this.#live.finish();
     this.#active = undefined;
     becomeIdle();
-  }
-
-  #context() {
-    const { systemPrompt, messages, tools } = this.state;
-    return { systemPrompt, messages, tools };
   }
 
   /** With `pollsSteering` false, the steering queue is not polled before the first turn. */
@@ -304,12 +299,8 @@ export class Agent extends AgentSettings {
   /** The loop does not reject; if a defect made it reject, the run would still end as every run ends. */
   async #reportFailure(error: unknown): Promise<void> {
     const errorMessage = getErrorMessage(error);
-    const message: AgentMessage = {
-      ...createAssistantMessage(this.state.model, this.clock.now()),
-      stopReason: "error",
-      errorMessage,
-      failure: { kind: "unknown", message: errorMessage },
-    };
+    const answer = createAssistantMessage(this.state.model, this.clock.now());
+    const message = withFailure(answer, { kind: "unknown", message: errorMessage });
     this.state.messages.push(message);
     this.#live.apply({ type: "turn_end", message, toolResults: [] });
     try {

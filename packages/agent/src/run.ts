@@ -1,5 +1,5 @@
 import { type AssistantMessage, type Clock, type Model, type SimpleStreamOptions, systemClock } from "@tau/ai";
-import { createAssistantMessage, getErrorMessage } from "@tau/ai/internal";
+import { createAssistantMessage, getErrorMessage, withFailure } from "@tau/ai/internal";
 import { Abort } from "./abort.ts";
 import { isLlmMessage } from "./convert.ts";
 import { EventOrder } from "./event-order.ts";
@@ -180,10 +180,8 @@ export async function reportMessage(run: Run, message: AgentMessage): Promise<vo
 export function failedMessage(run: Run, partial?: AssistantMessage): AssistantMessage {
   const base = partial ?? createAssistantMessage(run.current.model, run.clock.now());
   if (run.failure) {
-    const { errorMessage } = run.failure;
-    const failure = { kind: "unknown", message: describeFailure(run.failure) } as const;
-    return { ...base, stopReason: "error", errorMessage, failure };
+    const failed = withFailure(base, { kind: "unknown", message: describeFailure(run.failure) });
+    return { ...failed, errorMessage: run.failure.errorMessage };
   }
-  const errorMessage = "The run was aborted.";
-  return { ...base, stopReason: "aborted", errorMessage, failure: { kind: "aborted", message: errorMessage } };
+  return withFailure(base, { kind: "aborted", message: "The run was aborted." });
 }

@@ -1,3 +1,4 @@
+import type { Failure } from "./failure.ts";
 import type { AssistantMessage } from "./message.ts";
 import type { Model } from "./model.ts";
 import { emptyUsage } from "./usage.ts";
@@ -15,4 +16,12 @@ export const createAssistantMessage = (
   usage: emptyUsage(),
   stopReason: "stop",
   timestamp,
+});
+
+/** A copy of the message with the failure that ended it. */
+export const withFailure = (message: AssistantMessage, failure: Failure): AssistantMessage => ({
+  ...message,
+  stopReason: failure.kind === "aborted" ? "aborted" : "error",
+  errorMessage: failure.message,
+  failure,
 });

@@ -154,16 +154,10 @@ export class AssistantMessageEventStream extends EventStream<AssistantMessageEve
   /** Ends with an `error` event that carries the content received so far. */
   override fail(error: unknown): void {
     if (this.ended) return;
-    this.push({
-      type: "error",
-      reason: "error",
-      error: {
-        ...(this.#partial ?? createAssistantMessage({ api: "unknown", provider: "unknown", id: "unknown" }, 0)),
-        stopReason: "error",
-        errorMessage: getErrorMessage(error),
-        failure: classifyThrown(error),
-      },
-    });
+    const message = this.#partial ?? createAssistantMessage({ api: "unknown", provider: "unknown", id: "unknown" }, 0);
+    const failure = classifyThrown(error);
+    const failed = { ...message, stopReason: "error", errorMessage: getErrorMessage(error), failure } as const;
+    this.push({ type: "error", reason: "error", error: failed });
   }
 }
 

@@ -7,7 +7,6 @@
  */
 import { toShortHash } from "./hash.ts";
 import { oncePer, oncePerPair } from "./internal/once.ts";
-import { setOwnProperty } from "./json.ts";
 import type {
   AssistantMessage,
   ImageContent,
@@ -255,11 +254,8 @@ function toWellFormed<T>(value: T): T {
   if (typeof value === "string") return value.toWellFormed() as T;
   if (Array.isArray(value)) return value.map(toWellFormed) as T;
   if (typeof value !== "object" || value === null) return value;
-  const copy: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(value)) {
-    setOwnProperty(copy, key.toWellFormed(), toWellFormed(inner));
-  }
-  return copy as T;
+  const entries = Object.entries(value).map(([key, inner]) => [key.toWellFormed(), toWellFormed(inner)]);
+  return Object.fromEntries(entries) as T;
 }
 
 /** Finds the result of a call: the first one after it that was not taken by an earlier call with the same id. */

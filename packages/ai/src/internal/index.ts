@@ -1,5 +1,5 @@
 /** What the packages of tau share and users do not need. It may change in any version. */
-export { createAssistantMessage } from "../assistant-message.ts";
+export { createAssistantMessage, withFailure } from "../assistant-message.ts";
 export { assumedProperties, describeUnlisted, getUnlistedModel } from "../catalog/catalog.ts";
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";

@@ -177,18 +177,14 @@ export function copyValue(value: unknown): { copy: unknown; problem?: string } {
     else if (parents.length >= maxValueDepth) problem = `are nested deeper than ${maxValueDepth} levels`;
     if (problem !== undefined) return undefined;
     parents.push(current);
-    const copy = Array.isArray(current) ? current.map(visit) : copyProperties(current, visit);
+    const copy = Array.isArray(current)
+      ? current.map(visit)
+      : Object.fromEntries(Object.entries(current).map(([key, inner]) => [key, visit(inner)]));
     parents.pop();
     return copy;
   };
   const copy = visit(value);
   return problem === undefined ? { copy } : { copy: undefined, problem };
-}
-
-function copyProperties(object: object, visit: (value: unknown) => unknown): object {
-  const copy = {};
-  for (const key of Object.keys(object)) setOwnProperty(copy, key, visit((object as Record<string, unknown>)[key]));
-  return copy;
 }
 
 /** A copy whose objects have no prototype, because the validator would also find inherited properties. */

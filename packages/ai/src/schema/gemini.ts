@@ -68,6 +68,7 @@ class Reader {
 
   /** Reads all keywords but references and combinations. */
   #readKeywords(schema: JsonSchema, readInner: (part: unknown) => Shape): Shape {
+    const { title, description } = schema;
     const values = readValues(schema);
     const declaredTypes = readTypes(schema["type"]);
     const literals = values?.filter((item) => item !== null);
@@ -79,7 +80,8 @@ class Reader {
       ...(type && { type }),
       ...readNullable(schema, declaredTypes, values),
       ...(literals && literals.length > 0 && { values: literals }),
-      ...readTexts(schema),
+      ...(typeof title === "string" && title && { title }),
+      ...(typeof description === "string" && description && { description }),
       ...(isRecord(schema["properties"]) && {
         properties: new Map(Object.entries(schema["properties"]).map(([name, part]) => [name, readInner(part)])),
       }),
@@ -153,14 +155,6 @@ const typeHints: readonly [Type, readonly string[]][] = [
 
 const guessType = (schema: JsonSchema): Type | undefined =>
   typeHints.find(([, keywords]) => keywords.some((keyword) => keyword in schema))?.[0];
-
-function readTexts(schema: JsonSchema): Shape {
-  const { title, description } = schema;
-  return {
-    ...(typeof title === "string" && title && { title }),
-    ...(typeof description === "string" && description && { description }),
-  };
-}
 
 /** A tuple becomes an array whose items are the union of its elements. */
 function readItems(schema: JsonSchema, readInner: (part: unknown) => Shape): Shape {

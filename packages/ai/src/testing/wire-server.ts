@@ -81,26 +81,19 @@ export async function startWireServer(api: KnownApi | WireDialect, replies: read
 }
 
 function respond(dialect: WireDialect, reply: WireReply, response: ServerResponse, count: number, model: string): void {
-  switch (reply.kind) {
-    case "status":
-      response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
-      response.end(reply.body ?? dialect.errorBody(reply.status, `status ${reply.status}`));
-      return;
-    case "answer":
-    case "cut": {
-      const frames = dialect.answer({ id: `answer-${count}`, model, ...reply.answer });
-      response.writeHead(200, { "content-type": dialect.contentType });
-      for (const frame of reply.kind === "cut" ? frames.slice(0, reply.frames) : frames) response.write(frame);
-      if (reply.kind === "answer") response.end();
-      else flushThenCut(response);
-      return;
-    }
-    case "raw":
-      response.writeHead(200, { "content-type": reply.contentType ?? dialect.contentType });
-      for (const chunk of reply.chunks) response.write(chunk);
-      if (reply.ending === "end") response.end();
-      else if (reply.ending === "cut") flushThenCut(response);
+  if (reply.kind === "status") {
+    response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
+    response.end(reply.body ?? dialect.errorBody(reply.status, `status ${reply.status}`));
+    return;
   }
+  const chunks =
+    reply.kind === "raw" ? reply.chunks : dialect.answer({ id: `answer-${count}`, model, ...reply.answer });
+  const ending = reply.kind === "raw" ? reply.ending : reply.kind === "cut" ? "cut" : "end";
+  const contentType = reply.kind === "raw" ? reply.contentType : undefined;
+  response.writeHead(200, { "content-type": contentType ?? dialect.contentType });
+  for (const chunk of reply.kind === "cut" ? chunks.slice(0, reply.frames) : chunks) response.write(chunk);
+  if (ending === "end") response.end();
+  else if (ending === "cut") flushThenCut(response);
 }
 
 /** Closes the connection after the written data has been sent, so that the client receives it. */

@@ -40,6 +40,9 @@ export function encode(anyModel: Model, context: Context, options: AnthropicOpti
   const tools = encodeTools(selected, (tool) => encodeTool(model, tool, notes), notes);
   const lastTool = tools.at(-1);
   if (cache && lastTool && model.compat?.supportsCacheControlOnTools !== false) lastTool["cache_control"] = cache;
+  const acceptsTemperature = model.compat?.supportsTemperature !== false && !thinking.on;
+  if (options.temperature !== undefined && !acceptsTemperature)
+    notes.push(createIgnoredNote("temperature", thinking.on ? "thinking is on" : `${model.id} does not accept it`));
   const userId = options.metadata?.["user_id"];
   const payload: Record<string, unknown> = {
     model: model.id,
@@ -51,7 +54,7 @@ export function encode(anyModel: Model, context: Context, options: AnthropicOpti
     ...(tools.length > 0 && { tools }),
     ...(tools.length > 0 && choice && { tool_choice: encodeToolChoice(choice) }),
     ...thinking.fields,
-    ...(acceptsTemperature(model, options, thinking.on, notes) && { temperature: options.temperature }),
+    ...(options.temperature !== undefined && acceptsTemperature && { temperature: options.temperature }),
     ...(typeof userId === "string" && { metadata: { user_id: userId } }),
     stream: true,
   };
@@ -61,18 +64,6 @@ export function encode(anyModel: Model, context: Context, options: AnthropicOpti
     payload,
     notes,
   };
-}
-
-function acceptsTemperature(
-  model: AnthropicModel,
-  options: AnthropicOptions,
-  thinks: boolean,
-  notes: EncodeNote[],
-): boolean {
-  if (options.temperature === undefined) return false;
-  if (model.compat?.supportsTemperature !== false && !thinks) return true;
-  notes.push(createIgnoredNote("temperature", thinks ? "thinking is on" : `${model.id} does not accept it`));
-  return false;
 }
 
 function encodeHeaders(
@@ -114,19 +105,11 @@ function encodeThinking(
   }
   if (!options.thinkingEnabled) return { on: false, fields: canBeOff ? { thinking: { type: "disabled" } } : {} };
   const display = options.thinkingDisplay && { display: options.thinkingDisplay };
-  if (isAdaptive(model)) {
-    return {
-      on: true,
-      fields: {
-        thinking: { type: "adaptive", ...(display ?? { display: "summarized" }) },
-        ...(options.effort && { output_config: { effort: options.effort } }),
-      },
-    };
-  }
-  return {
-    on: true,
-    fields: { thinking: { type: "enabled", budget_tokens: options.thinkingBudgetTokens ?? 1_024, ...display } },
-  };
+  const thinking = isAdaptive(model)
+    ? { type: "adaptive", display: "summarized", ...display }
+    : { type: "enabled", budget_tokens: options.thinkingBudgetTokens ?? 1_024, ...display };
+  const effort = isAdaptive(model) && options.effort;
+  return { on: true, fields: { thinking, ...(effort && { output_config: { effort } }) } };
 }
 
 function createCacheControl(model: AnthropicModel, options: AnthropicOptions): CacheControl | undefined {

@@ -7,13 +7,7 @@ import { defineProtocol } from "../protocol.ts";
 import { asRecord } from "../../json.ts";
 import { type AzureOptions, resolveDeploymentName, resolveResponsesUrl } from "./endpoint.ts";
 
-const azure: ResponsesVariant = {
-  path: "/responses",
-  outputLimit: true,
-  cacheRetention: false,
-  fields: {},
-  headers: () => ({}),
-};
+const azure: ResponsesVariant = { path: "/responses", outputLimit: true, cacheRetention: false };
 
 /** The Responses protocol on Azure, where the URL and the name of the model's deployment are configured by the user. */
 export const azureOpenAIResponses = defineProtocol<AzureOptions, ResponsesState>({

@@ -117,18 +117,11 @@ const stopReasons = new Map<string, "stop" | "length" | "toolUse">([
 ]);
 
 function readStop(draft: Draft, raw: string): void {
-  switch (raw) {
-    case "guardrail_intervened":
-    case "content_filtered":
-      draft.refuse(`The provider refused to answer (${raw}).`, raw);
-      return;
-    case "malformed_model_output":
-    case "malformed_tool_use":
-      draft.fail({ kind: "unknown", message: `The provider could not read the model's answer (${raw}).` }, raw);
-      return;
-    default:
-      draft.stop(stopReasons.get(raw) ?? "stop", raw || "messageStop");
-  }
+  if (raw === "guardrail_intervened" || raw === "content_filtered") {
+    draft.refuse(`The provider refused to answer (${raw}).`, raw);
+  } else if (raw === "malformed_model_output" || raw === "malformed_tool_use") {
+    draft.fail({ kind: "unknown", message: `The provider could not read the model's answer (${raw}).` }, raw);
+  } else draft.stop(stopReasons.get(raw) ?? "stop", raw || "messageStop");
 }
 
 function readUsage(value: unknown): UsageReport {

@@ -3,7 +3,7 @@ import type { Model } from "../../model.ts";
 import type { Env } from "../../platform/platform.ts";
 import { resolveBaseUrl } from "../base-url.ts";
 import type { GoogleOptions } from "../google-generative-ai/options.ts";
-import { MissingCredentials } from "../protocol.ts";
+import { type AuthContext, MissingCredentials } from "../protocol.ts";
 
 export interface GoogleVertexOptions extends GoogleOptions {
   /** The Google Cloud project. Default: GOOGLE_CLOUD_PROJECT or GCLOUD_PROJECT. */
@@ -13,11 +13,7 @@ export interface GoogleVertexOptions extends GoogleOptions {
 }
 
 /** Where the project and the location are looked up. */
-interface Settings {
-  model: Model;
-  options: GoogleVertexOptions;
-  env: Env;
-}
+type Settings = Pick<AuthContext<GoogleVertexOptions>, "model" | "options" | "env">;
 
 const globalHost = "https://aiplatform.googleapis.com";
 

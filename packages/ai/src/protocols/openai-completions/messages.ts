@@ -9,7 +9,7 @@ import type {
 } from "../../message.ts";
 import { toMistralId } from "../mistral-id.ts";
 import type { CompletionsModel, ResolvedCompat } from "./compat.ts";
-import { parseDetails, type ReasoningDetail, reasoningFields } from "./reasoning.ts";
+import { parseDetails, reasoningFields } from "./reasoning.ts";
 
 /** A JSON object of the request: a message or a part of one. */
 export type Wire = Record<string, unknown>;
@@ -124,7 +124,13 @@ export const encodeCall = ({ id, name, arguments: args }: ToolCall): Wire => ({
 function encodeThoughts(model: CompletionsModel, message: AssistantMessage, thinks: boolean): Wire {
   const required = model.compat.requiresReasoningContentOnAssistantMessages;
   const empty = required && thinks ? { reasoning_content: "" } : {};
-  const details = message.content.flatMap(readStoredDetails);
+  const details = message.content.flatMap((block) => {
+    if (block.type === "thinking") return parseDetails(block.thinkingSignature);
+    // The detail of a call holds the id of the call, which may have been rewritten.
+    return block.type === "text"
+      ? []
+      : parseDetails(block.thoughtSignature).map((detail) => ({ ...detail, id: block.id }));
+  });
   if (details.length > 0) return { ...empty, reasoning_details: details };
   const thoughts = message.content
     .filter((block) => block.type === "thinking")
@@ -135,16 +141,4 @@ function encodeThoughts(model: CompletionsModel, message: AssistantMessage, thin
     ...empty,
     [required ? "reasoning_content" : field]: thoughts.map(({ thinking }) => thinking).join("\n"),
   };
-}
-
-function readStoredDetails(block: AssistantMessage["content"][number]): ReasoningDetail[] {
-  switch (block.type) {
-    case "text":
-      return [];
-    case "thinking":
-      return parseDetails(block.thinkingSignature);
-    case "toolCall":
-      // The detail holds the id of its call, which may have been rewritten.
-      return parseDetails(block.thoughtSignature).map((detail) => ({ ...detail, id: block.id }));
-  }
 }

@@ -106,14 +106,6 @@ function fillTemplateValues(
 function fillTemplateValue(value: ChatTemplateValue, level: ServerLevel | undefined): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (!level || (!level.on && value.omitWhenOff)) return undefined;
-  switch (value.$var) {
-    case "thinking.enabled":
-      return level.on;
-    case "thinking.effort":
-      return level.effort;
-    case "thinking.budget":
-      return level.budget;
-    default:
-      return undefined;
-  }
+  const values = { "thinking.enabled": level.on, "thinking.effort": level.effort, "thinking.budget": level.budget };
+  return values[value.$var];
 }

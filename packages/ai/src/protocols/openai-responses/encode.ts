@@ -23,8 +23,8 @@ export interface ResponsesVariant {
   /** Accepts `prompt_cache_retention` and `prompt_cache_options`. */
   cacheRetention: boolean;
   /** Fields of every request. Options override them. */
-  fields: Readonly<Record<string, unknown>>;
-  headers(model: ResponsesModel, options: OpenAIResponsesOptions): Record<string, string>;
+  fields?: Readonly<Record<string, unknown>>;
+  headers?(model: ResponsesModel, options: OpenAIResponsesOptions): Record<string, string>;
 }
 
 /** The API rejects smaller limits. */
@@ -43,6 +43,7 @@ export function encodeRequest(
   const reasoning = encodeReasoning(model, options);
   const prompt = context.systemPrompt?.trim() ? context.systemPrompt.toWellFormed() : undefined;
   const { instructions } = variant;
+  const cacheKey = getPromptCacheKey(options);
   const payload: Record<string, unknown> = {
     ...variant.fields,
     model: model.id,
@@ -58,11 +59,12 @@ export function encodeRequest(
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...(options.serviceTier && { service_tier: options.serviceTier }),
     ...(options.textVerbosity && { text: { verbosity: options.textVerbosity } }),
-    ...encodeCache(variant, model, options),
+    ...(cacheKey && { prompt_cache_key: cacheKey }),
+    ...(variant.cacheRetention && encodeRetention(model, options)),
     store: false,
     stream: true,
   };
-  return { path: variant.path, headers: variant.headers(model, options), payload, notes };
+  return { path: variant.path, headers: variant.headers?.(model, options) ?? {}, payload, notes };
 }
 
 function findIgnoredOptions(
@@ -92,28 +94,13 @@ function encodeSystem(model: ResponsesModel, content: string): Record<string, un
   return { role: developer ? "developer" : "system", content };
 }
 
-function encodeReasoning(
-  model: ResponsesModel,
-  options: OpenAIResponsesOptions,
-): { effort?: string; summary?: string } | undefined {
+function encodeReasoning(model: ResponsesModel, options: OpenAIResponsesOptions): Record<string, string> | undefined {
   if (!model.reasoning) return undefined;
   const effort = supportsEffort(model) ? options.reasoningEffort : undefined;
   const isReasoning = effort !== undefined && effort !== getOffEffort(model);
   const summary = options.reasoningSummary ?? (isReasoning ? "auto" : undefined);
   if (effort === undefined && summary === undefined) return undefined;
   return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) };
-}
-
-function encodeCache(
-  variant: ResponsesVariant,
-  model: ResponsesModel,
-  options: OpenAIResponsesOptions,
-): Record<string, unknown> {
-  const key = getPromptCacheKey(options);
-  return {
-    ...(key && { prompt_cache_key: key }),
-    ...(variant.cacheRetention && encodeRetention(model, options)),
-  };
 }
 
 /** Maximum length of `prompt_cache_key`, in characters. */

@@ -9,7 +9,6 @@ const openai: ResponsesVariant = {
   path: "/responses",
   outputLimit: true,
   cacheRetention: true,
-  fields: {},
   headers: (model, options) => getSessionAffinityHeaders(options, model.compat?.sessionAffinityFormat),
 };
 

@@ -93,20 +93,12 @@ function openItem(state: ResponsesState, index: unknown, raw: Fields): void {
 /** Opens the block of an item if it is not open yet, and adds the arguments that arrived before it. */
 function openBlock(draft: Draft, item: Item, raw: Fields): void {
   if (draft.isOpen(item.key)) return;
-  switch (item.kind) {
-    case "message":
-      draft.text(item.key, "");
-      return;
-    case "reasoning":
-      draft.thinking(item.key, "");
-      return;
-    case "function_call":
-    case "custom_tool_call":
-      draft.toolCall(item.key, { id: writeCallId(raw, `call_${item.key}`), name: asString(raw["name"]) });
-      // The input of a custom tool is free text; it becomes a JSON object with one string.
-      if (item.kind === "custom_tool_call") draft.argumentsDelta(item.key, '{"input":"');
-      draft.argumentsDelta(item.key, toArgumentsJson(item, item.received));
-  }
+  if (item.kind === "message") return draft.text(item.key, "");
+  if (item.kind === "reasoning") return draft.thinking(item.key, "");
+  draft.toolCall(item.key, { id: writeCallId(raw, `call_${item.key}`), name: asString(raw["name"]) });
+  // The input of a custom tool is free text; it becomes a JSON object with one string.
+  if (item.kind === "custom_tool_call") draft.argumentsDelta(item.key, '{"input":"');
+  draft.argumentsDelta(item.key, toArgumentsJson(item, item.received));
 }
 
 /** The JSON text for a piece of a call's arguments or free-text input. */
@@ -152,16 +144,9 @@ function closeItem(state: ResponsesState, index: unknown, raw: Fields): void {
   if (!item) return;
   openBlock(state.draft, item, raw);
   item.done = true;
-  switch (kind) {
-    case "message":
-      return closeMessage(state, item, raw);
-    case "reasoning":
-      return closeReasoning(state, item, raw);
-    case "function_call":
-      return closeCall(state, item, asString(raw["arguments"]));
-    case "custom_tool_call":
-      return closeCall(state, item, asString(raw["input"]));
-  }
+  if (kind === "message") closeMessage(state, item, raw);
+  else if (kind === "reasoning") closeReasoning(state, item, raw);
+  else closeCall(state, item, asString(raw[kind === "function_call" ? "arguments" : "input"]));
 }
 
 function closeMessage(state: ResponsesState, { key }: Item, raw: Fields): void {

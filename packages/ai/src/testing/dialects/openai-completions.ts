@@ -45,16 +45,11 @@ export const openaiCompletionsDialect: WireDialect = {
 
 function toCallDeltas(call: ToolCall, index: number): object[] {
   const name = { index, id: call.id, type: "function", function: { name: call.name, arguments: "" } };
-  const deltas: object[] = [
-    { tool_calls: [name] },
-    ...splitText(JSON.stringify(call.arguments)).map((json) => ({
-      tool_calls: [{ index, function: { arguments: json } }],
-    })),
-  ];
-  if (call.thoughtSignature !== undefined) {
-    deltas.push({ reasoning_details: [{ type: "reasoning.encrypted", id: call.id, data: call.thoughtSignature }] });
-  }
-  return deltas;
+  const pieces = splitText(JSON.stringify(call.arguments)).map((json) => ({ index, function: { arguments: json } }));
+  const deltas = [name, ...pieces].map((piece) => ({ tool_calls: [piece] }));
+  if (call.thoughtSignature === undefined) return deltas;
+  const detail = { type: "reasoning.encrypted", id: call.id, data: call.thoughtSignature };
+  return [...deltas, { reasoning_details: [detail] }];
 }
 
 /** Thinking with a signature is sent as `reasoning_details`, like OpenRouter does; other thinking as text. */
