@@ -258,9 +258,14 @@ async function exchange(run: Run, draft: Draft, signal: AbortSignal, progress: P
 
 async function buildRequest(run: Run): Promise<HttpRequest> {
   const { encoded, model, options } = run;
+  run.sent = encoded.payload;
   // A repaired payload has already been through the hook.
-  const replacement = run.degradedKinds.size > 0 ? undefined : await options.onPayload?.(encoded.payload, model);
-  run.sent = replacement === undefined ? encoded.payload : replacement;
+  if (options.onPayload && run.degradedKinds.size === 0) {
+    // The hook may change it in place, and parts of it are used by later requests too.
+    const payload = structuredClone(encoded.payload);
+    const replacement = await options.onPayload(payload, model);
+    run.sent = replacement === undefined ? payload : replacement;
+  }
   const body = JSON.stringify(run.sent);
   // A request of a custom provider may have no body.
   run.sentLength = (body as string | undefined)?.length ?? 0;

@@ -25,7 +25,7 @@ export function checkUsage(
     });
   }
   // Counting takes as long as building the request, and is rarely needed.
-  if (reported === 0 || reported >= Math.floor(length / maxCharactersPerToken)) return notes;
+  if (reported === 0 || length < minCharacters || reported >= Math.floor(length / maxCharactersPerToken)) return notes;
   const characters = countCharacters(payload);
   const expected = Math.floor(characters / maxCharactersPerToken);
   if (characters >= minCharacters && reported < expected) {

@@ -44,10 +44,11 @@ export type PlanResult = { kind: "compact"; plan: CompactionPlan } | { kind: "no
 const minSavedTokens = 256;
 
 /** Automatic compactions without a prompt or an answer between them. */
-const maxConsecutive = 3;
+export const maxConsecutive = 3;
 
 /**
- * Plans a compaction whether the context is full or not: see `shouldCompact`. Keeps at most half of the messages, by their
+ * Plans a compaction of a branch, of which everything before the context and the last `maxConsecutive` compactions may be
+ * missing. Plans whether the context is full or not: see `shouldCompact`. Keeps at most half of the messages, by their
  * tokens, and at most `keepRecentTokens`; more only if the last messages cannot be divided, and nothing if even those are
  * too large. A call without a result is always kept. Without `touches`, only files of earlier summaries are listed.
  */

@@ -1,7 +1,7 @@
 /** Compaction of an open session: plan, summary, one entry, and the transcript that is left. */
 import type { CompactionResult } from "@tau/protocol";
 import { compact, type CompactionOutcome } from "../compaction/compact.ts";
-import type { CompactionReason } from "../compaction/plan.ts";
+import { type CompactionReason, maxConsecutive } from "../compaction/plan.ts";
 import type { RunHost } from "./run-host.ts";
 
 /** The part of a run's host that it needs. */
@@ -37,7 +37,7 @@ async function compactBranch(
 ): Promise<CompactionOutcome> {
   const { session, transcript } = host;
   const outcome = await compact({
-    branch: await session.getBranch(),
+    branch: await session.getRecentBranch(maxConsecutive),
     settings: host.settings().compaction,
     reason,
     instructions,

@@ -17,14 +17,29 @@ export function branchRows({ table }: SessionLog, leaf: number, first = -1): num
 export const readBranch = (log: SessionLog, leaf: number): Promise<SessionEntry[]> => log.read(branchRows(log, leaf));
 
 /** The part of a branch that the model sees: from the first entry that the latest compaction kept. */
-export async function readContextBranch(log: SessionLog, leaf: number): Promise<SessionEntry[]> {
+export const readContextBranch = async (log: SessionLog, leaf: number): Promise<SessionEntry[]> =>
+  log.read(branchRows(log, leaf, await findContextStart(log, leaf)));
+
+/** The end of a branch: what the model sees, and the last compactions. Its length does not depend on that of the log. */
+export async function readRecentBranch(log: SessionLog, leaf: number, compactions: number): Promise<SessionEntry[]> {
+  let start = await findContextStart(log, leaf);
+  let compaction = leaf;
+  for (let count = 0; count < compactions && compaction >= 0; count++) {
+    compaction = log.table.findAncestor(count === 0 ? leaf : log.table.parent(compaction), "compaction");
+  }
+  start = Math.min(start, compaction);
+  return await log.read(branchRows(log, leaf, start));
+}
+
+/** The row of the first entry that the latest compaction kept; -1 if there is no compaction. */
+async function findContextStart(log: SessionLog, leaf: number): Promise<number> {
   const compaction = log.table.findAncestor(leaf, "compaction");
-  if (compaction < 0) return await readBranch(log, leaf);
+  if (compaction < 0) return -1;
   const [entry] = (await log.read([compaction])) as [CompactionEntry];
   // Entries are not validated, so the id may be anything.
   const firstKept = typeof entry.firstKeptEntryId === "string" ? await log.find(entry.firstKeptEntryId) : -1;
   const isOnBranch = firstKept >= 0 && isAncestor(log, firstKept, compaction);
-  return await log.read(branchRows(log, leaf, isOnBranch ? firstKept : compaction));
+  return isOnBranch ? firstKept : compaction;
 }
 
 /** A context, and the part of the branch that it was built from. */

@@ -14,6 +14,7 @@ import {
   readContext,
   readAll,
   readContextBranch,
+  readRecentBranch,
   readLabels,
   readName,
   readPrefix,
@@ -237,6 +238,11 @@ export class Session implements SessionNode {
   /** The context, and the part of the branch that it is made of. */
   readContext(leafId: string | null = this.#leafId): Promise<BranchContext> {
     return this.#read(async (log) => readContext(log, await this.#getRow(leafId)));
+  }
+
+  /** The end of the branch: what the model sees, and at least the last `compactions` compactions. */
+  getRecentBranch(compactions: number): Promise<SessionEntry[]> {
+    return this.#read(async (log) => readRecentBranch(log, await this.#getRow(this.#leafId), compactions));
   }
 
   /** The user's messages that were accepted but have no outcome because of a crash. */
