@@ -2,6 +2,11 @@
  * The position and the parent of each entry of a log, in columns of numbers: a hundred thousand entries take two and a
  * half megabytes and no objects. The content of an entry is always read from the log.
  */
+import { RowsById } from "./rows-by-id.ts";
+
+/** Lets signals and timers be served. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 export const kinds = [
   "damaged",
   "user",
@@ -67,7 +72,7 @@ export class EntryTable {
   #childless = -1;
   #searchedRows = 0;
   /** The latest row of each id. */
-  #rowsById: Map<number, number> | undefined;
+  #rowsById: RowsById | undefined;
 
   get count(): number {
     return this.#count;
@@ -118,14 +123,14 @@ export class EntryTable {
    * ids the entry has to be compared.
    */
   find(id: number): number {
-    if (this.#rowsById) return this.#rowsById.get(id) ?? -1;
+    if (this.#rowsById) return this.#rowsById.get(id);
     // Nearly always the row is among the last.
     let row = this.#count;
     do row = row > 0 ? this.#ids.lastIndexOf(id, row - 1) : -1;
     while (row >= 0 && !this.#hasId(row));
     this.#searchedRows += this.#count - row;
     if (this.#searchedRows > maxSearchedRows) {
-      this.#rowsById = new Map();
+      this.#rowsById = new RowsById(this.id, this.#count);
       for (let other = 0; other < this.#count; other++) {
         if (this.#hasId(other)) this.#rowsById.set(this.#ids[other]!, other);
       }
@@ -185,19 +190,17 @@ export class EntryTable {
     return rows;
   }
 
-  /** The columns as bytes. */
-  encode(): Buffer {
+  /** A copy of the columns as bytes. */
+  encode(): Buffer[] {
     const count = this.#count;
-    return Buffer.concat(
-      [this.#offsets, this.#lengths, this.#parents, this.#ids, this.#kinds].map((column) => {
-        const { buffer, byteOffset, byteLength } = column.subarray(0, count);
-        return Buffer.from(buffer, byteOffset, byteLength);
-      }),
-    );
+    return [this.#offsets, this.#lengths, this.#parents, this.#ids, this.#kinds].map((column) => {
+      const { buffer, byteOffset, byteLength } = column.slice(0, count);
+      return Buffer.from(buffer, byteOffset, byteLength);
+    });
   }
 
   /** Undefined if the bytes are not a valid table of `count` rows. */
-  static decode(bytes: Buffer, count: number): EntryTable | undefined {
+  static async decode(bytes: Buffer, count: number): Promise<EntryTable | undefined> {
     if (bytes.length !== count * bytesPerRow) return undefined;
     const table = new EntryTable();
     // Typed arrays need aligned bytes, so the columns are copied.
@@ -213,12 +216,13 @@ export class EntryTable {
     table.#parents = new Int32Array(take(4));
     table.#ids = new Int32Array(take(4));
     table.#kinds = new Uint8Array(take(1));
-    return table.#isValid() ? table : undefined;
+    return (await table.#isValid()) ? table : undefined;
   }
 
   /** Parents come before their children, so that every walk to a root ends. */
-  #isValid(): boolean {
+  async #isValid(): Promise<boolean> {
     for (let row = 0; row < this.#count; row++) {
+      if (row % rowsPerTurn === rowsPerTurn - 1) await nextTurn();
       const parent = this.#parents[row]!;
       if (parent < -1 || parent >= row) return false;
       this.#updateChildless(row);
@@ -240,6 +244,9 @@ export class EntryTable {
 }
 
 const bytesPerRow = 8 + 4 + 4 + 4 + 1;
+
+/** How many rows are looked at before signals and timers are served. */
+const rowsPerTurn = 1_000_000;
 
 const toMask = (kinds: readonly EntryKind[]) => kinds.reduce((mask, kind) => mask | (1 << kindNumber(kind)), 0);
 

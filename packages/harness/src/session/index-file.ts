@@ -1,8 +1,7 @@
 /** The index beside a log: its table as bytes, and what proves that it belongs to the log. Holds no content. */
 import { crc32 } from "node:zlib";
 import { tryParseJson } from "@tau/ai/internal";
-import { EntryTable } from "./entry-table.ts";
-import { hexCrc } from "./line.ts";
+import { EntryTable, nextTurn } from "./entry-table.ts";
 import type { Recovered } from "./recover.ts";
 
 const format = "tau session index 3";
@@ -19,7 +18,20 @@ interface IndexHead extends Omit<Recovered, "table"> {
 
 /** An index begins with a line of eight hex digits: the checksum of everything after it. */
 const checksumLength = 9;
-const formatChecksum = (bytes: Buffer) => `${hexCrc(bytes)}\n`;
+
+/** How many bytes are summed up before signals and timers are served. */
+const bytesPerTurn = 32 * 1024 * 1024;
+
+async function formatChecksum(parts: readonly Buffer[]): Promise<string> {
+  let sum = 0;
+  for (const part of parts) {
+    for (let start = 0; start < part.length; start += bytesPerTurn) {
+      if (start > 0) await nextTurn();
+      sum = crc32(part.subarray(start, start + bytesPerTurn), sum);
+    }
+  }
+  return `${sum.toString(16).padStart(8, "0")}\n`;
+}
 
 /** How many bytes of the log's end the index is compared with. */
 export const tailBytes = 4096;
@@ -31,14 +43,14 @@ export interface IndexProof {
 }
 
 /** Takes the state of now; the proof, for which the log has to be read, may follow when the log has grown. */
-export function encodeIndex({ table, problems, ...known }: Recovered): (proof: IndexProof) => Buffer {
+export function encodeIndex({ table, problems, ...known }: Recovered): (proof: IndexProof) => Promise<Buffer> {
   const columns = table.encode();
   const { count } = table;
   const lasting = problems.filter(({ kind }) => kind !== "torn");
-  return ({ identity, tail }) => {
+  return async ({ identity, tail }) => {
     const head: IndexHead = { format, identity, ...known, tail: crc32(tail), count, problems: lasting };
-    const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), columns]);
-    return Buffer.concat([Buffer.from(formatChecksum(bytes)), bytes]);
+    const parts = [Buffer.from(`${JSON.stringify(head)}\n`), ...columns];
+    return Buffer.concat([Buffer.from(await formatChecksum(parts)), ...parts]);
   };
 }
 
@@ -49,12 +61,12 @@ export interface DecodedIndex {
 }
 
 /** Undefined if the index is damaged. `matchesLog` tells whether it belongs to the log. */
-export function decodeIndex(bytes: Buffer): DecodedIndex | undefined {
+export async function decodeIndex(bytes: Buffer): Promise<DecodedIndex | undefined> {
   const body = bytes.subarray(checksumLength);
-  if (bytes.toString("latin1", 0, checksumLength) !== formatChecksum(body)) return undefined;
+  if (bytes.toString("latin1", 0, checksumLength) !== (await formatChecksum([body]))) return undefined;
   const headEnd = body.indexOf(0x0a);
   const head = headEnd < 0 ? undefined : parseHead(body.toString("utf8", 0, headEnd));
-  const table = head && EntryTable.decode(body.subarray(headEnd + 1), head.count);
+  const table = head && (await EntryTable.decode(body.subarray(headEnd + 1), head.count));
   if (!table) return undefined;
   const { header, problems, unlisted, end, line, identity, tail } = head;
   return { recovered: { table, problems, unlisted, header, end, line }, identity, tail };

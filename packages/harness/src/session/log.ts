@@ -254,7 +254,7 @@ export class SessionLog {
       const tail = await readTail(this.#store, end);
       // A last line without a line feed may still grow, so it cannot be indexed.
       if (!stats || stats.size < end || tail.at(-1) !== 0x0a) return;
-      const index = encode({ identity: stats.identity, tail });
+      const index = await encode({ identity: stats.identity, tail });
       // An index that is larger than its log saves nothing.
       if (index.length < end) await this.#store.writeIndex(index);
       this.#indexedEnd = end;
@@ -292,7 +292,7 @@ async function loadIndex(
   { size, identity }: { size: number; identity: string },
 ): Promise<Recovered | undefined> {
   const bytes = await store.readIndex();
-  const index = bytes && decodeIndex(bytes);
+  const index = bytes && (await decodeIndex(bytes));
   if (!index || index.recovered.end > size) return undefined;
   const tail = await readTail(store, index.recovered.end);
   return matchesLog(index, { identity, tail }) ? index.recovered : undefined;
@@ -368,18 +368,21 @@ interface Range {
 }
 
 /** Joins rows that are close together, so that they are read at once. */
-function toRanges(table: EntryTable, rows: readonly number[]): Range[] {
-  const ranges: Range[] = [];
-  for (const [index, row] of rows.entries()) {
+function* toRanges(table: EntryTable, rows: readonly number[]): Generator<Range> {
+  let range: Range | undefined;
+  for (let index = 0; index < rows.length; index++) {
+    const row = rows[index]!;
     const start = table.offset(row);
     const end = start + table.length(row);
-    const range = ranges.at(-1);
     if (range && start >= range.end && start - range.end <= gapBytes && end - range.start <= 4 * chunkBytes) {
       range.end = end;
       range.last = index;
-    } else ranges.push({ start, end, first: index, last: index });
+    } else {
+      if (range) yield range;
+      range = { start, end, first: index, last: index };
+    }
   }
-  return ranges;
+  if (range) yield range;
 }
 
 /** The entry or header in these bytes; undefined if they are damaged. */

@@ -285,7 +285,7 @@ test("a row that is too long for a string is damaged, and the others are read", 
   const table = new EntryTable();
   const length = constants.MAX_STRING_LENGTH + 1;
   table.add({ offset: 0, length, parent: -1, id: idNumber(entry(1).id), kind: "user", isReattached: false });
-  const index = encodeIndex({ ...known, table })({ identity: "memory", tail: bytes.subarray(-tailBytes) });
+  const index = await encodeIndex({ ...known, table })({ identity: "memory", tail: bytes.subarray(-tailBytes) });
   const lying: LogStore = {
     ...store,
     readIndex: async () => index,
