@@ -7,7 +7,6 @@ import { createDefaultPolicy } from "./default-policy.ts";
 import { Grants } from "./grants.ts";
 import { createJudge, type JudgeParts } from "./judge.ts";
 import type { Answer, Decision, Question } from "./policy.ts";
-import { noRememberedRules } from "./remembered-rules.ts";
 
 interface TestParts extends Partial<JudgeParts> {
   answers?: (Answer | Error)[];
@@ -38,7 +37,7 @@ function createTestJudge(parts: TestParts = {}) {
       }),
     audit: (decision) => void decisions.push(decision),
     grants,
-    remembered: noRememberedRules,
+    remembered: { covers: async () => false, add: async () => {} },
     subject: { kind: "model", sessionId: "s" },
     cwd: "/w",
     files: {

@@ -54,9 +54,6 @@ export function createRememberedRules({
   };
 }
 
-/** For sessions without a directory of the user: nothing is remembered beyond the session. */
-export const noRememberedRules: RememberedRules = { covers: async () => false, add: async () => {} };
-
 /** One line for people, such as `read /home/me/notes`. */
 export function formatRule(capability: Capability, target: Target): string {
   switch (target.kind) {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { protocols } from "../protocols/index.ts";
-import { getModels, getProviders } from "./catalog.ts";
-import { type CompatFamily, compatFamilies, compatFlags, type FieldUse, modelFields } from "./fields.ts";
+import { protocols } from "../src/protocols/index.ts";
+import { getModels, getProviders } from "../src/catalog/catalog.ts";
+import { type CompatFamily, compatFamilies, compatFlags, type FieldUse, modelFields } from "./catalog-fields.ts";
 
 const models = getProviders().flatMap((provider) => getModels(provider));
 
@@ -47,7 +47,7 @@ describe("the list of catalogue fields", () => {
 
 /** The sources of a protocol and of all protocols, without `compat.ts`, which lists flags but does not use them. */
 function readSource(family: string): string {
-  const folder = join(import.meta.dirname, "../protocols");
+  const folder = join(import.meta.dirname, "../src/protocols");
   const isSource = (name: string) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "compat.ts";
   const read = (path: string) =>
     readdirSync(path, { withFileTypes: true })

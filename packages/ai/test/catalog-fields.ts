@@ -10,7 +10,7 @@ import type {
   ModelCost,
   OpenAICompletionsCompat,
   OpenAIResponsesCompat,
-} from "../model.ts";
+} from "../src/model.ts";
 
 /** `used`: where or for what. `ignored`: why. */
 export type FieldUse = { used: string } | { ignored: string };
