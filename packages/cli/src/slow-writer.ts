@@ -1,8 +1,8 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "@tau/ai";
 
-/** What a pipe passes on at once: the system does not tell of less. */
-const pieceBytes = 4 * 1024;
+/** A reader of half a kilobyte per second takes this before it counts as stuck. Smaller pieces cost more system calls. */
+const pieceBytes = 16 * 1024;
 /** Less than this is not waited for. */
 const maxReadyBytes = 16 * 1024;
 /** A reader is stuck if it has taken nothing for this long, while this much waits for it. */
@@ -52,7 +52,7 @@ export class SlowWriter {
   }
 
   #writePiece(): void {
-    if (this.#current.length === 0) this.#current = Buffer.concat(this.#next.splice(0));
+    if (this.#current.length === 0) this.#current = this.#next.shift() ?? this.#current;
     if (this.#current.length === 0) return this.#settle();
     const piece = this.#current.subarray(0, pieceBytes);
     this.#current = this.#current.subarray(pieceBytes);

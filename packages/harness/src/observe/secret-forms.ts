@@ -11,8 +11,9 @@ export function getSecretForms(secret: string): string[] {
   const forms = new Set<string>();
   for (const text of [secret, secret.trim()]) {
     if (text.length < minSecretLength) continue;
-    for (const form of [text, ...getJsonForms(text), ...getUrlForms(text), ...getBase64Forms(text)])
-      if (form.length >= minSecretLength) forms.add(form);
+    // Most keys are the same in JSON and in URLs.
+    const escaped = /^[\w.-]+$/.test(text) ? [] : [...getJsonForms(text), ...getUrlForms(text)];
+    for (const form of [text, ...escaped, ...getBase64Forms(text)]) if (form.length >= minSecretLength) forms.add(form);
   }
   return [...forms].sort((a, b) => b.length - a.length);
 }
