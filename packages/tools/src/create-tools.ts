@@ -21,8 +21,8 @@ export interface ToolsOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that `bash` gives to commands as they are. */
   addedEnv?: Readonly<Record<string, string>>;
-  /** Whether a variable holds a secret that no command may get, asked for each command. Default: only by name and form. */
-  isSecret?: IsSecret;
+  /** Called for each command: tells whether a variable holds a secret. Default: only by name and form. */
+  createIsSecret?: () => IsSecret;
   /** The shell that runs commands. Default: bash, else sh. */
   shell?: string;
   /** Comes before every command, on a line of its own. */
@@ -137,7 +137,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
         ids,
         env,
         addedEnv,
-        ...(options.isSecret && { isSecret: options.isSecret }),
+        ...(options.createIsSecret && { createIsSecret: options.createIsSecret }),
         ...(shell !== undefined && { shell }),
         ...(commandPrefix !== undefined && { commandPrefix }),
         ...(outputDirectory !== undefined && { outputDirectory }),

@@ -41,7 +41,15 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const keys = createUsedKeys({ auth, registry, provider: model.model?.provider });
     sessionManager.redactLines(keys.redactLine);
     const wanted = pathRules(params, { cwd, agentDir, resources, sessionFile: sessionManager.getSessionFile() });
-    const ground = await createGround({ cwd, rules: wanted, grants, settings, isSecret: keys.isSecret, clock, ids });
+    const ground = await createGround({
+      cwd,
+      rules: wanted,
+      grants,
+      settings,
+      createIsSecret: keys.createIsSecret,
+      clock,
+      ids,
+    });
     const { files, tools, rules, createCallContext } = ground;
     owned.add(() => tools.dispose());
     const results = resultsDirectory(sessionManager.getSessionFile());

@@ -45,13 +45,13 @@ interface GroundParts {
   rules: PathRules;
   grants: Grants;
   settings: SettingsManager;
-  isSecret: UsedKeys["isSecret"];
+  createIsSecret: UsedKeys["createIsSecret"];
   clock: Clock;
   ids: Ids;
 }
 
 /** The tools and the files they stand on. A person may mention what they like, but no credentials. */
-export async function createGround({ cwd, rules: given, grants, settings, isSecret, clock, ids }: GroundParts) {
+export async function createGround({ cwd, rules: given, grants, settings, createIsSecret, clock, ids }: GroundParts) {
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
   const rules = await realPathRules(given, (path) => free.realPath(path));
@@ -67,7 +67,7 @@ export async function createGround({ cwd, rules: given, grants, settings, isSecr
     ...(shellPath !== undefined && { shell: shellPath }),
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
     addedEnv: shellEnv,
-    isSecret,
+    createIsSecret,
     resizesImages: images.autoResize,
     writeNeedsRead: settings.get().tools.writeNeedsRead,
   });

@@ -15,8 +15,8 @@ export interface UsedKeysParts {
 }
 
 export interface UsedKeys {
-  /** Whether a variable holds a key, or is named in `models.json`. */
-  isSecret(name: string, value: string): boolean;
+  /** Returns whether a variable holds one of the current keys, or is named in `models.json`. */
+  createIsSecret(): (name: string, value: string) => boolean;
   /** The text without keys. */
   redact(text: string): string;
   /** The content of a line of a log without keys; undefined if there are none in it. */
@@ -51,7 +51,10 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
   const replace = (text: string, forms: readonly string[]) =>
     forms.reduce((cleaned, form) => cleaned.replaceAll(form, mark), text);
   return {
-    isSecret: (name, value) => getVariables().includes(name) || getAllForms().some((form) => value.includes(form)),
+    createIsSecret() {
+      const [variables, forms] = [getVariables(), getAllForms()];
+      return (name, value) => variables.includes(name) || forms.some((form) => value.includes(form));
+    },
     redact: (text) => replace(text, getAllForms()),
     redactLine(line) {
       const forms = getAllForms().filter((form) => line.includes(form));

@@ -48,8 +48,8 @@ export interface BashOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that are given to commands as they are, also those that look like secrets. */
   addedEnv?: Readonly<Record<string, string>>;
-  /** Variables for which it is true are not given to commands, also those of `addedEnv`. Asked for each command. */
-  isSecret?: IsSecret;
+  /** Called for each command: variables for which its result is true are not given to it, also those of `addedEnv`. */
+  createIsSecret?: () => IsSecret;
   /** The program that runs commands, with `-c`. Default: bash, else sh. */
   shell?: string;
   /** Comes before every command, on a line of its own. */
@@ -82,17 +82,19 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
   const { outputDirectory: directory, maxOutputBytes: maxBytes } = options;
   const logs = createLogs({ fs, ids, clock, directory, maxBytes });
   const watchdog = useWatchdog({ spawn, ids, clock });
-  const { isSecret = () => false } = options;
   const added = Object.entries(options.addedEnv ?? {});
-  const getEnv = () => ({
-    ...cleanEnvironment(options.env ?? process.env, isSecret),
-    ...Object.fromEntries(added.filter(([name, value]) => !isSecret(name, value))),
-  });
+  const getEnv = () => {
+    const isSecret = options.createIsSecret?.() ?? (() => false);
+    return {
+      ...cleanEnvironment(options.env ?? process.env, isSecret),
+      ...Object.fromEntries(added.filter(([name, value]) => !isSecret(name, value))),
+    };
+  };
   const ownPorts: Omit<CommandPorts, "env"> = {
     cwd,
     spawn,
     clock,
-    findShell: async () => (options.shell === undefined ? await findShell(spawn, getEnv()) : [options.shell]),
+    findShell: async () => (options.shell === undefined ? await findShell(spawn, getEnv) : [options.shell]),
     table: createProcessTable(),
     watchdog,
     logs,

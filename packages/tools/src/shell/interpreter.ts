@@ -10,10 +10,10 @@ const sh = ["sh"] as const;
 const shells = new WeakMap<Spawn, Promise<Shell>>();
 
 /** bash where there is one, and sh where there is none. Tried once, unless the system had no clear answer. */
-export function findShell(spawn: Spawn, env: Readonly<Record<string, string>>): Promise<Shell> {
+export function findShell(spawn: Spawn, getEnv: () => Readonly<Record<string, string>>): Promise<Shell> {
   const known = shells.get(spawn);
   if (known) return known;
-  const answer = tryBash(spawn, env);
+  const answer = tryBash(spawn, getEnv());
   const search = answer.then(({ shell }) => shell);
   shells.set(spawn, search);
   const forget = () => shells.delete(spawn);
