@@ -28,13 +28,16 @@ export async function bundleProgram(outfile: string, contents: string): Promise<
  */
 export async function measureGrowth(parts: { imports: string; prepare?: string; work: string; args?: string[] }) {
   const program = `
+    import { readFileSync } from "node:fs";
     ${parts.imports}
     const args = process.argv.slice(2);
+    // \`maxRSS\` of \`process.resourceUsage\` begins with the memory of the process that started this one.
+    const getPeak = () => Number(/VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1]) * 1024;
     ${parts.prepare ?? ""}
     globalThis.gc();
     const before = process.memoryUsage.rss();
     ${parts.work}
-    console.log(process.resourceUsage().maxRSS * 1024 - before);
+    console.log(getPeak() - before);
   `;
   const directory = scratch();
   symlinkSync(join(import.meta.dirname, "../../../node_modules"), join(directory, "node_modules"));
