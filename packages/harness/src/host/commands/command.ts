@@ -45,8 +45,11 @@ export interface CommandDefinition<Name extends CommandName = CommandName> {
   ): Answer<CommandData<Name>> | Promise<Answer<CommandData<Name>>>;
 }
 
-/** The definitions of some commands. */
-export type CommandDefinitions<Names extends CommandName> = { readonly [Name in Names]: CommandDefinition<Name> };
+/** One definition for each command. */
+export type CommandDefinitions = { readonly [Name in CommandName]: CommandDefinition<Name> };
+
+/** The definitions of some commands; `index.ts` has all of them. */
+export type SomeCommands = Partial<CommandDefinitions>;
 
 /** A command that is done quickly: the next one waits for it. */
 export const command = <F extends Fields, Data>(
@@ -54,7 +57,4 @@ export const command = <F extends Fields, Data>(
   run: (context: CommandContext, params: FieldValues<F>) => Data,
 ) => ({ fields, isLong: false, run });
 
-export const longCommand = <F extends Fields, Data>(
-  fields: F,
-  run: (context: CommandContext, params: FieldValues<F>) => Data,
-) => ({ fields, isLong: true, run });
+export const longCommand: typeof command = (fields, run) => ({ ...command(fields, run), isLong: true });

@@ -8,7 +8,7 @@ import { sessionCommands } from "./sessions.ts";
 import { settingsCommands } from "./settings.ts";
 import { stateCommands } from "./state.ts";
 
-const definitions: CommandDefinitions<CommandName> = {
+const definitions: CommandDefinitions = {
   ...promptCommands,
   ...stateCommands,
   ...modelCommands,

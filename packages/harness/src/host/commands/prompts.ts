@@ -5,7 +5,7 @@ import { HarnessError } from "../../errors.ts";
 import { flag, image, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
 import type { SubmitOptions } from "../../agent-session/agent-session.ts";
 import { getMessageText } from "../data.ts";
-import { command, type CommandContext, type CommandDefinitions, longCommand } from "./command.ts";
+import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
 
 const images = optional(list(image));
 
@@ -18,19 +18,7 @@ async function submit({ hosted }: CommandContext, message: string, options: Subm
 
 const withImages = (given: ImageContent[] | undefined) => (given ? { images: given } : {});
 
-export const promptCommands: CommandDefinitions<
-  | "initialize"
-  | "prompt"
-  | "steer"
-  | "follow_up"
-  | "execute"
-  | "abort"
-  | "clear_queue"
-  | "edit_queued"
-  | "remove_queued"
-  | "approve"
-  | "abort_retry"
-> = {
+export const promptCommands = {
   initialize: command({ approvals: optional(flag) }, ({ options }, { approvals = false }) => {
     options.onInitialize?.({ approvals });
     return { approvals };
@@ -83,4 +71,4 @@ export const promptCommands: CommandDefinitions<
       throw new HarnessError("invalid_input", `No question with the id ${JSON.stringify(approvalId)} is open.`);
     },
   ),
-};
+} satisfies SomeCommands;

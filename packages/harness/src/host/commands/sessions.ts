@@ -11,23 +11,9 @@ import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
-import { command, type CommandContext, type CommandDefinitions, longCommand } from "./command.ts";
+import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
 
-export const sessionCommands: CommandDefinitions<
-  | "navigate"
-  | "set_label"
-  | "branch"
-  | "fork"
-  | "clone"
-  | "new_session"
-  | "switch_session"
-  | "set_session_name"
-  | "export_html"
-  | "list_sessions"
-  | "rename_session"
-  | "delete_session"
-  | "restore_session"
-> = {
+export const sessionCommands = {
   navigate: longCommand(
     {
       entryId: nullable(nonEmptyText),
@@ -110,7 +96,7 @@ export const sessionCommands: CommandDefinitions<
   restore_session: command({ session: nonEmptyText }, (context, { session }) =>
     restoreSession(session, getLookup(context)),
   ),
-};
+} satisfies SomeCommands;
 
 const maxListed = 100;
 
