@@ -1,6 +1,7 @@
 /** Commands about the tree of a session, and about other sessions. */
 import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
+import type { CommandParams } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "../../errors.ts";
 import { exportHtml } from "../../export/html.ts";
@@ -102,22 +103,14 @@ const maxListed = 100;
 
 async function listSessions(
   { host, session }: CommandContext,
-  {
-    query = "",
-    all = false,
-    cursor,
-    limit = maxListed,
-  }: { query?: string; all?: boolean; cursor?: string; limit?: number },
+  { query = "", all = false, cursor, limit = maxListed }: CommandParams<"list_sessions">,
 ) {
   const { agentDir } = host;
   const directory = session.sessionManager.getSessionDir();
   const sessions = all
     ? await SessionManager.listAll({ agentDir })
     : await SessionManager.list(session.cwd, directory, { agentDir });
-  const words = query
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "");
+  const words = query.toLowerCase().split(/\s+/);
   const matching = sessions.map(toSessionSummary).filter(({ id, cwd, name = "", firstMessage }) => {
     const haystack = `${id} ${cwd} ${name} ${firstMessage}`.toLowerCase();
     return words.every((word) => haystack.includes(word));
