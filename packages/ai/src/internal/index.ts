@@ -17,3 +17,4 @@ export { SerialQueue } from "./serial-queue.ts";
 export { untilAborted, type UntilAborted } from "./until-aborted.ts";
 export { untilTimeout, type UntilTimeout } from "./until-timeout.ts";
 export { matchWildcards } from "./wildcards.ts";
+export { withoutUndefined } from "./without-undefined.ts";

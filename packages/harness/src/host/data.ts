@@ -1,7 +1,7 @@
 /** What commands answer with. Pure, but for what is read from the log. */
 import { dirname, relative } from "node:path";
 import { type Model } from "@tau/ai";
-import { withoutUserinfo } from "@tau/ai/internal";
+import { withoutUndefined, withoutUserinfo } from "@tau/ai/internal";
 import type { ModelData, SessionSummaryData, SlashCommandData, StateData, StatsData, ToolData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { PipelineTool } from "../pipeline/layer.ts";
@@ -24,9 +24,8 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
     isCompacting: view.live.compaction !== undefined,
     steeringMode: settings.steeringMode,
     followUpMode: settings.followUpMode,
-    ...(sessionFile !== undefined && { sessionFile }),
     sessionId,
-    ...(sessionName !== undefined && { sessionName }),
+    ...withoutUndefined({ sessionFile, sessionName }),
     cwd,
     autoCompactionEnabled: settings.compaction.enabled,
     autoRetryEnabled: settings.retry.enabled,
@@ -94,17 +93,11 @@ export function listTools({ tools, droppedTools }: AgentSession): ToolData[] {
   return [...active, ...dropped];
 }
 
-export const toSessionSummary = (info: SessionInfo): SessionSummaryData => ({
-  id: info.id,
-  path: info.path,
-  cwd: info.cwd,
-  ...(info.name !== undefined && { name: info.name }),
-  firstMessage: info.firstMessage,
-  messageCount: info.messageCount,
-  createdAt: info.created.toISOString(),
-  modifiedAt: info.modified.toISOString(),
-  ...(info.parentSessionPath !== undefined && { parentSession: info.parentSessionPath }),
-});
+export function toSessionSummary(info: SessionInfo): SessionSummaryData {
+  const { id, path, cwd, firstMessage, messageCount, name, parentSessionPath: parentSession } = info;
+  const times = { createdAt: info.created.toISOString(), modifiedAt: info.modified.toISOString() };
+  return { id, path, cwd, firstMessage, messageCount, ...times, ...withoutUndefined({ name, parentSession }) };
+}
 
 /** The user messages of the shown branch that hold text. */
 export async function listForkMessages({ sessionManager }: AgentSession): Promise<{ entryId: string; text: string }[]> {

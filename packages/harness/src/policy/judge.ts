@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from "node:path";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import { type Ids } from "@tau/ai";
-import { getErrorMessage, untilAborted } from "@tau/ai/internal";
+import { getErrorMessage, untilAborted, withoutUndefined } from "@tau/ai/internal";
 import { approvalChoices } from "@tau/protocol";
 import type { AccessRequest, Files } from "@tau/tools";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
@@ -146,15 +146,8 @@ async function settle(
   const { rule, by, outcome } = result;
   const reason = result.outcome === "denied" ? result.reason : undefined;
   try {
-    await parts.audit({
-      toolCallId: call.id,
-      toolName: call.name,
-      request,
-      rule,
-      outcome,
-      ...(by !== undefined && { by }),
-      ...(reason !== undefined && { reason }),
-    });
+    const told = withoutUndefined({ by, reason });
+    await parts.audit({ toolCallId: call.id, toolName: call.name, request, rule, outcome, ...told });
   } catch (error) {
     return reason ?? `The call was not made, since the decision could not be written down: ${getErrorMessage(error)}`;
   }
