@@ -10,10 +10,10 @@ import { parseJsonDocument } from "../json/document.ts";
 import { editText } from "../json/edit.ts";
 import { type FileWatch, watchFiles } from "../watch-files.ts";
 import { checkSettings } from "./check.ts";
-import { locateSettings } from "./locate.ts";
+import { type LocatedSettings, locateSettings } from "./locate.ts";
 import { resolveSettings, toFrozen } from "./resolve.ts";
 import type { Settings, SettingsInput } from "./schema.ts";
-import { createMemorySource, type SettingsSource } from "./source.ts";
+import { createMemorySource } from "./source.ts";
 import {
   type FileState,
   mayBeIncomplete,
@@ -51,10 +51,7 @@ const maxSaveMs = 500;
 
 const scopes = ["global", "project"] as const;
 
-interface Parts {
-  readonly sources: Readonly<Record<SettingsScope, SettingsSource>>;
-  /** The files to watch. */
-  readonly files: readonly string[];
+interface Parts extends LocatedSettings {
   readonly clock: Clock;
 }
 
@@ -133,12 +130,12 @@ export class SettingsManager {
 
   /** The valid settings in the user's own file. Frozen. */
   getGlobal(): SettingsInput {
-    return toFrozen(this.#states.global.values) as SettingsInput;
+    return toFrozen(this.#states.global.values);
   }
 
   /** The valid settings in the project's file, without those that need trust. Frozen. */
   getProject(): SettingsInput {
-    return toFrozen(this.#states.project.values) as SettingsInput;
+    return toFrozen(this.#states.project.values);
   }
 
   /** The current problems, in the order of the files. */
