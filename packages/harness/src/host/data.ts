@@ -56,25 +56,19 @@ export async function toStatsData(session: AgentSession): Promise<StatsData> {
 /** The templates and skills that can be called with a slash. */
 export function listSlashCommands({ resourceLoader, settings, cwd }: AgentSession): SlashCommandData[] {
   const { promptTemplates, skills } = resourceLoader.resources;
-  const templates = promptTemplates.map(({ name, description, filePath }): SlashCommandData => ({
-    name,
-    description,
-    source: "prompt",
-    sourceInfo: getSourceInfo(filePath, cwd),
-  }));
+  const getSourceInfo = (path: string): SlashCommandData["sourceInfo"] => {
+    const isInProject = !relative(cwd, dirname(path)).startsWith("..");
+    return { path, source: "local", scope: isInProject ? "project" : "user", origin: "top-level" };
+  };
+  const templates = promptTemplates.map(({ name, description, filePath }): SlashCommandData => {
+    return { name, description, source: "prompt", sourceInfo: getSourceInfo(filePath) };
+  });
   if (!settings.enableSkillCommands) return templates;
-  const skillCommands = skills.map(({ name, description, filePath, baseDir }): SlashCommandData => ({
-    name: `skill:${name}`,
-    description,
-    source: "skill",
-    sourceInfo: { ...getSourceInfo(filePath, cwd), baseDir },
-  }));
+  const skillCommands = skills.map(({ name, description, filePath, baseDir }): SlashCommandData => {
+    const sourceInfo = { ...getSourceInfo(filePath), baseDir };
+    return { name: `skill:${name}`, description, source: "skill", sourceInfo };
+  });
   return [...templates, ...skillCommands];
-}
-
-function getSourceInfo(path: string, cwd: string): SlashCommandData["sourceInfo"] {
-  const isInProject = !relative(cwd, dirname(path)).startsWith("..");
-  return { path, source: "local", scope: isInProject ? "project" : "user", origin: "top-level" };
 }
 
 /** The tools that the model is shown, then those that a layer left out. */
@@ -113,12 +107,8 @@ export const getUserText = (entry: SessionEntry): string | undefined =>
 
 /** Null as long as the model has not answered with text. */
 export function getLastAnswer({ messages }: AgentSession): string | null {
-  for (const message of messages.toReversed()) {
-    if (message.role !== "assistant") continue;
-    const text = getMessageText(message);
-    if (text.trim() !== "") return text;
-  }
-  return null;
+  const texts = messages.flatMap((message) => (message.role === "assistant" ? getMessageText(message) : []));
+  return texts.findLast((text) => text.trim() !== "") ?? null;
 }
 
 interface WithContent {
