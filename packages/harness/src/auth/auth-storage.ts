@@ -256,7 +256,7 @@ function notifyOnce(notify: ((notice: AuthNotice) => void) | undefined): (notice
 function checkCredential(provider: string, value: Credential): Credential {
   if (provider.trim() === "") throw new HarnessError("invalid_input", "A credential needs the name of a provider.");
   const parsed = parseCredential(provider, value);
-  if (parsed.kind === "good") return parsed.credential;
+  if (parsed.kind === "credential") return parsed.credential;
   throw new HarnessError(
     "invalid_input",
     `This credential cannot be stored: ${formatCredentialProblem(parsed.problem)}`,
