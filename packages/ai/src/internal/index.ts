@@ -4,7 +4,7 @@ export { assumedProperties, describeUnlisted, getUnlistedModel } from "../catalo
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
 export { getFailure } from "../failure.ts";
-export { isRecord, tryParseJson } from "../json.ts";
+export { asRecord, isRecord, tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export type { StandardSchema } from "../schema/adapt.ts";
 export { thinkingLevels } from "../thinking.ts";
