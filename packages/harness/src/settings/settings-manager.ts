@@ -87,15 +87,10 @@ export class SettingsManager {
     agentDir: string = defaultAgentDir(),
     options: SettingsManagerOptions = {},
   ): Promise<SettingsManager> {
-    const {
-      projectTrusted: trusted = false,
-      watch = true,
-      fileSystem = nodeFileSystem,
-      clock = systemClock,
-      ids = systemIds,
-    } = options;
+    const { projectTrusted = false, watch = true } = options;
+    const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
     const { sources, files } = locateSettings(cwd, agentDir, { fileSystem, clock, ids });
-    const manager = new SettingsManager({ sources, files: watch ? files : [], clock }, trusted);
+    const manager = new SettingsManager({ sources, files: watch ? files : [], clock }, projectTrusted);
     await manager.reload();
     return manager;
   }
@@ -248,10 +243,8 @@ export class SettingsManager {
   #addProblem(kind: SettingsProblem["kind"], message: string): void {
     const { file } = this.#parts.sources.global;
     if (this.#otherProblems.some((known) => known.message === message)) return;
-    this.#otherProblems = [
-      ...this.#otherProblems,
-      { kind, scope: "global", file, line: 1, column: 1, key: "", message },
-    ];
+    const problem = { kind, scope: "global", file, line: 1, column: 1, key: "", message } as const;
+    this.#otherProblems = [...this.#otherProblems, problem];
   }
 
   #resolve(): Settings {
