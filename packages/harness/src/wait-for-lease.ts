@@ -1,6 +1,8 @@
+import { dirname } from "node:path";
 import { type Clock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
-import { acquireLease, type LeaseOptions, type LeaseOutcome } from "@tau/tools/platform";
+import { acquireLease, type FileSystem, type LeaseOptions, type LeaseOutcome, tolerate } from "@tau/tools/platform";
+import { HarnessError } from "./errors.ts";
 
 export interface WaitForLeaseOptions extends LeaseOptions {
   clock: Clock;
@@ -19,5 +21,32 @@ export async function waitForLease(path: string, options: WaitForLeaseOptions): 
     const outcome = await acquireLease(path, lease);
     if (outcome.kind === "held" || clock.monotonic() >= deadlineMs) return outcome;
     await sleep(clock, pauseMs);
+  }
+}
+
+/** Longer than the refresh of a token may take, which happens under the lease of `auth.json`. */
+const maxChangeMs = 60_000;
+
+/**
+ * Calls `work` with the real path of a file in tau's own directory, which is created if it is missing. No other process
+ * changes the file meanwhile. Rejects with `write_failed` if another one does not finish.
+ */
+export async function withFileLease<T>(
+  path: string,
+  { fileSystem, ...ports }: { fileSystem: FileSystem } & Required<Pick<WaitForLeaseOptions, "clock" | "ids">>,
+  work: (realPath: string) => Promise<T>,
+): Promise<T> {
+  // The target of a link is replaced, not the link.
+  const realPath = (await tolerate(fileSystem.realpath(path), "ENOENT")) ?? path;
+  if (realPath === path) await fileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const outcome = await waitForLease(`${realPath}.lease`, { fileSystem, ...ports, maxWaitMs: maxChangeMs });
+  if (outcome.kind === "busy") {
+    const message = `${path} is being changed by process ${outcome.holder.pid}, which does not finish. Stop that process and try again.`;
+    throw new HarnessError("write_failed", message);
+  }
+  try {
+    return await work(realPath);
+  } finally {
+    await outcome.lease.release();
   }
 }

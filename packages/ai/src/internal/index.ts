@@ -4,7 +4,7 @@ export { assumedProperties, describeUnlisted, getUnlistedModel } from "../catalo
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
 export { getFailure } from "../failure.ts";
-export { isRecord, tryParseJson } from "../json.ts";
+export { asRecord, isRecord, tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export type { StandardSchema } from "../schema/adapt.ts";
 export { thinkingLevels } from "../thinking.ts";
@@ -17,3 +17,4 @@ export { SerialQueue } from "./serial-queue.ts";
 export { untilAborted, type UntilAborted } from "./until-aborted.ts";
 export { untilTimeout, type UntilTimeout } from "./until-timeout.ts";
 export { matchWildcards } from "./wildcards.ts";
+export { withoutUndefined } from "./without-undefined.ts";

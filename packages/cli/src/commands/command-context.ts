@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
 import { SessionManager, SettingsManager } from "@tau/harness";
 import { isProjectTrusted } from "@tau/harness/policy";
-import { findSession, mustBeInSessionDirectory, type SessionInfo } from "@tau/harness/session";
+import { findSession, mustBeInSessionDirectory, type SessionInfo, type SessionLookup } from "@tau/harness/session";
 import { formatFileProblem } from "@tau/harness/settings";
 import type { Io } from "../command.ts";
 import { getAgentDir } from "../agent-dir.ts";
@@ -10,12 +10,8 @@ import { clearLine } from "../terminal-text.ts";
 import type { CommandArgs } from "./usage.ts";
 
 /** The directories and settings that a command works with. */
-export interface CommandContext {
-  cwd: string;
-  agentDir: string;
+export interface CommandContext extends SessionLookup {
   settings: SettingsManager;
-  /** Where the sessions of `cwd` are; undefined for the default directory. */
-  sessionDir: string | undefined;
 }
 
 export async function openCommandContext(io: Io, sessionDir?: string): Promise<CommandContext> {
@@ -24,7 +20,7 @@ export async function openCommandContext(io: Io, sessionDir?: string): Promise<C
   const projectTrusted = await isProjectTrusted({ agentDir, cwd });
   const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted });
   const directory = sessionDir === undefined ? settings.get().sessionDir : resolve(cwd, sessionDir);
-  return { cwd, agentDir, settings, sessionDir: directory };
+  return { cwd, agentDir, settings, directory };
 }
 
 /** Reports mistakes in settings files on standard error. */
@@ -37,7 +33,7 @@ export function reportSettingsProblems({ settings }: Pick<CommandContext, "setti
  * time takes a while, so a terminal shows how many are done.
  */
 export async function listSessions(
-  { cwd, agentDir, sessionDir }: CommandContext,
+  { cwd, agentDir, directory }: CommandContext,
   io: Io,
   { all = false } = {},
 ): Promise<SessionInfo[]> {
@@ -48,15 +44,15 @@ export async function listSessions(
     io.err(`${clearLine()}reading sessions: ${loaded} of ${total}`);
   };
   const options = { agentDir, onProgress, signal: io.signal };
-  const sessions = all ? await SessionManager.listAll(options) : await SessionManager.list(cwd, sessionDir, options);
+  const sessions = all ? await SessionManager.listAll(options) : await SessionManager.list(cwd, directory, options);
   if (isShown) io.err(clearLine());
   return sessions;
 }
 
 /** The file of a session by its path or id; without a reference, the one that `--continue` uses. */
 export async function findSessionFile(context: CommandContext, reference: string | undefined, io: Io): Promise<string> {
-  const { cwd, agentDir, sessionDir: directory } = context;
-  if (reference !== undefined) return await findSession(reference, { cwd, agentDir, directory });
+  if (reference !== undefined) return await findSession(reference, context);
+  const { cwd } = context;
   const last = (await listSessions(context, io)).find((session) => session.cwd === resolve(cwd));
   if (last) return last.path;
   // Not a usage error: the command line is right.
@@ -71,8 +67,7 @@ export async function findOwnSessionFile(
   io: Io,
 ): Promise<string> {
   const path = await findSessionFile(context, reference, io);
-  const { cwd, agentDir, sessionDir: directory } = context;
-  if (!args.has("force")) await mustBeInSessionDirectory(path, { cwd, agentDir, directory });
+  if (!args.has("force")) await mustBeInSessionDirectory(path, context);
   return path;
 }
 

@@ -80,10 +80,7 @@ async function checkDirectory({ agentDir, access: { notices } }: CheckContext): 
 
 /** The path itself, or the nearest directory above it that exists. */
 async function findExisting(path: string): Promise<string> {
-  const exists = await stat(path).then(
-    () => true,
-    () => false,
-  );
+  const exists = (await stat(path).catch(() => undefined)) !== undefined;
   return exists || dirname(path) === path ? path : await findExisting(dirname(path));
 }
 

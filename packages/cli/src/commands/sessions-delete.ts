@@ -40,9 +40,9 @@ const formatSession = (path: string, context: CommandContext): Promise<string> =
   });
 
 export async function restoreSessions(args: CommandArgs, io: Io): Promise<void> {
-  const { cwd, agentDir, sessionDir: directory } = await openCommandContext(io);
+  const context = await openCommandContext(io);
   for (const reference of args.positionals) {
-    const { id, path } = await restoreSession(reference, { cwd, agentDir, directory });
+    const { id, path } = await restoreSession(reference, context);
     io.out(`Restored ${id}: ${path}\n`);
   }
 }

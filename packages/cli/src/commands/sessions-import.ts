@@ -29,7 +29,7 @@ export async function importFile(args: CommandArgs, io: Io): Promise<void> {
   const imported = importSession(text);
   const { entries, problems } = imported;
   const header = await createHeader(imported, context);
-  const directory = context.sessionDir ?? sessionDirectory(context.cwd, context.agentDir);
+  const directory = context.directory ?? sessionDirectory(context.cwd, context.agentDir);
   const path = join(directory, sessionFileName(header.timestamp, header.id));
   await writeTextFile(path, exportJsonl({ header, entries, leafId: null }));
   if (args.has("json")) return io.out(jsonLine({ id: header.id, path, entries: entries.length, problems }));
@@ -50,11 +50,11 @@ async function readText(path: string): Promise<string> {
 /** Keeps the id if it is not used here, and the time. The directory becomes this one. */
 async function createHeader(
   { header }: ImportedSession,
-  { cwd, agentDir, sessionDir }: CommandContext,
+  { cwd, agentDir, directory }: CommandContext,
 ): Promise<SessionHeader> {
   const started = Date.parse(header?.timestamp ?? "");
   const timestamp = new Date(Number.isNaN(started) ? systemClock.now() : started).toISOString();
   const id = typeof header?.id === "string" && isSessionId(header.id) ? header.id : undefined;
-  const isFree = id !== undefined && !(await SessionManager.findById(cwd, id, sessionDir, { agentDir }));
+  const isFree = id !== undefined && !(await SessionManager.findById(cwd, id, directory, { agentDir }));
   return { ...header, type: "session", id: isFree ? id : systemIds(), timestamp, cwd: resolve(cwd) };
 }

@@ -1,4 +1,5 @@
 /** The two framings of commands and responses: pi's lines, and JSON-RPC 2.0. Pure. */
+import { isRecord } from "@tau/ai/internal";
 import { type Approval, type ApprovalAnswer, type ApprovalChoice, approvalChoices } from "@tau/protocol";
 
 export type Framing = "pi" | "json-rpc";
@@ -52,11 +53,8 @@ export function parseLine(line: string, framing?: Framing): Incoming {
   } catch (error) {
     return createMistake(framing, `This line is not JSON: ${(error as Error).message}`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return createMistake(framing, "A command is a JSON object on one line.", "invalid_request");
-  }
-  const record = value as Record<string, unknown>;
-  return Object.hasOwn(record, "jsonrpc") ? parseJsonRpc(record) : parsePi(record);
+  if (!isRecord(value)) return createMistake(framing, "A command is a JSON object on one line.", "invalid_request");
+  return Object.hasOwn(value, "jsonrpc") ? parseJsonRpc(value) : parsePi(value);
 }
 
 /** For a line that is not a command. */
@@ -91,10 +89,10 @@ function parseJsonRpc(record: Record<string, unknown>): Incoming {
   if (jsonrpc !== "2.0") return refuse(invalid, '"jsonrpc" has to be "2.0".');
   if (!isId) return refuse(invalid, '"id" has to be a string or a number, or left out.');
   if (typeof method !== "string") return refuse(invalid, '"method" has to name a command.');
-  if (typeof params !== "object" || params === null || Array.isArray(params)) {
+  if (!isRecord(params)) {
     return refuse(sender, '"params" has to be an object: fields are passed by name.', "invalid_fields");
   }
-  return { kind: "command", sender, fields: params as Record<string, unknown> };
+  return { kind: "command", sender, fields: params };
 }
 
 const refuse = (sender: Sender, message: string, kind: Fault["kind"] = "invalid_request"): Mistake => ({

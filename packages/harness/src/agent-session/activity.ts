@@ -3,8 +3,8 @@
  * a prompt is taken until its run is over the session is busy, and further prompts are queued.
  */
 import { type Clock, emptyUsage, type ImageContent, type TextContent, type Usage, type UserMessage } from "@tau/ai";
-import { getErrorMessage, SerialQueue } from "@tau/ai/internal";
-import { createBudget, type Budget, type BudgetLimits } from "../budget/budget.ts";
+import { getErrorMessage, SerialQueue, withoutUndefined } from "@tau/ai/internal";
+import { createBudget, type Budget } from "../budget/budget.ts";
 import { addUsage } from "../budget/usage.ts";
 import { HarnessError } from "../errors.ts";
 import { continuesAfter } from "../run/next-step.ts";
@@ -241,10 +241,6 @@ export class Activity {
 /** What the answers of a run cost. */
 const sumUsage = (messages: RunOutcome["messages"]): Usage =>
   messages.reduce((sum, message) => (message.role === "assistant" ? addUsage(sum, message.usage) : sum), emptyUsage());
-
-function withoutUndefined(budgets: Record<keyof BudgetLimits, number | undefined>): BudgetLimits {
-  return Object.fromEntries(Object.entries(budgets).filter(([, limit]) => limit !== undefined));
-}
 
 /** Calls `onAbort` when the signal aborts, or at once. Returns how to stop following. */
 function follow(signal: AbortSignal | undefined, onAbort: (reason: unknown) => void): () => void {

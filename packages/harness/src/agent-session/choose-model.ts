@@ -1,7 +1,7 @@
 /** Which model a session begins with. */
 import type { ThinkingLevel } from "@tau/agent";
 import { type Model, parseThinkingLevel } from "@tau/ai";
-import { describeUnlisted } from "@tau/ai/internal";
+import { describeUnlisted, withoutUndefined } from "@tau/ai/internal";
 import type { ModelChoice } from "./choices.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { HarnessError } from "../errors.ts";
@@ -31,11 +31,7 @@ export async function chooseModel(
   const spec = params.model ?? (params.provider === undefined || isOf(before?.model, params.provider) ? undefined : "");
   const named = typeof spec === "string" ? resolveSpec(registry, spec, params.provider) : undefined;
   const used = before?.model ? registry.find(before.model.provider, before.model.modelId) : undefined;
-  const usual = () =>
-    registry.defaultModel({
-      ...(defaultModel !== undefined && { defaultModel }),
-      ...(defaultProvider !== undefined && { defaultProvider }),
-    });
+  const usual = () => registry.defaultModel(withoutUndefined({ defaultModel, defaultProvider }));
   const given = typeof params.model === "object" ? params.model : named?.model;
   const fallback = (given ?? used) ? undefined : usual();
   // If the user chose a model, never fall back to another.

@@ -1,6 +1,7 @@
 /** What a session has done and cost so far. Pure: one entry at a time, so that nobody walks a long log again. */
+import { asRecord } from "@tau/ai/internal";
 import type { SessionEntry } from "../session/entry.ts";
-import { parseUsage, toAmount, toFields } from "../budget/usage.ts";
+import { parseUsage, toAmount } from "../budget/usage.ts";
 
 export interface SessionStats {
   readonly sessionId?: string;
@@ -50,7 +51,7 @@ export const emptyStats: SessionStats = {
 export function countEntry(stats: SessionStats, entry: SessionEntry): SessionStats {
   switch (entry?.type) {
     case "message":
-      return countMessage(stats, toFields(entry.message));
+      return countMessage(stats, asRecord(entry.message));
     case "compaction":
     case "branch_summary":
     case "usage":
@@ -77,7 +78,7 @@ function countMessage(stats: SessionStats, message: Record<string, unknown>): Se
 }
 
 const callsIn = (content: unknown): number =>
-  Array.isArray(content) ? content.filter((block: unknown) => toFields(block).type === "toolCall").length : 0;
+  Array.isArray(content) ? content.filter((block: unknown) => asRecord(block).type === "toolCall").length : 0;
 
 function countUsage(stats: SessionStats, usage: unknown, messages = stats.messages): SessionStats {
   const counted = parseUsage(usage);

@@ -1,7 +1,7 @@
 /** API keys and OAuth logins: where they are stored, which one is used, and where it may be sent. */
 import { join, resolve } from "node:path";
 import { type Clock, findEnvKeys, systemClock, systemIds } from "@tau/ai";
-import { isRecord } from "@tau/ai/internal";
+import { isRecord, withoutUndefined } from "@tau/ai/internal";
 import { nodeFileSystem } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
@@ -28,24 +28,20 @@ import {
 } from "./stored-credential.ts";
 import { TokenKeeper } from "./token-keeper.ts";
 
-interface Explicit {
-  key: string;
-  host?: string;
-}
-
 export class AuthStorage {
   readonly #store: AuthStore;
   readonly #secretStore: SecretStore;
   readonly #options: AuthStorageOptions & { env: Env; clock: Clock; notify: (notice: AuthNotice) => void };
   readonly #commands: KeyCommands | undefined;
   readonly #tokens: TokenKeeper;
-  readonly #explicit = new Map<string, Explicit>();
+  readonly #explicit = new Map<string, { key: string; host?: string }>();
   readonly #used = new Set<string>();
   readonly #providers = new Map<string, OAuthProvider>();
 
-  private constructor(store: AuthStore, parts: Parts, options: AuthStorageOptions) {
-    const { commands, notify } = parts;
+  /** Without `commands`, none is run. */
+  private constructor(store: AuthStore, options: AuthStorageOptions, commands?: KeyCommands) {
     const { env = (name) => process.env[name], clock = systemClock, keyChain: chain } = options;
+    const { onNotice: notify = () => {} } = options;
     this.#store = store;
     this.#options = { ...options, env, clock, notify };
     this.#commands = commands;
@@ -63,19 +59,18 @@ export class AuthStorage {
     const ownsDirectory = !path.endsWith(".json");
     const file = resolve(ownsDirectory ? join(path, "auth.json") : path);
     const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds, commands = keyCommands } = options;
-    const notify = notifyOnce(options.onNotice);
-    const store = new FileAuthStore({ path: file, ownsDirectory, fileSystem, clock, ids, notify });
-    return new AuthStorage(store, { commands, notify }, options);
+    const onNotice = notifyOnce(options.onNotice);
+    const store = new FileAuthStore({ path: file, ownsDirectory, fileSystem, clock, ids, notify: onNotice });
+    return new AuthStorage(store, { ...options, onNotice }, commands);
   }
 
   /** Credentials of this process alone. Commands are not run: they are allowed only in the user's own file. */
   static inMemory(credentials: Record<string, Credential> = {}, options: AuthStorageOptions = {}): AuthStorage {
-    const entries = Object.entries(credentials).map(([provider, credential]): [string, Credential] => [
-      provider,
-      checkCredential(provider, credential),
-    ]);
-    const store = createMemoryAuthStore(new Map(entries));
-    return new AuthStorage(store, { commands: undefined, notify: notifyOnce(options.onNotice) }, options);
+    const entries = new Map<string, Credential>();
+    for (const [provider, value] of Object.entries(credentials))
+      entries.set(provider, checkCredential(provider, value));
+    const store = createMemoryAuthStore(entries);
+    return new AuthStorage(store, { ...options, onNotice: notifyOnce(options.onNotice) });
   }
 
   /** The stored credential of a provider, with its secrets as written. Undefined if there is none that can be used. */
@@ -185,18 +180,12 @@ export class AuthStorage {
     const stored = await readCredential(await this.#store.read(), provider, this.#secretStore);
     if (stored.kind !== "bad") return stored;
     const { path } = stored.problem;
-    const line = await this.#store.getLine(path);
+    const line = withoutUndefined({ line: await this.#store.getLine(path) });
     const file = this.#store.name;
-    const message = `${formatCredentialProblem(stored.problem)} Correct it, or log in again.`;
-    const problem = formatFileProblem({ file, message, ...(line !== undefined && { line }) });
-    this.#options.notify({
-      kind: "bad_entry",
-      message: problem,
-      path: file,
-      key: formatPath(path),
-      ...(line !== undefined && { line }),
-    });
-    return failed("damaged", problem);
+    const advice = `${formatCredentialProblem(stored.problem)} Correct it, or log in again.`;
+    const message = formatFileProblem({ file, message: advice, ...line });
+    this.#options.notify({ kind: "bad_entry", message, path: file, key: formatPath(path), ...line });
+    return failed("damaged", message);
   }
 
   /** In order of precedence. */
@@ -253,12 +242,6 @@ const getEnv =
     return typeof value === "string" ? value : undefined;
   };
 
-interface Parts {
-  /** Undefined if commands must not run. */
-  commands: KeyCommands | undefined;
-  notify: (notice: AuthNotice) => void;
-}
-
 /** Files are read for each call, but the user needs each notice once. */
 function notifyOnce(notify: ((notice: AuthNotice) => void) | undefined): (notice: AuthNotice) => void {
   const last = new Map<string, string>();
@@ -273,7 +256,7 @@ function notifyOnce(notify: ((notice: AuthNotice) => void) | undefined): (notice
 function checkCredential(provider: string, value: Credential): Credential {
   if (provider.trim() === "") throw new HarnessError("invalid_input", "A credential needs the name of a provider.");
   const parsed = parseCredential(provider, value);
-  if (parsed.kind === "good") return parsed.credential;
+  if (parsed.kind === "credential") return parsed.credential;
   throw new HarnessError(
     "invalid_input",
     `This credential cannot be stored: ${formatCredentialProblem(parsed.problem)}`,

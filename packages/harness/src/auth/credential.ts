@@ -45,7 +45,7 @@ const fieldsOfType = {
   },
 };
 
-export type ParsedCredential = { kind: "good"; credential: Credential } | { kind: "bad"; problem: FieldProblem };
+export type ParsedCredential = { kind: "credential"; credential: Credential } | { kind: "bad"; problem: FieldProblem };
 
 /** The entry of a provider. A problem has the provider at the beginning of its path. */
 export function parseCredential(provider: string, entry: unknown): ParsedCredential {
@@ -57,7 +57,7 @@ export function parseCredential(provider: string, entry: unknown): ParsedCredent
   if (problem) return { kind: "bad", problem };
   // Unknown fields are kept. Null stands for a field that is left out.
   const known = Object.entries(structuredClone(entry) as Credential).filter(([, value]) => value !== null);
-  return { kind: "good", credential: Object.fromEntries(known) as Credential };
+  return { kind: "credential", credential: Object.fromEntries(known) as Credential };
 }
 
 /** A sentence that does not repeat anything secret. */

@@ -41,6 +41,8 @@ export const failed = (kind: AuthFailureKind, message: string): Failed => ({
   failure: { kind, message },
 });
 
+export const cancelled = (): Failed => failed("aborted", "The login was cancelled.");
+
 /** Something that the user should know, although nothing failed. */
 export interface AuthNotice {
   kind: "damaged" | "unreadable" | "bad_entry" | "permissions" | "refresh_failed" | "not_saved";

@@ -2,12 +2,12 @@
 import { dirname } from "node:path";
 import type { Clock, Ids } from "@tau/ai";
 import { SerialQueue } from "@tau/ai/internal";
-import { type FileSystem, type Lease, lookAt, systemCode, tolerate } from "@tau/tools/platform";
+import { type FileSystem, lookAt, systemCode } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { readWhole, writeWhole } from "../durable-file.ts";
 import type { Path } from "../fields/field.ts";
 import { parseJsonDocument } from "../json/document.ts";
-import { waitForLease } from "../wait-for-lease.ts";
+import { withFileLease } from "../wait-for-lease.ts";
 import { type AuthEntries, encodeAuthFile, parseAuthFile } from "./auth-file.ts";
 import type { AuthStore, Change } from "./auth-store.ts";
 import type { AuthNotice } from "./failure.ts";
@@ -22,9 +22,6 @@ export interface FileAuthStoreOptions {
   ids: Ids;
   notify: (notice: AuthNotice) => void;
 }
-
-/** Longer than a token refresh may take, which happens under the lease. */
-const maxWaitMs = 60_000;
 
 type Read = { kind: "good"; entries: AuthEntries } | { kind: "bad"; notice: AuthNotice };
 
@@ -87,9 +84,7 @@ export class FileAuthStore implements AuthStore {
   async #change<T>(work: (entries: AuthEntries) => Promise<Change<T>>): Promise<T> {
     const { fileSystem, ids } = this.#options;
     try {
-      const path = await this.#realPath();
-      const lease = await this.#lease(`${path}.lease`);
-      try {
+      return await withFileLease(this.name, this.#options, async (path) => {
         const read = await this.#read();
         if (read.kind === "bad") throw new HarnessError("write_failed", read.notice.message);
         const { result, entries } = await work(read.entries);
@@ -98,30 +93,11 @@ export class FileAuthStore implements AuthStore {
           this.#lastGood = entries;
         }
         return result;
-      } finally {
-        await lease.release();
-      }
+      });
     } catch (error) {
       const code = systemCode(error);
       if (error instanceof HarnessError || code === undefined) throw error;
       throw new HarnessError("write_failed", `${this.name} could not be written (${code}). It was not changed.`);
     }
-  }
-
-  /** The target of a link is replaced, not the link. Creates missing directories. */
-  async #realPath(): Promise<string> {
-    const { path, fileSystem } = this.#options;
-    const realPath = await tolerate(fileSystem.realpath(path), "ENOENT");
-    if (realPath !== undefined) return realPath;
-    await fileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    return path;
-  }
-
-  async #lease(path: string): Promise<Lease> {
-    const { clock, fileSystem, ids } = this.#options;
-    const outcome = await waitForLease(path, { clock, fileSystem, ids, maxWaitMs });
-    if (outcome.kind === "held") return outcome.lease;
-    const message = `${this.name} is being changed by process ${outcome.holder.pid}, which does not finish. Stop that process and try again.`;
-    throw new HarnessError("write_failed", message);
   }
 }

@@ -29,10 +29,8 @@ export function createKeyCommands({ clock = systemClock, timeoutMs = 10_000 }: K
 /** Shared by the whole process. */
 export const keyCommands: KeyCommands = createKeyCommands();
 
-interface RunOptions {
+interface RunOptions extends Required<KeyCommandsOptions> {
   subject: string;
-  clock: Clock;
-  timeoutMs: number;
 }
 
 /** Messages have neither the command nor its output: both may hold the key. */

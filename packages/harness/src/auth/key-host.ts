@@ -70,7 +70,4 @@ function describeNoHost(address: string): string {
 
 /** Normalises hosts that a user wrote, and drops texts that are no hosts. */
 export const parseHosts = (written: readonly string[]): string[] =>
-  written.flatMap((address) => {
-    const host = getHost(address);
-    return host === undefined ? [] : [host];
-  });
+  written.flatMap((address) => getHost(address) ?? []);

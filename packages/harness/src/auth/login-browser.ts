@@ -2,7 +2,7 @@
 import { systemClock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
 import { type CallbackServer, openCallbackServer } from "./callback-server.ts";
-import { type Failed, failed } from "./failure.ts";
+import { cancelled, type Failed, failed } from "./failure.ts";
 import { type OAuthPorts, post } from "./oauth-post.ts";
 import type { BrowserLogin, OAuthProvider } from "./oauth-providers.ts";
 import { readTokens, type TokenOutcome } from "./oauth-tokens.ts";
@@ -103,8 +103,6 @@ async function waitForAnswer(
     void Promise.allSettled(answers);
   }
 }
-
-const cancelled = () => failed("aborted", "The login was cancelled.");
 
 async function askForCode(interaction: LoginInteraction, stop: AbortSignal): Promise<Answer> {
   const text = await interaction.paste?.(stop);

@@ -2,7 +2,7 @@
 import { systemClock } from "@tau/ai";
 import { sleep } from "@tau/ai/internal";
 import { deviceDialect, expired } from "./device-dialects.ts";
-import { failed } from "./failure.ts";
+import { cancelled } from "./failure.ts";
 import { exchangeCode } from "./login-browser.ts";
 import type { LoginInteraction } from "./login-interaction.ts";
 import { type OAuthPorts, post } from "./oauth-post.ts";
@@ -30,7 +30,7 @@ export async function loginWithDevice(request: DeviceRequest, ports: OAuthPorts)
   interaction.notify({ type: "device_code", ...shown });
   const deadlineMs = clock.monotonic() + started.lifetimeMs;
   for (let waitMs = started.intervalMs; ;) {
-    if ((await sleep(clock, waitMs, signal)) === "aborted") return failed("aborted", "The login was cancelled.");
+    if ((await sleep(clock, waitMs, signal)) === "aborted") return cancelled();
     if (clock.monotonic() >= deadlineMs) return expired(provider);
     const answer = await post(dialect.poll(started), ports);
     // After a network failure it goes on: the code may still be valid when the network is back.

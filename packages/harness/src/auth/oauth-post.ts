@@ -4,7 +4,7 @@ import * as https from "node:https";
 import { type Clock, systemClock } from "@tau/ai";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { systemCode } from "@tau/tools/platform";
-import { type Failed, failed } from "./failure.ts";
+import { cancelled, type Failed, failed } from "./failure.ts";
 import type { BodyFormat } from "./oauth-providers.ts";
 
 export interface OAuthPost {
@@ -34,14 +34,14 @@ export function post(content: OAuthPost, ports: OAuthPorts = {}): Promise<OAuthA
   const url = new URL(content.url);
   const body = encode(content);
   return new Promise((resolve) => {
-    if (signal?.aborted) return resolve(aborted());
+    if (signal?.aborted) return resolve(cancelled());
     const settle = (outcome: OAuthAnswer | Failed) => {
       cancel();
       signal?.removeEventListener("abort", onAbort);
       request.destroy();
       resolve(outcome);
     };
-    const onAbort = () => settle(aborted());
+    const onAbort = () => settle(cancelled());
     const cancel = clock.setTimer(timeoutMs, () =>
       settle(failed("network", `${url.host} did not answer within ${timeoutMs / 1000} s. Try again later.`)),
     );
@@ -72,8 +72,6 @@ export function post(content: OAuthPost, ports: OAuthPorts = {}): Promise<OAuthA
     request.end(body);
   });
 }
-
-const aborted = () => failed("aborted", "The login was cancelled.");
 
 const encode = ({ fields, format }: OAuthPost) =>
   format === "json" ? JSON.stringify(fields) : new URLSearchParams(fields).toString();

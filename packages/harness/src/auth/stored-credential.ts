@@ -1,9 +1,8 @@
 /** Reads and writes the credential of an entry of `auth.json`, in the key chain if there is one. */
 import { isRecord } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
-import type { FieldProblem } from "../fields/field.ts";
 import { type AuthEntries, parseAuthFile } from "./auth-file.ts";
-import { type Credential, parseCredential } from "./credential.ts";
+import { type Credential, parseCredential, type ParsedCredential } from "./credential.ts";
 import { type Failed, failed } from "./failure.ts";
 import type { KeyChain } from "./key-chain.ts";
 
@@ -14,11 +13,7 @@ export interface SecretStore {
   service: string;
 }
 
-export type Stored =
-  | { kind: "none" }
-  | { kind: "credential"; credential: Credential }
-  | { kind: "bad"; problem: FieldProblem }
-  | Failed;
+export type Stored = { kind: "none" } | ParsedCredential | Failed;
 
 const isInChain = (entry: unknown) => isRecord(entry) && entry["keyChain"] === true;
 
@@ -29,7 +24,7 @@ export async function readCredential(
 ): Promise<Stored> {
   const entry = entries.get(provider);
   if (entry === undefined) return { kind: "none" };
-  if (!isInChain(entry)) return parseEntry(provider, entry);
+  if (!isInChain(entry)) return parseCredential(provider, entry);
   const fail = (problem: string) =>
     failed("key_chain", `The key of ${provider} is in the system's key chain, ${problem}`);
   if (!secretStore.chain) return fail("which is not available. Log in again, or store the key in the file.");
@@ -38,13 +33,8 @@ export async function readCredential(
   if (secret === null) return fail("which could not be read. Unlock it and try again.");
   if (secret === undefined) return fail("which has no such entry. Log in or store the key again.");
   const content = await parseAuthFile(secret);
-  if (content.kind === "good") return parseEntry(provider, Object.fromEntries(content.entries));
+  if (content.kind === "good") return parseCredential(provider, Object.fromEntries(content.entries));
   return fail("where it is damaged. Log in or store the key again.");
-}
-
-function parseEntry(provider: string, entry: unknown): Stored {
-  const parsed = parseCredential(provider, entry);
-  return parsed.kind === "good" ? { kind: "credential", credential: parsed.credential } : parsed;
 }
 
 /** The entries with the credential. The key chain is changed first. */

@@ -33,16 +33,10 @@ export function createUsedKeys(parts: UsedKeysParts): UsedKeys {
     return forms;
   };
   const getTemplates = () => registry.writtenValues().map(parseKey);
-  const getVariables = () =>
-    getTemplates().flatMap((template) =>
-      template.kind === "parts" ? template.parts.flatMap((part) => (part.kind === "variable" ? part.name : [])) : [],
-    );
+  const getParts = () => getTemplates().flatMap((template) => (template.kind === "parts" ? template.parts : []));
+  const getVariables = () => getParts().flatMap((part) => (part.kind === "variable" ? part.name : []));
   const getKeys = () => {
-    const literals = getTemplates().flatMap((template) =>
-      template.kind === "parts"
-        ? template.parts.flatMap((part) => (part.kind === "text" ? part.text.split(/\s+/) : []))
-        : [],
-    );
+    const literals = getParts().flatMap((part) => (part.kind === "text" ? part.text.split(/\s+/) : []));
     const ofProvider = provider === undefined ? undefined : getEnvApiKey(provider, (name) => env[name]);
     const named = getVariables().map((name) => env[name]);
     return [...auth.usedKeys(), ...literals, ...named, ofProvider].filter((key) => key !== undefined);

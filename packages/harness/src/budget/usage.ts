@@ -1,5 +1,6 @@
 /** Counts and adds usages. They come from providers and logs that are not validated; an invalid count is 0. Pure. */
 import type { Usage } from "@tau/ai";
+import { asRecord } from "@tau/ai/internal";
 
 export interface UsageCount {
   input: number;
@@ -13,13 +14,13 @@ export interface UsageCount {
 }
 
 export function parseUsage(usage: unknown): UsageCount {
-  const fields = toFields(usage);
+  const fields = asRecord(usage);
   const input = toAmount(fields.input);
   const output = toAmount(fields.output);
   const cacheRead = toAmount(fields.cacheRead);
   const cacheWrite = toAmount(fields.cacheWrite);
   const total = Math.max(toAmount(fields.totalTokens), input + output + cacheRead + cacheWrite);
-  const cost = toFields(fields.cost);
+  const cost = asRecord(fields.cost);
   const costParts = toAmount(cost.input) + toAmount(cost.output) + toAmount(cost.cacheRead) + toAmount(cost.cacheWrite);
   return { input, output, cacheRead, cacheWrite, total, cost: toAmount(cost.total) || costParts };
 }
@@ -42,6 +43,3 @@ export function addUsage(sum: Usage, usage: Partial<Usage>): Usage {
 export const toAmount = (value: unknown): number =>
   typeof value === "number" && value > 0 ? Math.min(value, maxAmount) : 0;
 const maxAmount = 1e12;
-
-export const toFields = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

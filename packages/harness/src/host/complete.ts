@@ -13,37 +13,20 @@ export interface CompletionInput {
   cursor: number;
 }
 
-export type CompletionRequest =
-  | { kind: "none" }
-  | { kind: "command"; from: number; prefix: string }
-  | { kind: "file"; from: number; prefix: string };
-
-/** What is to be completed at the cursor. Pure. */
-export function findCompletion({ text, cursor }: CompletionInput): CompletionRequest {
-  const before = text.slice(0, cursor);
-  const slash = /^\/([^\s]*)$/.exec(before);
-  if (slash) return { kind: "command", from: 1, prefix: slash[1]! };
-  const mention = /(?:^|\s)@([^\s"]*|"[^"]*)$/.exec(before);
-  if (!mention) return { kind: "none" };
-  const written = mention[1]!;
-  return { kind: "file", from: cursor - written.length, prefix: written.replace(/^"/, "") };
-}
-
 const maxItems = 100;
 
-export async function complete(session: AgentSession, input: CompletionInput): Promise<CompletionData> {
-  const request = findCompletion(input);
-  switch (request.kind) {
-    case "none":
-      return { from: Math.min(input.cursor, input.text.length), items: [] };
-    case "command": {
-      const commands = listSlashCommands(session).filter(({ name }) => name.startsWith(request.prefix));
-      const items = commands.map(({ name, description }) => ({ value: name, ...(description && { description }) }));
-      return { from: request.from, items: items.slice(0, maxItems) };
-    }
-    case "file":
-      return { from: request.from, items: await listFiles(session.cwd, request.prefix, nodeFileSystem) };
+export async function complete(session: AgentSession, { text, cursor }: CompletionInput): Promise<CompletionData> {
+  const before = text.slice(0, cursor);
+  const command = /^\/([^\s]*)$/.exec(before)?.[1];
+  if (command !== undefined) {
+    const commands = listSlashCommands(session).filter(({ name }) => name.startsWith(command));
+    const items = commands.map(({ name, description }) => ({ value: name, ...(description && { description }) }));
+    return { from: 1, items: items.slice(0, maxItems) };
   }
+  const mention = /(?:^|\s)@([^\s"]*|"[^"]*)$/.exec(before)?.[1];
+  if (mention === undefined) return { from: Math.min(cursor, text.length), items: [] };
+  const items = await listFiles(session.cwd, mention.replace(/^"/, ""), nodeFileSystem);
+  return { from: cursor - mention.length, items };
 }
 
 async function listFiles(cwd: string, prefix: string, fs: FileSystem): Promise<{ value: string }[]> {

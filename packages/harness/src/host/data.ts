@@ -1,7 +1,7 @@
 /** What commands answer with. Pure, but for what is read from the log. */
 import { dirname, relative } from "node:path";
 import { type Model } from "@tau/ai";
-import { withoutUserinfo } from "@tau/ai/internal";
+import { withoutUndefined, withoutUserinfo } from "@tau/ai/internal";
 import type { ModelData, SessionSummaryData, SlashCommandData, StateData, StatsData, ToolData } from "@tau/protocol";
 import type { AgentSession } from "../agent-session/agent-session.ts";
 import type { PipelineTool } from "../pipeline/layer.ts";
@@ -24,9 +24,8 @@ export async function toStateData({ session, view }: HostedSession): Promise<Sta
     isCompacting: view.live.compaction !== undefined,
     steeringMode: settings.steeringMode,
     followUpMode: settings.followUpMode,
-    ...(sessionFile !== undefined && { sessionFile }),
     sessionId,
-    ...(sessionName !== undefined && { sessionName }),
+    ...withoutUndefined({ sessionFile, sessionName }),
     cwd,
     autoCompactionEnabled: settings.compaction.enabled,
     autoRetryEnabled: settings.retry.enabled,
@@ -57,25 +56,19 @@ export async function toStatsData(session: AgentSession): Promise<StatsData> {
 /** The templates and skills that can be called with a slash. */
 export function listSlashCommands({ resourceLoader, settings, cwd }: AgentSession): SlashCommandData[] {
   const { promptTemplates, skills } = resourceLoader.resources;
-  const templates = promptTemplates.map(({ name, description, filePath }): SlashCommandData => ({
-    name,
-    description,
-    source: "prompt",
-    sourceInfo: getSourceInfo(filePath, cwd),
-  }));
+  const getSourceInfo = (path: string): SlashCommandData["sourceInfo"] => {
+    const isInProject = !relative(cwd, dirname(path)).startsWith("..");
+    return { path, source: "local", scope: isInProject ? "project" : "user", origin: "top-level" };
+  };
+  const templates = promptTemplates.map(({ name, description, filePath }): SlashCommandData => {
+    return { name, description, source: "prompt", sourceInfo: getSourceInfo(filePath) };
+  });
   if (!settings.enableSkillCommands) return templates;
-  const skillCommands = skills.map(({ name, description, filePath, baseDir }): SlashCommandData => ({
-    name: `skill:${name}`,
-    description,
-    source: "skill",
-    sourceInfo: { ...getSourceInfo(filePath, cwd), baseDir },
-  }));
+  const skillCommands = skills.map(({ name, description, filePath, baseDir }): SlashCommandData => {
+    const sourceInfo = { ...getSourceInfo(filePath), baseDir };
+    return { name: `skill:${name}`, description, source: "skill", sourceInfo };
+  });
   return [...templates, ...skillCommands];
-}
-
-function getSourceInfo(path: string, cwd: string): SlashCommandData["sourceInfo"] {
-  const isInProject = !relative(cwd, dirname(path)).startsWith("..");
-  return { path, source: "local", scope: isInProject ? "project" : "user", origin: "top-level" };
 }
 
 /** The tools that the model is shown, then those that a layer left out. */
@@ -94,17 +87,11 @@ export function listTools({ tools, droppedTools }: AgentSession): ToolData[] {
   return [...active, ...dropped];
 }
 
-export const toSessionSummary = (info: SessionInfo): SessionSummaryData => ({
-  id: info.id,
-  path: info.path,
-  cwd: info.cwd,
-  ...(info.name !== undefined && { name: info.name }),
-  firstMessage: info.firstMessage,
-  messageCount: info.messageCount,
-  createdAt: info.created.toISOString(),
-  modifiedAt: info.modified.toISOString(),
-  ...(info.parentSessionPath !== undefined && { parentSession: info.parentSessionPath }),
-});
+export function toSessionSummary(info: SessionInfo): SessionSummaryData {
+  const { id, path, cwd, firstMessage, messageCount, name, parentSessionPath: parentSession } = info;
+  const times = { createdAt: info.created.toISOString(), modifiedAt: info.modified.toISOString() };
+  return { id, path, cwd, firstMessage, messageCount, ...times, ...withoutUndefined({ name, parentSession }) };
+}
 
 /** The user messages of the shown branch that hold text. */
 export async function listForkMessages({ sessionManager }: AgentSession): Promise<{ entryId: string; text: string }[]> {
@@ -120,12 +107,8 @@ export const getUserText = (entry: SessionEntry): string | undefined =>
 
 /** Null as long as the model has not answered with text. */
 export function getLastAnswer({ messages }: AgentSession): string | null {
-  for (const message of messages.toReversed()) {
-    if (message.role !== "assistant") continue;
-    const text = getMessageText(message);
-    if (text.trim() !== "") return text;
-  }
-  return null;
+  const texts = messages.flatMap((message) => (message.role === "assistant" ? getMessageText(message) : []));
+  return texts.findLast((text) => text.trim() !== "") ?? null;
 }
 
 interface WithContent {

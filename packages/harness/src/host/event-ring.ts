@@ -1,25 +1,16 @@
 /** The last events of a session, so that a client that was away gets exactly what it missed. Bounded in number and size. */
 import { isDelta, type SessionEvent } from "@tau/protocol";
 
-export interface RingLimits {
-  maxEvents: number;
-  /** About: characters of all strings together. */
-  maxCharacters: number;
-}
-
-export const defaultRingLimits: RingLimits = { maxEvents: 1_024, maxCharacters: 8 * 1024 * 1024 };
+const maxEvents = 1_024;
+/** About: characters of all strings together. */
+const maxCharacters = 8 * 1024 * 1024;
 
 export class EventRing {
-  readonly #limits: RingLimits;
   #events: SessionEvent[] = [];
   #sizes: number[] = [];
   /** Events before this index were dropped; the lists are cut when half of them is dropped. */
   #start = 0;
   #characters = 0;
-
-  constructor(limits: RingLimits = defaultRingLimits) {
-    this.#limits = limits;
-  }
 
   push(event: SessionEvent): void {
     // Most events are deltas, and come thousands at a time.
@@ -27,7 +18,6 @@ export class EventRing {
     this.#events.push(event);
     this.#sizes.push(size);
     this.#characters += size;
-    const { maxEvents, maxCharacters } = this.#limits;
     while (this.#events.length - this.#start > maxEvents || this.#characters > maxCharacters) {
       this.#characters -= this.#sizes[this.#start++]!;
     }

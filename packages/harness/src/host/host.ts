@@ -15,7 +15,7 @@ import { HarnessError } from "../errors.ts";
 import { parseFields } from "../fields/parse.ts";
 import { mustWorkIn } from "../session/working-directory.ts";
 import type { SessionManager } from "../session/session-manager.ts";
-import type { CommandContext, CommandHost, CommandOptions } from "./commands/command.ts";
+import type { CommandContext, CommandOptions } from "./commands/command.ts";
 import { type Cursor, HostedSession, type HostListener, openView } from "./hosted-session.ts";
 
 export interface HostOptions {
@@ -29,7 +29,7 @@ export interface HostOptions {
   prepare?: (session: AgentSession) => void | Promise<void>;
 }
 
-export class Host implements CommandHost {
+export class Host {
   readonly #options: HostOptions;
   readonly #live = new LiveSessions();
   readonly #hosted = new Map<string, HostedSession>();

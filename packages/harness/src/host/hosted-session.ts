@@ -16,7 +16,7 @@ import type { RunOutcome } from "../run/run.ts";
 import type { Submission } from "../agent-session/activity.ts";
 import type { AgentSession, SubmitOptions } from "../agent-session/agent-session.ts";
 import { HarnessError } from "../errors.ts";
-import { EventRing, type RingLimits } from "./event-ring.ts";
+import { EventRing } from "./event-ring.ts";
 
 /** The last event that a client has seen. */
 export interface Cursor {
@@ -37,7 +37,7 @@ export class HostedSession {
   readonly session: AgentSession;
   /** New whenever a process opens the session. */
   readonly epoch: string;
-  readonly #ring: EventRing;
+  readonly #ring = new EventRing();
   readonly #stopListening: () => void;
   readonly #listeners = new Listeners<HostEvent>((error) => {
     const { sessionId } = this.session;
@@ -51,11 +51,10 @@ export class HostedSession {
   #lastSubmission: Promise<unknown> = Promise.resolve();
   #pendingSubmissions = 0;
 
-  constructor(session: AgentSession, { epoch, view, ring }: { epoch: string; view: View; ring?: RingLimits }) {
+  constructor(session: AgentSession, { epoch, view }: { epoch: string; view: View }) {
     this.session = session;
     this.epoch = epoch;
     this.#view = view;
-    this.#ring = new EventRing(ring);
     this.#stopListening = session.onSessionEvent((event) => this.#take(event));
   }
 

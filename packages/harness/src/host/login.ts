@@ -18,10 +18,7 @@ export async function login(session: AgentSession, provider: string, apiKey: str
 }
 
 function formatEvent(provider: string, event: LoginEvent): string {
-  switch (event.type) {
-    case "auth_url":
-      return `To log in to ${provider}, open ${event.url}`;
-    case "device_code":
-      return `To log in to ${provider}, open ${event.completeUrl ?? event.verificationUrl} and enter the code ${event.userCode}.`;
-  }
+  const start = `To log in to ${provider}, open`;
+  if (event.type === "auth_url") return `${start} ${event.url}`;
+  return `${start} ${event.completeUrl ?? event.verificationUrl} and enter the code ${event.userCode}.`;
 }

@@ -14,7 +14,7 @@ export async function editText(source: string, changes: object): Promise<string>
   const jsonc = await loadJsonc();
   const { mark, text } = splitMark(source);
   const isNew = text.trim() === "";
-  const edited = new Edit(jsonc, detectStyle(text)).change(isNew ? "{}" : text, [], changes);
+  const edited = createEdit(jsonc, detectStyle(text))(isNew ? "{}" : text, [], changes);
   return `${mark}${edited}${isNew ? "\n" : ""}`;
 }
 
@@ -27,78 +27,67 @@ interface Style {
   readonly lineEnd: string;
 }
 
-class Edit {
-  readonly #jsonc: Jsonc;
-  readonly #style: Style;
+/** Returns a function that changes the value at a path. */
+function createEdit(jsonc: Jsonc, { indent, lineEnd }: Style) {
+  return change;
 
-  constructor(jsonc: Jsonc, style: Style) {
-    this.#jsonc = jsonc;
-    this.#style = style;
-  }
-
-  change(text: string, path: Path, value: unknown): string {
-    const node = this.#find(text, path);
-    if (value === undefined) return this.#remove(text, path);
-    if (!isRecord(value)) return this.#set(text, path, value);
-    if (node?.type !== "object") return onlyRemoves(value) ? text : this.#set(text, path, value);
-    return Object.entries(value).reduce((edited, [name, inner]) => this.change(edited, [...path, name], inner), text);
+  function change(text: string, path: Path, value: unknown): string {
+    const node = find(text, path);
+    if (value === undefined) return getProperties(text, path).reduceRight(cut, text);
+    if (!isRecord(value)) return set(text, path, value);
+    if (node?.type !== "object") return onlyRemoves(value) ? text : set(text, path, value);
+    return Object.entries(value).reduce((edited, [name, inner]) => change(edited, [...path, name], inner), text);
   }
 
   /** The object that holds the property has to exist. */
-  #set(text: string, path: Path, value: unknown): string {
-    const repeats = this.#properties(text, path).slice(0, -1);
-    const single = repeats.reduceRight((edited, property) => this.#cut(edited, property), text);
-    const node = this.#find(single, path);
-    if (!node) return this.#insert(single, path, value);
-    const written = this.#write(value, indentAt(single, node.offset));
+  function set(text: string, path: Path, value: unknown): string {
+    const single = getProperties(text, path).slice(0, -1).reduceRight(cut, text);
+    const node = find(single, path);
+    if (!node) return insert(single, path, value);
+    const written = write(value, indentAt(single, node.offset));
     return splice(single, { from: node.offset, to: node.offset + node.length, put: written });
   }
 
-  #insert(text: string, path: Path, value: unknown): string {
-    const object = this.#find(text, path.slice(0, -1));
-    const { lineEnd, indent } = this.#style;
+  function insert(text: string, path: Path, value: unknown): string {
+    const object = find(text, path.slice(0, -1))!;
     const name = JSON.stringify(path.at(-1));
-    const outer = indentAt(text, object?.offset ?? 0);
-    const last = object?.children?.at(-1);
-    const inside = text.slice((object?.offset ?? 0) + 1, (object?.offset ?? 0) + (object?.length ?? 0) - 1);
+    const outer = indentAt(text, object.offset);
+    const last = object.children?.at(-1);
+    const from = object.offset + 1;
+    const inside = text.slice(from, object.offset + object.length - 1);
     if (!last) {
-      const property = `${lineEnd}${outer}${indent}${name}: ${this.#write(value, outer + indent)}`;
-      const from = (object?.offset ?? 0) + 1;
+      const property = `${lineEnd}${outer}${indent}${name}: ${write(value, outer + indent)}`;
       if (inside.trim() !== "" || inside.includes("\n")) return splice(text, { from, to: from, put: property });
       return splice(text, { from, to: from + inside.length, put: `${property}${lineEnd}${outer}` });
     }
     const end = last.offset + last.length;
     const isOnOneLine = !inside.includes("\n");
     const level = isOnOneLine ? outer : indentAt(text, last.offset);
-    const property = `${isOnOneLine ? " " : `${lineEnd}${level}`}${name}: ${this.#write(value, level)}`;
+    const property = `${isOnOneLine ? " " : `${lineEnd}${level}`}${name}: ${write(value, level)}`;
     // After the comments on the last property, so that they still follow it.
-    const { offset, comma } = findEndOfComments(this.#jsonc, text, end);
+    const { offset, comma } = findEndOfComments(jsonc, text, end);
     if (comma) return splice(text, { from: offset, to: offset, put: `${property},` });
     return splice(splice(text, { from: offset, to: offset, put: property }), { from: end, to: end, put: "," });
   }
 
-  #remove(text: string, path: Path): string {
-    return this.#properties(text, path).reduceRight((edited, property) => this.#cut(edited, property), text);
-  }
-
   /** All properties at a path, first to last. */
-  #properties(text: string, path: Path): Node[] {
-    const object = this.#find(text, path.slice(0, -1));
+  function getProperties(text: string, path: Path): Node[] {
+    const object = find(text, path.slice(0, -1));
     if (object?.type !== "object") return [];
     return (object.children ?? []).filter((property) => getName(property) === path.at(-1));
   }
 
-  #find(text: string, path: Path): Node | undefined {
-    const root = this.#jsonc.parseTree(text, [], { allowTrailingComma: true });
+  function find(text: string, path: Path): Node | undefined {
+    const root = jsonc.parseTree(text, [], { allowTrailingComma: true });
     return path.reduce<Node | undefined>((node, name) => findProperty(node, name)?.children?.[1], root);
   }
 
   /** Removes a property and one comma. The comments around it stay: they may be about its neighbours. */
-  #cut(text: string, { offset, length, parent }: Node): string {
+  function cut(text: string, { offset, length, parent }: Node): string {
     const end = offset + length;
     const before = parent?.children?.findLast((sibling) => sibling.offset < offset);
-    const behind = findCommaAfter(this.#jsonc, text, end);
-    const comma = behind ?? (before && findCommaAfter(this.#jsonc, text, before.offset + before.length));
+    const behind = findCommaAfter(jsonc, text, end);
+    const comma = behind ?? (before && findCommaAfter(jsonc, text, before.offset + before.length));
     const rest = (left: string) => removeBlankLine(splice(left, { from: offset, to: end, put: "" }), offset);
     if (comma === undefined) return rest(text);
     const cutComma = (left: string) => splice(left, { from: comma, to: comma + 1, put: "" });
@@ -107,14 +96,13 @@ class Edit {
   }
 
   /** Objects over several lines, lists on one. */
-  #write(value: unknown, level: string): string {
-    if (Array.isArray(value)) return `[${value.map((item) => this.#write(item, level)).join(", ")}]`;
+  function write(value: unknown, level: string): string {
+    if (Array.isArray(value)) return `[${value.map((item) => write(item, level)).join(", ")}]`;
     if (!isRecord(value)) return JSON.stringify(value);
-    const { indent, lineEnd } = this.#style;
     const inner = level + indent;
     const fields = Object.entries(value)
       .filter(([, field]) => field !== undefined && !onlyRemoves(field))
-      .map(([name, field]) => `${inner}${JSON.stringify(name)}: ${this.#write(field, inner)}`);
+      .map(([name, field]) => `${inner}${JSON.stringify(name)}: ${write(field, inner)}`);
     return fields.length === 0 ? "{}" : `{${lineEnd}${fields.join(`,${lineEnd}`)}${lineEnd}${level}}`;
   }
 }

@@ -1,6 +1,6 @@
 /** The models of each provider, changed as `models.json` says. The same call returns the same object. */
 import { getApiProvider, getApiProviders, type Model } from "@tau/ai";
-import { didYouMean } from "@tau/ai/internal";
+import { didYouMean, oncePerPair } from "@tau/ai/internal";
 import type { FileProblem } from "../file-problem.ts";
 import type { ModelsFile } from "./models-file.ts";
 import { type BuiltModel, buildModel, findSimilar, overrideModel } from "./overlay.ts";
@@ -19,12 +19,13 @@ export interface BaseModels {
   unlisted(provider: string, id: string): Model | undefined;
 }
 
+const override = oncePerPair(overrideModel);
+
 type DescribeProblem = ModelsFile["describe"];
 
 export class ConfiguredModels {
   readonly #base: BaseModels;
   readonly #configs: ReadonlyMap<string, ProviderConfig>;
-  readonly #overridden = new WeakMap<Model, Model>();
   readonly #built = new WeakMap<ModelEntry, { like: Model | undefined; result: BuiltModel }>();
 
   constructor(base: BaseModels, configs: ReadonlyMap<string, ProviderConfig>) {
@@ -40,7 +41,7 @@ export class ConfiguredModels {
     const base = this.#base.list(provider);
     const config = this.#configs.get(provider);
     if (!config) return [...base];
-    const models = new Map(base.map((model) => [model.id, this.#override(model, config)]));
+    const models = new Map(base.map((model) => [model.id, override(model, config)]));
     for (const entry of config.models ?? []) {
       const result = this.#build(provider, entry, config);
       if (result.kind === "built") models.set(entry.id, result.model);
@@ -55,7 +56,7 @@ export class ConfiguredModels {
     const described = config && entry ? this.#build(provider, entry, config) : undefined;
     if (described?.kind === "built") return described.model;
     const model = this.#base.find(provider, id) ?? (isListed ? undefined : this.#base.unlisted(provider, id));
-    return model && config ? this.#override(model, config) : model;
+    return model && config ? override(model, config) : model;
   }
 
   /** Entries of the file that have no effect now; the provider, model or API may be added later. */
@@ -65,12 +66,6 @@ export class ConfiguredModels {
       ...this.#entryProblems(provider, config, describe),
       ...this.#overrideProblems(provider, config, describe),
     ]);
-  }
-
-  #override(model: Model, config: ProviderConfig): Model {
-    const known = this.#overridden.get(model) ?? overrideModel(model, config);
-    this.#overridden.set(model, known);
-    return known;
   }
 
   #build(provider: string, entry: ModelEntry, config: ProviderConfig): BuiltModel {

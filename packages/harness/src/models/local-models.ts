@@ -1,5 +1,6 @@
 /** The models of local servers, as of when they were last asked. */
 import { type Clock, type Failure, listLocalModels, type LocalProvider, type Model } from "@tau/ai";
+import { withoutUndefined } from "@tau/ai/internal";
 
 export const localProviders = ["ollama", "lmstudio", "llamacpp", "vllm"] as const satisfies readonly LocalProvider[];
 
@@ -80,14 +81,10 @@ export class LocalModels {
 
   async #ask({ provider, baseUrl, apiKey }: LocalServerAddress): Promise<boolean> {
     const { clock, timeoutMs } = this.#options;
-    const { models, failure } = await listLocalModels(provider, {
-      clock,
-      timeoutMs,
-      signal: this.#closed.signal,
-      ...(baseUrl !== undefined && { baseUrl }),
-      ...(apiKey !== undefined && { apiKey }),
-    });
-    if (this.#closed.signal.aborted) return false;
+    const { signal } = this.#closed;
+    const options = { clock, timeoutMs, signal, ...withoutUndefined({ baseUrl, apiKey }) };
+    const { models, failure } = await listLocalModels(provider, options);
+    if (signal.aborted) return false;
     const before = this.#known.get(provider);
     // A server that is too busy to answer still has its models; one that is not running has none.
     const keepsModels = failure !== undefined && failure.kind !== "network" && before?.baseUrl === baseUrl;

@@ -39,7 +39,7 @@ export function bestMatches(pattern: string, models: readonly Model[], preferenc
     return fit ? [{ model, fit, isUsable: hasKey(model.provider) }] : [];
   });
   const ranked = preferIds(matches).map((match) => ({ model: match.model, rank: getRank(match, providerOrder) }));
-  const best = ranked.map(({ rank }) => rank).reduce<Rank | undefined>(getLower, undefined);
+  const [best] = ranked.map(({ rank }) => rank).sort(compareRanks);
   if (!best) return [];
   const equal = ranked.filter(({ rank }) => compareRanks(rank, best) === 0).map(({ model }) => model);
   const byAge = equal.sort((a, b) => compareAge(getLineage(a), getLineage(b)));
@@ -63,8 +63,6 @@ function preferIds(matches: readonly Match[]): readonly Match[] {
   const elsewhere = matches.filter(({ isUsable, fit }) => isUsable && (fit.how === "exact" || fit.how === "undated"));
   return elsewhere.length > 0 ? elsewhere : named;
 }
-
-const getLower = (a: Rank | undefined, b: Rank): Rank => (a && compareRanks(a, b) <= 0 ? a : b);
 
 function compareRanks(a: Rank, b: Rank): number {
   const index = a.findIndex((value, other) => value !== b[other]);

@@ -1,6 +1,6 @@
 /** Applies `models.json` to the existing models. Pure. */
 import { type Model } from "@tau/ai";
-import { assumedProperties, deepFreeze, nearestNames } from "@tau/ai/internal";
+import { assumedProperties, deepFreeze, nearestNames, withoutUndefined } from "@tau/ai/internal";
 import type { Compat, ModelEntry, ModelOverride, ProviderConfig } from "./schema.ts";
 
 /** Whether a value is used as written. Others are resolved for each request, from the environment or by a command. */
@@ -89,12 +89,5 @@ const mergeHeaders = (providerHeaders: Map<string, string> = new Map(), own: Map
   new Map([...providerHeaders, ...own]);
 
 /** The fields that replace those of the model. */
-function getReplacements({ name, reasoning, input, contextWindow, maxTokens }: ModelOverride) {
-  return {
-    ...(name !== undefined && { name }),
-    ...(reasoning !== undefined && { reasoning }),
-    ...(input !== undefined && input.length > 0 && { input }),
-    ...(contextWindow !== undefined && { contextWindow }),
-    ...(maxTokens !== undefined && { maxTokens }),
-  };
-}
+const getReplacements = ({ name, reasoning, input = [], contextWindow, maxTokens }: ModelOverride) =>
+  withoutUndefined({ name, reasoning, input: input.length > 0 ? input : undefined, contextWindow, maxTokens });

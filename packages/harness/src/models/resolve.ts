@@ -29,17 +29,9 @@ export type ModelResolution =
 
 /** Splits `head:level`. Undefined if the last colon is not followed by a thinking level. */
 export function splitThinking(text: string): { head: string; level: ModelThinkingLevel } | undefined {
-  const colon = text.lastIndexOf(":");
-  const level =
-    colon <= 0
-      ? undefined
-      : parseThinkingLevel(
-          text
-            .slice(colon + 1)
-            .trim()
-            .toLowerCase(),
-        );
-  return level && { head: text.slice(0, colon).trim(), level };
+  const [, head = "", suffix = ""] = /^(.+):(.*)$/s.exec(text) ?? [];
+  const level = parseThinkingLevel(suffix.trim().toLowerCase());
+  return level && { head: head.trim(), level };
 }
 
 export const getReference = ({ provider, id }: Model): string => `${provider}/${id}`;
@@ -139,8 +131,7 @@ function toAmbiguous(text: string, candidates: Model[]): ModelResolution {
 function toNotFound(text: string, models: readonly Model[]): ModelResolution {
   if (text === "") return { kind: "not_found", nearest: [], message: "No model was named." };
   const slash = text.indexOf("/");
-  const provider = text.slice(0, Math.max(0, slash)).toLowerCase();
-  const own = models.filter((model) => model.provider.toLowerCase() === provider);
+  const own = filterByProvider(text.slice(0, Math.max(0, slash)), models);
   const names = own.length > 0 ? own.map(getReference) : [...new Set(models.map(({ id }) => id))];
   const wanted = splitThinking(text)?.head ?? text;
   const similar = nearestNames(wanted, names);

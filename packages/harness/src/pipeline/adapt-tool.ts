@@ -1,6 +1,6 @@
 /** Turns the tools that a session accepts into tools as layers see them. */
 import { type JsonSchema } from "@tau/ai";
-import { isRecord, oncePer } from "@tau/ai/internal";
+import { isRecord, oncePer, withoutUndefined } from "@tau/ai/internal";
 import type { ToolDescription } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool, InputSchemaTool, PipelineTool } from "./layer.ts";
@@ -46,9 +46,7 @@ function complete(source: PipelineTool): PipelineTool {
     label: label ?? name,
     description: description ?? "",
     parameters,
-    ...(strict !== undefined && { strict }),
-    ...(executionMode !== undefined && { executionMode }),
-    ...(requiredScope !== undefined && { requiredScope }),
+    ...withoutUndefined({ strict, executionMode, requiredScope }),
     ...(source.prepareArguments && { prepareArguments: (args) => source.prepareArguments!(args) }),
     ...copyDescription(source),
     execute: (...call) => source.execute(...call),
@@ -62,8 +60,7 @@ function fromInputSchema(source: InputSchemaTool): PipelineTool {
     label: label ?? name,
     description: description ?? "",
     parameters: inputSchema ? objectSchema(inputSchema) : { type: "object", properties: {} },
-    ...(requiredScope !== undefined && { requiredScope }),
-    ...(executionMode !== undefined && { executionMode }),
+    ...withoutUndefined({ requiredScope, executionMode }),
     ...copyDescription(source),
     async execute(toolCallId, params, signal = new AbortController().signal, _onUpdate, context) {
       return toolResult(await source.execute(params, { ...context, signal, toolCallId }));
@@ -78,11 +75,7 @@ function copyDescription(tool: ToolDescription): ToolDescription {
     ...(tool.access && { access: (args, cwd) => tool.access!(args, cwd) }),
     ...(tool.summarise && { summarise: (args) => tool.summarise!(args) }),
     ...(tool.touches && { touches: (args) => tool.touches!(args) }),
-    ...(shows !== undefined && { shows }),
-    ...(readOnly !== undefined && { readOnly }),
-    ...(parameterNeeds !== undefined && { parameterNeeds }),
-    ...(promptSnippet !== undefined && { promptSnippet }),
-    ...(promptGuidelines !== undefined && { promptGuidelines }),
+    ...withoutUndefined({ shows, readOnly, parameterNeeds, promptSnippet, promptGuidelines }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Writes decisions to the session's log. */
-import type { Audit, Decision, PolicyRequest } from "./policy.ts";
+import type { Audit } from "./policy.ts";
 
 /** The type of the custom entries. Their data is a `Decision`. */
 export const decisionType = "tau.decision";
@@ -12,23 +12,13 @@ const maxCharacters = 2_000;
  */
 export function createAudit(append: (customType: string, data: unknown) => Promise<unknown>): Audit {
   return async (decision) => {
-    if (isWorthWriting(decision)) await append(decisionType, toEntry(decision));
+    const { outcome, by, request, reason } = decision;
+    if (outcome === "allowed" && by === undefined) return;
+    const { target } = request;
+    const shortTarget = target.kind === "command" ? { ...target, command: cut(target.command) } : target;
+    const short = { ...request, target: shortTarget };
+    await append(decisionType, { ...decision, request: short, ...(reason !== undefined && { reason: cut(reason) }) });
   };
-}
-
-const isWorthWriting = ({ outcome, by }: Decision) => outcome === "denied" || by !== undefined;
-
-function toEntry(decision: Decision): Decision {
-  const { request, reason } = decision;
-  return {
-    ...decision,
-    request: { ...request, target: getTarget(request) },
-    ...(reason !== undefined && { reason: cut(reason) }),
-  };
-}
-
-function getTarget({ target }: PolicyRequest): PolicyRequest["target"] {
-  return target.kind === "command" ? { kind: "command", command: cut(target.command) } : target;
 }
 
 const cut = (text: string) => (text.length > maxCharacters ? `${text.slice(0, maxCharacters - 1)}…` : text);

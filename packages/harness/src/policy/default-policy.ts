@@ -1,13 +1,13 @@
 /** The default policy: the workspace is allowed, credentials are denied, and for all other paths a person is asked. Pure. */
 import { type PathRules, resolvePathRules, ruledStanding } from "./paths.ts";
-import type { Decide, Verdict } from "./policy.ts";
+import type { Decide } from "./policy.ts";
 
 const why = {
   outside: "it is outside the workspace",
   "agent-directory": "it holds tau's own configuration",
 } as const;
 
-const verbs = { read: "Reading", write: "Writing" } as const;
+export const verbs = { read: "Reading", write: "Writing" } as const;
 
 /**
  * Credential files are denied; paths in `roots` are allowed, and reading in `readable`; reading or writing elsewhere asks.
@@ -17,27 +17,22 @@ export function createDefaultPolicy(options: PathRules): Decide {
   const rules = resolvePathRules(options);
   return ({ capability, target }) => {
     if (target.kind !== "path") return { kind: "allow", rule: "default" };
+    const { path } = target;
     // Any capability but reading may write too.
     const access = capability === "read" ? "read" : "write";
-    return verdictOn(target.path, access, rules);
+    const ruled = ruledStanding(path, access, rules);
+    const { rule } = ruled;
+    switch (ruled.standing) {
+      case "allowed":
+        return { kind: "allow", rule };
+      case "asks": {
+        const reason = `${verbs[access]} ${path} needs a person's consent: ${why[ruled.rule]}.`;
+        return { kind: "ask", rule, reason };
+      }
+      case "denied":
+        return { kind: "deny", rule, reason: credentialReason(path) };
+    }
   };
-}
-
-function verdictOn(path: string, access: "read" | "write", rules: PathRules): Verdict {
-  const ruled = ruledStanding(path, access, rules);
-  const { rule } = ruled;
-  switch (ruled.standing) {
-    case "allowed":
-      return { kind: "allow", rule };
-    case "asks":
-      return {
-        kind: "ask",
-        rule,
-        reason: `${verbs[access]} ${path} needs a person's consent: ${why[ruled.rule]}.`,
-      };
-    case "denied":
-      return { kind: "deny", rule, reason: credentialReason(path) };
-  }
 }
 
 /** For models and people. */

@@ -1,6 +1,6 @@
 /** The check behind the judge: asked when a file is really opened, wherever a link may lead by then. */
 import type { Guard } from "@tau/tools";
-import { credentialReason } from "./default-policy.ts";
+import { credentialReason, verbs } from "./default-policy.ts";
 import type { FileGrants } from "./grants.ts";
 import { type PathRules, pathStanding, resolvePathRules } from "./paths.ts";
 
@@ -27,8 +27,6 @@ export function createPathGuard(pathRules: PathRules, grants: FileGrants): Guard
       pathStanding(realPath, access, rules) === "denied" ? credentialReason(realPath) : outside(realPath, access),
   });
 }
-
-const verbs = { read: "Reading", write: "Writing" } as const;
 
 const notAllowed = (realPath: string, access: "read" | "write") => `${verbs[access]} ${realPath} is not allowed.`;
 

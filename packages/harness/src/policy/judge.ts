@@ -2,13 +2,13 @@
 import { isAbsolute, resolve } from "node:path";
 import type { BeforeToolCallContext, BeforeToolCallResult } from "@tau/agent";
 import { type Ids } from "@tau/ai";
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, untilAborted, withoutUndefined } from "@tau/ai/internal";
 import { approvalChoices } from "@tau/protocol";
 import type { AccessRequest, Files } from "@tau/tools";
 import { type CalledTool, summariseCall, toVisibleLine } from "./call-summary.ts";
 import type { Grants } from "./grants.ts";
 import { formatRule, type RememberedRules } from "./remembered-rules.ts";
-import type { Answer, Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
+import type { Ask, Audit, Decide, Decision, PolicyRequest, Question, Subject, Verdict } from "./policy.ts";
 
 export interface JudgeParts {
   /** Must not be called anywhere else. A call is denied when it throws. */
@@ -146,15 +146,8 @@ async function settle(
   const { rule, by, outcome } = result;
   const reason = result.outcome === "denied" ? result.reason : undefined;
   try {
-    await parts.audit({
-      toolCallId: call.id,
-      toolName: call.name,
-      request,
-      rule,
-      outcome,
-      ...(by !== undefined && { by }),
-      ...(reason !== undefined && { reason }),
-    });
+    const told = withoutUndefined({ by, reason });
+    await parts.audit({ toolCallId: call.id, toolName: call.name, request, rule, outcome, ...told });
   } catch (error) {
     return reason ?? `The call was not made, since the decision could not be written down: ${getErrorMessage(error)}`;
   }
@@ -201,8 +194,13 @@ async function getOutcome(
       choices: listChoices(request),
       request,
     };
-    const answer = await askUnlessAborted(ask, question, signal);
-    if (answer === "aborted") return { outcome: "denied", rule, reason: "Aborted before a person answered." };
+    const aborted: Outcome = { outcome: "denied", rule, reason: "Aborted before a person answered." };
+    if (signal.aborted) return aborted;
+    // An answer that the abort itself makes comes later than the abort.
+    const asking = (async () => await ask(question, signal))();
+    const asked = await untilAborted(asking, signal);
+    if (asked.kind === "aborted") return aborted;
+    const answer = asked.value;
     const by = answer.by ?? "person";
     if (answer.decision !== "allow") return { outcome: "denied", rule, by, reason: refusal(by, answer.message) };
     if (answer.message) onMessage?.(call.id, answer.message);
@@ -244,15 +242,4 @@ function refusal(by: string, reason: string | undefined): string {
   return reason
     ? `${who} did not allow the call: ${reason}`
     : `${who} did not allow the call. Do not try it in another way: go on without it, or ask what to do instead.`;
-}
-
-/** Stops waiting for the answer when the call is aborted, and leaves no listener on the signal. */
-function askUnlessAborted(ask: Ask, question: Question, signal: AbortSignal): Promise<Answer | "aborted"> {
-  if (signal.aborted) return Promise.resolve("aborted");
-  return new Promise((resolve, reject) => {
-    const onAbort = () => resolve("aborted");
-    signal.addEventListener("abort", onAbort, { once: true });
-    const asked = (async () => await ask(question, signal))();
-    void asked.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

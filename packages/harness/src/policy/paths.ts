@@ -14,10 +14,7 @@ export interface PathRules {
   agentDir: string;
 }
 
-/** `asks`: a person has to allow it. */
-export type Standing = "allowed" | "asks" | "denied";
-
-/** The standing of a path, and the rule that decided it. */
+/** The standing of a path, and the rule that decided it. `asks`: a person has to allow it. */
 export type RuledStanding =
   | { standing: "denied"; rule: "credential-file" }
   | { standing: "allowed"; rule: "root" | "readable" }
@@ -27,7 +24,7 @@ export type RuledStanding =
  * The standing of a real path. Credentials come first, so that no root allows them. A path that is not normalised (with
  * `..`, for example) does not tell for certain where it leads, and is never allowed.
  */
-export function pathStanding(realPath: string, access: "read" | "write", rules: PathRules): Standing {
+export function pathStanding(realPath: string, access: "read" | "write", rules: PathRules): RuledStanding["standing"] {
   return ruledStanding(realPath, access, rules).standing;
 }
 

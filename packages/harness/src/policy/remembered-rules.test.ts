@@ -8,7 +8,8 @@ import { createRememberedRules, formatRule } from "./remembered-rules.ts";
 function open(cwd = "/projects/a") {
   const agentDir = mkdtempSync(join(tmpdir(), "tau-rules-"));
   onTestFinished(() => rmSync(agentDir, { recursive: true, force: true }));
-  const create = (directory: string) => createRememberedRules({ agentDir, cwd: directory, ids: createSequentialIds() });
+  const ids = createSequentialIds();
+  const create = (directory: string) => createRememberedRules({ agentDir, cwd: directory, ids });
   return { agentDir, rules: create(cwd), create };
 }
 
@@ -39,6 +40,13 @@ test("several rules are kept, in a file that only its owner may read", async () 
   expect(await rules.covers("exec", { kind: "command", command: "make" })).toBe(true);
   expect(await rules.covers("exec", { kind: "command", command: "make install" })).toBe(false);
   expect(statSync(join(agentDir, "approvals.json")).mode & 0o777).toBe(0o600);
+});
+
+test("rules that are added at the same moment are all kept", async () => {
+  const { rules, create } = open();
+  const others = ["/one", "/two", "/three"].map((value) => create("/projects/b").add("always", "read", path(value)));
+  await Promise.all([rules.add("always", "read", path("/four")), ...others]);
+  for (const value of ["/one", "/two", "/three", "/four"]) expect(await rules.covers("read", path(value))).toBe(true);
 });
 
 test.each([

@@ -5,20 +5,14 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { type Ids } from "@tau/ai";
-import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { isRecord } from "@tau/ai/internal";
 import type { TrustData } from "@tau/protocol";
 import { type FileSystem, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
-import { readWhole, writeWhole } from "../durable-file.ts";
+import { readWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
+import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
 
-export interface TrustOptions {
-  agentDir: string;
-  /** The project's directory. */
-  cwd: string;
-  fileSystem?: FileSystem;
-  ids: Ids;
-}
+export type TrustOptions = RecordFileOptions;
 
 /** What a project may bring along, relative to its directory. */
 const projectPaths = [".tau", ".pi", ".mcp.json"];
@@ -26,18 +20,11 @@ const projectPaths = [".tau", ".pi", ".mcp.json"];
 /** A project with more files than this cannot be trusted: nobody could have looked at them. */
 const maxFiles = 2_000;
 
-interface StoredTrust {
-  digest: string;
-}
-
-export async function readTrust({
-  agentDir,
-  cwd,
-  fileSystem: fs = nodeFileSystem,
-}: Omit<TrustOptions, "ids">): Promise<TrustData> {
+export async function readTrust(options: Omit<TrustOptions, "ids">): Promise<TrustData> {
+  const { cwd, fileSystem: fs = nodeFileSystem } = options;
   const path = await realDirectory(fs, cwd);
   const files = await listProjectFiles(fs, path);
-  const stored = (await readStore(fs, agentDir))[path];
+  const stored = (await store.read(options))[path];
   const isSame = stored !== undefined && stored.digest === (await digestFiles(fs, path, files));
   return {
     path,
@@ -49,8 +36,8 @@ export async function readTrust({
 
 /** The same for a session that is opened: without a stored answer nothing of the project is read. */
 export async function isProjectTrusted(options: Omit<TrustOptions, "ids">): Promise<boolean> {
-  const { agentDir, cwd, fileSystem: fs = nodeFileSystem } = options;
-  const stored = await readStore(fs, agentDir);
+  const { cwd, fileSystem: fs = nodeFileSystem } = options;
+  const stored = await store.read(options);
   if (!Object.hasOwn(stored, await realDirectory(fs, cwd))) return false;
   try {
     return (await readTrust(options)).trusted;
@@ -62,33 +49,26 @@ export async function isProjectTrusted(options: Omit<TrustOptions, "ids">): Prom
 }
 
 export async function writeTrust(options: TrustOptions, trusted: boolean): Promise<TrustData> {
-  const { agentDir, cwd, fileSystem: fs = nodeFileSystem, ids } = options;
+  const { cwd, fileSystem: fs = nodeFileSystem } = options;
   const path = await realDirectory(fs, cwd);
-  const { [path]: _before, ...others } = await readStore(fs, agentDir);
   const digest = trusted ? await digestFiles(fs, path, await listProjectFiles(fs, path)) : undefined;
-  const projects = digest === undefined ? others : { ...others, [path]: { digest } };
-  const bytes = Buffer.from(`${JSON.stringify({ version: 1, projects }, undefined, 2)}\n`);
-  await writeWhole(fs, { path: getStorePath(agentDir), bytes, ids });
+  await store.change(options, ({ [path]: _before, ...others }) =>
+    digest === undefined ? others : { ...others, [path]: { digest } },
+  );
   return await readTrust(options);
 }
-
-const getStorePath = (agentDir: string): string => join(agentDir, "trust.json");
 
 const realDirectory = (fs: FileSystem, cwd: string): Promise<string> =>
   unlessMissing(fs.realpath(resolve(cwd))).then((path) => path ?? resolve(cwd));
 
-/** A store that cannot be read trusts nothing. */
-async function readStore(fs: FileSystem, agentDir: string): Promise<Record<string, StoredTrust>> {
-  const bytes = await readWhole(fs, getStorePath(agentDir));
-  if (!bytes) return {};
-  const value = tryParseJson(bytes.toString("utf8"));
-  const projects = isRecord(value) && isRecord(value["projects"]) ? value["projects"] : {};
-  const entries = Object.entries(projects).flatMap(([path, stored]) => {
+/** By the path of the project. A store that cannot be read trusts nothing. */
+const store = describeRecordFile("trust.json", "projects", (projects) => {
+  const entries = Object.entries(isRecord(projects) ? projects : {}).flatMap(([path, stored]) => {
     const digest = isRecord(stored) ? stored["digest"] : undefined;
     return typeof digest === "string" ? [[path, { digest }] as const] : [];
   });
   return Object.fromEntries(entries);
-}
+});
 
 async function listProjectFiles(fs: FileSystem, directory: string): Promise<string[]> {
   const files: string[] = [];

@@ -27,13 +27,10 @@ export const pruneStep = ({ keepRecentTokens }: PruneSettings): number =>
  *
  * Messages after the last answer do not count, because the model has not seen them: every result is sent at least once.
  */
-export const pruneBoundary = (messages: readonly AgentMessage[], settings: PruneSettings): number =>
-  findBoundary(measure(messages), settings);
-
-function findBoundary(measured: readonly MeasuredMessage[], settings: PruneSettings): number {
+export function pruneBoundary(messages: readonly AgentMessage[], settings: PruneSettings): number {
   let end = 0;
   let answeredEnd = 0;
-  for (const { message, tokens } of measured) {
+  for (const { message, tokens } of measure(messages)) {
     end += tokens;
     if (isFinishedAnswer(message)) answeredEnd = end;
   }
@@ -49,12 +46,11 @@ function findBoundary(measured: readonly MeasuredMessage[], settings: PruneSetti
  */
 export function pruneMessages(messages: readonly AgentMessage[], settings: PruneSettings): readonly AgentMessage[] {
   if (!settings.enabled) return messages;
-  const measured = measure(messages);
-  const boundary = findBoundary(measured, settings);
+  const boundary = pruneBoundary(messages, settings);
   if (boundary === 0) return messages;
   let end = 0;
   let isPruned = false;
-  const pruned = measured.map((entry) => {
+  const pruned = measure(messages).map((entry) => {
     end += entry.tokens;
     if (end > boundary || entry.message.role !== "toolResult") return entry.message;
     entry.shortened ??= shorten(entry.message);

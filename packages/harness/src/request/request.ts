@@ -1,6 +1,7 @@
 /** Adds the key, the headers, the time limits and the settings to each request. Retries belong to the run. */
 import type { StreamFn } from "@tau/agent";
-import { AssistantMessageEventStream, type Clock, emptyUsage, type Failure, findEnvKeys, type Model } from "@tau/ai";
+import { AssistantMessageEventStream, type Clock, type Failure, findEnvKeys, type Model } from "@tau/ai";
+import { createAssistantMessage, withFailure } from "@tau/ai/internal";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import { isLocalProvider } from "../models/local-models.ts";
 import type { ModelRegistry } from "../models/model-registry.ts";
@@ -75,18 +76,6 @@ async function findKey({ auth }: RequestParts, model: Model, signal: AbortSignal
 /** A stream that fails without a request. */
 export function failedStream(model: Model, failure: Failure, timestamp: number): AssistantMessageEventStream {
   const stream = new AssistantMessageEventStream();
-  const { api, provider, id } = model;
-  stream.end({
-    role: "assistant",
-    content: [],
-    api,
-    provider,
-    model: id,
-    usage: emptyUsage(),
-    stopReason: "error",
-    errorMessage: failure.message,
-    failure,
-    timestamp,
-  });
+  stream.end({ ...withFailure(createAssistantMessage(model, timestamp), failure), stopReason: "error" });
   return stream;
 }

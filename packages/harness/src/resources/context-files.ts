@@ -23,12 +23,16 @@ export interface Loaded<T> {
   problems: ResourceProblem[];
 }
 
-export interface ContextFilesRequest {
+/** What a loader needs beside the paths. */
+export interface LoadRequest<T> {
   fileSystem: FileSystem;
+  /** What was last read by path, for files that cannot be read. */
+  lastGood?: ReadonlyMap<string, T>;
+}
+
+export interface ContextFilesRequest extends LoadRequest<TextFile> {
   /** In this order; see `contextDirectories`. */
   directories: readonly string[];
-  /** The last readable content by path, for files that cannot be read. */
-  lastGood?: ReadonlyMap<string, TextFile>;
 }
 
 /** The agent directory first, then from the root down: the nearest to the working directory is last and has precedence. */

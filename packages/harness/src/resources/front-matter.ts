@@ -25,9 +25,7 @@ export async function parseFrontMatter(path: string, text: string): Promise<Fron
   const parsed = await parseYaml(path, yaml, { linesBefore: 1 });
   if (parsed.kind === "invalid") return { fields: new Map(), body, problem: parsed.problem };
   const { root } = parsed;
-  if (root.kind === "map") {
-    return { fields: new Map([...root.entries].map(([key, { line, value }]) => [key, { line, value }])), body };
-  }
+  if (root.kind === "map") return { fields: root.entries, body };
   if (root.kind === "empty") return { fields: new Map(), body };
   const problem = createProblem(
     "invalid",

@@ -48,37 +48,25 @@ export async function loadNamedAgent(
     const text = `There is no agent ${JSON.stringify(name)}.${didYouMean(name, names)} To add it, create the directory ${directory}.`;
     throw new HarnessError("invalid_input", text);
   }
-  return await loadAgentFiles(directory, name, options);
-}
-
-async function loadAgentFiles(
-  directory: string,
-  name: string,
-  { fileSystem: fs = nodeFileSystem, knownTools, lastGood }: NamedAgentOptions,
-): Promise<NamedAgent> {
-  const before = lastGood?.systemPrompt;
+  const before = options.lastGood?.systemPrompt;
   const prompt = await loadSystemFile({
-    fileSystem: fs,
+    fileSystem,
     paths: [join(directory, "system-prompt.md")],
     lastGood: new Map(before && [[before.path, before]]),
   });
-  const tools = await loadTools(fs, join(directory, "tools.yaml"), { knownTools, lastGood });
+  const tools = await loadTools(fileSystem, join(directory, "tools.yaml"), options);
   const resourcesDir = join(directory, "resources");
   return {
     name,
     directory,
     systemPrompt: prompt.value,
     tools: tools.choices,
-    resourcesDir: (await getPathKind(fs, resourcesDir)) === "directory" ? resourcesDir : undefined,
+    resourcesDir: (await getPathKind(fileSystem, resourcesDir)) === "directory" ? resourcesDir : undefined,
     problems: [...prompt.problems, ...tools.problems],
   };
 }
 
-async function loadTools(
-  fs: FileSystem,
-  path: string,
-  { knownTools, lastGood }: { knownTools: readonly string[] | undefined; lastGood: NamedAgent | undefined },
-) {
+async function loadTools(fs: FileSystem, path: string, { knownTools, lastGood }: NamedAgentOptions) {
   const defaults: ToolChoices = { only: undefined, tools: [] };
   const outcome = await readText(fs, path, maxToolsBytes);
   if (outcome.kind === "missing") return { choices: defaults, problems: [] };

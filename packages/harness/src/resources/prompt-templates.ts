@@ -1,7 +1,7 @@
 /** Prompt templates: `/review arguments` uses the Markdown file `review.md`. */
 import { basename, join } from "node:path";
 import type { FileSystem } from "@tau/tools/platform";
-import type { Loaded } from "./context-files.ts";
+import type { Loaded, LoadRequest } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
 import { getPathKind, listDirectory, readText } from "./read-text.ts";
@@ -21,12 +21,9 @@ export interface PromptTemplate {
 const maxFileBytes = 128 * 1024;
 const maxDescriptionCharacters = 80;
 
-export interface PromptTemplatesRequest {
-  fileSystem: FileSystem;
+export interface PromptTemplatesRequest extends LoadRequest<PromptTemplate> {
   /** Directories, without their subdirectories, or files. The first template of a name has precedence. */
   directories: readonly string[];
-  /** The last readable template by path, for files that cannot be read. */
-  lastGood?: ReadonlyMap<string, PromptTemplate>;
 }
 
 /** Sorted by name. */
@@ -103,10 +100,6 @@ function readTextField(path: string, key: string, field: FieldValue | undefined,
 }
 
 function getFirstLine(body: string): string {
-  const line =
-    body
-      .split("\n")
-      .find((text) => text.trim() !== "")
-      ?.trim() ?? "";
+  const line = /\S[^\n]*/.exec(body)?.[0].trimEnd() ?? "";
   return line.length > maxDescriptionCharacters ? `${line.slice(0, maxDescriptionCharacters).toWellFormed()}…` : line;
 }

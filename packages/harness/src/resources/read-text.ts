@@ -1,5 +1,6 @@
 /** Reads texts of users: from regular files only, up to a limit. */
 import { constants } from "node:fs";
+import { closeAfter } from "@tau/ai/internal";
 import { type FileSystem, getKind, systemCode, lookAt, ToolsError } from "@tau/tools/platform";
 import { orUndefined, readUpTo } from "../durable-file.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
@@ -26,15 +27,13 @@ export async function readText(fs: FileSystem, path: string, maxBytes: number): 
     if (!before.isFile()) return unusable(path, `This is ${getKind(before)}, not a file. Replace it by a text file.`);
     // It may be a pipe by now; without O_NONBLOCK, opening it would wait for a writer.
     const handle = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
+    return await closeAfter(handle, async (): Promise<TextOutcome> => {
       const stats = await handle.stat();
       if (!stats.isFile()) return unusable(path, `This is ${getKind(stats)}, not a file. Replace it by a text file.`);
       const bytes = await readUpTo(handle, maxBytes + 1);
       if (isBinary(bytes)) return unusable(path, "This is not UTF-8 text. Save it as UTF-8, or remove it.");
       return { kind: "text", identity: `${stats.dev}:${stats.ino}`, ...decode(path, bytes, maxBytes) };
-    } finally {
-      await handle.close();
-    }
+    });
   } catch (error) {
     if (error instanceof ToolsError) return unusable(path, error.message);
     const code = systemCode(error);

@@ -4,7 +4,7 @@
  */
 import { basename, join } from "node:path";
 import { type FileSystem, isWithin } from "@tau/tools/platform";
-import { ancestors, type Loaded } from "./context-files.ts";
+import { ancestors, type Loaded, type LoadRequest } from "./context-files.ts";
 import { type FieldValue, parseFrontMatter } from "./front-matter.ts";
 import { findProject } from "./guard.ts";
 import { createProblem, type ResourceProblem } from "./resource-problem.ts";
@@ -33,12 +33,9 @@ const maxSkills = 500;
 /** A search that has seen so many directories is in a wrong place, such as the root of a disk. */
 const maxDirectories = 5_000;
 
-export interface SkillsRequest {
-  fileSystem: FileSystem;
+export interface SkillsRequest extends LoadRequest<Skill> {
   /** Directories, or files of skills. The first skill of a name has precedence. */
   roots: readonly string[];
-  /** The last readable skill by path, for files that cannot be read. */
-  lastGood?: ReadonlyMap<string, Skill>;
 }
 
 /** Sorted by name, so that the prompt does not depend on where skills are. */

@@ -1,7 +1,6 @@
 /** `SYSTEM.md` replaces the default system prompt; `APPEND_SYSTEM.md` is added to the system prompt. */
 import { join } from "node:path";
-import type { FileSystem } from "@tau/tools/platform";
-import type { Loaded, TextFile } from "./context-files.ts";
+import type { Loaded, LoadRequest, TextFile } from "./context-files.ts";
 import { readText } from "./read-text.ts";
 
 export const systemFileName = "SYSTEM.md";
@@ -9,19 +8,14 @@ export const appendSystemFileName = "APPEND_SYSTEM.md";
 
 const maxBytes = 128 * 1024;
 
-export interface SystemFileRequest {
-  fileSystem: FileSystem;
+export interface SystemFileRequest extends LoadRequest<TextFile> {
   /** Only the first that exists is used. */
   paths: readonly string[];
-  lastGood?: ReadonlyMap<string, TextFile>;
 }
 
 /** An empty file does not count. */
-export async function loadSystemFile({
-  fileSystem,
-  paths,
-  lastGood,
-}: SystemFileRequest): Promise<Loaded<TextFile | undefined>> {
+export async function loadSystemFile(request: SystemFileRequest): Promise<Loaded<TextFile | undefined>> {
+  const { fileSystem, paths, lastGood } = request;
   const problems = [];
   for (const path of paths) {
     const outcome = await readText(fileSystem, path, maxBytes);

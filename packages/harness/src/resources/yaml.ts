@@ -37,14 +37,12 @@ export async function parseYaml(
   if (mistake) return invalid(mistake.pos[0], `This is not valid YAML: ${toSentence(mistake.message)}`);
 
   let current = 0;
+  const getStart = (node: unknown) => (node as { range?: readonly number[] | null } | null)?.range?.[0];
   const getEntry = (node: unknown, line: number): YamlEntry => {
-    current = (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? current;
+    current = getStart(node) ?? current;
     return { value: plain(node), line, below: () => getRoot(isAlias(node) ? node.resolve(document) : node) };
   };
-  const getLine = (node: unknown) => {
-    const range = (node as { range?: readonly number[] | null } | null)?.range;
-    return range ? lineAt(range[0]!) : 1 + linesBefore;
-  };
+  const getLine = (node: unknown) => lineAt(getStart(node) ?? 0);
   const plain = (node: unknown): unknown =>
     node === null || node === undefined ? null : (node as { toJS(of: unknown): unknown }).toJS(document);
   const getRoot = (node: unknown): YamlRoot => {

@@ -1,4 +1,5 @@
 /** Why a run is ended early. It is the reason of the run's signal, so that tools can read it too. */
+import { asRecord } from "@tau/ai/internal";
 import type { RunEnd } from "@tau/protocol";
 
 export class RunAborted extends Error {
@@ -23,7 +24,8 @@ export const maxRunMs = 48 * 60 * 60 * 1_000;
  */
 export function toRunAborted(reason: unknown, by: "person" | "signal" | "parent"): RunAborted {
   if (reason instanceof RunAborted) return reason;
-  const texts = [reason, getField(reason, "code"), getField(reason, "message")];
+  const { code, message } = asRecord(reason);
+  const texts = [reason, code, message];
   if (texts.includes("gateway_disconnected")) {
     return new RunAborted({ kind: "disconnected" }, "The connection to the gateway was lost.");
   }
@@ -38,6 +40,3 @@ export function toRunAborted(reason: unknown, by: "person" | "signal" | "parent"
 
 /** The message of a signal that was aborted without a reason. */
 const defaultReason = "This operation was aborted";
-
-const getField = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;

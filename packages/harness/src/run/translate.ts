@@ -6,6 +6,7 @@
 import type { AgentEvent, AgentMessage } from "@tau/agent";
 import type { AssistantMessage, ImageContent, TextContent, Usage } from "@tau/ai";
 import { type RunEnd, type SessionEvent, toTermination, type WireStopReason, type WireUsage } from "@tau/protocol";
+import { getToolCalls } from "../compaction/files.ts";
 import { isSilent } from "./silent.ts";
 
 export interface Translation {
@@ -227,9 +228,6 @@ const wireUsage = (usage: Usage): WireUsage => ({
   cacheReadTokens: usage.cacheRead,
   cacheWriteTokens: usage.cacheWrite,
 });
-
-const getToolCalls = (message: AgentMessage) =>
-  message.role === "assistant" ? message.content.filter(({ type }) => type === "toolCall") : [];
 
 export const getText = (content: readonly (TextContent | ImageContent)[]): string =>
   content.map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`)).join("\n");

@@ -1,6 +1,7 @@
 /** Which session file a reference of the user means. */
 import { open, realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { closeAfter } from "@tau/ai/internal";
 import { isWithin, unlessMissing } from "@tau/tools/platform";
 import { HarnessError } from "../errors.ts";
 import { isSessionStart } from "./log.ts";
@@ -65,14 +66,11 @@ export async function mustBeInSessionDirectory(
 export async function mustBeSession(path: string): Promise<string> {
   if (!(await isFile(path)))
     throw new HarnessError("invalid_input", `${path} is not a session file (it is not a regular file).`);
-  const handle = await open(path, "r");
-  try {
+  return await closeAfter(await open(path, "r"), async (handle) => {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(startBytes), 0, startBytes, 0);
     if (isSessionStart(buffer.subarray(0, bytesRead), (await handle.stat()).size)) return path;
     throw notSession(path);
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
 /** Without a header, the first message has to be in it. */

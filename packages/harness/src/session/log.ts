@@ -334,29 +334,28 @@ async function refuseForeignFile(store: LogStore, { known, size }: LoadedLog): P
 
 async function cutTornTail(store: LogStore, { known, size }: LoadedLog): Promise<ReadOnly | undefined> {
   if (known.end === size) return undefined;
-  try {
+  return await orRefusal(async () => {
     const copy = await store.cut(known.end);
     for (const problem of known.problems) if (problem.kind === "torn") problem.message += ` It was set aside: ${copy}`;
     return undefined;
-  } catch (error) {
-    return toRefusal(error);
-  }
+  });
 }
 
 /** Undefined if the lease was acquired. */
-async function acquire(store: LogStore): Promise<ReadOnly | undefined> {
-  try {
+const acquire = (store: LogStore): Promise<ReadOnly | undefined> =>
+  orRefusal(async () => {
     const outcome = await store.acquire();
     return outcome.kind === "held" ? undefined : { reason: "held", holder: outcome.holder };
-  } catch (error) {
-    return toRefusal(error);
-  }
-}
+  });
 
 /** If the disk refuses to write, the log can still be read. */
-function toRefusal(error: unknown): ReadOnly {
-  if (systemCode(error) === undefined) throw error;
-  return { reason: "refused", message: getErrorMessage(error) };
+async function orRefusal(work: () => Promise<ReadOnly | undefined>): Promise<ReadOnly | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return { reason: "refused", message: getErrorMessage(error) };
+  }
 }
 
 /** A range of bytes, and the indexes of the first and the last of the rows in it. */

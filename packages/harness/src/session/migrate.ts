@@ -2,6 +2,7 @@
  * Converts entries of older versions, one at a time and in the order of the file. Version 1 was linear and had no ids;
  * version 2 had another name for the messages of extensions.
  */
+import { isRecord } from "@tau/ai/internal";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
 
 /** An entry that was not validated. */
@@ -41,8 +42,7 @@ export function createMigration(version: number): Migration {
 /** Version 2 called `hookMessage` what is `custom` now. */
 function renameRole(entry: RawEntry): RawEntry {
   const { message } = entry;
-  if (entry.type !== "message" || typeof message !== "object" || message === null) return entry;
-  if (!("role" in message) || message.role !== "hookMessage") return entry;
+  if (entry.type !== "message" || !isRecord(message) || message["role"] !== "hookMessage") return entry;
   return { ...entry, message: { ...message, role: "custom" } };
 }
 

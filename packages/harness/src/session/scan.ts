@@ -2,7 +2,7 @@
  * Scans the bytes of a log: which entries it holds, where they are, and what is damaged. Pure. A damaged line costs only
  * its own entry; two lines that lost the line feed between them are both found.
  */
-import { getErrorMessage } from "@tau/ai/internal";
+import { getErrorMessage, isRecord } from "@tau/ai/internal";
 import { isHeader, sessionVersion } from "./entry.ts";
 import { type EntryKind, idNumber, getKind } from "./entry-table.ts";
 import { readChecksum, maxLineBytes, readHex } from "./line.ts";
@@ -375,10 +375,10 @@ function checkVersion(header: unknown): { kind: ProblemKind; message: string } |
 
 /** The facts of a parsed line; undefined if it is not an entry. Entries of version 1 have no ids. */
 export function getFacts(value: unknown): LineFacts | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const { type, id = "", parentId, message } = value as Record<string, unknown>;
+  if (!isRecord(value)) return undefined;
+  const { type, id = "", parentId, message } = value;
   if (typeof type !== "string" || typeof id !== "string") return undefined;
-  if (type === "session" && !isHeader(value as Record<string, unknown>)) return undefined;
+  if (type === "session" && !isHeader(value)) return undefined;
   if (parentId !== undefined && parentId !== null && typeof parentId !== "string") return undefined;
   const role = (message as { role?: unknown } | null | undefined)?.role;
   return {

@@ -1,7 +1,7 @@
 /** Creates, opens, finds, lists and branches sessions. */
 import { dirname, resolve } from "node:path";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { closeAfter } from "@tau/ai/internal";
+import { closeAfter, withoutUndefined } from "@tau/ai/internal";
 import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
 import { defaultAgentDir } from "../agent-dir.ts";
 import { writeWhole } from "../durable-file.ts";
@@ -348,9 +348,7 @@ function createHeader(
     id,
     timestamp: new Date(clock.now()).toISOString(),
     cwd: cwd ? resolve(cwd) : "",
-    ...(parentSession !== undefined && { parentSession }),
-    ...(parentId && { parentId }),
-    ...(branchPoint && { branchPoint }),
+    ...withoutUndefined({ parentSession, parentId: parentId || undefined, branchPoint: branchPoint || undefined }),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { AgentMessage } from "@tau/agent";
 import type { Clock, Ids, ImageContent, TextContent, Usage } from "@tau/ai";
-import { Listeners, SerialQueue } from "@tau/ai/internal";
+import { Listeners, SerialQueue, withoutUndefined } from "@tau/ai/internal";
 import { HarnessError } from "../errors.ts";
 import type { ExportSource } from "../export/source.ts";
 import {
@@ -308,7 +308,7 @@ export class Session implements SessionNode {
     extras: SummaryExtras = {},
   ): Promise<string> {
     const fields = { summary, firstKeptEntryId: firstKeptEntryId ?? "", tokensBefore };
-    return this.append({ type: "compaction", ...fields, ...pickExtras(extras) });
+    return this.append({ type: "compaction", ...fields, ...withoutUndefined(extras) });
   }
 
   /** Appends data that the model never sees. */
@@ -365,7 +365,7 @@ export class Session implements SessionNode {
     return await this.#enqueue(async () => {
       await this.#getRow(entryId);
       const fromId = this.#leafId ?? "root";
-      return await this.#write({ type: "branch_summary", fromId, summary, ...pickExtras(extras) }, entryId);
+      return await this.#write({ type: "branch_summary", fromId, summary, ...withoutUndefined(extras) }, entryId);
     });
   }
 
@@ -463,11 +463,6 @@ function shortenId(id: string, attempt: number): string {
   const digits = id.replaceAll("-", "").slice(0, 8);
   return attempt === 0 && /^[0-9a-f]{8}$/.test(digits) ? digits : hexCrc(`${id} ${attempt}`);
 }
-
-const pickExtras = ({ details, usage }: SummaryExtras) => ({
-  ...(details !== undefined && { details }),
-  ...(usage !== undefined && { usage }),
-});
 
 /** Such an entry means that the user went to its parent. */
 const isNavigation = (entry: SessionEntry) => entry.type === "custom" && entry.customType === customTypes.navigated;

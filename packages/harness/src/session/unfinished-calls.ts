@@ -1,5 +1,6 @@
 /** Calls that a crash left without a result. They are never run again silently: the model is told what is known. */
 import type { ToolCall, ToolResultMessage } from "@tau/ai";
+import { getToolCalls } from "../compaction/files.ts";
 import { type CustomEntry, customTypes, type SessionEntry } from "./entry.ts";
 import { isFinishedAnswer } from "./message.ts";
 
@@ -16,9 +17,7 @@ export function unfinishedCalls(branch: readonly SessionEntry[], started: Readon
   // The calls of a failed or aborted answer are never executed.
   if (answer?.type !== "message" || !isFinishedAnswer(answer.message)) return [];
   const finished = new Set(branch.slice(index + 1).map(getResultId));
-  const content: unknown = answer.message.content;
-  const blocks = Array.isArray(content) ? (content as (ToolCall | null)[]) : [];
-  const calls = blocks.filter((block) => block?.type === "toolCall") as ToolCall[];
+  const calls = getToolCalls(answer.message);
   return calls.filter(({ id }) => !finished.has(id)).map((call) => ({ call, hasStarted: started.has(call.id) }));
 }
 

@@ -1,7 +1,7 @@
 /** The table of settings as a reference page and as a JSON Schema. Pure. */
 import { isRecord } from "@tau/ai/internal";
 import type { JsonSchema } from "../fields/field.ts";
-import { forbiddenNames, type ProjectMaySet, type SettingNode, settingsTable } from "./schema.ts";
+import { forbiddenNames, type SettingNode, settingsTable } from "./schema.ts";
 
 /** The JSON Schema of settings files. Editors use it to complete names and to show mistakes. */
 export function settingsSchema(): JsonSchema {
@@ -82,31 +82,21 @@ function toRows(node: SettingNode, path: readonly string[]): string[] {
   switch (node.kind) {
     case "setting": {
       const standard = node.default === undefined ? "" : code(JSON.stringify(node.default));
-      return [row({ name, type: node.shape.type, standard, project: node.project, description: node.description })];
+      return [row(code(name), code(node.shape.type), standard, node.project, node.description)];
     }
     case "group": {
       const rows = Object.entries(node.fields).flatMap(([field, inner]) => toRows(inner, [...path, field]));
-      const about = { name, type: "object", standard: "", project: "", description: node.description } as const;
-      return path.length === 0 ? rows : [row(about), ...rows];
+      return path.length === 0 ? rows : [row(code(name), code("object"), "", "", node.description), ...rows];
     }
     case "map": {
       const type = node.of.kind === "group" ? `{ ${Object.keys(node.of.fields).join(", ")} }` : node.of.shape.type;
       const description = `${node.description} By ${node.by}.`;
-      return [row({ name, type: `Record<string, ${type}>`, standard: "", project: node.project, description })];
+      return [row(code(name), code(`Record<string, ${type}>`), "", node.project, description)];
     }
   }
 }
 
-interface Row {
-  name: string;
-  type: string;
-  standard: string;
-  project: ProjectMaySet | "";
-  description: string;
-}
-
-const row = ({ name, type, standard, project, description }: Row): string =>
-  `| ${[code(name), code(type), standard, project, description].join(" | ")} |`;
+const row = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 /** A bar would end the cell. */
 const code = (content: string): string => `\`${content.replaceAll("|", "\\|")}\``;

@@ -1,11 +1,11 @@
 /** Merges settings: the project's over the user's over the defaults. Pure. */
-import { isRecord } from "@tau/ai/internal";
+import { deepFreeze, isRecord } from "@tau/ai/internal";
 import { type SettingNode, type Settings, type SettingsInput, settingsTable } from "./schema.ts";
 import type { SettingsLocation } from "./shape.ts";
 
 /** The settings of one file. */
-export interface SettingsLayer {
-  readonly values: SettingsInput;
+export interface SettingsLayer<Values = SettingsInput> {
+  readonly values: Values;
   readonly location: SettingsLocation;
 }
 
@@ -14,12 +14,9 @@ export interface SettingsLayer {
  * whatever the earlier layers say. The result is frozen and shares nothing with the layers.
  */
 export const resolveSettings = (layers: readonly SettingsLayer[]): Settings =>
-  toFrozen(resolveNode(settingsTable, layers)) as Settings;
+  toFrozen(resolveNode(settingsTable, layers) as Settings);
 
-interface Layer {
-  readonly values: unknown;
-  readonly location: SettingsLocation;
-}
+type Layer = SettingsLayer<unknown>;
 
 function resolveNode(node: SettingNode, layers: readonly Layer[]): unknown {
   switch (node.kind) {
@@ -58,8 +55,4 @@ const getField = (layers: readonly Layer[], name: string): Layer[] =>
   }));
 
 /** A frozen copy. */
-export function toFrozen(value: unknown): unknown {
-  if (Array.isArray(value)) return Object.freeze(value.map(toFrozen));
-  if (!isRecord(value)) return value;
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toFrozen(inner)])));
-}
+export const toFrozen = <T extends object>(value: T): T => deepFreeze(structuredClone(value));

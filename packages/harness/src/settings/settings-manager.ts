@@ -10,10 +10,10 @@ import { parseJsonDocument } from "../json/document.ts";
 import { editText } from "../json/edit.ts";
 import { type FileWatch, watchFiles } from "../watch-files.ts";
 import { checkSettings } from "./check.ts";
-import { locateSettings } from "./locate.ts";
+import { type LocatedSettings, locateSettings } from "./locate.ts";
 import { resolveSettings, toFrozen } from "./resolve.ts";
 import type { Settings, SettingsInput } from "./schema.ts";
-import { createMemorySource, type SettingsSource } from "./source.ts";
+import { createMemorySource } from "./source.ts";
 import {
   type FileState,
   mayBeIncomplete,
@@ -51,10 +51,7 @@ const maxSaveMs = 500;
 
 const scopes = ["global", "project"] as const;
 
-interface Parts {
-  readonly sources: Readonly<Record<SettingsScope, SettingsSource>>;
-  /** The files to watch. */
-  readonly files: readonly string[];
+interface Parts extends LocatedSettings {
   readonly clock: Clock;
 }
 
@@ -90,15 +87,10 @@ export class SettingsManager {
     agentDir: string = defaultAgentDir(),
     options: SettingsManagerOptions = {},
   ): Promise<SettingsManager> {
-    const {
-      projectTrusted: trusted = false,
-      watch = true,
-      fileSystem = nodeFileSystem,
-      clock = systemClock,
-      ids = systemIds,
-    } = options;
+    const { projectTrusted = false, watch = true } = options;
+    const { fileSystem = nodeFileSystem, clock = systemClock, ids = systemIds } = options;
     const { sources, files } = locateSettings(cwd, agentDir, { fileSystem, clock, ids });
-    const manager = new SettingsManager({ sources, files: watch ? files : [], clock }, trusted);
+    const manager = new SettingsManager({ sources, files: watch ? files : [], clock }, projectTrusted);
     await manager.reload();
     return manager;
   }
@@ -133,12 +125,12 @@ export class SettingsManager {
 
   /** The valid settings in the user's own file. Frozen. */
   getGlobal(): SettingsInput {
-    return toFrozen(this.#states.global.values) as SettingsInput;
+    return toFrozen(this.#states.global.values);
   }
 
   /** The valid settings in the project's file, without those that need trust. Frozen. */
   getProject(): SettingsInput {
-    return toFrozen(this.#states.project.values) as SettingsInput;
+    return toFrozen(this.#states.project.values);
   }
 
   /** The current problems, in the order of the files. */
@@ -251,10 +243,8 @@ export class SettingsManager {
   #addProblem(kind: SettingsProblem["kind"], message: string): void {
     const { file } = this.#parts.sources.global;
     if (this.#otherProblems.some((known) => known.message === message)) return;
-    this.#otherProblems = [
-      ...this.#otherProblems,
-      { kind, scope: "global", file, line: 1, column: 1, key: "", message },
-    ];
+    const problem = { kind, scope: "global", file, line: 1, column: 1, key: "", message } as const;
+    this.#otherProblems = [...this.#otherProblems, problem];
   }
 
   #resolve(): Settings {

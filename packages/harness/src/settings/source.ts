@@ -87,9 +87,14 @@ async function getRealPath(fs: FileSystem, path: string): Promise<string> {
 }
 
 async function withLease<T>(options: FileSourceOptions, target: string, work: () => Promise<T>): Promise<T> {
-  const { fileSystem: fs } = options;
+  const { clock, ids, fileSystem: fs } = options;
   const lock = `${target}.lease`;
-  await takeLease(options, lock);
+  await fs.mkdir(dirname(lock), { recursive: true, mode: 0o700 });
+  const outcome = await waitForLease(lock, { clock, ids, fileSystem: fs, maxWaitMs });
+  if (outcome.kind === "busy") {
+    const message = `Process ${outcome.holder.pid} has held ${lock} for ${maxWaitMs / 1000} s. Try again.`;
+    throw new HarnessError("write_failed", message);
+  }
   try {
     return await work();
   } finally {
@@ -97,14 +102,6 @@ async function withLease<T>(options: FileSourceOptions, target: string, work: ()
     // generation. A second try, since a lease that stays blocks all other processes for as long as this one runs.
     await fs.unlink(lock).catch(() => fs.unlink(lock));
   }
-}
-
-async function takeLease({ clock, ids, fileSystem }: FileSourceOptions, lock: string): Promise<void> {
-  await fileSystem.mkdir(dirname(lock), { recursive: true, mode: 0o700 });
-  const outcome = await waitForLease(lock, { clock, ids, fileSystem, maxWaitMs });
-  if (outcome.kind === "held") return;
-  const message = `Process ${outcome.holder.pid} has held ${lock} for ${maxWaitMs / 1000} s. Try again.`;
-  throw new HarnessError("write_failed", message);
 }
 
 /** A program that does not take the lease, such as an editor, has saved meanwhile. */

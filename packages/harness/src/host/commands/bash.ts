@@ -1,8 +1,8 @@
 /** Commands that the user runs with their own authority. */
 import { flag, nonEmptyText, optional } from "../../fields/kinds.ts";
-import { command, type CommandDefinitions, longCommand } from "./command.ts";
+import { command, type SomeCommands, longCommand } from "./command.ts";
 
-export const bashCommands: CommandDefinitions<"bash" | "abort_bash"> = {
+export const bashCommands = {
   bash: longCommand(
     { command: nonEmptyText, excludeFromContext: optional(flag) },
     async ({ session, options: { onOutput } }, { command: text, excludeFromContext = false }) => {
@@ -14,4 +14,4 @@ export const bashCommands: CommandDefinitions<"bash" | "abort_bash"> = {
     },
   ),
   abort_bash: command({}, ({ session }) => session.abortBash()),
-};
+} satisfies SomeCommands;

@@ -1,21 +1,12 @@
 /** What a command is: the fields that it takes, and what it does. */
-import type { Ids } from "@tau/ai";
 import type { CommandData, CommandName, CommandParams } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import type { Fields, FieldValues } from "../../fields/field.ts";
-import type { SessionManager } from "../../session/session-manager.ts";
+import type { Host } from "../host.ts";
 import type { HostedSession } from "../hosted-session.ts";
 
 /** What commands need of their host. */
-export interface CommandHost {
-  readonly agentDir: string;
-  readonly ids: Ids;
-  /** Which models `cycle_model` goes through; undefined: those of the settings. */
-  readonly modelPatterns: readonly string[] | undefined;
-  get(sessionId: string): HostedSession;
-  openLike(sessionId: string, sessionManager: SessionManager): Promise<string>;
-  fork(sessionId: string, entryId: string): Promise<string>;
-}
+export type CommandHost = Pick<Host, "agentDir" | "ids" | "modelPatterns" | "get" | "openLike" | "fork">;
 
 /** What a client adds to a command. */
 export interface CommandOptions {
@@ -45,8 +36,11 @@ export interface CommandDefinition<Name extends CommandName = CommandName> {
   ): Answer<CommandData<Name>> | Promise<Answer<CommandData<Name>>>;
 }
 
-/** The definitions of some commands. */
-export type CommandDefinitions<Names extends CommandName> = { readonly [Name in Names]: CommandDefinition<Name> };
+/** One definition for each command. */
+export type CommandDefinitions = { readonly [Name in CommandName]: CommandDefinition<Name> };
+
+/** The definitions of some commands; `index.ts` has all of them. */
+export type SomeCommands = Partial<CommandDefinitions>;
 
 /** A command that is done quickly: the next one waits for it. */
 export const command = <F extends Fields, Data>(
@@ -54,7 +48,4 @@ export const command = <F extends Fields, Data>(
   run: (context: CommandContext, params: FieldValues<F>) => Data,
 ) => ({ fields, isLong: false, run });
 
-export const longCommand = <F extends Fields, Data>(
-  fields: F,
-  run: (context: CommandContext, params: FieldValues<F>) => Data,
-) => ({ fields, isLong: true, run });
+export const longCommand: typeof command = (fields, run) => ({ ...command(fields, run), isLong: true });

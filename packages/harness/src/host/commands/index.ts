@@ -1,14 +1,14 @@
 /** The one table of commands. */
 import type { CommandName } from "@tau/protocol";
 import { bashCommands } from "./bash.ts";
-import type { CommandDefinition, CommandDefinitions } from "./command.ts";
+import type { CommandDefinitions } from "./command.ts";
 import { modelCommands } from "./models.ts";
 import { promptCommands } from "./prompts.ts";
 import { sessionCommands } from "./sessions.ts";
 import { settingsCommands } from "./settings.ts";
 import { stateCommands } from "./state.ts";
 
-const definitions: CommandDefinitions<CommandName> = {
+export const commandTable: CommandDefinitions = {
   ...promptCommands,
   ...stateCommands,
   ...modelCommands,
@@ -16,10 +16,6 @@ const definitions: CommandDefinitions<CommandName> = {
   ...sessionCommands,
   ...settingsCommands,
 };
-
-export const commandTable: Readonly<Record<CommandName, CommandDefinition>> = definitions as Readonly<
-  Record<CommandName, CommandDefinition>
->;
 
 /** Whether a surface takes further commands while this one is executed. */
 export const isLongCommand = (name: CommandName): boolean => commandTable[name].isLong;

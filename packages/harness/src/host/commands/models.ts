@@ -5,25 +5,11 @@ import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "../../errors.ts";
 import { flag, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
 import { listTools, toModelData } from "../data.ts";
-import { command, type CommandContext, type CommandDefinitions, longCommand } from "./command.ts";
+import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
 
 const queueMode = oneOf("all", "one-at-a-time");
 
-export const modelCommands: CommandDefinitions<
-  | "set_model"
-  | "cycle_model"
-  | "get_available_models"
-  | "set_thinking_level"
-  | "cycle_thinking_level"
-  | "get_available_thinking_levels"
-  | "set_steering_mode"
-  | "set_follow_up_mode"
-  | "set_auto_compaction"
-  | "set_auto_retry"
-  | "compact"
-  | "get_tools"
-  | "set_tools"
-> = {
+export const modelCommands = {
   set_model: command({ provider: nonEmptyText, modelId: nonEmptyText }, async ({ session }, { provider, modelId }) => {
     const model = session.modelRegistry.find(provider, modelId);
     if (!model) throw new HarnessError("unknown_model", formatUnknownModel(session, `${provider}/${modelId}`));
@@ -58,7 +44,7 @@ export const modelCommands: CommandDefinitions<
     session.setActiveTools(names);
     return { tools: listTools(session) };
   }),
-};
+} satisfies SomeCommands;
 
 const getLevels = ({ model }: AgentSession) => (model ? getSupportedThinkingLevels(model) : ["off" as const]);
 

@@ -1,13 +1,13 @@
 /** Commands that talk to the model, and to those who are asked about calls. */
-import type { ImageContent } from "@tau/ai";
+import { withoutUndefined } from "@tau/ai/internal";
 import { approvalChoices } from "@tau/protocol";
 import { HarnessError } from "../../errors.ts";
 import { flag, image, list, nonEmptyText, oneOf, optional, text } from "../../fields/kinds.ts";
 import type { SubmitOptions } from "../../agent-session/agent-session.ts";
 import { getMessageText } from "../data.ts";
-import { command, type CommandContext, type CommandDefinitions, longCommand } from "./command.ts";
+import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
 
-const images = optional(list(image));
+const imageList = optional(list(image));
 
 async function submit({ hosted }: CommandContext, message: string, options: SubmitOptions) {
   const submission = await hosted.submit(message, options);
@@ -16,48 +16,31 @@ async function submit({ hosted }: CommandContext, message: string, options: Subm
   return { disposition: submission.disposition };
 }
 
-const withImages = (given: ImageContent[] | undefined) => (given ? { images: given } : {});
-
-export const promptCommands: CommandDefinitions<
-  | "initialize"
-  | "prompt"
-  | "steer"
-  | "follow_up"
-  | "execute"
-  | "abort"
-  | "clear_queue"
-  | "edit_queued"
-  | "remove_queued"
-  | "approve"
-  | "abort_retry"
-> = {
+export const promptCommands = {
   initialize: command({ approvals: optional(flag) }, ({ options }, { approvals = false }) => {
     options.onInitialize?.({ approvals });
     return { approvals };
   }),
   prompt: longCommand(
-    { message: text, images, streamingBehavior: optional(oneOf("steer", "followUp")) },
-    (context, { message, images: pictures, streamingBehavior: queue }) =>
-      submit(context, message, { ...withImages(pictures), ...(queue && { queue }) }),
+    { message: text, images: imageList, streamingBehavior: optional(oneOf("steer", "followUp")) },
+    (context, { message, images, streamingBehavior: queue }) =>
+      submit(context, message, withoutUndefined({ images, queue })),
   ),
   steer: longCommand(
-    { message: text, images, interrupt: optional(flag) },
-    (context, { message, images: pictures, interrupt = false }) =>
-      submit(context, message, { ...withImages(pictures), queue: "steer", interrupt }),
+    { message: text, images: imageList, interrupt: optional(flag) },
+    (context, { message, images, interrupt = false }) =>
+      submit(context, message, { ...withoutUndefined({ images }), queue: "steer", interrupt }),
   ),
-  follow_up: longCommand({ message: text, images }, (context, { message, images: pictures }) =>
-    submit(context, message, { ...withImages(pictures), queue: "followUp" }),
+  follow_up: longCommand({ message: text, images: imageList }, (context, { message, images }) =>
+    submit(context, message, { ...withoutUndefined({ images }), queue: "followUp" }),
   ),
-  execute: longCommand({ prompt: text, images }, async ({ hosted }, { prompt, images: pictures }) => {
-    const { end, terminationReason, detail, failure, answer } = await hosted.run(prompt, withImages(pictures));
+  execute: longCommand({ prompt: text, images: imageList }, async ({ hosted }, { prompt, images }) => {
+    const outcome = await hosted.run(prompt, withoutUndefined({ images }));
+    const { end, terminationReason, detail, failure, answer } = outcome;
     if (failure) throw new HarnessError("run_failed", failure.message);
     if (["aborted", "disconnected", "timeout"].includes(end.kind))
       throw new HarnessError("aborted", "The run ended before its answer.");
-    return {
-      answer: answer ? getMessageText(answer) : "",
-      terminationReason,
-      ...(detail !== undefined && { detail }),
-    };
+    return { answer: answer ? getMessageText(answer) : "", terminationReason, ...withoutUndefined({ detail }) };
   }),
   abort: longCommand({}, ({ hosted }) => hosted.abort()),
   abort_retry: command({}, ({ session }) => session.abortRetry()),
@@ -83,4 +66,4 @@ export const promptCommands: CommandDefinitions<
       throw new HarnessError("invalid_input", `No question with the id ${JSON.stringify(approvalId)} is open.`);
     },
   ),
-};
+} satisfies SomeCommands;

@@ -1,6 +1,7 @@
 /** Commands about the tree of a session, and about other sessions. */
 import { resolve } from "node:path";
 import { closeAfter } from "@tau/ai/internal";
+import type { CommandParams } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import { HarnessError } from "../../errors.ts";
 import { exportHtml } from "../../export/html.ts";
@@ -11,23 +12,9 @@ import { SessionManager } from "../../session/session-manager.ts";
 import { restoreSession, trashSession } from "../../session/trash.ts";
 import { getUserText, toSessionSummary } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
-import { command, type CommandContext, type CommandDefinitions, longCommand } from "./command.ts";
+import { command, type CommandContext, type SomeCommands, longCommand } from "./command.ts";
 
-export const sessionCommands: CommandDefinitions<
-  | "navigate"
-  | "set_label"
-  | "branch"
-  | "fork"
-  | "clone"
-  | "new_session"
-  | "switch_session"
-  | "set_session_name"
-  | "export_html"
-  | "list_sessions"
-  | "rename_session"
-  | "delete_session"
-  | "restore_session"
-> = {
+export const sessionCommands = {
   navigate: longCommand(
     {
       entryId: nullable(nonEmptyText),
@@ -110,28 +97,20 @@ export const sessionCommands: CommandDefinitions<
   restore_session: command({ session: nonEmptyText }, (context, { session }) =>
     restoreSession(session, getLookup(context)),
   ),
-};
+} satisfies SomeCommands;
 
 const maxListed = 100;
 
 async function listSessions(
   { host, session }: CommandContext,
-  {
-    query = "",
-    all = false,
-    cursor,
-    limit = maxListed,
-  }: { query?: string; all?: boolean; cursor?: string; limit?: number },
+  { query = "", all = false, cursor, limit = maxListed }: CommandParams<"list_sessions">,
 ) {
   const { agentDir } = host;
   const directory = session.sessionManager.getSessionDir();
   const sessions = all
     ? await SessionManager.listAll({ agentDir })
     : await SessionManager.list(session.cwd, directory, { agentDir });
-  const words = query
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "");
+  const words = query.toLowerCase().split(/\s+/);
   const matching = sessions.map(toSessionSummary).filter(({ id, cwd, name = "", firstMessage }) => {
     const haystack = `${id} ${cwd} ${name} ${firstMessage}`.toLowerCase();
     return words.every((word) => haystack.includes(word));

@@ -5,11 +5,9 @@ import { readTrust, writeTrust } from "../../policy/trust.ts";
 import { formatFileProblem } from "../../file-problem.ts";
 import { nestSetting } from "../../settings/nest.ts";
 import { login } from "../login.ts";
-import { command, type CommandDefinitions, longCommand } from "./command.ts";
+import { command, type SomeCommands, longCommand } from "./command.ts";
 
-export const settingsCommands: CommandDefinitions<
-  "get_settings" | "set_setting" | "reload" | "get_trust" | "set_trust" | "login" | "logout"
-> = {
+export const settingsCommands = {
   get_settings: command({}, ({ session: { settings, settingsManager } }) => ({
     settings: { ...settings },
     problems: settingsManager.problems.map(formatFileProblem),
@@ -41,4 +39,4 @@ export const settingsCommands: CommandDefinitions<
       throw new HarnessError("invalid_input", `There is no provider ${JSON.stringify(provider)}.`);
     return { removed };
   }),
-};
+} satisfies SomeCommands;

@@ -3,19 +3,9 @@ import { optional, nonEmptyText, text, wholeNumber } from "../../fields/kinds.ts
 import { complete } from "../complete.ts";
 import { getLastAnswer, listForkMessages, listSlashCommands, toStateData, toStatsData } from "../data.ts";
 import { unknownEntry } from "../errors.ts";
-import { command, type CommandDefinitions } from "./command.ts";
+import { command, type SomeCommands } from "./command.ts";
 
-export const stateCommands: CommandDefinitions<
-  | "get_state"
-  | "get_messages"
-  | "get_session_stats"
-  | "get_last_assistant_text"
-  | "get_commands"
-  | "get_entries"
-  | "get_tree"
-  | "get_fork_messages"
-  | "complete"
-> = {
+export const stateCommands = {
   get_state: command({}, ({ hosted }) => toStateData(hosted)),
   get_messages: command({}, ({ session }) => ({ messages: [...session.messages] })),
   get_session_stats: command({}, ({ session }) => toStatsData(session)),
@@ -46,4 +36,4 @@ export const stateCommands: CommandDefinitions<
   complete: command({ text, cursor: wholeNumber({ min: 0, unit: "characters" }) }, ({ session }, input) =>
     complete(session, input),
   ),
-};
+} satisfies SomeCommands;

@@ -1,0 +1,41 @@
+/** A JSON file in the user's directory with what the user decided. It is read as a whole each time: it may have changed. */
+import { join } from "node:path";
+import { type Ids, systemClock } from "@tau/ai";
+import { isRecord, tryParseJson } from "@tau/ai/internal";
+import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
+import { readWhole, writeWhole } from "../durable-file.ts";
+import { withFileLease } from "../wait-for-lease.ts";
+
+export interface RecordFileOptions {
+  agentDir: string;
+  /** The project's directory. */
+  cwd: string;
+  fileSystem?: FileSystem;
+  ids: Ids;
+}
+
+export interface RecordFile<T> {
+  /** What `parse` makes of the records; of undefined if the file is missing or damaged. */
+  read(options: Omit<RecordFileOptions, "ids">): Promise<T>;
+  /** Replaces the records. No other process changes them meanwhile. */
+  change(options: RecordFileOptions, work: (records: T) => T): Promise<void>;
+}
+
+/** The records are in the field `key` of the file. */
+export function describeRecordFile<T>(name: string, key: string, parse: (records: unknown) => T): RecordFile<T> {
+  const read: RecordFile<T>["read"] = async ({ agentDir, fileSystem = nodeFileSystem }) => {
+    const bytes = await readWhole(fileSystem, join(agentDir, name));
+    const value = bytes && tryParseJson(bytes.toString("utf8"));
+    return parse(isRecord(value) ? value[key] : undefined);
+  };
+  return {
+    read,
+    async change(options, work) {
+      const { agentDir, fileSystem = nodeFileSystem, ids } = options;
+      await withFileLease(join(agentDir, name), { fileSystem, ids, clock: systemClock }, async (path) => {
+        const content = { version: 1, [key]: work(await read(options)) };
+        await writeWhole(fileSystem, { path, bytes: Buffer.from(`${JSON.stringify(content, undefined, 2)}\n`), ids });
+      });
+    },
+  };
+}
