@@ -1,9 +1,8 @@
 /** The types of the policy: requests, verdicts, questions, answers and the decisions of the audit. */
 import type { Approval, ApprovalAnswer } from "@tau/protocol";
 import type { Capability, Target } from "@tau/tools";
-import { capabilities } from "@tau/tools/platform";
 
-export { capabilities };
+export { capabilities } from "@tau/tools/platform";
 export type { Capability, Target };
 
 /** The party that makes a request. */

@@ -49,17 +49,13 @@ export async function loadSkills({ fileSystem, roots, lastGood }: SkillsRequest)
     if (!skill) continue;
     const first = byName.get(skill.name);
     if (!first) byName.set(skill.name, skill);
-    else problems.push(createCollision(skill.name, path, first.filePath));
+    else {
+      const text = `The skill ${skill.name} is ignored: ${first.filePath} has the same name and has precedence. Rename one of them.`;
+      problems.push(createProblem("collision", { path, key: "name" }, text));
+    }
   }
   return { value: [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems };
 }
-
-const createCollision = (name: string, path: string, first: string) =>
-  createProblem(
-    "collision",
-    { path, key: "name" },
-    `The skill ${name} is ignored: ${first} has the same name and has precedence. Rename one of them.`,
-  );
 
 /** The `SKILL.md` files below the roots, each once, also if there are links to them or links in a circle. */
 async function findSkillFiles(
