@@ -1,7 +1,7 @@
 /** Reads whole files that people write, such as settings. */
 import { getErrorMessage } from "@tau/ai/internal";
 import { type FileSystem, lookAt } from "@tau/tools/platform";
-import { readWhole } from "./durable-file.ts";
+import { orUndefined, readWhole } from "./durable-file.ts";
 
 export type FileText =
   | { readonly kind: "text"; readonly text: string }
@@ -22,9 +22,10 @@ export async function readTextFile(fs: FileSystem, path: string): Promise<FileTe
   }
 }
 
-/** Undefined if there is no file. A pipe or a device is not opened at all: reading it might never end. */
+/** Undefined if there is no file, not even a link to one. A pipe or a device is not opened at all: reading it might never end. */
 export async function readBytes(fs: FileSystem, path: string): Promise<Buffer | undefined> {
   const stats = await lookAt(fs, path);
+  if (!stats && (await orUndefined(fs.lstat(path)))) throw new Error("it is a link that leads nowhere.");
   if (!stats) return undefined;
   if (!stats.isFile()) throw new Error("it is not a regular file.");
   if (stats.size > maxBytes) throw new Error(`it has ${stats.size} bytes, and the limit is ${maxBytes}.`);
