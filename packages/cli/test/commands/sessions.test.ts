@@ -387,6 +387,21 @@ test.for(["These are notes.", '{"name":"x","type":"module"}', '{"type":"event","
   },
 );
 
+test("a header whose directory is not a text counts as damaged, and every command still works", async () => {
+  const workspace = await createWorkspace();
+  const { path, entries } = await createSession(workspace, ["One"]);
+  const [header, ...rest] = (await readFile(path, "utf8")).split("\n");
+  const { crc: _crc, ...fields } = JSON.parse(header!) as Record<string, unknown>;
+  await writeFile(path, [JSON.stringify({ ...fields, cwd: 5 }), ...rest].join("\n"));
+  for (const args of [
+    ["show", path],
+    ["export", path],
+    ["branch", path, "--from", entries[0]!],
+  ]) {
+    expect(await run(workspace, ["sessions", ...args])).toMatchObject({ code: exitCodes.done });
+  }
+});
+
 test("delete, repair and rename refuse a session outside of the session directories, unless they are forced", async () => {
   const workspace = await createWorkspace();
   const { id } = await createSession(workspace, ["One"]);
