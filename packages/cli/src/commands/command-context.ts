@@ -57,7 +57,7 @@ export async function listSessions(
 export async function findSessionFile(context: CommandContext, reference: string | undefined, io: Io): Promise<string> {
   const { cwd, agentDir, sessionDir: directory } = context;
   if (reference !== undefined) return await findSession(reference, { cwd, agentDir, directory });
-  const last = (await listSessions(context, io)).find((session) => session.cwd === resolve(cwd));
+  const last = SessionManager.findRecent(await listSessions(context, io), cwd, { agentDir });
   if (last) return last.path;
   // Not a usage error: the command line is right.
   throw new Error(`There are no sessions of ${cwd} yet. Start one: tau -p 'Hello'`);

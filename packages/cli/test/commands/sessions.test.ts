@@ -402,6 +402,18 @@ test("a header whose directory is not a text counts as damaged, and every comman
   }
 });
 
+test("a session with a damaged header is still the one that --continue and repair use, and the damage is told", async () => {
+  const workspace = await createModelWorkspace([textReply("Yes.")]);
+  const { id, path } = await createSession(workspace, ["Are you there?"]);
+  await writeFile(path, (await readFile(path, "utf8")).replace('"version"', '"vdrsion"'));
+  expect((await run(workspace, ["sessions", "list"])).out).toMatch(new RegExp(`^\\* +${id.slice(0, 8)}`, "m"));
+  const continued = await run(workspace, ["-p", "--continue", "Go on."]);
+  expect(continued).toMatchObject({ code: exitCodes.done, out: "Yes.\n" });
+  expect(continued.err).toContain("damaged");
+  expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("Are you there?");
+  expect((await run(workspace, ["sessions", "repair"])).out).toContain("Line 1 is damaged");
+});
+
 test("delete, repair and rename refuse a session outside of the session directories, unless they are forced", async () => {
   const workspace = await createWorkspace();
   const { id } = await createSession(workspace, ["One"]);
