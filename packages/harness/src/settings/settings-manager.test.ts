@@ -180,6 +180,23 @@ describe("a damaged file", () => {
     expect(() => manager.mustBeWhole()).toThrow("No session is started");
   });
 
+  test("of another user counts, unless it is in a directory that everybody can write to", async () => {
+    const { agentDir, global, open } = createDirectories();
+    writeFileSync(global, '{ "theme": "theirs" }');
+    const stat: FileSystem["stat"] = async (path) => {
+      const stats = await nodeFileSystem.stat(path);
+      stats.uid = 4242;
+      return stats;
+    };
+    const { statNow: _statNow, ...others } = nodeFileSystem;
+    const fileSystem: FileSystem = { ...others, stat };
+    expect((await open({ fileSystem })).get().theme).toBe("theirs");
+    chmodSync(agentDir, 0o1777);
+    const manager = await open({ fileSystem });
+    expect(manager.get().theme).toBe("system");
+    expect(() => manager.mustBeWhole()).toThrow("it belongs to another user (id 4242)");
+  });
+
   test("that is nested very deeply does not crash the parser", async () => {
     const { global, open } = createDirectories();
     writeFileSync(global, `{"a":${"[".repeat(100_000)}`);
