@@ -1,7 +1,8 @@
 /** Reads whole files that people write, such as settings. */
+import { dirname } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { type FileSystem, lookAt } from "@tau/tools/platform";
-import { readWhole } from "./durable-file.ts";
+import { orUndefined, readWhole } from "./durable-file.ts";
 
 export type FileText =
   | { readonly kind: "text"; readonly text: string }
@@ -22,14 +23,27 @@ export async function readTextFile(fs: FileSystem, path: string): Promise<FileTe
   }
 }
 
-/** Undefined if there is no file. A pipe or a device is not opened at all: reading it might never end. */
+/** Undefined if there is no file, not even a link to one. A pipe or a device is not opened at all: reading it might never end. */
 export async function readBytes(fs: FileSystem, path: string): Promise<Buffer | undefined> {
   const stats = await lookAt(fs, path);
+  if (!stats && (await orUndefined(fs.lstat(path)))) throw new Error("it is a link that leads nowhere.");
   if (!stats) return undefined;
   if (!stats.isFile()) throw new Error("it is not a regular file.");
+  if (await isForeign(fs, path, stats.uid)) {
+    throw new Error(`it belongs to another user (id ${stats.uid}), in a directory that everybody can write to.`);
+  }
   if (stats.size > maxBytes) throw new Error(`it has ${stats.size} bytes, and the limit is ${maxBytes}.`);
   return await readWhole(fs, path);
 }
+
+/** Whether any user of the computer could have put the file there. */
+async function isForeign(fs: FileSystem, path: string, uid: number): Promise<boolean> {
+  return uid !== 0 && uid !== (process.getuid?.() ?? uid) && (await isShared(fs, dirname(path)));
+}
+
+/** Whether everybody can write to a directory. */
+export const isShared = async (fs: FileSystem, directory: string): Promise<boolean> =>
+  (((await orUndefined(lookAt(fs, directory)))?.mode ?? 0) & 0o002) !== 0;
 
 /** Throws for bytes that are not UTF-8. A byte-order mark is kept. */
 export function decodeText(bytes: Uint8Array): string {

@@ -116,6 +116,9 @@ describe("what is replaced", () => {
     ["a byte order mark that the file has not", "a\nb", "\ufeffa\nb", "\ufeffa\nc", "a\nc"],
     ["blanks that end a line and the text", "“a”  \nb", '"a"\t', "c", "c\nb"],
     ["blanks that end the file and the text", "“a”  ", '"a"\t', "c", "c"],
+    ["blanks that text is put behind", "return\t\nb", "return \nb", "return x;\nb", "return x;\nb"],
+    ["blanks that text is put before", "x = 1 \t\n", "x = 1  ", "x = 1;  ", "x = 1; \t\n"],
+    ["blanks that begin the text", "a\nb", " \nb", " x", "a x"],
     ["a line break that goes", "a\r\nb", "a\n", "", "b"],
     ["nothing, where old and new overlap themselves", "xaay", "aa", "a", "xay"],
     ["a break after a lone CR, which stays two", "x\ra\ny", "a", "\na", "x\r\r\na\ny"],
@@ -185,6 +188,8 @@ describe("what is refused, with the file left as it was", () => {
     ],
     ["blanks that are not at the end of a line", "“foo”bar", one('"foo"\t', "x"), "no_match", /not found/],
     ["a part of a ligature", "oﬃce", one("of", "x"), "no_match", /not found/],
+    ["a letter without its accent", "“cafe\u0301”", one('"cafe', '"tea'), "no_match", /not found/],
+    ["an accent without its letter", "e\u0301 – x", one("\u0301 - x", "y"), "no_match", /not found/],
     ["a loose text that is not changed", "a  \nb  ", one("a\nb", "a\nb"), "invalid_input", /change nothing/],
     ["another character that shares a half", "“💀”", one('"💁"', "x"), "no_match", /not found/],
     [

@@ -52,8 +52,8 @@ export async function listSessions(
 /** The file of a session by its path or id; without a reference, the one that `--continue` uses. */
 export async function findSessionFile(context: CommandContext, reference: string | undefined, io: Io): Promise<string> {
   if (reference !== undefined) return await findSession(reference, context);
-  const { cwd } = context;
-  const last = (await listSessions(context, io)).find((session) => session.cwd === resolve(cwd));
+  const { cwd, agentDir } = context;
+  const last = SessionManager.findRecent(await listSessions(context, io), cwd, { agentDir });
   if (last) return last.path;
   // Not a usage error: the command line is right.
   throw new Error(`There are no sessions of ${cwd} yet. Start one: tau -p 'Hello'`);

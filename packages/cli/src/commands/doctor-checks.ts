@@ -3,6 +3,7 @@ import { access, constants, mkdtemp, rm, stat, statfs, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
+import { HarnessError } from "@tau/harness";
 import { getMessageText } from "@tau/harness/host";
 import { type FileProblem, formatFileProblem } from "@tau/harness/settings";
 import type { Tools } from "@tau/tools";
@@ -37,10 +38,7 @@ const fail = (says: string, fix: string): CheckResult => ({ status: "fail", says
 export const checks: readonly Check[] = [
   { name: "node", run: async () => checkNode(process.versions.node) },
   { name: "directory", run: checkDirectory },
-  {
-    name: "settings",
-    run: async ({ settings }) => checkFile(settings.problems, "Correct the file: tau config edit"),
-  },
+  { name: "settings", run: checkSettings },
   {
     name: "models.json",
     run: async ({ access: { registry } }) =>
@@ -82,6 +80,17 @@ async function checkDirectory({ agentDir, access: { notices } }: CheckContext): 
 async function findExisting(path: string): Promise<string> {
   const exists = (await stat(path).catch(() => undefined)) !== undefined;
   return exists || dirname(path) === path ? path : await findExisting(dirname(path));
+}
+
+async function checkSettings({ settings }: CheckContext): Promise<CheckResult> {
+  const result = checkFile(settings.problems, "Correct the file: tau config edit");
+  try {
+    settings.mustBeWhole();
+    return result;
+  } catch (error) {
+    if (!(error instanceof HarnessError)) throw error;
+    return { ...result, status: "fail" };
+  }
 }
 
 function checkFile([first, ...others]: readonly FileProblem[], fix: string): CheckResult {

@@ -1,6 +1,5 @@
-import { resolve } from "node:path";
 import { systemClock } from "@tau/ai";
-import type { SessionInfo } from "@tau/harness/session";
+import { type SessionInfo, SessionManager } from "@tau/harness/session";
 import type { Io } from "../command.ts";
 import { jsonLine } from "../json-line.ts";
 import { type Column, tableText } from "../table.ts";
@@ -13,11 +12,16 @@ export async function list(args: CommandArgs, io: Io): Promise<void> {
   const sessions = await listSessions(context, io, { all });
   if (args.has("json")) return io.out(jsonLine(sessions));
   reportSettingsProblems(context, io);
-  if (sessions.length > 0) return io.out(sessionTable(sessions, { all, cwd: resolve(context.cwd) }, io));
+  if (sessions.length > 0)
+    return io.out(sessionTable(sessions, { all, last: SessionManager.findRecent(sessions, context.cwd, context) }, io));
   io.err(all ? "There are no sessions yet.\n" : `There are no sessions of ${context.cwd} yet.\n`);
 }
 
-function sessionTable(sessions: readonly SessionInfo[], { all, cwd }: { all: boolean; cwd: string }, io: Io): string {
+function sessionTable(
+  sessions: readonly SessionInfo[],
+  { all, last }: { all: boolean; last: SessionInfo | undefined },
+  io: Io,
+): string {
   const columns: Column[] = [
     { title: " " },
     { title: "SESSION" },
@@ -27,7 +31,6 @@ function sessionTable(sessions: readonly SessionInfo[], { all, cwd }: { all: boo
     { title: "NAME OR FIRST MESSAGE", shrinks: true },
   ];
   const ids = shortenIds(sessions.map(({ id }) => id));
-  const last = sessions.find((session) => session.cwd === cwd);
   const now = systemClock.now();
   const rows = sessions.map((session, index) => [
     session === last ? "*" : "",

@@ -133,3 +133,15 @@ test.each([
   expect(checkTerminal({ terminal, env, colour: true }).status).toBe(status);
   expect(checkTerminal({ terminal: { ...terminal, out: false }, env, colour: false }).status).toBe("ok");
 });
+
+test("settings that start no session fail the check; other mistakes in them are warnings", async () => {
+  const workspace = await createWorkspace();
+  await mkdir(workspace.agentDir, { recursive: true, mode: 0o700 });
+  const check = async (text: string) => {
+    await writeFile(join(workspace.agentDir, "settings.json"), text);
+    const { code, row } = await runDoctor(workspace);
+    return [row("settings").status, code === exitCodes.failed];
+  };
+  expect(await check('{ "tools": { "excluded": ["bash"] } "theme": "dark" }')).toEqual(["fail", true]);
+  expect(await check('{ "theme": 5 }')).toEqual(["warn", false]);
+});

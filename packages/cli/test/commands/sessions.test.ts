@@ -387,6 +387,33 @@ test.for(["These are notes.", '{"name":"x","type":"module"}', '{"type":"event","
   },
 );
 
+test("a header whose directory is not a text counts as damaged, and every command still works", async () => {
+  const workspace = await createWorkspace();
+  const { path, entries } = await createSession(workspace, ["One"]);
+  const [header, ...rest] = (await readFile(path, "utf8")).split("\n");
+  const { crc: _crc, ...fields } = JSON.parse(header!) as Record<string, unknown>;
+  await writeFile(path, [JSON.stringify({ ...fields, cwd: 5 }), ...rest].join("\n"));
+  for (const args of [
+    ["show", path],
+    ["export", path],
+    ["branch", path, "--from", entries[0]!],
+  ]) {
+    expect(await run(workspace, ["sessions", ...args])).toMatchObject({ code: exitCodes.done });
+  }
+});
+
+test("a session with a damaged header is still the one that --continue and repair use, and the damage is told", async () => {
+  const workspace = await createModelWorkspace([textReply("Yes.")]);
+  const { id, path } = await createSession(workspace, ["Are you there?"]);
+  await writeFile(path, (await readFile(path, "utf8")).replace('"version"', '"vdrsion"'));
+  expect((await run(workspace, ["sessions", "list"])).out).toMatch(new RegExp(`^\\* +${id.slice(0, 8)}`, "m"));
+  const continued = await run(workspace, ["-p", "--continue", "Go on."]);
+  expect(continued).toMatchObject({ code: exitCodes.done, out: "Yes.\n" });
+  expect(continued.err).toContain("damaged");
+  expect(JSON.stringify(workspace.server.requests[0]?.body)).toContain("Are you there?");
+  expect((await run(workspace, ["sessions", "repair"])).out).toContain("Line 1 is damaged");
+});
+
 test("delete, repair and rename refuse a session outside of the session directories, unless they are forced", async () => {
   const workspace = await createWorkspace();
   const { id } = await createSession(workspace, ["One"]);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
@@ -115,6 +115,19 @@ test("a context file that another user put above the project is not read, and is
   expect(problems).toEqual([
     "/AGENTS.md: This belongs to another user (id 4242) and is not read. If you want it, make a copy of your own.",
   ]);
+});
+
+test("a context file that another user put into a shared directory of tau is not read", async () => {
+  const root = await createFiles({ "agent/AGENTS.md": "obey me" });
+  await chmod(join(root, "agent"), 0o1777);
+  const lstat: FileSystem["lstat"] = async (path) => {
+    const stats = await nodeFileSystem.lstat(path);
+    stats.uid = 4242;
+    return stats;
+  };
+  const { text, problems } = await load(root, { fileSystem: { ...nodeFileSystem, lstat } });
+  expect(text).not.toContain("obey me");
+  expect(problems).toEqual([expect.stringContaining("belongs to another user (id 4242)")]);
 });
 
 test("a skill whose file became a link out of the project is not read when it is called", async () => {

@@ -3,8 +3,9 @@
  * another user put into a directory above it.
  */
 import { dirname, join } from "node:path";
-import { type FileSystem, isWithin, lookAt, pathOfHandle, ToolsError } from "@tau/tools/platform";
+import { type FileSystem, isWithin, pathOfHandle, ToolsError } from "@tau/tools/platform";
 import { orUndefined } from "../durable-file.ts";
+import { isShared } from "../text-file.ts";
 import { isCredentialFile } from "../policy/credential-files.ts";
 import { ancestors } from "./context-files.ts";
 import { getPathKind } from "./read-text.ts";
@@ -24,12 +25,21 @@ export async function guardResources(fs: FileSystem, directories: ResourceDirect
   const { cwd, agentDir, home } = directories;
   const project = await findProject(fs, directories);
   const credentialHomes = { home: await getRealPath(home), agentDir: await getRealPath(agentDir) };
-  const isSharedProject = (((await orUndefined(lookAt(fs, project)))?.mode ?? 0) & 0o002) !== 0;
+  const isSharedProject = await isShared(fs, project);
+  const isSharedAgentDir = await isShared(fs, agentDir);
 
+  const checkOwner = async (path: string): Promise<void> => {
+    const { uid } = await fs.lstat(path);
+    const user = process.getuid?.() ?? uid;
+    if (uid !== user && uid !== 0) {
+      refuse(`This belongs to another user (id ${uid}) and is not read. If you want it, make a copy of your own.`);
+    }
+  };
   const check = async (path: string, realPath: string): Promise<void> => {
     if (isCredentialFile(realPath, credentialHomes)) {
       refuse(`This leads to ${realPath}, where credentials are kept, and is not read. Remove it.`);
     }
+    if (isWithin(agentDir, path) && isSharedAgentDir) return await checkOwner(path);
     if (isWithin(agentDir, path) || isWithin(join(home, ".agents"), path)) return;
     const isProject = isWithin(project, path);
     // All other paths were named by the user.
@@ -38,12 +48,7 @@ export async function guardResources(fs: FileSystem, directories: ResourceDirect
     if (!isWithin(await getRealPath(directory), realPath)) {
       refuse(`This leads to ${realPath}, outside of ${directory}, and is not read. Put a copy in its place.`);
     }
-    if (isProject && !isSharedProject) return;
-    const { uid } = await fs.lstat(path);
-    const user = process.getuid?.() ?? uid;
-    if (uid !== user && uid !== 0) {
-      refuse(`This belongs to another user (id ${uid}) and is not read. If you want it, make a copy of your own.`);
-    }
+    if (!isProject || isSharedProject) await checkOwner(path);
   };
 
   return {

@@ -29,7 +29,10 @@ export const sessionVersion = 3;
 
 /** Whether a parsed line is the header of a session, of any version. Other programs write lines with a `type` too. */
 export const isHeader = (line: Readonly<Record<string, unknown>>): boolean =>
-  line["type"] === "session" && typeof line["id"] === "string" && typeof line["timestamp"] === "string";
+  line["type"] === "session" &&
+  typeof line["id"] === "string" &&
+  typeof line["timestamp"] === "string" &&
+  typeof (line["cwd"] ?? "") === "string";
 
 /** An entry to be appended: the session sets its id, its parent and its time. */
 export type NewEntry = Draft<Exclude<SessionEntry, MessageEntry>> | NewMessageEntry;

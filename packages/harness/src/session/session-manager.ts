@@ -91,10 +91,25 @@ export class SessionManager extends Session {
   static async continueRecent(cwd: string, sessionDir?: string, options: CreateOptions = {}): Promise<SessionManager> {
     const directory = resolveDirectory(cwd, sessionDir, options);
     const sessions = await listSessions(directory, resolvePorts(options));
-    // Several working directories may share a session directory.
-    const recent = sessions.find((session) => session.cwd === resolve(cwd));
+    const recent = SessionManager.findRecent(sessions, cwd, options);
     if (!recent) return await SessionManager.create(cwd, directory, options);
     return await SessionManager.open(recent.path, options);
+  }
+
+  /**
+   * The session of `cwd` that was used last, of those that were listed: several working directories may share a session
+   * directory. A session that lost its header belongs to the working directory that its file is kept for.
+   */
+  static findRecent(
+    sessions: readonly SessionInfo[],
+    cwd: string,
+    { agentDir }: Pick<SessionManagerOptions, "agentDir"> = {},
+  ): SessionInfo | undefined {
+    const own = sessionDirectory(cwd, agentDir);
+    const isLost = (session: SessionInfo) => session.cwd === "" && session.messageCount > 0;
+    return sessions.find(
+      (session) => session.cwd === resolve(cwd) || (isLost(session) && dirname(session.path) === own),
+    );
   }
 
   /** Opens the session of `cwd` with this id, or creates it. If several processes create it, the first to write wins. */

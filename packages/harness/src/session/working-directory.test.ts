@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -23,13 +23,17 @@ test("a session works in its own directory, and a link to that is the same direc
   expect(await getWorkingDirectory(session, there)).toBe(here);
 });
 
-test("a session whose directory is gone is refused, and the message says how to continue", async () => {
-  const { here, there } = await createDirectories();
-  const session = await SessionManager.inMemory(there);
-  await rm(there, { recursive: true });
-  const refused = { code: "invalid_input", message: expect.stringMatching(/not there any more.*tau --fork/) };
-  await expect(getWorkingDirectory(session, here)).rejects.toMatchObject(refused);
-});
+test.for(["gone", "now a file"])(
+  "a session whose directory is %s is refused, with the way to continue",
+  async (now) => {
+    const { here, there } = await createDirectories();
+    const session = await SessionManager.inMemory(there);
+    await rm(there, { recursive: true });
+    if (now === "now a file") await writeFile(there, "");
+    const refused = { code: "invalid_input", message: expect.stringMatching(/not there any more.*tau --fork/) };
+    await expect(getWorkingDirectory(session, here)).rejects.toMatchObject(refused);
+  },
+);
 
 test("a host opens sessions of its own directory only, and gives up the log of another one", async () => {
   const { here, there, agentDir } = await createDirectories();

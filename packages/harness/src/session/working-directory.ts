@@ -1,4 +1,5 @@
-import { realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
 import { HarnessError } from "../errors.ts";
 import type { SessionManager } from "./session-manager.ts";
 
@@ -20,7 +21,11 @@ export async function mustWorkIn(session: SessionManager, cwd: string): Promise<
   if (own !== cwd) await refuse(session, `not to ${cwd}. Open it there.`);
 }
 
-const toRealPath = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
+/** Undefined if there is no such directory. */
+async function toRealPath(path: string): Promise<string | undefined> {
+  const stats = isAbsolute(path) ? await stat(path).catch(() => undefined) : undefined;
+  return stats?.isDirectory() ? await realpath(path) : undefined;
+}
 
 async function refuse(session: SessionManager, reason: string): Promise<never> {
   await session.close();

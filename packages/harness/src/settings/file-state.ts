@@ -1,4 +1,5 @@
 /** What is known about one settings file: its valid settings and its problems. */
+import { nearestNames } from "@tau/ai/internal";
 import type { Path } from "../fields/field.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { formatPath } from "../fields/problem.ts";
@@ -81,12 +82,18 @@ export function updateState(
 }
 
 /** Settings that restrict what a session may do. */
-const restricting: ReadonlySet<string | undefined> = new Set(["approvals", "budgets", "images", "tools"]);
+const restricting: readonly string[] = ["approvals", "budgets", "images", "tools"];
+const restrictingMistakes: readonly SettingsProblem["kind"][] = [
+  "invalid_value",
+  "unknown_setting",
+  "repeated_setting",
+];
 
 /** Whether a restriction could be missing: of a file that cannot be read, nobody knows what it restricts. Pure. */
 export function mayLoosen({ kind, key }: SettingsProblem): boolean {
   if (kind === "damaged" || kind === "unreadable") return true;
-  return (kind === "invalid_value" || kind === "unknown_setting") && restricting.has(key.split(".")[0]);
+  // A name with one wrong letter is meant as the right one.
+  return restrictingMistakes.includes(kind) && nearestNames(key.split(".")[0]!, restricting, 1).length > 0;
 }
 
 const start: Position = { line: 1, column: 1 };

@@ -154,6 +154,49 @@ describe("a damaged file", () => {
     expect(formatProblems(await open())).toEqual([`${global}:${message}`]);
   });
 
+  test.each([
+    ["a misspelled group", '{ "tool": { "excluded": ["bash"] } }', true],
+    ["a group with two letters swapped", '{ "budgest": { "cost": 1 } }', true],
+    ["a group that is set twice", '{ "tools": { "excluded": ["bash"] }, "tools": {} }', true],
+    ["a restriction that is set twice", '{ "tools": { "excluded": ["bash"], "excluded": [] } }', true],
+    ["a name of something else", '{ "hooks": {} }', false],
+    ["another setting that is set twice", '{ "theme": "a", "theme": "b" }', false],
+  ])("with %s: a session starts only if no restriction can be missing", async (_name, text, isRefused) => {
+    const { global, open } = createDirectories();
+    writeFileSync(global, text);
+    const manager = await open();
+    expect(manager.problems).toHaveLength(1);
+    if (isRefused) expect(() => manager.mustBeWhole()).toThrow("a restriction could be missing");
+    else manager.mustBeWhole();
+  });
+
+  test("that is a link to nothing is not an absent one", async () => {
+    const { root, global, open } = createDirectories();
+    symlinkSync(join(root, "unmounted/settings.json"), global);
+    const manager = await open();
+    expect(formatProblems(manager)).toEqual([
+      `${global}:1:1: The file cannot be read: it is a link that leads nowhere.`,
+    ]);
+    expect(() => manager.mustBeWhole()).toThrow("No session is started");
+  });
+
+  test("of another user counts, unless it is in a directory that everybody can write to", async () => {
+    const { agentDir, global, open } = createDirectories();
+    writeFileSync(global, '{ "theme": "theirs" }');
+    const stat: FileSystem["stat"] = async (path) => {
+      const stats = await nodeFileSystem.stat(path);
+      stats.uid = 4242;
+      return stats;
+    };
+    const { statNow: _statNow, ...others } = nodeFileSystem;
+    const fileSystem: FileSystem = { ...others, stat };
+    expect((await open({ fileSystem })).get().theme).toBe("theirs");
+    chmodSync(agentDir, 0o1777);
+    const manager = await open({ fileSystem });
+    expect(manager.get().theme).toBe("system");
+    expect(() => manager.mustBeWhole()).toThrow("it belongs to another user (id 4242)");
+  });
+
   test("that is nested very deeply does not crash the parser", async () => {
     const { global, open } = createDirectories();
     writeFileSync(global, `{"a":${"[".repeat(100_000)}`);

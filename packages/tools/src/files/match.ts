@@ -158,7 +158,7 @@ function search(folded: Folded, needle: Folded, { isLoose, isWhole }: { isLoose:
   const length = needle.text.length;
   if (length === 0) return spots;
   for (let unit = folded.text.indexOf(needle.text); unit >= 0;) {
-    if (isBoundary(folded, unit) && isBoundary(folded, unit + length)) {
+    if ([unit, unit + length].every((border) => isBoundary(folded, border) && !(isLoose && isMark(folded, border)))) {
       const [start, end] = [getStart(folded, unit), getEnd(folded, unit + length - 1)];
       spots.push({ start, end, folded, unit, needle, isLoose });
     }
@@ -167,6 +167,9 @@ function search(folded: Folded, needle: Folded, { isLoose, isWhole }: { isLoose:
   }
   return spots;
 }
+
+/** Whether a mark such as an accent follows: it belongs to the letter before, and would join another one. */
+const isMark = ({ text }: Folded, unit: number): boolean => /^\p{M}/u.test(text.slice(unit, unit + 2));
 
 /** The blanks that end `oldText` can only be those at the end of a line: they are part of the match. */
 function toLineEnd(spot: Spot): Spot[] {
@@ -187,16 +190,20 @@ function changeAt(source: string, spot: Spot, { oldText, newText }: TextEdit): C
   let head = 0;
   while (head < minLength && before[head] === after[head]) head++;
   while (isSplit(head)) head--;
+  head = Math.min(head, getLastEnd(spot.needle, unitsBefore(spot.needle, head)));
   let tail = 0;
   while (tail < minLength - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
   while (isSplit(before.length - tail)) tail--;
   const [fromUnits, toUnits] = [unitsBefore(spot.needle, head), unitsBefore(spot.needle, before.length - tail)];
-  const from = getPosition(spot, fromUnits);
+  const from = fromUnits === 0 ? spot.start : getEnd(spot.folded, spot.unit + fromUnits - 1);
   const to = fromUnits === toUnits ? from : getPosition(spot, toUnits);
   const change = { from, to, text: withBreaks(after.slice(head, after.length - tail), source, from, to) };
   const [restOfLine = ""] = after.slice(after.length - tail).split("\n", 1);
   return before === after || /[ \t]$/.test(restOfLine) ? change : withoutBlanks(change, spot, toUnits);
 }
+
+/** Where the first units end in the source: blanks after them that were left out do not count as searched text. */
+const getLastEnd = (folded: Folded, units: number): number => (units === 0 ? 0 : getEnd(folded, units - 1));
 
 /** The blanks that end a changed line go too, because the new text does not have them. */
 function withoutBlanks(change: Change, { folded, unit, needle, isLoose }: Spot, toUnits: number): Change {
