@@ -1,5 +1,5 @@
 /**
- * Checks what no linter knows: who may import whom, that nothing reaches outside the repository, and that the lock
+ * Checks what the linter cannot: which package imports which, that nothing reaches outside the repository, and that the lock
  * file names no registry and has every package that any platform needs.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
