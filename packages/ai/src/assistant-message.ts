@@ -1,4 +1,4 @@
-import type { Failure } from "./failure.ts";
+import { classifyMessage, type Failure } from "./failure.ts";
 import type { AssistantMessage } from "./message.ts";
 import type { Model } from "./model.ts";
 import { emptyUsage } from "./usage.ts";
@@ -25,3 +25,12 @@ export const withFailure = (message: AssistantMessage, failure: Failure): Assist
   errorMessage: failure.message,
   failure,
 });
+
+/** Why an answer with `stopReason` `error` or `aborted` failed. A stream function of a caller may report only a text. */
+export function getFailure({
+  failure,
+  stopReason,
+  errorMessage: message = "The model gave no reason.",
+}: Pick<AssistantMessage, "failure" | "stopReason" | "errorMessage">): Failure {
+  return failure ?? (stopReason === "aborted" ? { kind: "aborted", message } : classifyMessage(message));
+}

@@ -4,7 +4,6 @@
  */
 import { getErrorMessage } from "./errors.ts";
 import { tryParseJson } from "./json.ts";
-import type { AssistantMessage } from "./message.ts";
 import { isTooDeep } from "./protocols/streaming-json.ts";
 
 interface FailureFacts {
@@ -181,15 +180,6 @@ const messageKinds: readonly (readonly [FailureKind, RegExp])[] = [
   ["rate_limited", /rate.?limit|too many requests/i],
   ["network", /fetch failed|socket hang up|connection (error|reset|closed|refused|failed)|network error|timed out/i],
 ];
-
-/** Why an answer with `stopReason` `error` or `aborted` failed. A stream function of a caller may report only a text. */
-export function getFailure({
-  failure,
-  stopReason,
-  errorMessage: message = "The model gave no reason.",
-}: Pick<AssistantMessage, "failure" | "stopReason" | "errorMessage">): Failure {
-  return failure ?? (stopReason === "aborted" ? { kind: "aborted", message } : classifyMessage(message));
-}
 
 const networkCodes = new Set([
   "ECONNREFUSED",

@@ -1,9 +1,8 @@
 /** What the packages of tau share and users do not need. It may change in any version. */
-export { createAssistantMessage, withFailure } from "../assistant-message.ts";
+export { createAssistantMessage, getFailure, withFailure } from "../assistant-message.ts";
 export { assumedProperties, describeUnlisted, getUnlistedModel } from "../catalog/catalog.ts";
 export { sleep } from "../clock.ts";
 export { assertNever, getErrorMessage } from "../errors.ts";
-export { getFailure } from "../failure.ts";
 export { asRecord, isRecord, tryParseJson } from "../json.ts";
 export { didYouMean, nearestNames } from "../nearest.ts";
 export type { StandardSchema } from "../schema/adapt.ts";

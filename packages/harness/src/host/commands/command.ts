@@ -1,12 +1,21 @@
 /** What a command is: the fields that it takes, and what it does. */
+import type { Ids } from "@tau/ai";
 import type { CommandData, CommandName, CommandParams } from "@tau/protocol";
 import type { AgentSession } from "../../agent-session/agent-session.ts";
 import type { Fields, FieldValues } from "../../fields/field.ts";
-import type { Host } from "../host.ts";
+import type { SessionManager } from "../../session/session-manager.ts";
 import type { HostedSession } from "../hosted-session.ts";
 
 /** What commands need of their host. */
-export type CommandHost = Pick<Host, "agentDir" | "ids" | "modelPatterns" | "get" | "openLike" | "fork">;
+export interface CommandHost {
+  readonly agentDir: string;
+  readonly ids: Ids;
+  /** Which models `cycle_model` goes through; undefined: those of the settings. */
+  readonly modelPatterns: readonly string[] | undefined;
+  get(sessionId: string): HostedSession;
+  openLike(sessionId: string, sessionManager: SessionManager): Promise<string>;
+  fork(sessionId: string, entryId: string): Promise<string>;
+}
 
 /** What a client adds to a command. */
 export interface CommandOptions {
