@@ -31,7 +31,7 @@ describe.each(containments)("with %s", (_containment, namespace) => {
       expect(processesWith(name)).toEqual([]);
       await expect.poll(zombies).toEqual([]);
     });
-    expect(delayMs).toBeLessThan(allowance(100));
+    expect(delayMs).toBeLessThan(allowance(400));
   });
 
   test.each([
@@ -42,7 +42,7 @@ describe.each(containments)("with %s", (_containment, namespace) => {
       const text = await limited({ memoryBytes: 96 * 1024 * 1024 }).failure(command);
       expect(text).toContain("[The command was ended: it used more than 96.0 MB of memory.]");
     });
-    expect(delayMs).toBeLessThan(allowance(100));
+    expect(delayMs).toBeLessThan(allowance(400));
   });
 
   test("a process cannot open more files than its limit, nor raise it", async () => {
