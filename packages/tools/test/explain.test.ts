@@ -66,7 +66,8 @@ test("whatever call of the port fails, with whatever code, the model reads about
         if (error === undefined) continue;
         expect(error, `${fileSystem.calls.join(" ")} ${code}`).toMatchObject({ name: "ToolsError" });
         expect((error as Error).message).toContain(directory);
-        expect((error as Error).message).not.toMatch(/injected|tau-.*tmp|\/proc/);
+        // The name of the directory is random, and may be like that of a temporary file.
+        expect((error as Error).message.replaceAll(directory, "")).not.toMatch(/injected|tau-.*tmp|\/proc/);
       }
     }
   }
