@@ -15,8 +15,8 @@ const directory = join(root, "packages", "cli");
 
 /** Installed next to the program, because they are not JavaScript. */
 export const nativeDependencies = ["@vscode/ripgrep", "@silvia-odwyer/photon-node"];
-/** OpenTelemetry is used if the user has installed it. */
-const external = [...nativeDependencies, "@opentelemetry/api"];
+/** The key chain is used if it could be installed, OpenTelemetry if the user has installed it. */
+const external = [...nativeDependencies, "@napi-rs/keyring", "@opentelemetry/api"];
 
 const shared = {
   absWorkingDir: root,

@@ -47,7 +47,7 @@ for (const { name, entries, core, commonjs = [] } of packages) {
   const directory = join(root, "packages", name);
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   // What is there only if the person installed it is not ours to bring along.
-  const wanted = { ...manifest.dependencies, ...manifest.peerDependencies };
+  const wanted = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies };
   const dependencies = Object.keys(wanted).filter((dependency) => !bundled.has(dependency));
   const outdir = join(directory, "dist");
   const sources = (names) => Object.fromEntries(names.map((entry) => [entry, join(directory, "src", `${entry}.ts`)]));
