@@ -37,6 +37,7 @@ const packages = [
       (front) => `${front}index`,
     ),
   },
+  { name: "tui", entries: ["index", "testing/index"] },
   { name: "cli", entries: ["index"] },
 ];
 

@@ -1,0 +1,30 @@
+/** What everything on the screen is. Names and contract are pi's, so that interfaces written for it run here. */
+import type { TuiMouseEvent, TuiMouseEventResult } from "./mouse.ts";
+
+export interface Component {
+  /**
+   * The lines of the component, none wider than `width` columns. While nothing changes, the same array should come back:
+   * the renderer compares arrays by identity before it looks into them, and never changes one.
+   */
+  render(width: number): string[];
+  /** Gets one key, or one paste, at a time while the component has the focus. */
+  handleInput?(data: string): void;
+  /** Only in full-screen mode. */
+  handleMouse?(event: TuiMouseEvent): TuiMouseEventResult | undefined;
+  /** Whether `handleInput` also gets releases of keys, from terminals that report them. Default false. */
+  wantsKeyRelease?: boolean;
+  /** Forgets everything that was computed from the theme or the width. */
+  invalidate(): void;
+}
+
+/** A component with a cursor. While `focused`, it writes `CURSOR_MARKER` before the cursor, for input methods. */
+export interface Focusable {
+  /** Set by whoever moves the focus. */
+  focused: boolean;
+}
+
+export const isFocusable = (component: Component | null): component is Component & Focusable =>
+  component !== null && "focused" in component;
+
+/** Where the cursor of the terminal belongs. No terminal shows it, and the renderer takes it out. */
+export const CURSOR_MARKER = "\x1b_pi:c\x07";

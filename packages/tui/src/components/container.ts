@@ -1,0 +1,33 @@
+import type { Component } from "../component.ts";
+
+/** Components below each other. */
+export class Container implements Component {
+  children: Component[] = [];
+  #last: { parts: readonly string[][]; lines: string[] } = { parts: [], lines: [] };
+
+  addChild(component: Component): void {
+    this.children.push(component);
+  }
+
+  removeChild(component: Component): void {
+    const index = this.children.indexOf(component);
+    if (index !== -1) this.children.splice(index, 1);
+  }
+
+  clear(): void {
+    this.children = [];
+  }
+
+  invalidate(): void {
+    for (const child of this.children) child.invalidate();
+  }
+
+  render(width: number): string[] {
+    const parts = this.children.map((child) => child.render(width));
+    const last = this.#last.parts;
+    if (parts.length !== last.length || parts.some((part, index) => part !== last[index])) {
+      this.#last = { parts, lines: parts.flat() };
+    }
+    return this.#last.lines;
+  }
+}

@@ -1,0 +1,10 @@
+export { type Component, CURSOR_MARKER, type Focusable, isFocusable } from "./component.ts";
+export { Container } from "./components/container.ts";
+export { Text } from "./components/text.ts";
+export type { TuiMouseButton, TuiMouseEvent, TuiMouseEventResult, TuiMouseEventType } from "./mouse.ts";
+export type { Terminal } from "./terminal/terminal.ts";
+export { visibleWidth } from "./text/cells.ts";
+export { stripTerminalSequences } from "./text/escape.ts";
+export { sliceByColumn } from "./text/slice.ts";
+export { truncateToWidth } from "./text/truncate.ts";
+export { wrapTextWithAnsi } from "./text/wrap.ts";

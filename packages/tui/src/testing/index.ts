@@ -1,0 +1,1 @@
+export { VirtualTerminal } from "./virtual-terminal.ts";

@@ -1,0 +1,143 @@
+/**
+ * A terminal in memory, to test what a person would see: the screen, the scrollback, the cursor, and what was written. It is
+ * the emulator that editors embed, with grapheme clusters.
+ */
+import type { IBufferCell, IBufferLine, Terminal as Emulator } from "@xterm/headless";
+import type { Terminal } from "../terminal/terminal.ts";
+
+export class VirtualTerminal implements Terminal {
+  readonly #emulator: Emulator;
+  #onInput: ((data: string) => void) | undefined;
+  #onResize: (() => void) | undefined;
+  /** Everything that was written, in order. Empty it to look at what a change writes. */
+  readonly writes: string[] = [];
+  kittyProtocolActive = true;
+
+  private constructor(emulator: Emulator) {
+    this.#emulator = emulator;
+  }
+
+  static async create(columns = 80, rows = 24): Promise<VirtualTerminal> {
+    // On Node 20 the addon reads its tables from a buffer that it takes for its own; see its issue about emoji widths.
+    const { poolSize } = Buffer;
+    Buffer.poolSize = 0;
+    const [headless, graphemes] = await Promise.all([
+      import("@xterm/headless"),
+      import("@xterm/addon-unicode-graphemes"),
+    ]);
+    Buffer.poolSize = poolSize;
+    const emulator = new headless.default.Terminal({
+      cols: columns,
+      rows,
+      scrollback: 200_000,
+      allowProposedApi: true,
+    });
+    emulator.loadAddon(new graphemes.default.UnicodeGraphemesAddon());
+    return new VirtualTerminal(emulator);
+  }
+
+  start(onInput: (data: string) => void, onResize: () => void): void {
+    this.#onInput = onInput;
+    this.#onResize = onResize;
+  }
+
+  stop(): void {
+    this.#onInput = undefined;
+    this.#onResize = undefined;
+  }
+
+  async drainInput(): Promise<void> {}
+
+  write(data: string): void {
+    this.writes.push(data);
+    this.#emulator.write(data);
+  }
+
+  get columns(): number {
+    return this.#emulator.cols;
+  }
+
+  get rows(): number {
+    return this.#emulator.rows;
+  }
+
+  moveBy(lines: number): void {
+    if (lines !== 0) this.write(lines > 0 ? `\x1b[${lines}B` : `\x1b[${-lines}A`);
+  }
+
+  hideCursor(): void {
+    this.write("\x1b[?25l");
+  }
+
+  showCursor(): void {
+    this.write("\x1b[?25h");
+  }
+
+  clearLine(): void {
+    this.write("\x1b[K");
+  }
+
+  clearFromCursor(): void {
+    this.write("\x1b[J");
+  }
+
+  clearScreen(): void {
+    this.write("\x1b[H\x1b[J");
+  }
+
+  setTitle(title: string): void {
+    this.write(`\x1b]0;${title}\x07`);
+  }
+
+  setProgress(active: boolean): void {
+    this.write(active ? "\x1b]9;4;3\x07" : "\x1b]9;4;0;\x07");
+  }
+
+  /** As if it came from the keyboard: one key, or one paste. */
+  sendInput(data: string): void {
+    this.#onInput?.(data);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#emulator.resize(columns, rows);
+    this.#onResize?.();
+  }
+
+  /** Resolves when everything that was written is on the screen. */
+  async flush(): Promise<void> {
+    await new Promise<void>((resolve) => this.#emulator.write("", resolve));
+  }
+
+  /** What is on the screen. */
+  async getViewport(): Promise<string[]> {
+    await this.flush();
+    const { baseY } = this.#emulator.buffer.active;
+    return this.#getLines(baseY, baseY + this.rows);
+  }
+
+  /** What has left the screen at its top. */
+  async getScrollback(): Promise<string[]> {
+    await this.flush();
+    return this.#getLines(0, this.#emulator.buffer.active.baseY);
+  }
+
+  /** From 0, on the screen. */
+  async getCursor(): Promise<{ x: number; y: number }> {
+    await this.flush();
+    const { cursorX, cursorY } = this.#emulator.buffer.active;
+    return { x: cursorX, y: cursorY };
+  }
+
+  /** The cell at a place on the screen, with its colors, as of the last `flush`. */
+  getCell(x: number, y: number): IBufferCell | undefined {
+    const { baseY } = this.#emulator.buffer.active;
+    return this.#emulator.buffer.active.getLine(baseY + y)?.getCell(x);
+  }
+
+  #getLines(from: number, to: number): string[] {
+    const buffer = this.#emulator.buffer.active;
+    return Array.from({ length: to - from }, (_unused, index) => getText(buffer.getLine(from + index)));
+  }
+}
+
+const getText = (line: IBufferLine | undefined): string => line?.translateToString(true) ?? "";

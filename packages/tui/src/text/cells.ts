@@ -1,0 +1,112 @@
+/** Splits text into what a terminal draws: grapheme clusters with their widths in columns, and escape sequences. */
+import { eastAsianWidth } from "get-east-asian-width";
+import { getEscapeAt } from "./escape.ts";
+
+export interface Cell {
+  readonly text: string;
+  /** In columns; 0 for escape sequences and control characters. */
+  readonly width: number;
+  readonly isEscape: boolean;
+}
+
+/** Drawn as this many blanks, since the column at which a component is drawn is not known to it. */
+export const tabWidth = 3;
+
+const printableAscii = /^[\x20-\x7e]*$/;
+/** Text in which every code unit is a cluster of its own with one column. */
+const simple = /[\x20-\x7e\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f]+/y;
+const zeroWidth = /^[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]$/u;
+const spacingMark = /^\p{Mc}$/u;
+const emojiPresentation = /^\p{Emoji_Presentation}/u;
+const pictograph = /^\p{Extended_Pictographic}/u;
+const regionalIndicator = /^\p{Regional_Indicator}/u;
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** The columns that a terminal needs for the text. Line breaks count as nothing. */
+export function visibleWidth(text: string): number {
+  if (printableAscii.test(text)) return text.length;
+  let width = 0;
+  for (const cell of toCells(text)) width += cell.width;
+  return width;
+}
+
+export function toCells(text: string): Cell[] {
+  const cells: Cell[] = [];
+  let index = 0;
+  while (index < text.length) {
+    const escape = getEscapeAt(text, index);
+    if (escape !== undefined) {
+      cells.push({ text: escape, width: 0, isEscape: true });
+      index += escape.length;
+      continue;
+    }
+    const end = findRunEnd(text, index);
+    pushRun(cells, text.slice(index, end));
+    index = end;
+  }
+  return cells;
+}
+
+/** The index of the next escape character, and one further than `start` at least. */
+function findRunEnd(text: string, start: number): number {
+  const next = text.indexOf("\x1b", start + 1);
+  return next === -1 ? text.length : next;
+}
+
+function pushRun(cells: Cell[], run: string): void {
+  let index = 0;
+  while (index < run.length) {
+    simple.lastIndex = index;
+    const found = simple.exec(run)?.[0];
+    if (found === undefined) {
+      index += pushClusters(cells, run, index);
+      continue;
+    }
+    // A mark that follows belongs to the last character.
+    const length = index + found.length < run.length ? found.length - 1 : found.length;
+    for (let at = index; at < index + length; at++) cells.push(asciiCell(run.charCodeAt(at)));
+    index += length;
+    if (index < run.length) index += pushClusters(cells, run, index);
+  }
+}
+
+const asciiCells: Cell[] = [];
+const asciiCell = (code: number): Cell =>
+  (asciiCells[code] ??= { text: String.fromCharCode(code), width: 1, isEscape: false });
+
+/** The segmenter takes quadratic time for long texts, so that it gets pieces; none ends within a cluster of usual length. */
+const pieceLength = 256;
+
+/** Adds clusters from `start` on, until simple text could begin. Returns how many code units they have. */
+function pushClusters(cells: Cell[], run: string, start: number): number {
+  const piece = run.slice(start, start + pieceLength);
+  const isLast = start + piece.length >= run.length;
+  let length = 0;
+  for (const { segment, index } of segmenter.segment(piece)) {
+    // The last cluster of a piece may go on in the next.
+    if (!isLast && index > 0 && index + segment.length === piece.length) break;
+    cells.push({ text: segment, width: getClusterWidth(segment), isEscape: false });
+    length = index + segment.length;
+    simple.lastIndex = length;
+    if (index > 0 && simple.test(piece)) break;
+  }
+  return length;
+}
+
+function getClusterWidth(cluster: string): number {
+  if (cluster === "\t") return tabWidth;
+  if (cluster.includes("\ufe0f") || isEmoji(cluster)) return cluster === "\ufe0f" ? 0 : 2;
+  let width = 0;
+  for (const character of cluster) {
+    if (zeroWidth.test(character)) continue;
+    if (width > 0 && spacingMark.test(character)) continue;
+    width += eastAsianWidth(character.codePointAt(0) as number);
+  }
+  return width;
+}
+
+function isEmoji(cluster: string): boolean {
+  if (regionalIndicator.test(cluster)) return true;
+  return emojiPresentation.test(cluster) || (cluster.includes("\u200d") && pictograph.test(cluster));
+}
