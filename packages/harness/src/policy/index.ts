@@ -1,4 +1,4 @@
-/** Who may do what. */
+/** The policy: what tools and commands may do, and who decides. */
 export { createDefaultPolicy } from "./default-policy.ts";
 export type { PathRules } from "./paths.ts";
 export {
