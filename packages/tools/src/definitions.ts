@@ -5,6 +5,7 @@
 import { StringEnum } from "@tau/ai";
 import * as Type from "typebox";
 import type { AccessRequest } from "./access.ts";
+import { prepareFileArguments } from "./arguments.ts";
 import {
   changedFile,
   changesPatched,
@@ -55,6 +56,7 @@ export const definitions = {
       limit: Type.Optional(Type.Integer({ minimum: 1, description: "Number of lines" })),
       hashline: Type.Optional(Type.Boolean({ description: "Show LINE#TAG anchors for hashline edits" })),
     }),
+    prepareArguments: prepareFileArguments,
     parameterNeeds: { hashline: ["hashline_edit", "hashline_patch"] },
     readOnly: true,
     shows: "excerpt",
@@ -69,6 +71,7 @@ export const definitions = {
     label: "Write",
     description: "Create a file, with missing directories, or replace the whole content of one that you have read.",
     parameters: Type.Object({ path: Type.String(), content: Type.String() }),
+    prepareArguments: prepareFileArguments,
     shows: "text",
     access: writesPath("write"),
     summarise: summariseWrite,
@@ -166,6 +169,7 @@ export const definitions = {
       id: Type.Optional(Type.String()),
       offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line to read, 1-based; default: the end" })),
     }),
+    prepareArguments: prepareFileArguments,
     shows: "text",
     access: (): AccessRequest[] => [{ capability: "exec", target: { kind: "name", name: "jobs" } }],
     promptSnippet: "look after commands that go on in the background",
@@ -183,6 +187,7 @@ export const definitions = {
       context: Type.Optional(Type.Integer({ minimum: 0, description: "Lines around each match" })),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most matches, default ${defaultLimits.grep}` })),
     }),
+    prepareArguments: prepareFileArguments,
     readOnly: true,
     shows: "matches",
     access: readsPath("grep", "."),
@@ -199,6 +204,7 @@ export const definitions = {
       path: Type.Optional(Type.String({ description: "Directory" })),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: `Most files, default ${defaultLimits.find}` })),
     }),
+    prepareArguments: prepareFileArguments,
     readOnly: true,
     shows: "list",
     access: readsPath("find", "."),
@@ -214,6 +220,7 @@ export const definitions = {
       path: Type.Optional(Type.String({ description: "Default: the working directory" })),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimits.ls}` })),
     }),
+    prepareArguments: prepareFileArguments,
     readOnly: true,
     shows: "list",
     access: readsPath("ls", "."),

@@ -57,6 +57,23 @@ test("what was read with anchors can be edited by them, in one file and in sever
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("zero\none\nTWO\n");
 });
 
+test("a model may name a path `file_path` and count lines from 0, and is told of two paths that differ", async () => {
+  const cwd = scratch();
+  writeFileSync(join(cwd, "a.txt"), "one\ntwo\n");
+  const { tools } = toolsIn({ cwd });
+  const model = scriptedModel([
+    [call("read", { file_path: "a.txt", offset: 0, limit: 1 }), call("read", { path: "a.txt", file_path: "b.txt" })],
+    [text("Done.")],
+  ]);
+  const agent = new Agent({ initialState: { model, tools: tools.defaults } });
+  await agent.prompt("Look.");
+  model.dispose();
+  const results = agent.state.messages.filter((message): message is ToolResultMessage => message.role === "toolResult");
+  expect(results.map(({ isError }) => isError)).toEqual([false, true]);
+  expect((results[0]!.content[0] as TextContent).text).toMatch(/^one\n/);
+  expect((results[1]!.content[0] as TextContent).text).toContain('`file_path` is "b.txt"');
+});
+
 test("a model works with them through an agent, and a failed call is an outcome it can read", async () => {
   const cwd = scratch();
   const { tools } = toolsIn({ cwd });
