@@ -29,7 +29,8 @@ const rows: readonly (readonly [domains: readonly string[], compat: OpenAIComple
   [["moonshot.ai", "moonshot.cn"], { ...withoutEffort, thinkingFormat: "deepseek", supportsStrictMode: false }],
   [["volces.com"], { ...withoutEffort, thinkingFormat: "deepseek" }],
   [["z.ai", "bigmodel.cn"], { ...withoutEffort, thinkingFormat: "zai" }],
-  [["aliyuncs.com"], { ...withoutEffort, thinkingFormat: "qwen" }],
+  // Model Studio replaced `max_tokens` by the newer name in 2026.
+  [["aliyuncs.com"], { ...basic, supportsReasoningEffort: false, thinkingFormat: "qwen" }],
   [
     ["openrouter.ai"],
     {
@@ -55,9 +56,9 @@ const rows: readonly (readonly [domains: readonly string[], compat: OpenAIComple
   [["fireworks.ai"], { ...basic, sendSessionAffinityHeaders: true }],
   [["baseten.co"], { ...older, sendSessionAffinityHeaders: true }],
   [["gateway.ai.cloudflare.com"], { ...withoutEffort, supportsStrictMode: false, sendSessionAffinityHeaders: true }],
-  [["api.cloudflare.com"], { ...basic, sendSessionAffinityHeaders: true }],
+  [["api.cloudflare.com"], { ...older, sendSessionAffinityHeaders: true }],
   [["nvidia.com"], { ...withoutEffort, supportsStrictMode: false }],
-  [["huggingface.co"], basic],
+  [["huggingface.co"], older],
   [["githubcopilot.com"], { ...basic, supportsReasoningEffort: false }],
   [["googleapis.com"], { ...older, supportsStrictMode: false }],
   [["opencode.ai"], { supportsStore: false, supportsDeveloperRole: false, maxTokensField: "max_tokens" }],
