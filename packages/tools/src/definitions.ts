@@ -90,7 +90,7 @@ export const definitions = {
           oldText: Type.String({ description: "Text to replace; must be unique in the file" }),
           newText: Type.String(),
         }),
-        { minItems: 1, description: "All are matched against the original file; they must not overlap" },
+        { minItems: 1, description: "Matched against the original file; must not overlap" },
       ),
     }),
     prepareArguments: prepareEdits,
@@ -167,7 +167,7 @@ export const definitions = {
     parameters: Type.Object({
       action: StringEnum(["list", "read", "kill"]),
       id: Type.Optional(Type.String()),
-      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line to read, 1-based; default: the end" })),
+      offset: Type.Optional(Type.Integer({ minimum: 1, description: "First line, 1-based; default: the end" })),
     }),
     prepareArguments: prepareFileArguments,
     shows: "text",
@@ -217,7 +217,7 @@ export const definitions = {
     label: "List",
     description: "List a directory, dotfiles included. Directories end in /, links show where they lead.",
     parameters: Type.Object({
-      path: Type.Optional(Type.String({ description: "Default: the working directory" })),
+      path: Type.Optional(Type.String()),
       limit: Type.Optional(Type.Integer({ minimum: 1, description: `Default ${defaultLimits.ls}` })),
     }),
     prepareArguments: prepareFileArguments,
