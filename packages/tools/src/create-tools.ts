@@ -1,6 +1,7 @@
 /** Creates all tools of a session: they share the queue of file changes, what was shown of files, and the running jobs. */
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { definitions, type ToolName } from "./definitions.ts";
+import { withoutUndefined } from "@tau/ai/internal";
+import { definitions, describeBash, type ToolName } from "./definitions.ts";
 import { createInTurn, type InTurn } from "./in-turn.ts";
 import type { SeenFiles } from "./files/seen-files.ts";
 import { createFiles, type Files } from "./platform/files.ts";
@@ -25,6 +26,10 @@ export interface ToolsOptions {
   createIsSecret?: () => IsSecret;
   /** The shell that runs commands. Default: bash, else sh. */
   shell?: string;
+  /** How long a command may take whose call sets no timeout, in milliseconds. Not for jobs. Default: no limit. */
+  commandTimeoutMs?: number;
+  /** The longest timeout of a command, in milliseconds. Not for jobs. Default: no limit. */
+  maxCommandTimeoutMs?: number;
   /** Comes before every command, on a line of its own. */
   commandPrefix?: string;
   /** Whether `read` makes images smaller that are too large for models. Default true. */
@@ -79,7 +84,8 @@ export function createTools(options: ToolsOptions): Tools {
   const makers = createMakers(options, jobs, seen);
   // Calls begin in their order, even if the code of a later one is loaded sooner.
   const inTurn = createInTurn();
-  const tools = toolNames.map((name) => [name, lateTool(definitions[name], makers[name], inTurn)] as const);
+  const described = { ...definitions, bash: describeBash(options) };
+  const tools = toolNames.map((name) => [name, lateTool(described[name], makers[name], inTurn)] as const);
   const byName = Object.fromEntries(tools) as Record<ToolName, DescribedTool>;
   return {
     byName,
@@ -102,6 +108,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
   const addedEnv = { ...options.addedEnv };
   const limits = { ...options.limits };
   const { spawn = defaultSpawn, shell, commandPrefix, outputDirectory, containment = "pid namespace" } = options;
+  const { commandTimeoutMs, maxCommandTimeoutMs } = options;
   const snapshots = once(async () => (await import("./hashline/snapshots.ts")).createSnapshots());
   const queue = once(async () => (await import("./files/file-queue.ts")).createSessionQueue());
   const editing = async () => ({
@@ -140,6 +147,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
         ...(options.createIsSecret && { createIsSecret: options.createIsSecret }),
         ...(shell !== undefined && { shell }),
         ...(commandPrefix !== undefined && { commandPrefix }),
+        ...withoutUndefined({ commandTimeoutMs, maxCommandTimeoutMs }),
         ...(outputDirectory !== undefined && { outputDirectory }),
         limits,
         ...(containment === "best effort" && { namespace: () => Promise.resolve(undefined) }),
@@ -153,7 +161,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
 }
 
 /** A tool whose implementation is loaded when it is first called. */
-function lateTool(definition: (typeof definitions)[ToolName], make: Make, inTurn: InTurn): DescribedTool {
+function lateTool(definition: Omit<DescribedTool, "execute">, make: Make, inTurn: InTurn): DescribedTool {
   const tool = once(make);
   return {
     ...definition,

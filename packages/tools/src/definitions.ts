@@ -230,6 +230,23 @@ export const definitions = {
   },
 } satisfies Record<string, Definition>;
 
+/** The definition of `bash` as it is told to a model where commands have time limits. */
+export function describeBash({
+  commandTimeoutMs: defaultMs,
+  maxCommandTimeoutMs: maxMs = Number.POSITIVE_INFINITY,
+}: {
+  commandTimeoutMs?: number;
+  maxCommandTimeoutMs?: number;
+}): Definition {
+  const { bash } = definitions;
+  if (defaultMs === undefined && maxMs === Number.POSITIVE_INFINITY) return bash;
+  const most = maxMs === Number.POSITIVE_INFINITY ? "" : `, at most ${maxMs / 1_000} unless in background`;
+  const description = `Seconds; default ${Math.min(defaultMs ?? maxMs, maxMs) / 1_000}${most}`;
+  const { properties } = bash.parameters;
+  const timeout = Type.Optional(Type.Number({ exclusiveMinimum: 0, description }));
+  return { ...bash, parameters: Type.Object({ ...properties, timeout }) };
+}
+
 export type ToolName = keyof typeof definitions;
 
 /** The schema of a tool's arguments. */

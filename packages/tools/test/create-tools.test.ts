@@ -374,3 +374,21 @@ test("a shell, a prefix and variables that were chosen reach every command", asy
   const said = await use("bash", { command: 'echo "$greeting $BUILD_API_KEY ${OTHER_API_KEY-unset} $0"' });
   expect(said).toBe("hello chosen unset /bin/sh");
 });
+
+test("a command has the time limit of its tools, also if its call asks for more, and a job has none", async () => {
+  const { tools, use } = toolsIn({ cwd: scratch(), commandTimeoutMs: 300, maxCommandTimeoutMs: 400 });
+  await expect(use("bash", { command: "sleep 60" })).rejects.toThrow("timed out after 0.3 seconds");
+  await expect(use("bash", { command: "sleep 60", timeout: 60 })).rejects.toThrow("timed out after 0.4 seconds");
+  await use("bash", { command: "sleep 0.6; echo done", background: true });
+  await expect.poll(() => use("jobs", { action: "read", id: "1" })).toContain("exited");
+  expect(await use("jobs", { action: "read", id: "1" })).toMatch(/^done/);
+  expect(JSON.stringify(tools.byName.bash.parameters)).toContain(
+    "Seconds; default 0.3, at most 0.4 unless in background",
+  );
+});
+
+test("a longest timeout alone is the limit of every command", async () => {
+  const { tools, use } = toolsIn({ cwd: scratch(), maxCommandTimeoutMs: 300 });
+  await expect(use("bash", { command: "sleep 60" })).rejects.toThrow("timed out after 0.3 seconds");
+  expect(JSON.stringify(tools.byName.bash.parameters)).toContain("default 0.3, at most 0.3");
+});

@@ -58,7 +58,7 @@ export async function createGround({ cwd, rules: given, grants, settings, create
   const isNoCredential = (path: string, access: "read" | "write") => pathStanding(path, access, rules) !== "denied";
   const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
   const guardFiles = createGuardedFiles({ ids });
-  const { shellPath, shellCommandPrefix, shellEnv, images } = settings.get();
+  const { shellPath, shellCommandPrefix, shellEnv, images, limits } = settings.get();
   const tools = createTools({
     cwd,
     files: guardFiles(createPathGuard(rules, grants)),
@@ -66,6 +66,8 @@ export async function createGround({ cwd, rules: given, grants, settings, create
     ids,
     ...(shellPath !== undefined && { shell: shellPath }),
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
+    ...(limits.bashMs !== undefined && { commandTimeoutMs: limits.bashMs }),
+    ...(limits.maxBashMs !== undefined && { maxCommandTimeoutMs: limits.maxBashMs }),
     addedEnv: shellEnv,
     createIsSecret,
     resizesImages: images.autoResize,

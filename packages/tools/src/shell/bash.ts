@@ -52,6 +52,10 @@ export interface BashOptions {
   createIsSecret?: () => IsSecret;
   /** The program that runs commands, with `-c`. Default: bash, else sh. */
   shell?: string;
+  /** How long a command may take whose call sets no timeout, in milliseconds. Not for jobs. Default: no limit. */
+  commandTimeoutMs?: number;
+  /** The longest timeout of a command, in milliseconds. Not for jobs. Default: no limit. */
+  maxCommandTimeoutMs?: number;
   /** Comes before every command, on a line of its own. */
   commandPrefix?: string;
   /** Where long output is kept. Default: private files among the system's temporary ones, until `jobs` are disposed of. */
@@ -110,11 +114,17 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
       // What is known of the system, and the watchdog, belong to the tool; only the command itself is the call's.
       const ports = { ...ownPorts, env: getEnv(), spawn: context?.spawn ?? spawn };
       if (command.includes("\0")) throw new ToolsError("invalid_input", "A command cannot contain a NUL character.");
-      const timeoutMs = timeout === undefined ? undefined : timeout * 1_000;
+      const askedMs = timeout === undefined ? undefined : timeout * 1_000;
+      const timeoutMs = background ? askedMs : limitTimeout(askedMs, options);
       const call = { command, timeoutMs, signal, onUpdate };
       return await (background ? runInBackground(ports, jobs, call) : runToEnd(ports, jobs, call));
     },
   };
+}
+
+function limitTimeout(askedMs: number | undefined, { commandTimeoutMs, maxCommandTimeoutMs }: BashOptions) {
+  const wantedMs = askedMs ?? commandTimeoutMs;
+  return maxCommandTimeoutMs === undefined ? wantedMs : Math.min(wantedMs ?? maxCommandTimeoutMs, maxCommandTimeoutMs);
 }
 
 interface Call {
