@@ -22,6 +22,8 @@ export interface ToolsOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that `bash` gives to commands as they are. */
   addedEnv?: Readonly<Record<string, string>>;
+  /** Called for each command: more variables. One that is undefined is not given, also if our environment has it. */
+  getSessionEnv?: () => Readonly<Record<string, string | undefined>>;
   /** Called for each command: tells whether a variable holds a secret. Default: only by name and form. */
   createIsSecret?: () => IsSecret;
   /** The shell that runs commands. Default: bash, else sh. */
@@ -144,6 +146,7 @@ function createMakers(options: ToolsOptions, jobs: Jobs, seen: SeenFiles): Recor
         ids,
         env,
         addedEnv,
+        ...(options.getSessionEnv && { getSessionEnv: options.getSessionEnv }),
         ...(options.createIsSecret && { createIsSecret: options.createIsSecret }),
         ...(shell !== undefined && { shell }),
         ...(commandPrefix !== undefined && { commandPrefix }),

@@ -1,6 +1,6 @@
 import type { AgentToolResult, AgentToolUpdateCallback } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
-import { sleep } from "@tau/ai/internal";
+import { sleep, withoutUndefined } from "@tau/ai/internal";
 import { definitions, type ParametersOf } from "../definitions.ts";
 import { ToolsError, type ToolsErrorCode } from "../errors.ts";
 import { type FileSystem, nodeFileSystem } from "../platform/file-system.ts";
@@ -48,6 +48,8 @@ export interface BashOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Variables that are given to commands as they are, also those that look like secrets. */
   addedEnv?: Readonly<Record<string, string>>;
+  /** Called for each command: more variables. One that is undefined is not given, also if our environment has it. */
+  getSessionEnv?: () => Readonly<Record<string, string | undefined>>;
   /** Called for each command: variables for which its result is true are not given to it, also those of `addedEnv`. */
   createIsSecret?: () => IsSecret;
   /** The program that runs commands, with `-c`. Default: bash, else sh. */
@@ -89,10 +91,12 @@ export function createBashTool(options: BashOptions): DescribedTool<ParametersOf
   const added = Object.entries(options.addedEnv ?? {});
   const getEnv = () => {
     const isSecret = options.createIsSecret?.() ?? (() => false);
-    return {
+    const all: Record<string, string | undefined> = {
       ...cleanEnvironment(options.env ?? process.env, isSecret),
+      ...options.getSessionEnv?.(),
       ...Object.fromEntries(added.filter(([name, value]) => !isSecret(name, value))),
     };
+    return withoutUndefined(all) as Record<string, string>;
   };
   const ownPorts: Omit<CommandPorts, "env"> = {
     cwd,
