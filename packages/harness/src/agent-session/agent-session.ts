@@ -26,6 +26,7 @@ import type { RunHost } from "../run/run-host.ts";
 import { describeProblems } from "../session/describe-problems.ts";
 import { customTypes, type SessionEntry } from "../session/entry.ts";
 import { type ReadOnly, readOnlyError } from "../session/log.ts";
+import { type TranscriptMessage, withIds } from "../session/message-ids.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
@@ -251,6 +252,11 @@ export class AgentSession {
   /** What the model is sent of the conversation. */
   get messages(): readonly AgentMessage[] {
     return this.#transcript.messages;
+  }
+
+  /** The same, each with the id of its entry. */
+  get transcript(): readonly TranscriptMessage[] {
+    return withIds(this.messages);
   }
 
   /** A run is in progress, or about to begin. */
