@@ -23,6 +23,7 @@ import type { ResourceLoader } from "../resources/resource-loader.ts";
 import { compactSession } from "../run/compacting.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";
+import { describeEntries } from "../session/describe-entries.ts";
 import { describeProblems } from "../session/describe-problems.ts";
 import { customTypes, type SessionEntry } from "../session/entry.ts";
 import { type ReadOnly, readOnlyError } from "../session/log.ts";
@@ -95,6 +96,9 @@ export interface SubmitOptions extends PromptContent {
   /** Abort the current turn, so that a steering message is sent at once. */
   interrupt?: boolean;
 }
+
+/** How many of the last entries are read to list those that were said. */
+const maxListedRows = 200;
 
 /** The layer that hides tools because the user or the settings asked for it. */
 const policyLayer = 5;
@@ -587,6 +591,7 @@ export class AgentSession {
         await branched.close();
         return branched.id;
       },
+      listEntries: async () => describeEntries(await sessionManager.getEntries(maxListedRows)),
       navigate: async (entryId) => {
         if (!(await sessionManager.getEntry(entryId))) {
           throw new HarnessError("unknown_entry", `The session has no entry ${JSON.stringify(entryId)}.`);

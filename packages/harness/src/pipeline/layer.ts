@@ -47,6 +47,8 @@ export interface ChannelBinding {
 export interface HarnessActions {
   /** Makes a session that goes on from an entry, by default the last before the answer with the call; answers with its id. */
   branch(entryId: string | undefined, toolCallId: string): Promise<string>;
+  /** The last entries, one line for each, beginning with its id. */
+  listEntries(): Promise<readonly string[]>;
   /** Goes to an entry of this session when the run is over. */
   navigate(entryId: string): Promise<void>;
   /** Reads settings and resources again; answers with what changed. */

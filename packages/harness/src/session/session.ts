@@ -204,9 +204,12 @@ export class Session implements SessionNode {
     });
   }
 
-  /** All entries, in the order in which they were written. */
-  getEntries(): Promise<SessionEntry[]> {
-    return this.#read((log) => log.read(log.table.entryRows()));
+  /** All entries, or at most the last `limit`, in the order in which they were written. */
+  getEntries(limit?: number): Promise<SessionEntry[]> {
+    return this.#read((log) => {
+      const rows = log.table.entryRows();
+      return log.read(limit === undefined ? rows : rows.slice(-Math.min(limit, rows.length)));
+    });
   }
 
   getEntryCount(): number {
