@@ -14,6 +14,8 @@ import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Tracer } from "../observe/trace.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
+import type { ToolLogLevel } from "../pipeline/tool-context.ts";
+import { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import { createTouches } from "../pipeline/touches.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import type { Decision } from "../policy/policy.ts";
@@ -73,6 +75,8 @@ export interface AgentSessionParts {
   trace: { tracer: Tracer | undefined; agentName: string | undefined };
   clock: Clock;
   ids: Ids;
+  /** Writes what a tool says into the debug log. */
+  logTool: ((tool: string, level: ToolLogLevel, message: string) => void) | undefined;
   /** Opens another session with the same parts. */
   reopen: (sessionManager: SessionManager) => Promise<AgentSession>;
   /** Ends what was made for this session, and releases the log. */
@@ -112,6 +116,7 @@ export class AgentSession {
   readonly #callMessages = new Map<string, string>();
   readonly #transcript = new Transcript();
   readonly #lifetime = new AbortController();
+  readonly #lifecycles: ToolLifecycles;
   readonly #inbox: Inbox;
   readonly #choices: Choices;
   readonly #host: RunHost;
@@ -128,7 +133,15 @@ export class AgentSession {
   constructor(parts: AgentSessionParts) {
     const { sessionManager: session, services, ids, clock, tools } = parts;
     this.#parts = parts;
-    this.#choices = new Choices({ ...parts, session, actions: this.#createActions(), signal: this.#lifetime.signal });
+    const { signal } = this.#lifetime;
+    this.#lifecycles = new ToolLifecycles({
+      clock,
+      signal,
+      notice: (code, message) => this.#notices.add(code, message),
+      log: (tool, level, message) => this.#logTool(tool, level, message),
+    });
+    const actions = this.#createActions();
+    this.#choices = new Choices({ ...parts, session, actions, lifecycles: this.#lifecycles, signal });
     this.#inbox = new Inbox({
       session,
       ids,
@@ -180,6 +193,7 @@ export class AgentSession {
     for (const { name, reason, layer } of dropped) {
       if (layer !== policyLayer) this.#notices.add("tool_dropped", `The tool ${name} is left out: ${reason}`);
     }
+    await this.#choices.loadTools();
   }
 
   /** The session itself, for the form `const { session } = await createAgentSession()`. */
@@ -476,7 +490,11 @@ export class AgentSession {
   async reload(): Promise<readonly string[]> {
     const { settings, resources } = this.#parts.services;
     await settings.reload();
-    return await resources.reload();
+    const changed = await resources.reload();
+    this.#lifecycles.forgetFailures();
+    this.#choices.refit();
+    await this.#choices.loadTools();
+    return changed;
   }
 
   /** Tokens, cost, cache hits and how full the context is. Reads the whole log the first time. */
@@ -501,6 +519,7 @@ export class AgentSession {
     // Each step happens, also when another fails: a full disk must not leave processes behind.
     const steps = [
       async () => void (this.readOnly || (await this.#inbox.refuse("the session was closed"))),
+      () => this.#lifecycles.unloadOthers([]),
       async () => this.#cleanUps.forEach((cleanUp) => cleanUp()),
       async () => this.#parts.sessions.remove(this.#live),
       () => this.#parts.close(),
@@ -685,6 +704,11 @@ export class AgentSession {
     if (this.#stats) this.#stats = countEntry(this.#stats, entry);
     this.#publisher.fact({ type: "entry_appended", entry });
     if (entry.type === "model_change" || entry.type === "thinking_level_change") this.#tellModel();
+  }
+
+  #logTool(tool: string, level: ToolLogLevel, message: string): void {
+    this.#parts.logTool?.(tool, level, message);
+    if (level === "warn" || level === "error") this.#notices.add("tool", `${tool}: ${message}`);
   }
 
   #tellDenied({ toolCallId, toolName, rule, reason = "", by = "policy" }: Decision): void {

@@ -121,6 +121,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       trace: { tracer: await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact }), agentName },
       clock,
       ids,
+      logTool: params.debugLog && ((tool, level, message) => params.debugLog?.log("tool", { tool, level, message })),
       reopen: (other) => createAgentSession(sameWith(params, other)),
       close: () => owned.close().finally(() => sessionManager.close()),
     });

@@ -4,8 +4,8 @@ import { addTools } from "./add-tools.ts";
 import type { HarnessActions, Layer, PipelineTool } from "./layer.ts";
 import { textResult } from "./tool-result.ts";
 
-export const harnessTools: Layer = (tools, { actions, choices, report }) =>
-  addTools(tools, getTools(actions), { layer: 3, choices, report });
+export const harnessTools: Layer = (tools, { actions, choices, lifecycles, report }) =>
+  addTools(tools, getTools(actions), { layer: 3, choices, lifecycles, report });
 
 /** One set for each session, so that the tools stay identical when the pipeline is built again. */
 const getTools = oncePer((actions: HarnessActions): PipelineTool[] =>

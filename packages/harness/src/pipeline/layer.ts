@@ -2,15 +2,16 @@
 import type { JsonSchema, Model } from "@tau/ai";
 import type { DescribedTool, ToolCallContext, ToolDescription } from "@tau/tools";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
+import type { ToolContext, ToolLifecycle } from "./tool-context.ts";
+import type { ToolLifecycles } from "./tool-lifecycles.ts";
 
-/** What a tool in the `inputSchema` form is called with. */
-export interface InputSchemaContext extends Partial<ToolCallContext> {
-  signal: AbortSignal;
-  toolCallId: string;
-}
-
-/** A tool whose parameters are a plain JSON Schema, and whose result may be any value. */
-export interface InputSchemaTool extends ToolDescription<Record<string, unknown>> {
+/**
+ * A tool whose parameters are a plain JSON Schema, and whose result may be any value. It is told from the other form by
+ * having no `parameters`.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- a list of tools mixes parameters and results of all kinds
+export interface InputSchemaTool<TParams = any, TResult = any>
+  extends ToolDescription<TParams>, ToolLifecycle<TParams, TResult> {
   name: string;
   description: string;
   /** Of an object. Default: one without properties. */
@@ -22,11 +23,15 @@ export interface InputSchemaTool extends ToolDescription<Record<string, unknown>
   /** `parallel`: its calls neither wait for the others of an answer nor are waited for. Default: the session's order. */
   executionMode?: PipelineTool["executionMode"];
   /** What it returns is what the model reads: a text as it is, a result with `content` as it is, all else as JSON. */
-  execute: (input: Record<string, unknown>, context: InputSchemaContext) => unknown;
+  execute(params: TParams, context: ToolContext): TResult | Promise<TResult>;
 }
 
 /** A tool as a layer sees it. */
-export interface PipelineTool extends DescribedTool {
+export interface PipelineTool extends DescribedTool, ToolLifecycle {
+  /** The tool itself, where a session accompanies its calls. */
+  origin?: PipelineTool;
+  /** Its `execute` takes a `ToolContext`. */
+  usesContext?: boolean;
   /** Shown only to a session that serves a channel, or whose list of allowed tools names it. Default false. */
   isForChannels?: boolean;
   /** A scope that the session must have; see `PipelineInput.scopes`. */
@@ -85,6 +90,7 @@ export interface PipelineInput {
   signal: AbortSignal;
   /** What a call works with, by its id: its files and processes have the permissions of that call alone. */
   createCallContext: (toolCallId: string) => ToolCallContext;
+  lifecycles: Pick<ToolLifecycles, "bind" | "getFailure">;
   report: (dropped: DroppedTool) => void;
 }
 

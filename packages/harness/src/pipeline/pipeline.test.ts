@@ -57,6 +57,7 @@ const getInput = (more: Partial<PipelineInput> = {}): PipelineInput => ({
   model: { api: "anthropic-messages", provider: "test", id: "test" },
   signal: new AbortController().signal,
   createCallContext: noContext,
+  lifecycles: { bind: (bound) => bound, getFailure: () => undefined },
   report: () => undefined,
   ...more,
 });

@@ -1,7 +1,7 @@
 /** Lists entries for a model that has to name one. Pure. */
 import type { SessionEntry } from "./entry.ts";
 
-const maxWords = 60;
+const maxLength = 60;
 
 /**
  * One line for each entry that was said or summarised, of at most the `limit` latest: id, kind and first
@@ -15,7 +15,7 @@ function describeEntry(entry: SessionEntry): string | undefined {
   const words = getWords(entry);
   if (kind === undefined || words === undefined) return undefined;
   const line = words.replace(/\s+/g, " ").trim();
-  const shown = line.length > maxWords ? `${line.slice(0, maxWords).toWellFormed()}…` : line;
+  const shown = line.length > maxLength ? `${line.slice(0, maxLength).toWellFormed()}…` : line;
   return `${entry.id} ${kind}: ${shown}`;
 }
 
