@@ -23,7 +23,6 @@ export { createDebugLog, type DebugLog, type DebugLogOptions } from "./observe/d
 export { findTracer } from "./observe/opentelemetry.ts";
 export type { RequestSpan, RunSpan, ToolSpan, Tracer } from "./observe/trace.ts";
 export type { ChannelBinding, DroppedTool, GivenTool, InputSchemaTool, PipelineTool } from "./pipeline/layer.ts";
-export type { ToolConfigField, ToolContext, ToolLifecycle } from "./pipeline/tool-context.ts";
 export {
   buildSystemPrompt,
   type PromptSection,

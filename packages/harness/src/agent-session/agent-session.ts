@@ -6,6 +6,7 @@ import type { AgentMessage, AgentTool, StreamFn, ThinkingLevel } from "@tau/agen
 import { type Clock, type Ids, type ImageContent, type Model } from "@tau/ai";
 import { getErrorMessage } from "@tau/ai/internal";
 import type { ApprovalAnswer, BashExecutionMessage, LifecycleEvent, QueuedMessage, SessionEvent } from "@tau/protocol";
+import type { ToolLogLevel } from "@tau/tools";
 import type { AuthStorage } from "../auth/auth-storage.ts";
 import type { Budget } from "../budget/budget.ts";
 import type { CompactionOutcome } from "../compaction/compact.ts";
@@ -14,7 +15,6 @@ import type { ModelRegistry } from "../models/model-registry.ts";
 import type { Tracer } from "../observe/trace.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
-import type { ToolLogLevel } from "../pipeline/tool-context.ts";
 import { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import { createTouches } from "../pipeline/touches.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";

@@ -1,10 +1,10 @@
 /** Turns the tools that a session accepts into tools as layers see them. */
 import { type JsonSchema } from "@tau/ai";
 import { isRecord, oncePer, withoutUndefined } from "@tau/ai/internal";
-import type { ToolDescription } from "@tau/tools";
+import type { ToolDescription, ToolLifecycle } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool, InputSchemaTool, PipelineTool } from "./layer.ts";
-import { createFacilities, type ToolLifecycle } from "./tool-context.ts";
+import { createFacilities } from "./tool-facilities.ts";
 import { toolResult } from "./tool-result.ts";
 
 /**

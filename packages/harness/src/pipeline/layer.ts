@@ -1,8 +1,7 @@
 /** The types of the pipeline: tools as a session accepts them, tools as layers see them, and layers. */
 import type { JsonSchema, Model } from "@tau/ai";
-import type { DescribedTool, ToolCallContext, ToolDescription } from "@tau/tools";
+import type { DescribedTool, ToolCallContext, ToolContext, ToolDescription, ToolLifecycle } from "@tau/tools";
 import type { ToolChoice } from "../resources/tools-yaml.ts";
-import type { ToolContext, ToolLifecycle } from "./tool-context.ts";
 import type { ToolLifecycles } from "./tool-lifecycles.ts";
 
 /**

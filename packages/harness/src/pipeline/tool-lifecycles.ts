@@ -1,11 +1,11 @@
 /** Loads and unloads the tools of one session, and calls the methods that accompany their calls. */
 import type { Clock } from "@tau/ai";
 import { getErrorMessage, oncePer, untilAborted, untilTimeout } from "@tau/ai/internal";
-import type { ToolCallContext } from "@tau/tools";
+import type { ToolCallContext, ToolContext, ToolFacilities, ToolLogLevel } from "@tau/tools";
 import { HarnessError } from "../errors.ts";
 import { adaptTool } from "./adapt-tool.ts";
 import type { GivenTool, PipelineTool } from "./layer.ts";
-import { createFacilities, type ToolContext, type ToolFacilities, type ToolLogLevel } from "./tool-context.ts";
+import { createFacilities } from "./tool-facilities.ts";
 import { getRawResult } from "./tool-result.ts";
 
 export interface ToolLifecyclesParts {

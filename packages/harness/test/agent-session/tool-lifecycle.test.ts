@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { AgentTool } from "@tau/agent";
 import { createAI } from "@tau/ai";
 import { call, createFakeClock, startWireServer, text, type WireReply } from "@tau/ai/testing";
+import type { ToolContext } from "@tau/tools";
 import { expect, onTestFinished, test } from "vitest";
 import { createAgent } from "../../src/agent-session/create-agent.ts";
 import type { InputSchemaTool } from "../../src/pipeline/layer.ts";
-import type { ToolContext } from "../../src/pipeline/tool-context.ts";
 import { SessionManager } from "../../src/session/session-manager.ts";
 import { type Desk, never, openDesk, sayTool, temporaryDirectory, until } from "./desk.ts";
 

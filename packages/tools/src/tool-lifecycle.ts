@@ -1,6 +1,5 @@
-/** What the methods of a tool work with, and the methods that accompany its calls. */
-import { format } from "node:util";
-import type { ToolCallContext } from "@tau/tools";
+/** The methods that accompany the calls of a tool in a session, and what they work with. */
+import type { ToolCallContext } from "./tool.ts";
 
 export type ToolLogLevel = "debug" | "info" | "warn" | "error";
 
@@ -41,19 +40,4 @@ export interface ToolLifecycle<TParams = any, TResult = any> {
   afterInvoke?(result: TResult, context: ToolContext): unknown;
   /** Called when the session ends or no longer has the tool. If it throws or takes 5 s, the user is told. */
   onUnload?(context: ToolContext): unknown;
-}
-
-const levels: readonly ToolLogLevel[] = ["debug", "info", "warn", "error"];
-
-export function createFacilities(log: (level: ToolLogLevel, text: string) => void): ToolFacilities {
-  const config = new Map<string, unknown>();
-  const writers = levels.map((level) => [level, (...values: unknown[]) => log(level, format(...values))] as const);
-  const logger = Object.fromEntries(writers) as ReturnType<ToolFacilities["getLog"]>;
-  return {
-    registerConfig(fields) {
-      for (const [name, field] of Object.entries(fields)) config.set(name, field.default);
-    },
-    getConfig: (name) => config.get(name),
-    getLog: () => logger,
-  };
 }
