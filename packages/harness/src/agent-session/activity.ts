@@ -203,6 +203,7 @@ export class Activity {
     mustBeUsable();
     await choices.remember();
     choices.refitForToday();
+    await choices.loadTools();
     const settingsBudget = createBudget(withoutUndefined(choices.settings().budgets), {
       parent: this.#parts.budget,
       clock,

@@ -3,6 +3,8 @@ import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
+import { getProblem } from "../pipeline/adapt-tool.ts";
+import type { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import type { SessionContext } from "../session/context.ts";
@@ -62,6 +64,7 @@ export interface ChoicesParts {
   tools: ToolSources;
   clock: Clock;
   actions: HarnessActions;
+  lifecycles: ToolLifecycles;
   /** Aborts when the session ends. */
   signal: AbortSignal;
 }
@@ -170,6 +173,17 @@ export class Choices {
   /** Builds tools and prompt again after a change of what they are made of. */
   refit(): void {
     this.#outfit = this.#build(this.#outfit);
+    void this.loadTools();
+  }
+
+  /** Resolves when the tools that are shown are loaded, without those that cannot be. Never rejects. */
+  async loadTools(): Promise<void> {
+    const { lifecycles, tools, signal } = this.#parts;
+    if (signal.aborted) return;
+    if (await lifecycles.load(this.#outfit.tools)) this.#outfit = this.#build(this.#outfit);
+    await lifecycles.unloadOthers(
+      [...this.#getBase(), ...tools.custom, ...(tools.binding?.tools ?? [])].filter(isTool),
+    );
   }
 
   /** The prompt names the date, which changes at midnight. */
@@ -215,7 +229,7 @@ export class Choices {
   }
 
   #build(before?: Outfit): Outfit {
-    const { tools, services, cwd, actions, signal } = this.#parts;
+    const { tools, services, cwd, actions, lifecycles, signal } = this.#parts;
     const { allowed, excluded } = services.settings.get().tools;
     return buildOutfit(
       {
@@ -229,6 +243,7 @@ export class Choices {
         signal,
         createCallContext: tools.createCallContext,
         actions,
+        lifecycles,
         resources: services.resources.resources,
         cwd,
         date: this.#date,
@@ -239,3 +254,5 @@ export class Choices {
     );
   }
 }
+
+const isTool = (given: GivenTool): boolean => getProblem(given) === undefined;

@@ -7,6 +7,7 @@ import { openLog, spentBefore } from "./open-log.ts";
 import { chooseModel } from "./choose-model.ts";
 import { Owned } from "./owned.ts";
 import type { AgentSessionParams } from "./params.ts";
+import { getSessionEnv } from "./session-env.ts";
 import { knownSecrets, openServices, type SessionBase, describeProblems } from "./services.ts";
 import { createUsedKeys } from "../auth/used-keys.ts";
 import type { DebugLog } from "../observe/debug-log.ts";
@@ -47,6 +48,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       grants,
       settings,
       createIsSecret: keys.createIsSecret,
+      getSessionEnv: () => getSessionEnv(session),
       clock,
       ids,
     });
@@ -56,7 +58,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     owned.add(() => results.remove());
     const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
     const getBuiltIn = (name: string) => builtInTool(tools, name);
-    const session = new AgentSession({
+    const session: AgentSession = new AgentSession({
       cwd,
       sessionManager,
       services,
@@ -119,6 +121,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       trace: { tracer: await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact }), agentName },
       clock,
       ids,
+      logTool: params.debugLog && ((tool, level, message) => params.debugLog?.log("tool", { tool, level, message })),
       reopen: (other) => createAgentSession(sameWith(params, other)),
       close: () => owned.close().finally(() => sessionManager.close()),
     });

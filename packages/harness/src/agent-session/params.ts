@@ -78,7 +78,7 @@ export interface AgentSessionParams {
   watch?: boolean;
   /**
    * Asks a model instead of `streamSimple`. Keys are then its own business. Its options have the run's limits (no
-   * retries, 120 s without content), the session's id, and the transport and thinking budgets of the settings.
+   * retries, the setting `httpIdleTimeoutMs`), the session's id, and the transport and thinking budgets of the settings.
    */
   streamFn?: StreamFn;
   /** Gets everything that happens but the deltas, without secrets. */

@@ -46,19 +46,21 @@ interface GroundParts {
   grants: Grants;
   settings: SettingsManager;
   createIsSecret: UsedKeys["createIsSecret"];
+  getSessionEnv: () => Readonly<Record<string, string | undefined>>;
   clock: Clock;
   ids: Ids;
 }
 
 /** The tools and the files they stand on. A person may mention what they like, but no credentials. */
-export async function createGround({ cwd, rules: given, grants, settings, createIsSecret, clock, ids }: GroundParts) {
+export async function createGround(parts: GroundParts) {
+  const { cwd, rules: given, grants, settings, createIsSecret, getSessionEnv, clock, ids } = parts;
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
   const rules = await realPathRules(given, (path) => free.realPath(path));
   const isNoCredential = (path: string, access: "read" | "write") => pathStanding(path, access, rules) !== "denied";
   const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
   const guardFiles = createGuardedFiles({ ids });
-  const { shellPath, shellCommandPrefix, shellEnv, images } = settings.get();
+  const { shellPath, shellCommandPrefix, shellEnv, images, limits } = settings.get();
   const tools = createTools({
     cwd,
     files: guardFiles(createPathGuard(rules, grants)),
@@ -66,7 +68,10 @@ export async function createGround({ cwd, rules: given, grants, settings, create
     ids,
     ...(shellPath !== undefined && { shell: shellPath }),
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
+    ...(limits.bashMs !== undefined && { commandTimeoutMs: limits.bashMs }),
+    ...(limits.maxBashMs !== undefined && { maxCommandTimeoutMs: limits.maxBashMs }),
     addedEnv: shellEnv,
+    getSessionEnv,
     createIsSecret,
     resizesImages: images.autoResize,
     writeNeedsRead: settings.get().tools.writeNeedsRead,

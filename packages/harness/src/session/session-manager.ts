@@ -1,5 +1,6 @@
 /** Creates, opens, finds, lists and branches sessions. */
 import { dirname, resolve } from "node:path";
+import type { AgentMessage } from "@tau/agent";
 import { type Clock, type Ids, systemClock, systemIds } from "@tau/ai";
 import { closeAfter, withoutUndefined } from "@tau/ai/internal";
 import { type FileSystem, lookAt, nodeFileSystem, unlessMissing } from "@tau/tools/platform";
@@ -8,12 +9,14 @@ import { writeWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
 import type { Durability } from "./append-queue.ts";
 import { readUnfinishedCalls } from "./branch.ts";
+import { buildContext } from "./context.ts";
 import { type SessionEntry, type SessionHeader, sessionVersion } from "./entry.ts";
 import { createFileStore } from "./file-store.ts";
 import { encodeLine } from "./line.ts";
 import { listAllSessions, type ListOptions, listSessions } from "./list-sessions.ts";
 import { SessionLog } from "./log.ts";
 import { createMemoryStore, MemoryLog } from "./memory-store.ts";
+import { type TranscriptMessage, withIds } from "./message-ids.ts";
 import { recover } from "./recover.ts";
 import { checkSessionId, getSessionId, idInFileName, sessionDirectory, sessionsRoot } from "./session-directory.ts";
 import type { SessionInfo } from "./session-info.ts";
@@ -53,6 +56,14 @@ export interface NewSession {
   /** The file of the session that it comes from. */
   parentSession?: string;
 }
+
+/** A session with the messages of its branch as of when it was loaded, each with the id of its entry. */
+export type LoadedSession = SessionManager & {
+  /** What the model is sent. */
+  readonly messages: readonly TranscriptMessage[];
+  /** All that was said, also before a compaction. */
+  readonly transcript: readonly TranscriptMessage[];
+};
 
 type CreateOptions = SessionManagerOptions & Omit<NewSession, "cwd">;
 type HeaderFields = NewSession & { cwd: string };
@@ -201,14 +212,33 @@ export class SessionManager extends Session {
     return this.getSessionDir() !== undefined;
   }
 
-  /** Creates a session in the same directory, or in the same memory. */
-  async createSession(params: NewSession = {}): Promise<SessionManager> {
-    return await SessionManager.#create(this.#options, { cwd: this.getCwd(), ...params });
+  /** Creates a session in the same directory, or in the same memory, with these messages. */
+  async createSession({
+    initialMessages = [],
+    ...params
+  }: NewSession & { initialMessages?: readonly TranscriptMessage[] } = {}): Promise<SessionManager> {
+    const session = await SessionManager.#create(this.#options, { cwd: this.getCwd(), ...params });
+    for (const { id: _id, ...message } of initialMessages) await session.appendMessage(message as AgentMessage);
+    return session;
   }
 
-  /** Opens a session of the same directory, or of the same memory. */
-  async loadSession(sessionId: string): Promise<SessionManager> {
+  /** Opens a session of the same directory, or of the same memory. Reads only what it needs. */
+  async openSession(sessionId: string): Promise<SessionManager> {
     return await SessionManager.#open(this.#options, await this.#findStore(sessionId));
+  }
+
+  /** The same, and reads its branch. */
+  async loadSession(sessionId: string): Promise<LoadedSession> {
+    const session = await this.openSession(sessionId);
+    try {
+      const branch = await session.getBranch();
+      const said = branch.filter(({ type }) => type !== "compaction");
+      const [messages, transcript] = [branch, said].map((entries) => withIds(buildContext(entries).messages));
+      return Object.assign(session, { messages: messages!, transcript: transcript! });
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
   }
 
   /** Creates a session with a copy of the branch that ends at `entryId`. */

@@ -112,6 +112,7 @@ const codes: Record<HarnessErrorCode, true> = {
   invalid_parameters: true,
   login_failed: true,
   invalid_input: true,
+  denied: true,
   aborted: true,
 };
 
