@@ -44,13 +44,16 @@ export async function openHost(
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
   const settingsManager = cwd === io.cwd ? here : await openSettings(cwd);
   if (settingsManager !== here) await here.close();
-  const settings = settingsManager.get();
   const resourceLoader = await createResourceLoader({
     cwd,
     agentDir,
-    skillPaths: [...options.skills.map(toPath), ...(options.noSkills ? [] : settings.skills)],
+    lists: () => {
+      const { skills, prompts } = settingsManager.get();
+      return { skills: options.noSkills ? [] : skills, prompts: options.noPromptTemplates ? [] : prompts };
+    },
+    skillPaths: options.skills.map(toPath),
     discoverSkills: !options.noSkills,
-    promptPaths: [...options.promptTemplates.map(toPath), ...(options.noPromptTemplates ? [] : settings.prompts)],
+    promptPaths: options.promptTemplates.map(toPath),
     discoverPrompts: !options.noPromptTemplates,
     isProjectTrusted: () => settingsManager.isProjectTrusted,
     ...(options.noContextFiles && { contextFiles: "none" }),

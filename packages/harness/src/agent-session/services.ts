@@ -40,8 +40,7 @@ export async function openServices(params: AgentSessionParams, place: SessionBas
     (await createResourceLoader({
       cwd,
       agentDir,
-      skillPaths: settings.get().skills,
-      promptPaths: settings.get().prompts,
+      lists: () => settings.get(),
       isProjectTrusted: () => settings.isProjectTrusted,
       ...(params.agentName !== undefined && { agentName: params.agentName }),
     }));
