@@ -2,14 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { didYouMean } from "@tau/ai/internal";
-import {
-  type AgentSession,
-  type AskChoice,
-  createResourceLoader,
-  HarnessError,
-  SessionManager,
-  SettingsManager,
-} from "@tau/harness";
+import { type AgentSession, type AskChoice, HarnessError, SessionManager, SettingsManager } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { isProjectTrusted } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
@@ -44,9 +37,7 @@ export async function openHost(
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
   const settingsManager = cwd === io.cwd ? here : await openSettings(cwd);
   if (settingsManager !== here) await here.close();
-  const resourceLoader = await createResourceLoader({
-    cwd,
-    agentDir,
+  const resources: HostOptions["params"]["resources"] = {
     lists: () => {
       const { skills, prompts } = settingsManager.get();
       return { skills: options.noSkills ? [] : skills, prompts: options.noPromptTemplates ? [] : prompts };
@@ -55,16 +46,16 @@ export async function openHost(
     discoverSkills: !options.noSkills,
     promptPaths: options.promptTemplates.map(toPath),
     discoverPrompts: !options.noPromptTemplates,
-    isProjectTrusted: () => settingsManager.isProjectTrusted,
     ...(options.noContextFiles && { contextFiles: "none" }),
-  });
+  };
   const { provider, model } = options;
   const params: HostOptions["params"] = {
     cwd,
     agentDir,
     settingsManager,
-    resourceLoader,
+    resources,
     watch,
+    ...(options.agent !== undefined && { agentName: options.agent }),
     ...(model !== undefined && { model }),
     ...(provider !== undefined && { provider }),
     ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),

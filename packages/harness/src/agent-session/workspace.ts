@@ -31,7 +31,7 @@ export function pathRules(
   const home = homedir();
   const skills = resources.resources.skills.map(({ baseDir }) => baseDir);
   const results = sessionFile === undefined ? [] : [getResults(sessionFile)];
-  const own = ["skills", "agents", "prompts"].map((name) => join(agentDir, name));
+  const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
   return {
     roots: [cwd, resolve(cwd, tmpdir()), ...additionalDirectories.map((directory) => resolve(cwd, directory))],
     readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
