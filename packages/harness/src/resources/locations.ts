@@ -1,6 +1,6 @@
 /** Where the resources of a session are, in the order in which they have precedence. */
 import { join, relative } from "node:path";
-import type { FileSystem } from "@tau/tools/platform";
+import { type FileSystem, nodeFileSystem } from "@tau/tools/platform";
 import type { NamedAgent } from "./named-agent.ts";
 import { getPathKind } from "./read-text.ts";
 import { projectSkillDirectories } from "./skills.ts";
@@ -79,8 +79,8 @@ export async function listExisting(fs: FileSystem, cwd: string, locations: Locat
 const ignoredPiFiles = ["extensions", "themes", "mcp.json", "npm", "git"].map((name) => join(".pi", name));
 
 /** A sentence about the files of pi that a trusted project has in vain; undefined if there are none. */
-export async function describeIgnoredPiFiles(fs: FileSystem, cwd: string): Promise<string | undefined> {
-  const kinds = await Promise.all(ignoredPiFiles.map((name) => getPathKind(fs, join(cwd, name))));
+export async function describeIgnoredPiFiles(cwd: string): Promise<string | undefined> {
+  const kinds = await Promise.all(ignoredPiFiles.map((name) => getPathKind(nodeFileSystem, join(cwd, name))));
   const names = ignoredPiFiles.filter((_name, index) => kinds[index] !== undefined);
   if (names.length === 0) return undefined;
   return `tau does not use ${names.join(", ")} of this project. Its skills, prompts, SYSTEM.md and APPEND_SYSTEM.md in .pi count.`;
