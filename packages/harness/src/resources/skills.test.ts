@@ -171,3 +171,15 @@ test("a Markdown file directly in a directory of skills is a skill, and other fi
   ]);
   expect(problems).toEqual([]);
 });
+
+test("directories in which skills can appear are watched, but of a skill only its file", async () => {
+  const root = await directory({
+    "own/group/one/SKILL.md": skill("one"),
+    "own/group/one/output/log.txt": "",
+    "own/node_modules/x/SKILL.md": skill("x"),
+  });
+  const roots = ["own", "missing"].map((name) => join(root, name));
+  const { watched } = await loadSkills({ fileSystem: nodeFileSystem, roots });
+  const expected = ["missing", "own", "own/group", "own/group/one/SKILL.md"];
+  expect([...new Set(watched)].toSorted()).toEqual(expected.map((name) => join(root, name)));
+});
