@@ -19,6 +19,9 @@ import { createExpandPort } from "../prompt/expand-port.ts";
 import { createResultSaver } from "../request/save-result.ts";
 import { createBudget } from "../budget/budget.ts";
 import { standaloneSessions } from "./live-sessions.ts";
+import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { getReadablePath } from "../resources/skills.ts";
+import { getRealPath } from "../settings/locate.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -54,6 +57,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     });
     const { files, tools, rules, createCallContext } = ground;
     owned.add(() => tools.dispose());
+    owned.add(resources.subscribe(() => allowSkills(resources, grants)));
     const results = resultsDirectory(sessionManager.getSessionFile());
     owned.add(() => results.remove());
     const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
@@ -140,6 +144,13 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
   } catch (error) {
     await owned.close();
     throw error;
+  }
+}
+
+/** Skills that appear later may be read without a question too. */
+function allowSkills({ resources }: ResourceLoader, grants: Grants): void {
+  for (const path of resources.skills.map(getReadablePath)) {
+    grants.grant("read", { kind: "path", path: getRealPath(path) }, "session");
   }
 }
 

@@ -182,6 +182,10 @@ function describeWrongName(name: string): string | undefined {
   return name.includes("--") ? "may not have two hyphens in a row" : undefined;
 }
 
+/** What a model may read of a skill without a question: its directory, or the one file that it is. */
+export const getReadablePath = ({ filePath, baseDir }: Skill): string =>
+  basename(filePath) === skillFileName ? baseDir : filePath;
+
 /** The current instructions, without the front matter. Undefined if the file cannot be read any more. */
 export async function readSkill(fs: FileSystem, { filePath }: Skill): Promise<Loaded<string | undefined>> {
   const outcome = await readText(fs, filePath, maxFileBytes);

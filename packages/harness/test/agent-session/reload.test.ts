@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { call, text } from "@tau/ai/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type Desk, openDesk, sayTool, temporaryDirectory } from "./desk.ts";
 
 const getBreaks = ({ events }: Desk) =>
@@ -67,6 +67,24 @@ test("a problem that a change brings is told once", async () => {
   await writeFile(join(desk.directory, "AGENTS.md"), "Use tabs here.");
   await hasPrompt(desk, "Use tabs here.");
   expect(getNotices()).toHaveLength(1);
+});
+
+test("a skill that is added later may be read without a question, but not what lies beside its file", async () => {
+  const directory = await temporaryDirectory();
+  const [cwd, more] = [join(directory, "project"), join(directory, "more")];
+  for (const path of [cwd, more, join(directory, "tmp")]) await mkdir(path);
+  await writeFile(join(more, "quick.md"), skill("quick"));
+  await writeFile(join(more, "diary.txt"), "Dear diary");
+  // Temporary files may always be read.
+  vi.stubEnv("TMPDIR", join(directory, "tmp"));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const read = (name: string) => call("read", { path: join(more, name) });
+  const desk = await openDesk([[read("quick.md"), read("diary.txt")], [text("done")]], { cwd });
+  await desk.session.settingsManager.update("global", { skills: [join(more, "quick.md")] });
+  await hasPrompt(desk, "does quick");
+  await desk.session.prompt("Read.");
+  const results = desk.session.messages.flatMap((message) => (message.role === "toolResult" ? [message] : []));
+  expect(results.map(({ isError }) => isError)).toEqual([false, true]);
 });
 
 test("with `watch: false` a change counts after a reload", async () => {
