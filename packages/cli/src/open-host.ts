@@ -2,7 +2,14 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { didYouMean } from "@tau/ai/internal";
-import { type AgentSession, type AskChoice, HarnessError, SessionManager, SettingsManager } from "@tau/harness";
+import {
+  type AgentSession,
+  type AskChoice,
+  HarnessError,
+  loadNamedAgent,
+  SessionManager,
+  SettingsManager,
+} from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { isProjectTrusted } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
@@ -139,7 +146,11 @@ async function openSession(options: SessionOptions, io: Io, { durability, sessio
   if (options.session !== undefined)
     return await SessionManager.open(await findSession(options.session, lookup), storage);
   if (options.fork !== undefined) {
-    return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, storage);
+    const { agent } = options;
+    // Before the copy is written.
+    if (agent !== undefined) await loadNamedAgent(agentDir, agent);
+    const fields = { ...storage, ...(agent !== undefined && { agentName: agent }) };
+    return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, fields);
   }
   if (options.sessionId !== undefined) {
     const existing = await SessionManager.findById(cwd, options.sessionId, directory, storage);

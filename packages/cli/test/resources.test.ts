@@ -61,6 +61,19 @@ test("--agent chooses a named agent, which a resumed session keeps, and which ha
   expect(workspace.server.requests).toHaveLength(2);
 });
 
+test("a fork has the agent of its session, or another one that is named", async () => {
+  const workspace = await createProject(agents);
+  await run(workspace, ["-p", "--agent", "reviewer", "--session-id", "first", "Hi"]);
+  await run(workspace, ["-p", "--fork", "first", "Again"]);
+  expect(getLastRequest(workspace).tools).toEqual(["read"]);
+  const missing = await run(workspace, ["-p", "--fork", "first", "--agent", "painter", "Again"]);
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('no agent "painter"')]);
+  await run(workspace, ["-p", "--fork", "first", "--agent", "writer", "Again"]);
+  expect(getLastRequest(workspace).text).toContain("You write.");
+  const { out } = await run(workspace, ["sessions", "list", "--json"]);
+  expect(JSON.parse(out)).toHaveLength(3);
+});
+
 test("over RPC a new session has the agent that is named, else that of the session before", async () => {
   const workspace = await createProject(agents);
   const { client } = connect(workspace, ["--agent", "writer"]);
