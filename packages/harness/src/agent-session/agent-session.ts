@@ -22,6 +22,7 @@ import type { Decision } from "../policy/policy.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
 import { PrefixTracker } from "../request/prefix-tracker.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { changedNames } from "../resources/resources.ts";
 import { compactSession } from "../run/compacting.ts";
 import { RunAborted, toRunAborted } from "../run/run-aborted.ts";
 import type { RunHost } from "../run/run-host.ts";
@@ -43,7 +44,7 @@ import type { LiveSession, LiveSessions } from "./live-sessions.ts";
 import { navigate, type NavigateOptions } from "./navigate.ts";
 import { type Notice, Notices } from "./notices.ts";
 import { type AgentSessionEvent, Publisher } from "./publisher.ts";
-import type { Services } from "./services.ts";
+import { describeResourceProblems, type Services } from "./services.ts";
 import { countEntry, emptyStats, getContextUse, type SessionStats } from "./stats.ts";
 import { Transcript } from "./transcript.ts";
 import { type BashOptions, type BashResult, UserBash } from "./user-bash.ts";
@@ -168,7 +169,7 @@ export class AgentSession {
     this.#bash = new UserBash({ getTool: () => adaptTool(tools.getBuiltIn("bash")), clock });
     this.#live = this.#createLive();
     this.#cleanUps.push(session.onAppend((entry) => this.#onAppend(entry)));
-    this.#cleanUps.push(services.resources.subscribe(() => this.#choices.refit()));
+    this.#cleanUps.push(services.resources.subscribe(() => this.#onResources()));
   }
 
   /** Reads the log, gives outcomes to calls and queued messages that a crash left without one, and follows the settings. */
@@ -486,15 +487,16 @@ export class AgentSession {
     this.#bash.abort();
   }
 
-  /** Reads settings and resources again. Answers with what changed. */
+  /** Reads settings and resources again. Answers with what changed. Resources count from the next prompt on. */
   async reload(): Promise<readonly string[]> {
     const { settings, resources } = this.#parts.services;
+    const before = resources.resources;
     await settings.reload();
-    const changed = await resources.reload();
+    await resources.reload();
     this.#lifecycles.forgetFailures();
     this.#choices.refit();
     await this.#choices.loadTools();
-    return changed;
+    return changedNames(before, resources.resources);
   }
 
   /** Tokens, cost, cache hits and how full the context is. Reads the whole log the first time. */
@@ -723,6 +725,16 @@ export class AgentSession {
 
   #onSettings(changed: readonly (keyof Settings)[]): void {
     if (changed.includes("tools")) this.#choices.refit();
+    if (!changed.includes("skills") && !changed.includes("prompts")) return;
+    this.resourceLoader
+      .reload()
+      .catch((error: unknown) => this.#notices.add("resources", `Reloading failed: ${getErrorMessage(error)}`));
+  }
+
+  #onResources(): void {
+    for (const { code, message } of describeResourceProblems(this.resourceLoader)) this.#notices.addNew(code, message);
+    // A run keeps the prompt and the tools that it began with.
+    if (!this.isStreaming) this.#host.sent.addChangedFiles(this.#choices.takeResources());
   }
 
   #warnOfListener(message: string): void {

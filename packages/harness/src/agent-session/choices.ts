@@ -7,6 +7,7 @@ import { getProblem } from "../pipeline/adapt-tool.ts";
 import type { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
+import { listChangedFiles, type Resources } from "../resources/resources.ts";
 import type { SessionContext } from "../session/context.ts";
 import type { Session } from "../session/session.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -79,6 +80,8 @@ export class Choices {
   /** Set by `setActiveTools`: only these are shown. */
   #activeNames: readonly string[] | undefined;
   #date: string;
+  /** As of the last prompt or, if nothing was in progress, of the last change. */
+  #resources: Resources;
   #outfit: Outfit;
   #overrides: SessionOverrides = {};
   /** What the log says already, so that only changes are written. */
@@ -93,6 +96,7 @@ export class Choices {
     this.#wantedLevel = parts.model.thinkingLevel;
     this.#tools = parts.tools.base;
     this.#date = formatDate(parts.clock.now());
+    this.#resources = parts.services.resources.resources;
     this.#outfit = this.#build();
   }
 
@@ -186,6 +190,15 @@ export class Choices {
     );
   }
 
+  /** Uses the resources as they are now. Answers with the files that changed. Not during a run: it keeps its prompt and tools. */
+  takeResources(): string[] {
+    const before = this.#resources;
+    this.#resources = this.#parts.services.resources.resources;
+    if (this.#resources === before) return [];
+    this.refit();
+    return listChangedFiles(before, this.#resources);
+  }
+
   /** The prompt names the date, which changes at midnight. */
   refitForToday(): void {
     const today = formatDate(this.#parts.clock.now());
@@ -244,7 +257,7 @@ export class Choices {
         createCallContext: tools.createCallContext,
         actions,
         lifecycles,
-        resources: services.resources.resources,
+        resources: this.#resources,
         cwd,
         date: this.#date,
         systemPrompt: tools.systemPrompt,

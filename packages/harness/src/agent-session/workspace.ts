@@ -14,6 +14,7 @@ import type { Grants } from "../policy/grants.ts";
 import { createGuard, createPathGuard } from "../policy/guard.ts";
 import { type PathRules, pathStanding, realPathRules } from "../policy/paths.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { getReadablePath } from "../resources/skills.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 
 interface RulesPlace {
@@ -29,9 +30,9 @@ export function pathRules(
   { cwd, agentDir, resources, sessionFile }: RulesPlace,
 ): PathRules {
   const home = homedir();
-  const skills = resources.resources.skills.map(({ baseDir }) => baseDir);
+  const skills = resources.resources.skills.map(getReadablePath);
   const results = sessionFile === undefined ? [] : [getResults(sessionFile)];
-  const own = ["skills", "agents", "prompts"].map((name) => join(agentDir, name));
+  const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
   return {
     roots: [cwd, resolve(cwd, tmpdir()), ...additionalDirectories.map((directory) => resolve(cwd, directory))],
     readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],

@@ -50,7 +50,7 @@ const describeTools = (actions: HarnessActions): PipelineTool[] => [
   {
     name: "gateway_reload",
     label: "Reload",
-    description: "Read settings, skills, prompts and context files again. Returns what changed.",
+    description: "Read settings, skills, prompts and context files again, for the next prompt. Returns what changed.",
     parameters: { type: "object", properties: {} },
     async execute() {
       const changed = [...(await actions.reload())];

@@ -15,4 +15,5 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
+export { describeIgnoredPiFiles } from "../resources/locations.ts";
 export { isProjectTrusted, readTrust, type TrustOptions, writeTrust } from "./trust.ts";

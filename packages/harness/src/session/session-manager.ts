@@ -55,6 +55,8 @@ export interface NewSession {
   branchPoint?: string | null;
   /** The file of the session that it comes from. */
   parentSession?: string;
+  /** Default: the agent of the session that creates it. */
+  agentName?: string;
 }
 
 /** A session with the messages of its branch as of when it was loaded, each with the id of its entry. */
@@ -160,7 +162,7 @@ export class SessionManager extends Session {
     const source = await SessionManager.open(sourcePath, { ...options, access: "read" });
     return await closeAfter(source, async () => {
       source.mustBeSession();
-      const origin = { parentId: source.id, parentSession: resolve(sourcePath) };
+      const origin = { parentId: source.id, parentSession: resolve(sourcePath), ...getAgent(source) };
       const header = createHeader(resolved, { ...origin, ...options, cwd });
       return await SessionManager.#copy(resolved, header, (await source.exportSource()).entries);
     });
@@ -217,7 +219,8 @@ export class SessionManager extends Session {
     initialMessages = [],
     ...params
   }: NewSession & { initialMessages?: readonly TranscriptMessage[] } = {}): Promise<SessionManager> {
-    const session = await SessionManager.#create(this.#options, { cwd: this.getCwd(), ...params });
+    const header = { cwd: this.getCwd(), ...getAgent(this), ...params };
+    const session = await SessionManager.#create(this.#options, header);
     for (const { id: _id, ...message } of initialMessages) await session.appendMessage(message as AgentMessage);
     return session;
   }
@@ -269,7 +272,7 @@ export class SessionManager extends Session {
     const branch = await this.getBranch(entryId);
     const file = this.getSessionFile();
     const origin = { parentId: this.id, branchPoint: entryId, ...(file !== undefined && { parentSession: file }) };
-    const header = createHeader(options, { cwd: this.getCwd(), ...origin });
+    const header = createHeader(options, { cwd: this.getCwd(), ...getAgent(this), ...origin });
     // Each entry becomes the child of the one before it, even if an entry between them is lost.
     const chain = branch.map((entry, index) => ({ ...entry, parentId: branch[index - 1]?.id ?? null }));
     const copy = await SessionManager.#copy(options, header, chain);
@@ -384,7 +387,7 @@ function resolvePorts(options: SessionManagerOptions): StoragePorts {
 
 function createHeader(
   { ids, clock }: StoragePorts,
-  { id = ids(), cwd, parentId, branchPoint, parentSession }: HeaderFields,
+  { id = ids(), cwd, parentId, branchPoint, parentSession, agentName: agent }: HeaderFields,
 ): SessionHeader {
   checkSessionId(id);
   return {
@@ -393,9 +396,16 @@ function createHeader(
     id,
     timestamp: new Date(clock.now()).toISOString(),
     cwd: cwd ? resolve(cwd) : "",
-    ...withoutUndefined({ parentSession, parentId: parentId || undefined, branchPoint: branchPoint || undefined }),
+    ...withoutUndefined({
+      parentSession,
+      parentId: parentId || undefined,
+      branchPoint: branchPoint || undefined,
+      agent,
+    }),
   };
 }
+
+const getAgent = ({ agentName }: Session) => withoutUndefined({ agentName });
 
 /** Replaces a header that cannot be read or was not written because of a crash. The id is in the file name. */
 const createFallbackHeader = ({ clock }: StoragePorts, { name, table }: SessionLog): SessionHeader => ({

@@ -106,6 +106,17 @@ export class Session implements SessionNode {
     if (log.table.count === 0 && header.parentId === undefined) this.#parts.header = { ...header, parentId };
   }
 
+  /** The named agent that the session uses; undefined if there is none. */
+  get agentName(): string | undefined {
+    return this.#parts.header.agent;
+  }
+
+  /** The same for the agent. */
+  setAgentName(agent: string): void {
+    const { log, header } = this.#parts;
+    if (log.table.count === 0) this.#parts.header = { ...header, agent };
+  }
+
   get branchPoint(): string | null {
     return this.#parts.header.branchPoint ?? null;
   }

@@ -294,12 +294,14 @@ export const settingsTable = group("The settings of tau.", {
   }),
   skills: setting(paths, {
     default: [],
-    description: "More skills: files or directories, relative to the directory of this file.",
+    description:
+      "More skills: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
   }),
   prompts: setting(paths, {
     default: [],
-    description: "More prompt templates: files or directories, relative to the directory of this file.",
+    description:
+      "More prompt templates: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
   }),
   enableSkillCommands: setting(flag, { default: true, description: "Make each skill a command, `/skill:name`." }),

@@ -68,6 +68,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   sessionManager: true,
   settingsManager: true,
   resourceLoader: true,
+  resources: true,
   parentSessionId: true,
   sessionId: true,
   abortSignal: true,
