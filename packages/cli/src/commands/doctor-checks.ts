@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { getMessageText } from "@tau/harness/host";
-import { type FileProblem, formatFileProblem } from "@tau/harness/settings";
+import { type FileProblem, formatFileProblem, ignoredSettings } from "@tau/harness/settings";
 import type { Tools } from "@tau/tools";
 import type { Io } from "../command.ts";
 import type { Access } from "./access.ts";
@@ -39,6 +39,7 @@ export const checks: readonly Check[] = [
   { name: "node", run: async () => checkNode(process.versions.node) },
   { name: "directory", run: checkDirectory },
   { name: "settings", run: checkSettings },
+  { name: "settings of pi", run: async ({ settings }) => describeIgnored(settings.ignored) },
   {
     name: "models.json",
     run: async ({ access: { registry } }) =>
@@ -91,6 +92,12 @@ async function checkSettings({ settings }: CheckContext): Promise<CheckResult> {
     if (!(error instanceof HarnessError)) throw error;
     return { ...result, status: "fail" };
   }
+}
+
+/** Those of pi are no mistake, but have no effect. Pure. */
+function describeIgnored(names: readonly string[]): CheckResult {
+  if (names.length === 0) return ok("none");
+  return ok(`ignored: ${names.map((name) => `${name} (${ignoredSettings[name]})`).join(", ")}`);
 }
 
 function checkFile([first, ...others]: readonly FileProblem[], fix: string): CheckResult {
