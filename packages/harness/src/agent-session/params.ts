@@ -70,8 +70,8 @@ export interface AgentSessionParams {
   systemPrompt?: string;
   appendSystemPrompt?: readonly string[];
   /**
-   * Whether the project's settings may execute and redirect, and its system prompt counts. Default: what the user stored
-   * with `writeTrust`, if the project has not changed since.
+   * Whether the project's settings may execute and redirect, and its system prompt counts. Default: the setting
+   * `defaultProjectTrust`, and what the user stored with `writeTrust`, if the project has not changed since.
    */
   projectTrusted?: boolean;
   /** Follow changes of settings and models while the session is open. Default true. */

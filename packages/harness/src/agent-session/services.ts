@@ -7,9 +7,9 @@ import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { minSecretLength } from "../observe/secret-forms.ts";
-import { isProjectTrusted } from "../policy/trust.ts";
+import { openSettings } from "../policy/open-settings.ts";
 import { createResourceLoader, type ResourceLoader } from "../resources/resource-loader.ts";
-import { SettingsManager } from "../settings/settings-manager.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { Owned } from "./owned.ts";
 
 export interface SessionBase {
@@ -53,8 +53,8 @@ async function ownSettings(
   { cwd, agentDir, clock, ids }: SessionBase,
   owned: Owned,
 ) {
-  const trusted = projectTrusted ?? (await isProjectTrusted({ agentDir, cwd }));
-  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted: trusted, watch, clock, ids });
+  const trust = projectTrusted === undefined ? {} : { projectTrusted };
+  const settings = await openSettings({ cwd, agentDir, ...trust, watch, clock, ids });
   owned.add(() => settings.close());
   return settings;
 }

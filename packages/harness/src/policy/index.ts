@@ -15,4 +15,5 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
-export { isProjectTrusted, readTrust, type TrustOptions, writeTrust } from "./trust.ts";
+export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
+export { keepTrust, readTrust, type TrustOptions, writeTrust } from "./trust.ts";
