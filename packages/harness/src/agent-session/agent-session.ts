@@ -15,6 +15,7 @@ import type { Tracer } from "../observe/trace.ts";
 import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
 import { createTouches } from "../pipeline/touches.ts";
+import { adviseUser } from "../policy/advice.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import type { Decision } from "../policy/policy.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
@@ -510,7 +511,7 @@ export class AgentSession {
         try {
           await audit(decision);
         } finally {
-          if (decision.outcome === "denied") this.#tellDenied(decision);
+          if (decision.outcome === "denied") this.#tellDenied(decision, await adviseUser(decision, files));
         }
       },
       grants,
@@ -676,8 +677,8 @@ export class AgentSession {
     if (entry.type === "model_change" || entry.type === "thinking_level_change") this.#tellModel();
   }
 
-  #tellDenied({ toolCallId, toolName, rule, reason = "", by = "policy" }: Decision): void {
-    this.#publisher.fact({ type: "tool_denied", toolCallId, toolName, rule, reason, by });
+  #tellDenied({ toolCallId, toolName, rule, reason = "", by = "policy" }: Decision, advice: string): void {
+    this.#publisher.fact({ type: "tool_denied", toolCallId, toolName, rule, reason, by, advice });
   }
 
   #tellModel(): void {

@@ -40,7 +40,8 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
     const keys = createUsedKeys({ auth, registry, provider: model.model?.provider });
     sessionManager.redactLines(keys.redactLine);
-    const wanted = pathRules(params, { cwd, agentDir, resources, sessionFile: sessionManager.getSessionFile() });
+    const sessionFile = sessionManager.getSessionFile();
+    const wanted = pathRules(params, { cwd, agentDir, resources, settings, sessionFile });
     const ground = await createGround({
       cwd,
       rules: wanted,
@@ -52,7 +53,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     });
     const { files, tools, rules, createCallContext } = ground;
     owned.add(() => tools.dispose());
-    const results = resultsDirectory(sessionManager.getSessionFile());
+    const results = resultsDirectory(sessionFile);
     owned.add(() => results.remove());
     const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
     const getBuiltIn = (name: string) => builtInTool(tools, name);

@@ -1,4 +1,5 @@
 /** Who may do what. */
+export { toVisibleLine } from "./call-summary.ts";
 export { createDefaultPolicy } from "./default-policy.ts";
 export type { PathRules } from "./paths.ts";
 export {
