@@ -7,7 +7,7 @@ import { createHost, type Host, type HostOptions } from "@tau/harness/host";
 import { openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
 import type { Settings } from "@tau/harness/settings";
-import { getAgentDir } from "./agent-dir.ts";
+import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
 import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
@@ -144,7 +144,7 @@ const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
 async function openSession(options: SessionOptions, io: Io, { durability, sessionDir }: Settings) {
   const { cwd } = io;
   const agentDir = getAgentDir(io);
-  const directory = options.sessionDir === undefined ? sessionDir : resolve(cwd, options.sessionDir);
+  const directory = getSessionDir(io, options.sessionDir, sessionDir);
   const lookup = { cwd, agentDir, directory };
   const storage = { agentDir, durability };
   if (options.noSession) return await SessionManager.inMemory(cwd, storage);

@@ -1,6 +1,7 @@
 import { type Model } from "@tau/ai";
 import { closeAfter, didYouMean } from "@tau/ai/internal";
 import { formatFileProblem } from "@tau/harness/settings";
+import { isOffline } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { firstRunText } from "../first-run.ts";
@@ -13,7 +14,7 @@ export async function listModels(args: CommandArgs, io: Io): Promise<ExitCode | 
   return await closeAfter(await openAccess(io), async ({ registry }) => {
     for (const problem of registry.problems) io.err(`tau: ${formatFileProblem(problem)}\n`);
     // Only the servers on this machine know which models they serve.
-    if (!args.has("offline")) await registry.discover();
+    if (!args.has("offline") && !isOffline(io)) await registry.discover();
     const usable = new Set(registry.getAvailable());
     const known = args.has("all") ? registry.getAll() : [...usable];
     const [search = ""] = args.positionals;
