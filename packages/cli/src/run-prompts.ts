@@ -30,6 +30,7 @@ export async function runPrompts(
     const hosted = host.get(sessionId);
     const { model, modelProblem } = hosted.session;
     if (!model) {
+      for (const { message } of hosted.view.live.notices) io.err(`tau: ${message}\n`);
       io.err(modelProblem === undefined ? firstRunText : `tau: ${modelProblem}\n`);
       return exitCodes.failed;
     }

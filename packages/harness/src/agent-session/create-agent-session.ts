@@ -123,6 +123,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       reopen: (other) => createAgentSession(sameWith(params, other)),
       close: () => owned.close().finally(() => sessionManager.close()),
     });
+    services.authNotices.report = ({ message }) => session.notify("auth", message);
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) {
       for (const secret of await knownSecrets(services)) params.debugLog.addSecret(secret);

@@ -1,8 +1,10 @@
 /** What a session is made with when it is not given: settings, models and their keys. */
 import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
 import { AuthStorage } from "../auth/auth-storage.ts";
+import type { AuthNotice } from "../auth/failure.ts";
 import { keyCommands } from "../auth/key-command.ts";
 import { resolveKey } from "../auth/key-value.ts";
+import { chooseKeyChain } from "../auth/system-key-chain.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { formatFileProblem } from "../file-problem.ts";
@@ -24,6 +26,8 @@ export interface Services {
   auth: AuthStorage;
   registry: ModelRegistry;
   resources: ResourceLoader;
+  /** Problems with stored credentials: `early` has those before there is a session, which then takes over `report`. */
+  authNotices: { readonly early: readonly AuthNotice[]; report: (notice: AuthNotice) => void };
 }
 
 /** What is given is used as it is; what is made here ends with the session. */
@@ -31,9 +35,18 @@ export async function openServices(params: AgentSessionParams, place: SessionBas
   const { cwd, agentDir, clock, ids } = place;
   const settings = params.settingsManager ?? (await ownSettings(params, place, owned));
   settings.mustBeWhole();
+  const early: AuthNotice[] = [];
+  const authNotices: Services["authNotices"] = { early, report: (notice) => void early.push(notice) };
   const auth: AuthStorage =
     params.authStorage ??
-    AuthStorage.create(agentDir, { clock, ids, modelsKey: (provider) => registry.modelsKey(provider) });
+    AuthStorage.create(agentDir, {
+      clock,
+      ids,
+      modelsKey: (provider) => registry.modelsKey(provider),
+      keyChain: chooseKeyChain(() => settings.get()),
+      // Permissions that were corrected are told by `tau auth` and `tau doctor`: no session depends on them.
+      onNotice: (notice) => void (notice.kind === "permissions" || authNotices.report(notice)),
+    });
   const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, place, owned));
   const resources =
     params.resourceLoader ??
@@ -45,7 +58,7 @@ export async function openServices(params: AgentSessionParams, place: SessionBas
       isProjectTrusted: () => settings.isProjectTrusted,
       ...(params.agentName !== undefined && { agentName: params.agentName }),
     }));
-  return { settings, auth, registry, resources };
+  return { settings, auth, registry, resources, authNotices };
 }
 
 async function ownSettings(
@@ -103,6 +116,7 @@ export async function knownSecrets({ auth, registry }: Services): Promise<string
 export function describeProblems(parts: Services) {
   return [
     ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatFileProblem(problem) })),
+    ...parts.authNotices.early.map(({ message }) => ({ code: "auth", message })),
     ...parts.registry.problems.map((problem) => ({ code: "models", message: formatFileProblem(problem) })),
     ...parts.resources.problems.map((problem) => ({ code: "resources", message: formatFileProblem(problem) })),
   ];
