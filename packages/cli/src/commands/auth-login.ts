@@ -23,6 +23,8 @@ export async function login(args: CommandArgs, io: Io): Promise<ExitCode | void>
   try {
     const provider = args.positionals[0] ?? (await chooseProvider(access, io));
     checkProvider(provider, access);
+    // A mistake in them could store a key in another place than the user wants.
+    access.settings.mustBeWhole();
     const method = (args.value("method") as Method | undefined) ?? (await chooseMethod(provider, access.auth, io));
     if (method === "key") return await storeKey(provider, access, io);
     return await logIn(provider, { method, auth: access.auth }, io);
@@ -133,7 +135,7 @@ export async function logout(args: CommandArgs, io: Io): Promise<void> {
 
 export async function move(args: CommandArgs, io: Io): Promise<void> {
   const [to] = args.positionals;
-  if (to !== "keychain" && to !== "file") throw new UsageError("PLACE is keychain or file.");
+  if (to !== "keychain" && to !== "file") throw new UsageError("Name the new place: keychain or file.");
   const access = await openAccess(io);
   const { auth, settings, keyChain: chain } = access;
   access.registry.close();

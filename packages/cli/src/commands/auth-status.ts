@@ -12,6 +12,8 @@ import type { CommandArgs } from "./usage.ts";
 export interface KeySource {
   source: "stored" | "models" | "environment";
   text: string;
+  /** It is stored in the key chain, which cannot be read now. */
+  unreadable?: true;
 }
 
 export interface ProviderKeys {
@@ -52,7 +54,8 @@ export async function listKeys({ auth, registry, stored }: Access, io: Io): Prom
     // What is in the key chain is listed also if it cannot be read now.
     if (info && (credential || info.place === "keychain")) {
       const what = credential ? formatCredential(credential) : "which cannot be read now";
-      keys.push({ source: "stored", text: `${formatPlace(info.place)}, ${what}` });
+      const text = `${formatPlace(info.place)}, ${what}`;
+      keys.push({ source: "stored", text, ...(!credential && { unreadable: true }) });
     }
     const key = registry.writtenKey(provider);
     if (key !== undefined) keys.push({ source: "models", text: `models.json${formatIndirection(key)}` });

@@ -112,7 +112,9 @@ async function checkKeys({ access: keyAccess, io }: CheckContext): Promise<Check
   if (providers.length === 0) {
     return warn("there is none", "Run tau auth login, or set a variable: tau help keys. Local servers need none.");
   }
-  return ok(providers.map(({ provider, keys }) => `${provider} (${keys[0]?.text ?? ""})`).join(", "));
+  const says = providers.map(({ provider, keys }) => `${provider} (${keys[0]?.text ?? ""})`).join(", ");
+  const isUnreadable = providers.some(({ keys }) => keys.some(({ unreadable }) => unreadable));
+  return isUnreadable ? warn(says, "Unlock the key chain, or log in again: tau auth login") : ok(says);
 }
 
 /** Runs `work` in a temporary directory, with the tools of a model. An error fails the check with this fix. */

@@ -241,6 +241,8 @@ test("keys move to the key chain and back, and every command says where they are
   const locked = { ...keyChain, get: () => Promise.reject(new Error("locked")) };
   const { out } = await run(workspace, ["auth", "status"], { keyChain: locked });
   expect(out).toMatch(/openai +key chain, which cannot be read now/);
+  const doctor = JSON.parse((await run(workspace, ["doctor", "--json"], { keyChain: locked })).out) as object[];
+  expect(doctor).toContainEqual(expect.objectContaining({ check: "keys", status: "warn" }));
   expect((await tau(["auth", "logout", "groq", "--yes"])).out).toContain("removed from key chain");
   expect(secrets.size).toBe(1);
   expect((await tau(["auth", "move", "file"])).out).toContain("Moved: openai. Keys and logins are stored in auth.json");
@@ -279,4 +281,13 @@ test("a damaged auth.json is named with its line by every command that needs a k
   await writeFile(join(workspace.agentDir, "settings.json"), "{}");
   const { code, err } = await run(workspace, ["-p", "Hi"]);
   expect({ code, err }).toEqual({ code: exitCodes.failed, err: expect.stringMatching(named) });
+});
+
+test("no key is stored with a mistake in the setting that says where", async () => {
+  const workspace = await createWorkspace();
+  await mkdir(workspace.agentDir, { mode: 0o700 });
+  await writeFile(join(workspace.agentDir, "settings.json"), '{ "auth": { "store": "keychian" } }');
+  const { code, err } = await run(workspace, ["auth", "login", "openai"], { input: fakeKey });
+  expect({ code, err }).toEqual({ code: exitCodes.usage, err: expect.stringContaining('"keychain"') });
+  await expect(stat(join(workspace.agentDir, "auth.json"))).rejects.toThrow("ENOENT");
 });

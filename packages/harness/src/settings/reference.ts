@@ -66,7 +66,8 @@ A project's \`.pi/settings.json\` is read too, below \`.tau/settings.json\`, and
 have are ignored; \`tau doctor\` lists them.
 Objects are merged, lists are replaced, and \`null\` stands for the default. Changes count at once. A mistake is reported with
 its file, line and name; only the setting with the mistake is ignored. No session starts with a file that cannot be read
-whole, or with a mistake in the settings of approvals, budgets, images or tools: a restriction could be missing.
+whole, or with a mistake in the settings of approvals, budgets, credentials, images, tools or trust: a restriction could be
+missing.
 
 A project can always set what is marked "always" below. The other settings could execute something, send data elsewhere,
 or loosen a decision of yours: in a project they are ignored, with a notice, until you trust it. What is marked "never" counts

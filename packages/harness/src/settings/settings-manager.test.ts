@@ -177,7 +177,7 @@ describe("a damaged file", () => {
     expect(formatProblems(manager)).toEqual([
       `${global}:1:1: The file cannot be read: it is a link that leads nowhere.`,
     ]);
-    expect(() => manager.mustBeWhole()).toThrow("No session is started");
+    expect(() => manager.mustBeWhole()).toThrow("Nothing is started");
   });
 
   test("of another user counts, unless it is in a directory that everybody can write to", async () => {
