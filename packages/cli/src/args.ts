@@ -34,6 +34,10 @@ export interface SessionOptions {
   noTools: boolean;
   sequentialTools: boolean;
   noBuiltinTools: boolean;
+  /** Directories in which tools may work besides the working directory. */
+  addDir: readonly string[];
+  /** Whether the project is trusted in this process, whatever is stored. */
+  approve?: boolean;
   systemPrompt?: string;
   appendSystemPrompt: readonly string[];
   skills: readonly string[];
@@ -100,6 +104,9 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
   const chosen = ["continue", "resume", "session", "session-id", "fork", "no-session"].filter(has);
   if (chosen.length > 1) return { kind: "mistake", message: `--${chosen[0]} and --${chosen[1]} do not go together` };
   if (has("tools") && has("no-tools")) return { kind: "mistake", message: "--tools and --no-tools do not go together" };
+  if (has("approve") && has("no-approve")) {
+    return { kind: "mistake", message: "--approve and --no-approve do not go together" };
+  }
   const options: Required<Record<keyof SessionOptions, unknown>> = {
     print: has("print"),
     mode: text("mode") ?? "text",
@@ -129,6 +136,8 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     noTools: has("no-tools"),
     sequentialTools: has("sequential-tools"),
     noBuiltinTools: has("no-builtin-tools"),
+    addDir: all("add-dir"),
+    approve: has("approve") || (has("no-approve") ? false : undefined),
     systemPrompt: text("system-prompt"),
     appendSystemPrompt: all("append-system-prompt"),
     skills: all("skill"),

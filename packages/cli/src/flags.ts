@@ -68,6 +68,9 @@ export const flagGroups: readonly FlagGroup[] = [
       { name: "no-tools", short: "nt", summary: "Use no tools" },
       { name: "no-builtin-tools", short: "nbt", summary: "Use no built-in tools, unless --tools names them" },
       { name: "sequential-tools", summary: "Run the tool calls of an answer one at a time" },
+      { name: "add-dir", value: "DIR", many: true, summary: "Let tools read and write in this directory too" },
+      { name: "approve", short: "a", summary: "Trust the project for this run; nothing is stored" },
+      { name: "no-approve", short: "na", summary: "Do not trust the project in this run" },
       { name: "system-prompt", value: "TEXT|FILE", mayBeEmpty: true, summary: "Replace the system prompt" },
       {
         name: "append-system-prompt",
@@ -97,8 +100,6 @@ export const flags: readonly Flag[] = flagGroups.flatMap((group) => group.flags)
 
 /** Flags of pi for what tau cannot do yet. They are refused by name, and neither listed nor suggested. */
 export const futureFlags: readonly Flag[] = [
-  { name: "approve", short: "a", summary: "trusting a project for one run" },
-  { name: "no-approve", short: "na", summary: "distrusting a project for one run" },
   { name: "extension", short: "e", value: "PATH", summary: "loading an extension" },
   { name: "theme", value: "PATH", summary: "loading a theme" },
   { name: "tui-mode", value: "MODE", summary: "the interactive terminal" },

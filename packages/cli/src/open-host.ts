@@ -2,20 +2,14 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { didYouMean } from "@tau/ai/internal";
-import {
-  type AgentSession,
-  type AskChoice,
-  HarnessError,
-  loadNamedAgent,
-  SessionManager,
-  SettingsManager,
-} from "@tau/harness";
+import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
-import { isProjectTrusted } from "@tau/harness/policy";
+import { openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
 import type { Settings } from "@tau/harness/settings";
-import { getAgentDir } from "./agent-dir.ts";
+import { getAgentDir, getSessionDir } from "./agent-dir.ts";
 import type { SessionOptions } from "./args.ts";
+import { isInteractive } from "./ask.ts";
 import type { Io } from "./command.ts";
 
 /** `ask` says who answers the questions of the policy. Default: they are denied. Throws `HarnessError` for usage errors. */
@@ -27,9 +21,17 @@ export async function openHost(
   const agentDir = getAgentDir(io);
   // Other modes end soon, and need not see changes of the settings.
   const watch = options.mode === "rpc";
-  const openSettings = async (directory: string) => {
-    const projectTrusted = await isProjectTrusted({ agentDir, cwd: directory });
-    const manager = await SettingsManager.create(directory, agentDir, { watch, projectTrusted });
+  const openSettingsOf = async (directory: string) => {
+    const manager = await openSettings({
+      cwd: directory,
+      agentDir,
+      watch,
+      ...(options.approve !== undefined && { projectTrusted: options.approve }),
+      ...(canAnswer(options, io) && {
+        askTrust: async (waiting) =>
+          (await import("./ask-trust.ts")).askTrust(io, { cwd: directory, agentDir, waiting }),
+      }),
+    });
     manager.mustBeWhole();
     return manager;
   };
@@ -39,10 +41,15 @@ export async function openHost(
       throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
     }
   }
-  const here = await openSettings(io.cwd);
+  for (const path of options.addDir) {
+    if (!(await findStats(toPath(path)))?.isDirectory()) {
+      throw new HarnessError("invalid_input", `There is no directory ${path}, which --add-dir names.`);
+    }
+  }
+  const here = await openSettingsOf(io.cwd);
   const sessionManager = await openSession(options, io, here.get());
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
-  const settingsManager = cwd === io.cwd ? here : await openSettings(cwd);
+  const settingsManager = cwd === io.cwd ? here : await openSettingsOf(cwd);
   if (settingsManager !== here) await here.close();
   const resources: HostOptions["params"]["resources"] = {
     lists: () => {
@@ -70,6 +77,7 @@ export async function openHost(
     ...(options.tools && { tools: options.tools, allowedTools: options.tools }),
     ...(options.noTools && { tools: [], allowedTools: [] }),
     ...(options.excludeTools && { excludedTools: options.excludeTools }),
+    additionalDirectories: options.addDir.map(toPath),
     ...(options.sequentialTools && { toolExecution: "sequential" }),
     ...(options.systemPrompt !== undefined && { systemPrompt: await readTextOrFile(io.cwd, options.systemPrompt) }),
     appendSystemPrompt: await Promise.all(options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value))),
@@ -95,6 +103,9 @@ export async function openHost(
     throw error;
   }
 }
+
+/** Whether a person can answer questions: the other modes are for programs. */
+export const canAnswer = ({ mode }: SessionOptions, io: Io): boolean => mode === "text" && isInteractive(io);
 
 /** `--api-key` is for the provider of the first session's model, in every session of this process. */
 function createPrepare({ apiKey }: SessionOptions): (session: AgentSession) => void {
@@ -134,7 +145,7 @@ const toBudgets = ({ maxTurns, maxCost, timeout }: SessionOptions) => ({
 async function openSession(options: SessionOptions, io: Io, { durability, sessionDir }: Settings) {
   const { cwd } = io;
   const agentDir = getAgentDir(io);
-  const directory = options.sessionDir === undefined ? sessionDir : resolve(cwd, options.sessionDir);
+  const directory = getSessionDir(io, options.sessionDir, sessionDir);
   const lookup = { cwd, agentDir, directory };
   const storage = { agentDir, durability };
   if (options.noSession) return await SessionManager.inMemory(cwd, storage);

@@ -8,10 +8,10 @@ import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { defaultRunMs, formatLimit } from "@tau/protocol";
 import { firstRunText } from "./first-run.ts";
-import { openHost } from "./open-host.ts";
+import { canAnswer, openHost } from "./open-host.ts";
 import { readInput } from "./read-input.ts";
 
-/** Called after the last prompt. `reason` says in one line why the run ended, unless the answer is all there is to say. */
+/** Called after the last prompt. `reason` says why the run ended, unless the answer is all there is to say. */
 export type ShowEnd = (outcome: RunOutcome, reason: string | undefined) => void;
 
 /** `show` starts to show the session, before the first prompt. */
@@ -25,18 +25,21 @@ export async function runPrompts(
   if (input === undefined && files.length === 0 && messages.every((message) => message.trim() === "")) {
     throw new HarnessError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
   }
-  const { host, sessionId } = await openHost(options, io);
+  const isAttended = canAnswer(options, io);
+  const { host, sessionId } = await openHost(options, io, { ask: { isAttended: () => isAttended } });
   try {
     const hosted = host.get(sessionId);
     const { model, modelProblem } = hosted.session;
     if (!model) {
+      for (const { message } of hosted.view.live.notices) io.err(`tau: ${message}\n`);
       io.err(modelProblem === undefined ? firstRunText : `tau: ${modelProblem}\n`);
       return exitCodes.failed;
     }
     const showEnd = show(hosted);
-    let denied = 0;
+    if (isAttended) (await import("./answer-approvals.ts")).answerApprovals(hosted, io);
+    const denied: string[] = [];
     hosted.subscribe((item) => {
-      if (item.kind === "event" && item.event.type === "tool_denied") denied++;
+      if (item.kind === "event" && item.event.type === "tool_denied") denied.push(item.event.advice);
     });
     // What the user names is where the user is, also if the session works elsewhere.
     const isElsewhere = hosted.session.cwd !== io.cwd;
@@ -44,7 +47,7 @@ export async function runPrompts(
     const outcome = await sendAll(hosted, { messages, files: paths }, input);
     // If the reader of the output has closed it, as `head` does, that is no interruption to report.
     showEnd(outcome, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied, model));
-    return toExitCode(outcome, denied);
+    return toExitCode(outcome, denied.length);
   } finally {
     await host.dispose();
   }
@@ -88,14 +91,12 @@ export function toExitCode({ end }: RunOutcome, denied: number): ExitCode {
   }
 }
 
-/** Why the run ended; undefined if it is done. Pure. */
-function formatEnd({ end }: RunOutcome, denied: number, { provider }: Pick<Model, "provider">): string | undefined {
+/** Why the run ended; undefined if it is done. `denied` has the advice about each denied call. Pure. */
+function formatEnd({ end }: RunOutcome, denied: readonly string[], { provider }: Pick<Model, "provider">) {
   switch (end.kind) {
     case "done":
-    case "stopped": {
-      const calls = denied === 1 ? "1 tool call" : `${denied} tool calls`;
-      return denied === 0 ? undefined : `the policy denied ${calls}. Allow them in the settings, or run tau elsewhere.`;
-    }
+    case "stopped":
+      return denied.length === 0 ? undefined : formatDenied(denied);
     case "length":
       return "the answer reached its length limit.";
     case "budget":
@@ -111,6 +112,15 @@ function formatEnd({ end }: RunOutcome, denied: number, { provider }: Pick<Model
     default:
       return end satisfies never;
   }
+}
+
+const maxAdvice = 5;
+
+function formatDenied(denied: readonly string[]): string {
+  const advice = [...new Set(denied)];
+  const more = advice.length > maxAdvice ? `\n  and ${advice.length - maxAdvice} more` : "";
+  const lines = advice.slice(0, maxAdvice).map((line) => `\n  ${line}`);
+  return `${denied.length === 1 ? "a tool call was" : `${denied.length} tool calls were`} denied:${lines.join("")}${more}`;
 }
 
 /** Most messages name no command, because they are also for other programs. */

@@ -188,7 +188,7 @@ test("a tool call that the policy denies is reported, and has its own exit code"
   expect(outside).not.toBe(workspace.directory);
   const result = await run(workspace, ["-p", "Read it."]);
   expect(result).toMatchObject({ code: exitCodes.denied, out: "I may not.\n" });
-  expect(result.err).toContain("the policy denied 1 tool call.");
+  expect(result.err).toContain("a tool call was denied:");
 });
 
 test("an error of the provider is one line, and the session can be continued", async () => {
@@ -320,7 +320,7 @@ test.for([
   expect(workspace.server.requests).toHaveLength(0);
   await expect(readdir(join(workspace.agentDir, "sessions"))).rejects.toThrow("ENOENT");
   for (const command of [["config", "get"], ["sessions", "list"], ["--version"], ["doctor", "--offline"]]) {
-    expect((await run(workspace, command)).err).not.toContain("No session is started");
+    expect((await run(workspace, command)).err).not.toContain("Nothing is started");
   }
 });
 
@@ -411,16 +411,7 @@ test("the short flags of pi mean what they mean there", async () => {
 
 test("flags of pi for what tau cannot do yet are refused, and so is a flag as the value of another", async () => {
   const workspace = await createModelWorkspace([textReply("never")]);
-  for (const flag of [
-    "-a",
-    "--approve",
-    "-na",
-    "--no-approve",
-    "-e x.ts",
-    "--extension x.ts",
-    "--theme x",
-    "--tui-mode x",
-  ]) {
+  for (const flag of ["-e x.ts", "--extension x.ts", "--theme x", "--tui-mode x"]) {
     const { code, out, err } = await run(workspace, [...flag.split(" "), "-p", "Hi"]);
     expect({ code, out }, flag).toEqual({ code: exitCodes.usage, out: "" });
     expect(err).toContain("is not there yet");

@@ -27,6 +27,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
   auth: {
     login: async (args, io) => (await import("./auth-login.ts")).login(args, io),
     logout: async (args, io) => (await import("./auth-login.ts")).logout(args, io),
+    move: async (args, io) => (await import("./auth-login.ts")).move(args, io),
     status: async (args, io) => (await import("./auth-status.ts")).showStatus(args, io),
   },
   config: {

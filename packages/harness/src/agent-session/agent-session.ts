@@ -17,6 +17,7 @@ import { adaptTool } from "../pipeline/adapt-tool.ts";
 import type { DroppedTool, GivenTool, HarnessActions } from "../pipeline/layer.ts";
 import { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
 import { createTouches } from "../pipeline/touches.ts";
+import { adviseUser } from "../policy/advice.ts";
 import { createJudge, type JudgeParts } from "../policy/judge.ts";
 import type { Decision } from "../policy/policy.ts";
 import type { ExpandPort } from "../prompt/expand.ts";
@@ -541,7 +542,7 @@ export class AgentSession {
         try {
           await audit(decision);
         } finally {
-          if (decision.outcome === "denied") this.#tellDenied(decision);
+          if (decision.outcome === "denied") this.#tellDenied(decision, await adviseUser(decision, files));
         }
       },
       grants,
@@ -713,8 +714,8 @@ export class AgentSession {
     if (level === "warn" || level === "error") this.#notices.add("tool", `${tool}: ${message}`);
   }
 
-  #tellDenied({ toolCallId, toolName, rule, reason = "", by = "policy" }: Decision): void {
-    this.#publisher.fact({ type: "tool_denied", toolCallId, toolName, rule, reason, by });
+  #tellDenied({ toolCallId, toolName, rule, reason = "", by = "policy" }: Decision, advice: string): void {
+    this.#publisher.fact({ type: "tool_denied", toolCallId, toolName, rule, reason, by, advice });
   }
 
   #tellModel(): void {

@@ -46,7 +46,8 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
     const keys = createUsedKeys({ auth, registry, provider: model.model?.provider });
     sessionManager.redactLines(keys.redactLine);
-    const wanted = pathRules(params, { cwd, agentDir, resources, sessionFile: sessionManager.getSessionFile() });
+    const sessionFile = sessionManager.getSessionFile();
+    const wanted = pathRules(params, { cwd, agentDir, resources, settings, sessionFile });
     const ground = await createGround({
       cwd,
       rules: wanted,
@@ -60,7 +61,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
     const { files, tools, rules, createCallContext } = ground;
     owned.add(() => tools.dispose());
     owned.add(resources.subscribe(() => allowSkills(resources, grants)));
-    const results = resultsDirectory(sessionManager.getSessionFile());
+    const results = resultsDirectory(sessionFile);
     owned.add(() => results.remove());
     const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
     const getBuiltIn = (name: string) => builtInTool(tools, name);
@@ -134,6 +135,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       reopen: (other) => createAgentSession(sameWith(params, other)),
       close: () => owned.close().finally(() => sessionManager.close()),
     });
+    services.authNotices.report = ({ message }) => session.notify("auth", message);
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) {
       for (const secret of await knownSecrets(services)) params.debugLog.addSecret(secret);

@@ -80,8 +80,8 @@ export interface AgentSessionParams {
   systemPrompt?: string;
   appendSystemPrompt?: readonly string[];
   /**
-   * Whether the project's settings may execute and redirect, and its system prompt, skills and templates count. Default: what the user stored
-   * with `writeTrust`, if the project has not changed since.
+   * Whether the project's settings may execute and redirect, and its system prompt, skills and templates count. Default:
+   * the setting `defaultProjectTrust`, and what the user stored with `writeTrust`, if the project has not changed since.
    */
   projectTrusted?: boolean;
   /** Follow changes of settings, models and resources while the session is open. Default true. */

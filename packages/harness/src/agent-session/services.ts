@@ -1,17 +1,19 @@
 /** What a session is made with when it is not given: settings, models and their keys. */
 import { type Clock, getEnvApiKey, type Ids } from "@tau/ai";
 import { AuthStorage } from "../auth/auth-storage.ts";
+import type { AuthNotice } from "../auth/failure.ts";
 import { keyCommands } from "../auth/key-command.ts";
 import { resolveKey } from "../auth/key-value.ts";
+import { chooseKeyChain } from "../auth/system-key-chain.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
 import { HarnessError } from "../errors.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { minSecretLength } from "../observe/secret-forms.ts";
-import { isProjectTrusted } from "../policy/trust.ts";
+import { openSettings } from "../policy/open-settings.ts";
 import { createResourceLoader, type ResourceLoader } from "../resources/resource-loader.ts";
 import type { SessionManager } from "../session/session-manager.ts";
-import { SettingsManager } from "../settings/settings-manager.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { Owned } from "./owned.ts";
 
 export interface SessionBase {
@@ -26,6 +28,8 @@ export interface BaseServices {
   settings: SettingsManager;
   auth: AuthStorage;
   registry: ModelRegistry;
+  /** Problems with stored credentials: `early` has those before there is a session, which then takes over `report`. */
+  authNotices: { readonly early: readonly AuthNotice[]; report: (notice: AuthNotice) => void };
 }
 
 export interface Services extends BaseServices {
@@ -41,11 +45,20 @@ export async function openServices(
   const { agentDir, clock, ids } = place;
   const settings = params.settingsManager ?? (await ownSettings(params, place, owned));
   settings.mustBeWhole();
+  const early: AuthNotice[] = [];
+  const authNotices: BaseServices["authNotices"] = { early, report: (notice) => void early.push(notice) };
   const auth: AuthStorage =
     params.authStorage ??
-    AuthStorage.create(agentDir, { clock, ids, modelsKey: (provider) => registry.modelsKey(provider) });
+    AuthStorage.create(agentDir, {
+      clock,
+      ids,
+      modelsKey: (provider) => registry.modelsKey(provider),
+      keyChain: chooseKeyChain(() => settings.get()),
+      // Permissions that were corrected are told by `tau auth` and `tau doctor`: no session depends on them.
+      onNotice: (notice) => void (notice.kind === "permissions" || authNotices.report(notice)),
+    });
   const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, place, owned));
-  return { settings, auth, registry };
+  return { settings, auth, registry, authNotices };
 }
 
 /** The resources of the session's agent. A log that has entries says which agent that is. */
@@ -93,8 +106,8 @@ async function ownSettings(
   { cwd, agentDir, clock, ids }: SessionBase,
   owned: Owned,
 ) {
-  const trusted = projectTrusted ?? (await isProjectTrusted({ agentDir, cwd }));
-  const settings = await SettingsManager.create(cwd, agentDir, { projectTrusted: trusted, watch, clock, ids });
+  const trust = projectTrusted === undefined ? {} : { projectTrusted };
+  const settings = await openSettings({ cwd, agentDir, ...trust, watch, clock, ids });
   owned.add(() => settings.close());
   return settings;
 }
@@ -143,6 +156,7 @@ export async function knownSecrets({ auth, registry }: BaseServices): Promise<st
 export function describeProblems(parts: Services) {
   return [
     ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatFileProblem(problem) })),
+    ...parts.authNotices.early.map(({ message }) => ({ code: "auth", message })),
     ...parts.registry.problems.map((problem) => ({ code: "models", message: formatFileProblem(problem) })),
     ...describeResourceProblems(parts.resources),
   ];

@@ -22,19 +22,21 @@ interface RulesPlace {
   agentDir: string;
   resources: ResourceLoader;
   sessionFile: string | undefined;
+  settings: Pick<SettingsManager, "get">;
 }
 
 /** Where tools may work, and where they may only read. */
 export function pathRules(
   { additionalDirectories = [] }: AgentSessionParams,
-  { cwd, agentDir, resources, sessionFile }: RulesPlace,
+  { cwd, agentDir, resources, sessionFile, settings }: RulesPlace,
 ): PathRules {
   const home = homedir();
   const skills = resources.resources.skills.map(getReadablePath);
   const results = sessionFile === undefined ? [] : [getResults(sessionFile)];
   const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
+  const added = [...settings.get().additionalDirectories, ...additionalDirectories];
   return {
-    roots: [cwd, resolve(cwd, tmpdir()), ...additionalDirectories.map((directory) => resolve(cwd, directory))],
+    roots: [cwd, tmpdir(), ...added].map((directory) => resolve(cwd, directory)),
     readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
     home,
     agentDir,

@@ -1,4 +1,5 @@
 /** The policy: what tools and commands may do, and who decides. */
+export { toVisibleLine } from "./call-summary.ts";
 export { createDefaultPolicy } from "./default-policy.ts";
 export type { PathRules } from "./paths.ts";
 export {
@@ -15,5 +16,6 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
+export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
 export { describeIgnoredPiFiles } from "../resources/locations.ts";
-export { isProjectTrusted, readTrust, type TrustOptions, writeTrust } from "./trust.ts";
+export { keepTrust, readTrust, type TrustOptions, writeTrust } from "./trust.ts";

@@ -17,7 +17,10 @@ const resolve = (global: SettingsInput, project: SettingsInput = {}) => {
 describe("merging", () => {
   test("no settings give all defaults", () => {
     expect(resolve({})).toEqual({
+      additionalDirectories: [],
       approvals: { timeoutMs: undefined },
+      auth: { store: "file" },
+      defaultProjectTrust: "ask",
       defaultProvider: undefined,
       defaultModel: undefined,
       defaultThinkingLevel: "medium",

@@ -9,9 +9,9 @@ import { paths, program, type Shape, thinkingLevel, workingPath } from "./shape.
 
 /**
  * When a project may set it. A setting that executes something, sends data or money elsewhere, or loosens a decision of
- * the user counts only after the user trusts the project.
+ * the user counts only after the user trusts the project. What is about trust or credentials is the user's alone.
  */
-export type ProjectMaySet = "always" | "when trusted";
+export type ProjectMaySet = "always" | "when trusted" | "never";
 
 /** One setting. If the default is undefined, the value may be undefined. */
 export interface Setting<T, D extends T | undefined = T | undefined> {
@@ -135,6 +135,26 @@ export const settingsTable = group("The settings of tau.", {
         "How long a question waits before the call is denied. Default: 5 minutes, in pi's RPC format 30 seconds.",
       project: "when trusted",
     }),
+  }),
+  additionalDirectories: setting(paths, {
+    default: [],
+    description:
+      "Directories besides the working directory in which tools may read and write without a question, relative to the directory of this file. Counts for sessions that are opened later.",
+    project: "when trusted",
+  }),
+  auth: group("Stored credentials.", {
+    store: setting(oneOf("file", "keychain"), {
+      default: "file",
+      description:
+        "Where keys and logins are stored: in `auth.json`, or in the key chain of the operating system. `tau auth move` moves them and changes this.",
+      project: "never",
+    }),
+  }),
+  defaultProjectTrust: setting(oneOf("ask", "always", "never"), {
+    default: "ask",
+    description:
+      "Whether a project is trusted: `ask` trusts those that you said yes to, `always` trusts all, `never` trusts none. The flags `--approve` and `--no-approve` override it for one run.",
+    project: "never",
   }),
   defaultProvider: setting(nonEmptyText, {
     default: undefined,
