@@ -42,11 +42,9 @@ export interface AgentSessionParams {
   settingsManager?: SettingsManager;
   resourceLoader?: ResourceLoader;
   /** Which resources are loaded, without `resourceLoader`. */
-  resources?: Partial<
-    Pick<
-      ResourceLoaderOptions,
-      "contextFiles" | "lists" | "skillPaths" | "discoverSkills" | "promptPaths" | "discoverPrompts"
-    >
+  resources?: Pick<
+    ResourceLoaderOptions,
+    "contextFiles" | "lists" | "skillPaths" | "discoverSkills" | "promptPaths" | "discoverPrompts"
   >;
   /** The session that started this one. If it is open in this process, this one ends and spends with it. */
   parentSessionId?: string;

@@ -85,19 +85,18 @@ export async function createResourceLoader(options: ResourceLoaderOptions): Prom
     if (changed.length > 0 || !isSame(before.problems, loaded.problems)) emit(changed);
     return changed;
   };
+  const warn = (error: unknown) =>
+    process.emitWarning(`Resources could not be reloaded: ${getErrorMessage(error)}`, "TauWarning");
   const startWatch = () => {
     watch?.close();
     watch = watchFiles(loaded.watched, {
       clock: resolved.clock,
-      onChange: () => {
-        queue.add(reloadNow).catch((error: unknown) => {
-          process.emitWarning(`Resources could not be reloaded: ${getErrorMessage(error)}`, "TauWarning");
-        });
-      },
+      onChange: () => void queue.add(reloadNow).catch(warn),
       onError: (message) => {
         if (unwatched) return;
         unwatched = createProblem("unwatched", { path: resolved.cwd }, `${message} Changes count after a reload.`);
-        emit([]);
+        // Not at once: it may be called while a listener is added.
+        void queue.add(async () => emit([])).catch(warn);
       },
     });
   };
