@@ -1,7 +1,7 @@
-/** Print and JSON mode: sends all prompts of the command line, then ends the program. */
+/** Print and JSON mode: sends the prompt of the command line, then ends the program. */
 import { resolve } from "node:path";
 import type { Model } from "@tau/ai";
-import { HarnessError, type RunOutcome } from "@tau/harness";
+import { HarnessError, isSilent, type RunOutcome } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
@@ -10,18 +10,18 @@ import { firstRunText } from "./first-run.ts";
 import { openHost } from "./open-host.ts";
 import { readInput } from "./read-input.ts";
 
-/** Called after the last prompt. `reason` says in one line why the run ended, unless the answer is all there is to say. */
-export type ShowEnd = (outcome: RunOutcome, reason: string | undefined) => void;
+/** Called when the run has ended. `reason` says in one line why, unless the answer is all there is to say. */
+export type ShowEnd = (outcome: RunOutcome, reason: string | undefined) => Promise<void> | void;
 
-/** `show` starts to show the session, before the first prompt. */
+/** `show` starts to show the session, before the prompt. */
 export async function runPrompts(
   options: SessionOptions,
   io: Io,
-  show: (hosted: HostedSession) => ShowEnd,
+  show: (hosted: HostedSession) => Promise<ShowEnd> | ShowEnd,
 ): Promise<ExitCode> {
   const input = await readInput(io);
-  const { messages, files } = options;
-  if (input === undefined && files.length === 0 && messages.every((message) => message.trim() === "")) {
+  const { message, files } = options;
+  if (input === undefined && files.length === 0 && message === "") {
     throw new HarnessError("invalid_input", "The prompt is empty. Give a message, a file or standard input.");
   }
   const { host, sessionId } = await openHost(options, io);
@@ -32,7 +32,7 @@ export async function runPrompts(
       io.err(modelProblem === undefined ? firstRunText : `tau: ${modelProblem}\n`);
       return exitCodes.failed;
     }
-    const showEnd = show(hosted);
+    const showEnd = await show(hosted);
     let denied = 0;
     hosted.subscribe((item) => {
       if (item.kind === "event" && item.event.type === "tool_denied") denied++;
@@ -40,31 +40,13 @@ export async function runPrompts(
     // What the user names is where the user is, also if the session works elsewhere.
     const isElsewhere = hosted.session.cwd !== io.cwd;
     const paths = isElsewhere ? files.map((path) => (path.startsWith("~") ? path : resolve(io.cwd, path))) : files;
-    const outcome = await sendAll(hosted, { messages, files: paths }, input);
+    const outcome = await hosted.run(message, { files: paths, ...(input !== undefined && { input }) });
     // If the reader of the output has closed it, as `head` does, that is no interruption to report.
-    showEnd(outcome, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied, model));
+    await showEnd(outcome, io.signal.reason === "SIGPIPE" ? undefined : formatEnd(outcome, denied, model));
     return toExitCode(outcome, denied);
   } finally {
     await host.dispose();
   }
-}
-
-/**
- * Sends each message when the one before it is answered. Files and standard input belong to the first. Blank messages, for
- * example from an unset variable in a script, are left out.
- */
-async function sendAll(
-  hosted: HostedSession,
-  { messages, files }: Pick<SessionOptions, "messages" | "files">,
-  input: string | undefined,
-): Promise<RunOutcome> {
-  const [first = "", ...others] = messages.filter((message) => message.trim() !== "");
-  let outcome = await hosted.run(first, { files, ...(input !== undefined && { input }) });
-  for (const message of others) {
-    if (toExitCode(outcome, 0) !== exitCodes.done) break;
-    outcome = await hosted.run(message, {});
-  }
-  return outcome;
 }
 
 /** `denied` is the number of denied tool calls. A run that a limit ended has failed. Pure. */
@@ -87,13 +69,24 @@ export function toExitCode({ end }: RunOutcome, denied: number): ExitCode {
   }
 }
 
-/** Why the run ended; undefined if it is done. Pure. */
-function formatEnd({ end }: RunOutcome, denied: number, { provider }: Pick<Model, "provider">): string | undefined {
+/** What is printed of a run. Empty if it was interrupted or failed: text before a tool call is not an answer. Pure. */
+export function getAnswer({ end, answer }: RunOutcome): string {
+  const isOver = end.kind === "done" || end.kind === "stopped" || end.kind === "length" || end.kind === "budget";
+  if (!isOver || !answer || isSilent(answer)) return "";
+  if (answer.content.some(({ type }) => type === "toolCall")) return "";
+  return answer.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+/** Why the run ended; undefined if it is done and has an answer. Pure. */
+function formatEnd(outcome: RunOutcome, denied: number, { provider }: Pick<Model, "provider">): string | undefined {
+  const { end } = outcome;
   switch (end.kind) {
     case "done":
     case "stopped": {
       const calls = denied === 1 ? "1 tool call" : `${denied} tool calls`;
-      return denied === 0 ? undefined : `the policy denied ${calls}. Allow them in the settings, or run tau elsewhere.`;
+      if (denied > 0) return `the policy denied ${calls}. Allow them in the settings, or run tau elsewhere.`;
+      const isEmpty = outcome.answer && !isSilent(outcome.answer) && getAnswer(outcome).trim() === "";
+      return end.kind === "done" && isEmpty ? "the answer is empty." : undefined;
     }
     case "length":
       return "the answer reached its length limit.";
