@@ -1,7 +1,6 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { didYouMean } from "@tau/ai/internal";
 import {
   type AgentSession,
   type AskChoice,
@@ -11,7 +10,7 @@ import {
   SettingsManager,
 } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
-import { isProjectTrusted } from "@tau/harness/policy";
+import { findUnknownTools, isProjectTrusted } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
 import type { Settings } from "@tau/harness/settings";
 import { getAgentDir } from "./agent-dir.ts";
@@ -111,12 +110,8 @@ async function checkNames(session: AgentSession, { excludeTools, models }: Sessi
   if (excludeTools) {
     const { toolNames } = await import("@tau/tools");
     const tools = [...session.tools, ...session.droppedTools].map(({ name }) => name);
-    const known = [...new Set<string>([...toolNames, ...tools])];
-    const unknown = excludeTools.find((name) => !known.includes(name));
-    if (unknown !== undefined) {
-      const hint = didYouMean(unknown, known);
-      throw new HarnessError("invalid_input", `There is no tool ${JSON.stringify(unknown)}.${hint}`);
-    }
+    const [problem] = findUnknownTools(excludeTools, [...toolNames, ...tools]);
+    if (problem !== undefined) throw new HarnessError("invalid_input", problem);
   }
   const scope = models && session.modelRegistry.scope(models);
   const [problem] = scope?.models.length === 0 ? scope.problems : [];

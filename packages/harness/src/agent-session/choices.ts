@@ -3,6 +3,7 @@ import type { QueueMode, ThinkingLevel } from "@tau/agent";
 import { clampThinkingLevel, type Clock, type Model, parseThinkingLevel } from "@tau/ai";
 import { HarnessError } from "../errors.ts";
 import type { GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
+import { resolveDefaultTools } from "../pipeline/tool-patterns.ts";
 import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import type { SessionContext } from "../session/context.ts";
@@ -211,7 +212,15 @@ export class Choices {
     const { services, tools } = this.#parts;
     const { edit, models } = services.settings.get().tools;
     const own = this.#model && models[`${this.#model.provider}/${this.#model.id}`];
-    return this.#tools ?? tools.defaults[own?.edit ?? edit];
+    if (this.#tools) return this.#tools;
+    const defaults = tools.defaults[own?.edit ?? edit];
+    const lists = [services.settings.getGlobal().defaultTools, services.settings.getProject().defaultTools];
+    const names = resolveDefaultTools(
+      lists,
+      defaults.map(({ name }) => name),
+    );
+    // A notice names those that do not exist.
+    return names.flatMap((name) => (Object.hasOwn(tools.builtIn, name) ? [tools.getBuiltIn(name)] : []));
   }
 
   #build(before?: Outfit): Outfit {

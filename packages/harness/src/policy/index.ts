@@ -15,4 +15,5 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
+export { findUnknownTools } from "../pipeline/tool-patterns.ts";
 export { isProjectTrusted, readTrust, type TrustOptions, writeTrust } from "./trust.ts";
