@@ -3,7 +3,7 @@ import type { SessionOptions } from "./args.ts";
 import { checkCommandWords } from "./command-words.ts";
 import type { Io } from "./command.ts";
 import { commands } from "./commands/index.ts";
-import { getErrorExitCode, UsageError } from "./errors.ts";
+import { getAdvice, getErrorExitCode, UsageError } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { helpText } from "./help.ts";
 import { version } from "./version.ts";
@@ -18,8 +18,7 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
     return (await runCommand(name, args.slice(skipped + 1), await enter(args[skipped - 1], io))) ?? exitCodes.done;
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
-    const hint = error instanceof UsageError ? ` See tau ${name === undefined ? "--help" : `help ${name}`}.` : "";
-    io.err(`tau${name === undefined ? "" : ` ${name}`}: ${formatError(error)}${hint}\n`);
+    io.err(`tau${name === undefined ? "" : ` ${name}`}: ${formatError(error)}${getAdvice(error, name)}\n`);
     return getErrorExitCode(error);
   }
 }

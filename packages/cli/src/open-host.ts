@@ -38,6 +38,11 @@ export async function openHost(
       throw new HarnessError("invalid_input", `There is no file or directory ${path}.`);
     }
   }
+  const systemPrompt =
+    options.systemPrompt === undefined ? undefined : await readTextOrFile(io.cwd, options.systemPrompt);
+  const appendSystemPrompt = await Promise.all(
+    options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
+  );
   const here = await openSettings(io.cwd);
   const sessionManager = await openSession(options, io, here.get());
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
@@ -69,8 +74,8 @@ export async function openHost(
     ...(options.noTools && { tools: [], allowedTools: [] }),
     ...(options.excludeTools && { excludedTools: options.excludeTools }),
     ...(options.sequentialTools && { toolExecution: "sequential" }),
-    ...(options.systemPrompt !== undefined && { systemPrompt: await readTextOrFile(io.cwd, options.systemPrompt) }),
-    appendSystemPrompt: await Promise.all(options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value))),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    appendSystemPrompt,
     ...(ask && { ask }),
     abortSignal: io.signal,
   };
@@ -157,5 +162,10 @@ async function readTextOrFile(cwd: string, value: string): Promise<string> {
   if (value.length >= 4_096 || value.includes("\n")) return value;
   const path = resolve(cwd, value);
   const stats = await findStats(path);
-  return stats?.isFile() || stats?.isFIFO() ? await readFile(path, "utf8") : value;
+  if (stats?.isFile() || stats?.isFIFO()) return await readFile(path, "utf8");
+  if (!looksLikeFile(value)) return value;
+  throw new HarnessError("invalid_input", `There is no file ${path}. A text must not look like the path of one.`);
 }
+
+/** A misspelled path must not become the prompt. */
+const looksLikeFile = (value: string): boolean => /\.(md|txt)$/i.test(value) || /^[^\s]*\/[^\s]*$/.test(value);

@@ -5,6 +5,7 @@ import { HarnessError, isSilent, type RunOutcome } from "@tau/harness";
 import type { HostedSession } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
+import { logAdvice } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { firstRunText } from "./first-run.ts";
 import { openHost } from "./open-host.ts";
@@ -99,6 +100,7 @@ function formatEnd(outcome: RunOutcome, denied: number, { provider }: Pick<Model
       return "interrupted.";
     case "idle":
     case "failed":
+      if (end.kind === "failed" && end.cause === "log") return `${end.failure.message} ${logAdvice}`;
       return end.failure.kind === "auth" ? withLogin(end.failure.message, provider) : end.failure.message;
     default:
       return end satisfies never;
