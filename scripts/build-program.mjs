@@ -154,7 +154,7 @@ async function commandTable() {
     ...shared,
     format: "esm",
     stdin: {
-      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./help.ts"; export const text = helpText(commands), names = commands.map(({ name }) => name);`,
+      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./help.ts"; export const text = helpText(commands), names = [...commands.map(({ name }) => name), "__complete"];`,
       resolveDir: join(directory, "src"),
     },
     packages: "external",

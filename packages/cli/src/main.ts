@@ -8,8 +8,15 @@ import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { helpText } from "./help.ts";
 import { version } from "./version.ts";
 
+/** A command that only the scripts of `tau completion` use. */
+const completeCommand = "__complete";
+
 /** Runs tau with the arguments of the command line. Reports errors as a line on standard error, and never throws. */
 export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
+  if (args[0] === completeCommand) {
+    await (await import("./commands/complete.ts")).runComplete(args.slice(1), io);
+    return exitCodes.done;
+  }
   // A command takes only `-C`, and before its name.
   const skipped = args[0] === "-C" && commands.some(({ name }) => name === args[2]) ? 2 : 0;
   const name = commands.find((command) => command.name === args[skipped])?.name;
