@@ -53,7 +53,7 @@ const parts = {
 
 /** Returns the paths of all files that went into the program. */
 export async function buildProgram(outdir = join(directory, "dist")) {
-  const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+  const { version, engines } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   mkdirSync(outdir, { recursive: true });
   const hashes = {};
   const write = (name, text) => {
@@ -72,7 +72,9 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   const start = await build({
     ...shared,
     entryPoints: [join(directory, "src", "start.ts")],
-    banner: { js: "#!/usr/bin/env node" },
+    // Every Node must be able to parse the file that refuses old ones.
+    target: "es2015",
+    banner: { js: `#!/usr/bin/env node\n${refuseOldNode(engines.node)}` },
     define: {
       tauHelpText: JSON.stringify(text),
       tauCommands: JSON.stringify(commands),
@@ -85,6 +87,16 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   rmSync(join(outdir, "catalog"), { recursive: true, force: true });
   cpSync(join(root, "packages", "ai", "catalog"), join(outdir, "catalog"), { recursive: true });
   return inputs;
+}
+
+/** Code that runs before anything is loaded, because old versions of Node do not have every module. */
+function refuseOldNode(range) {
+  const [, major, minor] = /^>=(\d+)\.(\d+)$/.exec(range);
+  return [
+    "var tauNode=process.versions.node.split('.').map(Number);",
+    `if(tauNode[0]<${major}||(tauNode[0]===${major}&&tauNode[1]<${minor})){`,
+    `console.error('tau: Node.js ${major}.${minor} or newer is needed; this is '+process.versions.node+'.');process.exit(1)}`,
+  ].join("");
 }
 
 /** Builds a file whose dynamic imports are loaded when they are reached. */
@@ -154,7 +166,7 @@ async function commandTable() {
     ...shared,
     format: "esm",
     stdin: {
-      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./help.ts"; export const text = helpText(commands), names = commands.map(({ name }) => name);`,
+      contents: `import { commands } from "./commands/index.ts"; import { helpText } from "./help.ts"; export const text = helpText(commands), names = [...commands.map(({ name }) => name), "__complete"];`,
       resolveDir: join(directory, "src"),
     },
     packages: "external",

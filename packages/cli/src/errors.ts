@@ -6,6 +6,16 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** For a session that cannot be stored. */
+export const logAdvice = "To store sessions elsewhere, use --session-dir DIR; to store none, --no-session.";
+
+/** What else to say about an error of the program, which has the name of a command or runs a session. */
+export function getAdvice(error: unknown, command: string | undefined): string {
+  if (error instanceof UsageError) return ` See tau ${command === undefined ? "--help" : `help ${command}`}.`;
+  const isLog = (error as { code?: unknown } | undefined)?.code === ("write_failed" satisfies HarnessErrorCode);
+  return isLog && command === undefined ? ` ${logAdvice}` : "";
+}
+
 /** Errors of the harness that mean the same: the user named something that does not exist, and nothing was tried. */
 const usageCodes: ReadonlySet<unknown> = new Set([
   "invalid_input",

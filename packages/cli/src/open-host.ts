@@ -1,10 +1,9 @@
 /** Creates the host with one open session from the flags: the one place where the parts of the program are connected. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { didYouMean } from "@tau/ai/internal";
 import { type AgentSession, type AskChoice, HarnessError, loadNamedAgent, SessionManager } from "@tau/harness";
 import { createHost, type Host, type HostOptions } from "@tau/harness/host";
-import { openSettings } from "@tau/harness/policy";
+import { findUnknownTools, openSettings } from "@tau/harness/policy";
 import { findSession, getWorkingDirectory, mustBeSession } from "@tau/harness/session";
 import type { Settings } from "@tau/harness/settings";
 import { getAgentDir, getSessionDir } from "./agent-dir.ts";
@@ -46,6 +45,11 @@ export async function openHost(
       throw new HarnessError("invalid_input", `There is no directory ${path}, which --add-dir names.`);
     }
   }
+  const systemPrompt =
+    options.systemPrompt === undefined ? undefined : await readTextOrFile(io.cwd, options.systemPrompt);
+  const appendSystemPrompt = await Promise.all(
+    options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value)),
+  );
   const here = await openSettingsOf(io.cwd);
   const sessionManager = await openSession(options, io, here.get());
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
@@ -79,8 +83,8 @@ export async function openHost(
     ...(options.excludeTools && { excludedTools: options.excludeTools }),
     additionalDirectories: options.addDir.map(toPath),
     ...(options.sequentialTools && { toolExecution: "sequential" }),
-    ...(options.systemPrompt !== undefined && { systemPrompt: await readTextOrFile(io.cwd, options.systemPrompt) }),
-    appendSystemPrompt: await Promise.all(options.appendSystemPrompt.map((value) => readTextOrFile(io.cwd, value))),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    appendSystemPrompt,
     ...(ask && { ask }),
     abortSignal: io.signal,
   };
@@ -123,12 +127,8 @@ async function checkNames(session: AgentSession, { excludeTools, models }: Sessi
   if (excludeTools) {
     const { toolNames } = await import("@tau/tools");
     const tools = [...session.tools, ...session.droppedTools].map(({ name }) => name);
-    const known = [...new Set<string>([...toolNames, ...tools])];
-    const unknown = excludeTools.find((name) => !known.includes(name));
-    if (unknown !== undefined) {
-      const hint = didYouMean(unknown, known);
-      throw new HarnessError("invalid_input", `There is no tool ${JSON.stringify(unknown)}.${hint}`);
-    }
+    const [problem] = findUnknownTools(excludeTools, [...toolNames, ...tools]);
+    if (problem !== undefined) throw new HarnessError("invalid_input", problem);
   }
   const scope = models && session.modelRegistry.scope(models);
   const [problem] = scope?.models.length === 0 ? scope.problems : [];
@@ -178,5 +178,10 @@ async function readTextOrFile(cwd: string, value: string): Promise<string> {
   if (value.length >= 4_096 || value.includes("\n")) return value;
   const path = resolve(cwd, value);
   const stats = await findStats(path);
-  return stats?.isFile() || stats?.isFIFO() ? await readFile(path, "utf8") : value;
+  if (stats?.isFile() || stats?.isFIFO()) return await readFile(path, "utf8");
+  if (!looksLikeFile(value)) return value;
+  throw new HarnessError("invalid_input", `There is no file ${path}. A text must not look like the path of one.`);
 }
+
+/** A misspelled path must not become the prompt. */
+const looksLikeFile = (value: string): boolean => /\.(md|txt)$/i.test(value) || /^[^\s]*\/[^\s]*$/.test(value);

@@ -179,7 +179,7 @@ test("in JSON mode too, a run that a limit ended is told apart from one that is 
   };
   const limited = { code: exitCodes.failed, terminationReason: "no_tool_calls", detail: "budget_turns" };
   expect(await runJson("--max-turns", "1")).toEqual(limited);
-  expect(await runJson()).toEqual({ code: exitCodes.done, terminationReason: "no_tool_calls", detail: undefined });
+  expect(await runJson()).toEqual({ code: exitCodes.done, terminationReason: "no_tool_calls", detail: null });
 });
 
 test("a tool call that the policy denies is reported, and has its own exit code", async () => {
@@ -232,14 +232,14 @@ test("--system-prompt and --append-system-prompt take a text or a file, and --to
   expect(body.tools).toHaveLength(2);
 });
 
-test("JSON mode writes the header, then one event per line, and nothing else", async () => {
+test("JSON mode writes the header, then one event per line, then the result, and nothing else", async () => {
   const workspace = await createModelWorkspace([textReply("A\u2028line.")]);
   const { code, out } = await run(workspace, ["--mode", "json", "-p", "Hi"]);
   expect(code).toBe(0);
   const lines = out.trimEnd().split("\n");
   const records = lines.map((line) => JSON.parse(line) as { type: string; delta?: string });
   expect(records[0]?.type).toBe("session");
-  expect(records.at(-1)?.type).toBe("agent_end");
+  expect(records.slice(-2).map(({ type }) => type)).toEqual(["agent_end", "result"]);
   expect(records.flatMap(({ type, delta }) => (type === "text_delta" ? delta : [])).join("")).toBe("A\u2028line.");
 });
 

@@ -59,7 +59,7 @@ export const commands: readonly Command[] = [
   {
     name: "completion",
     summary: "Print completions for a shell",
-    usage: ["tau completion bash  For example: tau completion bash >> ~/.bash_completion"],
+    usage: ["tau completion [SHELL]  For bash, zsh or fish; without SHELL, how to install them"],
   },
   {
     name: "demo",

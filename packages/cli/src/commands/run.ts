@@ -40,7 +40,7 @@ const runners: Readonly<Record<string, Runner | Readonly<Record<string, Runner>>
   },
   trust: async (args, io) => (await import("./trust.ts")).trustProject(args, io),
   doctor: async (args, io) => (await import("./doctor.ts")).runChecks(args, io),
-  completion: { bash: async (args, io) => (await import("./completion.ts")).printBashScript(args, io) },
+  completion: async (args, io) => (await import("./completion.ts")).printScript(args, io),
   demo: async (args, io) => (await import("./demo.ts")).runDemo(args, io),
   help: async (args, io) => (await import("./help-topics.ts")).showTopic(args, io),
 };

@@ -5,6 +5,7 @@ import { HarnessError } from "../errors.ts";
 import type { GivenTool, HarnessActions, PipelineInput } from "../pipeline/layer.ts";
 import { getProblem } from "../pipeline/adapt-tool.ts";
 import type { ToolLifecycles } from "../pipeline/tool-lifecycles.ts";
+import { resolveDefaultTools } from "../pipeline/tool-patterns.ts";
 import type { TouchesParts } from "../pipeline/touches.ts";
 import { formatDate } from "../prompt/system-prompt.ts";
 import { listChangedFiles, type Resources } from "../resources/resources.ts";
@@ -238,7 +239,15 @@ export class Choices {
     const { services, tools } = this.#parts;
     const { edit, models } = services.settings.get().tools;
     const own = this.#model && models[`${this.#model.provider}/${this.#model.id}`];
-    return this.#tools ?? tools.defaults[own?.edit ?? edit];
+    if (this.#tools) return this.#tools;
+    const defaults = tools.defaults[own?.edit ?? edit];
+    const lists = [services.settings.getGlobal().defaultTools, services.settings.getProject().defaultTools];
+    const names = resolveDefaultTools(
+      lists,
+      defaults.map(({ name }) => name),
+    );
+    // A notice names those that do not exist.
+    return names.flatMap((name) => (Object.hasOwn(tools.builtIn, name) ? [tools.getBuiltIn(name)] : []));
   }
 
   #build(before?: Outfit): Outfit {

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { streamSimple, systemClock, systemIds } from "@tau/ai";
 import { AgentSession } from "./agent-session.ts";
-import { builtInTool, createGround, pathRules, resultsDirectory } from "./workspace.ts";
+import { builtInTool, builtInTools, createGround, pathRules, resultsDirectory } from "./workspace.ts";
 import { openLog, spentBefore } from "./open-log.ts";
 import { chooseModel } from "./choose-model.ts";
 import { Owned } from "./owned.ts";
@@ -17,6 +17,7 @@ import { createDefaultPolicy } from "../policy/default-policy.ts";
 import { Grants } from "../policy/grants.ts";
 import { createRememberedRules } from "../policy/remembered-rules.ts";
 import { createExpandPort } from "../prompt/expand-port.ts";
+import { findUnknownTools } from "../pipeline/tool-patterns.ts";
 import { createResultSaver } from "../request/save-result.ts";
 import { createBudget } from "../budget/budget.ts";
 import { standaloneSessions } from "./live-sessions.ts";
@@ -25,6 +26,7 @@ import { getReadablePath } from "../resources/skills.ts";
 import { getRealPath } from "../settings/locate.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
+import type { SettingsManager } from "../settings/settings-manager.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 
 /** Resolves when the session can be prompted. Dispose of it when it is no longer needed. */
@@ -71,7 +73,7 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       services,
       model,
       tools: {
-        base: params.tools?.map((tool) => (typeof tool === "string" ? getBuiltIn(tool) : tool)),
+        base: params.tools?.flatMap((tool) => (typeof tool === "string" ? builtInTools(tools, tool) : tool)),
         defaults: { text: tools.defaults, hashline: tools.hashlineDefaults },
         custom: params.customTools ?? [],
         getBuiltIn,
@@ -136,6 +138,10 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       close: () => owned.close().finally(() => sessionManager.close()),
     });
     services.authNotices.report = ({ message }) => session.notify("auth", message);
+    const toolNames = [...Object.values(tools.byName), ...session.tools, ...session.droppedTools].map(
+      ({ name }) => name,
+    );
+    for (const message of findSettingsProblems(settings, toolNames)) session.notify("settings", message);
     if (params.onEvent) session.onEvent(params.onEvent);
     if (params.debugLog) {
       for (const secret of await knownSecrets(services)) params.debugLog.addSecret(secret);
@@ -157,6 +163,19 @@ function allowSkills({ resources }: ResourceLoader, grants: Grants): void {
   for (const path of resources.skills.map(getReadablePath)) {
     grants.grant("read", { kind: "path", path: getRealPath(path) }, "session");
   }
+}
+
+/** Settings that name tools which do not exist. The user is told, because a misspelled name leaves a tool enabled. */
+function findSettingsProblems(settings: SettingsManager, toolNames: readonly string[]): string[] {
+  const { tools, defaultTools = [] } = settings.get();
+  const lists = {
+    "tools.allowed": tools.allowed ?? [],
+    "tools.excluded": tools.excluded,
+    defaultTools: defaultTools.map((entry) => entry.replace(/^[+-]/, "")),
+  };
+  return Object.entries(lists).flatMap(([setting, names]) =>
+    findUnknownTools(names, toolNames).map((problem) => `The setting ${setting}: ${problem}`),
+  );
 }
 
 /** A branch has its own log, which names its agent, and nothing of its own besides. */

@@ -33,7 +33,7 @@ export interface AgentSessionParams {
   provider?: string;
   /** `none` is read as `off`. Default: the session's, else the settings'. */
   thinkingLevel?: ThinkingLevel | "none";
-  /** Built-in tools by name, or tools. Default: those of a coding agent. */
+  /** Built-in tools by name or by a pattern such as `*grep*`, or tools. Default: those of a coding agent. */
   tools?: readonly (GivenTool | string)[];
   /** Tools besides; one with the name of a built-in tool takes its place. */
   customTools?: readonly GivenTool[];
@@ -56,7 +56,7 @@ export interface AgentSessionParams {
 
   /** What a channel lends to the session. */
   binding?: ChannelBinding;
-  /** Only these tools are shown, by name. Default: what the settings say. */
+  /** Only these tools are shown, by name or pattern. Default: what the settings say. */
   allowedTools?: readonly string[];
   /** Not these tools, besides what the settings say. */
   excludedTools?: readonly string[];

@@ -17,5 +17,6 @@ export {
   type Verdict,
 } from "./policy.ts";
 export { openSettings, type OpenSettingsOptions } from "./open-settings.ts";
+export { findUnknownTools } from "../pipeline/tool-patterns.ts";
 export { describeIgnoredPiFiles } from "../resources/locations.ts";
 export { keepTrust, readTrust, type TrustOptions, writeTrust } from "./trust.ts";

@@ -5,7 +5,7 @@
 import { defaultRunMs } from "@tau/protocol";
 import type { Field } from "../fields/field.ts";
 import { decimal, flag, list, nonEmptyText, oneOf, text, wholeNumber } from "../fields/kinds.ts";
-import { paths, program, type Shape, thinkingLevel, workingPath } from "./shape.ts";
+import { paths, program, proxyUrl, type Shape, thinkingLevel, workingPath } from "./shape.ts";
 
 /**
  * When a project may set it. A setting that executes something, sends data or money elsewhere, or loosens a decision of
@@ -270,13 +270,29 @@ export const settingsTable = group("The settings of tau.", {
       "When an entry counts as stored: when it is on disk, on disk after each turn, or handed to the operating system.",
     project: "when trusted",
   }),
+  httpProxy: setting(proxyUrl, {
+    default: undefined,
+    description:
+      "The proxy for requests to providers, where no variable such as `HTTPS_PROXY` names one. `NO_PROXY` counts as usual.",
+    project: "when trusted",
+  }),
+  defaultTools: setting(texts, {
+    default: undefined,
+    description:
+      "The built-in tools of a new session. Plain names replace the defaults, `+name` adds a tool and `-name` removes one.",
+    project: "when trusted",
+  }),
   tools: group("The tools that the model can use.", {
     allowed: setting(texts, {
       default: undefined,
-      description: "Only these tools. Default: all tools.",
+      description: "Only these tools; `*` stands for any text. Default: all tools.",
       project: "when trusted",
     }),
-    excluded: setting(texts, { default: [], description: "All but these tools.", project: "when trusted" }),
+    excluded: setting(texts, {
+      default: [],
+      description: "All but these tools; `*` stands for any text.",
+      project: "when trusted",
+    }),
     ...toolsOfModel,
     models: mapSetting(group("Settings for one model.", toolsOfModel), {
       by: "`provider/id`",

@@ -4,7 +4,7 @@ import { type ModelThinkingLevel, parseThinkingLevel } from "@tau/ai";
 import { thinkingLevels } from "@tau/ai/internal";
 import type { Field } from "../fields/field.ts";
 import { resolvePathEntry } from "../resources/path-filter.ts";
-import { list, nonEmptyText, oneOf } from "../fields/kinds.ts";
+import { list, nonEmptyText, oneOf, scalar } from "../fields/kinds.ts";
 
 /** The directories that relative paths in a settings file depend on. All absolute. */
 export interface SettingsLocation {
@@ -49,3 +49,11 @@ export const paths: Shape<readonly string[]> = {
   resolve: (each, { directory, home }) =>
     each.map((entry) => resolvePathEntry(entry, directory, (path) => fromHome(path, home))),
 };
+
+/** A proxy that is not valid would be ignored, and requests would go out without it. */
+export const proxyUrl: Shape<string> = scalar({
+  expected: "an address that begins with http:// or https://",
+  type: "string",
+  schema: { type: "string", pattern: "^https?://" },
+  accepts: (value): value is string => typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value),
+});
