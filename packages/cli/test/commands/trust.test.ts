@@ -115,6 +115,16 @@ test("on a terminal the user is asked before anything counts, and a yes is store
   expect(changed.err).toContain("have changed since you trusted it");
 });
 
+test("a skill of the project that is added or changed ends its trust", async () => {
+  const { workspace, ask } = await createProject();
+  await run(workspace, ["trust"]);
+  expect(await ask()).toMatchObject(trusted);
+  const skill = join(workspace.directory, ".agents", "skills", "review");
+  await mkdir(skill, { recursive: true });
+  await writeFile(join(skill, "SKILL.md"), "---\nname: review\ndescription: Reviews.\n---\nDo it.");
+  expect(await ask()).toMatchObject(untrusted);
+});
+
 test("nobody is asked without a terminal, without something that needs trust, or with a flag", async () => {
   const { workspace, projectDir, ask } = await createProject();
   for (const options of [{}, { terminal: { input: true, err: false } }]) {

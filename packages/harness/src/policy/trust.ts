@@ -5,17 +5,19 @@
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
+import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { isRecord } from "@tau/ai/internal";
 import type { TrustData } from "@tau/protocol";
 import { type FileSystem, lookAt, nodeFileSystem, systemCode, unlessMissing } from "@tau/tools/platform";
 import { readWhole } from "../durable-file.ts";
 import { HarnessError } from "../errors.ts";
+import { projectSkillDirectories } from "../resources/skills.ts";
 import { describeRecordFile, type RecordFileOptions } from "./record-file.ts";
 
 export type TrustOptions = RecordFileOptions;
 
-/** What a project may bring along, relative to its directory. */
+/** What a project may bring along, relative to its directory, besides skills. */
 const projectPaths = [".tau", ".pi", ".mcp.json"];
 
 /** A project with more files than this cannot be trusted: nobody could have looked at them. */
@@ -80,7 +82,8 @@ const store = describeRecordFile("trusted-projects.json", "projects", (projects)
 
 async function listProjectFiles(fs: FileSystem, directory: string): Promise<string[]> {
   const files: string[] = [];
-  const pending = projectPaths.map((name) => join(directory, name));
+  const skills = await projectSkillDirectories(fs, { cwd: directory, home: homedir() });
+  const pending = [...projectPaths.map((name) => join(directory, name)), ...skills];
   for (let path = pending.shift(); path !== undefined; path = pending.shift()) {
     // Links are not followed: they may lead to the whole disk.
     const stats = await unlessMissing(fs.lstat(path));
