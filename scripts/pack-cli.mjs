@@ -64,8 +64,8 @@ function shrinkwrap({ name, version, license, bin, dependencies, optionalDepende
   const wanted = new Map();
   const add = (dependency) => {
     const path = `node_modules/${dependency}`;
-    const entry = locked[path];
-    if (!entry) throw new Error(`package-lock.json has no ${dependency} at its root: install, and pack again`);
+    const { funding: _funding, ...entry } = locked[path] ?? {};
+    if (!entry.version) throw new Error(`package-lock.json has no ${dependency} at its root: install, and pack again`);
     if (wanted.has(path)) return;
     wanted.set(path, entry);
     for (const next of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })) add(next);

@@ -1,4 +1,5 @@
 import { systemIds } from "@tau/ai";
+import { getErrorMessage } from "@tau/ai/internal";
 import { HarnessError } from "@tau/harness";
 import { readTrust, writeTrust } from "@tau/harness/policy";
 import { ask } from "./ask.ts";
@@ -14,7 +15,12 @@ export interface TrustQuestion {
 /** Asks whether the project is trusted, and stores a yes together with the state of its files. */
 export async function askTrust(io: Io, { cwd, agentDir, waiting }: TrustQuestion): Promise<boolean> {
   const options = { cwd, agentDir, ids: systemIds };
-  const { path, files, changed } = await readTrust(options);
+  const trust = await readTrust(options).catch((error: unknown) => {
+    // Too many files, or files that cannot be read: nobody could look at them, and the run goes on without trust.
+    io.err(`tau: ${getErrorMessage(error)} So the project cannot be trusted.\n`);
+  });
+  if (!trust) return false;
+  const { path, files, changed } = trust;
   const list = (names: readonly string[]) => names.map((name) => `  ${JSON.stringify(name)}\n`).join("");
   const before = changed ? "Its files have changed since you trusted it. " : "";
   io.err(`${path} is a project that you do not trust. ${before}Without trust this has no effect:\n${list(waiting)}`);

@@ -151,3 +151,13 @@ test("pi's trust.json is left as it is: a no of the nearest directory counts, a 
   expect(await ask()).toMatchObject(trusted);
   expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ "/": true, [workspace.directory]: false });
 });
+
+test("a project with more files than anybody could look at runs untrusted, and nobody is asked", async () => {
+  const { projectDir, ask } = await createProject();
+  await mkdir(join(projectDir, "many"));
+  await Promise.all(Array.from({ length: 2_001 }, (_, index) => writeFile(join(projectDir, "many", `${index}`), "")));
+  const { err, ...result } = await ask([], { terminal, input: "y\n" });
+  expect(result).toEqual(untrusted);
+  expect(err).toContain("cannot be trusted");
+  expect(err).not.toContain("Trust it");
+});
