@@ -101,9 +101,11 @@ test("defaultProjectTrust counts in the user's own settings, and --approve wins 
 
 test("on a terminal the user is asked before anything counts, and a yes is stored until a file changes", async () => {
   const { projectDir, ask } = await createProject();
+  await mkdir(join(projectDir, "skills"));
   const no = await ask([], { terminal, input: "\n" });
   expect(no).toMatchObject(untrusted);
-  for (const text of ["the setting defaultModel", ".tau/SYSTEM.md", ".tau/models.json"]) expect(no.err).toContain(text);
+  for (const text of ["the setting defaultModel", ".tau/SYSTEM.md", ".tau/skills", ".tau/models.json"])
+    expect(no.err).toContain(text);
   expect(no.err).toContain("tau trust");
   expect(await ask([], { terminal, input: "y\n" })).toMatchObject(trusted);
   const after = await ask([], { terminal, input: "" });

@@ -1,8 +1,10 @@
 /** Opens settings with the user's decision about the project: no setting that needs trust counts before that. */
+import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isRecord, tryParseJson } from "@tau/ai/internal";
 import { nodeFileSystem, unlessMissing } from "@tau/tools/platform";
 import { readWhole } from "../durable-file.ts";
+import { listExisting, locateResources } from "../resources/locations.ts";
 import { SettingsManager, type SettingsManagerOptions } from "../settings/settings-manager.ts";
 import { isTrustStored } from "./trust.ts";
 
@@ -32,19 +34,14 @@ async function isTrusted(settings: SettingsManager, options: OpenSettingsOptions
   return waiting.length > 0 && !(await isRefusedInPi(options)) && (await options.askTrust(waiting));
 }
 
-/** Files that have no effect without trust. Settings are named one by one, since most of them need none. */
-const gatedFiles = ["SYSTEM.md", "APPEND_SYSTEM.md"];
-
+/** What has no effect without trust. Settings are named one by one, since most of them need none. */
 async function listWaiting(settings: SettingsManager, options: OpenSettingsOptions): Promise<string[]> {
-  const { cwd, agentDir, fileSystem: fs = nodeFileSystem } = options;
-  const directory = join(resolve(cwd), ".tau");
+  const { fileSystem: fs = nodeFileSystem } = options;
+  const [cwd, agentDir] = [resolve(options.cwd), resolve(options.agentDir)];
+  const all = { includeProject: true, discoverSkills: true, discoverPrompts: true };
+  const { project } = await locateResources(fs, { cwd, agentDir, home: homedir(), ...all }, undefined);
   const waiting = settings.problems.filter(({ kind }) => kind === "untrusted").map(({ key }) => `the setting ${key}`);
-  // In the home directory `.tau` is the user's own directory.
-  if (directory === resolve(agentDir)) return waiting;
-  for (const name of gatedFiles) {
-    if (await unlessMissing(fs.lstat(join(directory, name)))) waiting.push(join(".tau", name));
-  }
-  return waiting;
+  return [...waiting, ...(await listExisting(fs, cwd, project))];
 }
 
 /**
