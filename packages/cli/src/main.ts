@@ -3,7 +3,7 @@ import type { SessionOptions } from "./args.ts";
 import { checkCommandWords } from "./command-words.ts";
 import type { Io } from "./command.ts";
 import { commands } from "./commands/index.ts";
-import { getAdvice, getErrorExitCode, UsageError } from "./errors.ts";
+import { getAdvice, getDetails, getErrorExitCode, UsageError } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { helpText } from "./help.ts";
 import { version } from "./version.ts";
@@ -26,6 +26,7 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
     io.err(`tau${name === undefined ? "" : ` ${name}`}: ${formatError(error)}${getAdvice(error, name)}\n`);
+    io.err(await getDetails(error, args, io));
     return getErrorExitCode(error);
   }
 }
