@@ -20,12 +20,13 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   // A command takes only `-C`, and before its name.
   const skipped = args[0] === "-C" && commands.some(({ name }) => name === args[2]) ? 2 : 0;
   const name = commands.find((command) => command.name === args[skipped])?.name;
+  const topic = name ?? (args.includes("--export") ? "sessions" : undefined);
   try {
     if (name === undefined) return (await runSession(args, io)) ?? exitCodes.done;
     return (await runCommand(name, args.slice(skipped + 1), await enter(args[skipped - 1], io))) ?? exitCodes.done;
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
-    io.err(`tau${name === undefined ? "" : ` ${name}`}: ${formatError(error)}${getAdvice(error, name)}\n`);
+    io.err(`tau${name === undefined ? "" : ` ${name}`}: ${formatError(error)}${getAdvice(error, topic)}\n`);
     io.err(await getDetails(error, args, io));
     return getErrorExitCode(error);
   }
