@@ -1,11 +1,11 @@
 /**
  * Builds the program `tau` to `packages/cli/dist/`: `tau.cjs`, the small first stage; `program.cjs`, our code and its
- * dependencies in one CommonJS file; a few parts that most runs do without; and the catalogue of models.
+ * dependencies in one CommonJS file, with a source map; a few parts that most runs do without; and the catalogue of models.
  * Why: docs/decisions/0011-how-the-program-starts.md.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { build } from "esbuild";
 import { directImports } from "./direct-imports.mjs";
 import { linkChunks } from "./link-chunks.mjs";
@@ -62,6 +62,7 @@ export async function buildProgram(outdir = join(directory, "dist")) {
   };
   const program = await buildChunks("packages/cli/src/bin.ts");
   write("program", program.text);
+  writeFileSync(join(outdir, "program.cjs.map"), program.map);
   const inputs = [...program.inputs];
   for (const [name, entry] of Object.entries(parts)) {
     const part = await buildPart(entry);
@@ -109,8 +110,11 @@ async function buildChunks(entry) {
     splitting: true,
     format: "esm",
     plugins: [otherFiles, directImports, lateBuiltIns],
+    sourcemap: "external",
+    sourcesContent: false,
   });
-  return { text: wrap(linkChunks(built, entry)), inputs: Object.keys(built.metafile.inputs) };
+  const { text, map } = linkChunks(built, entry, (source) => posix.join("packages/cli", source));
+  return { text: wrap(text), map, inputs: Object.keys(built.metafile.inputs) };
 }
 
 /** Builds a file that is loaded as a whole. */

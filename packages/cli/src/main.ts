@@ -3,7 +3,7 @@ import type { SessionOptions } from "./args.ts";
 import { checkCommandWords } from "./command-words.ts";
 import type { Io } from "./command.ts";
 import { commands } from "./commands/index.ts";
-import { getAdvice, getErrorExitCode, UsageError } from "./errors.ts";
+import { getAdvice, getDetails, getErrorExitCode, UsageError } from "./errors.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { helpText } from "./help.ts";
 import { version } from "./version.ts";
@@ -20,12 +20,14 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   // A command takes only `-C`, and before its name.
   const skipped = args[0] === "-C" && commands.some(({ name }) => name === args[2]) ? 2 : 0;
   const name = commands.find((command) => command.name === args[skipped])?.name;
+  const topic = name ?? (args.includes("--export") ? "sessions" : undefined);
   try {
     if (name === undefined) return (await runSession(args, io)) ?? exitCodes.done;
     return (await runCommand(name, args.slice(skipped + 1), await enter(args[skipped - 1], io))) ?? exitCodes.done;
   } catch (error) {
     if (io.signal.aborted) return exitCodes.interrupted;
-    io.err(`tau${name === undefined ? "" : ` ${name}`}: ${formatError(error)}${getAdvice(error, name)}\n`);
+    io.err(`tau${name === undefined ? "" : ` ${name}`}: ${formatError(error)}${getAdvice(error, topic)}\n`);
+    io.err(await getDetails(error, args, io));
     return getErrorExitCode(error);
   }
 }

@@ -67,6 +67,18 @@ test("a session that cannot be stored says which file, why, and what to do", asy
   expect(await run(workspace, ["--no-session", "-p", "Hi"])).toMatchObject({ code: 0, out: "ok\n" });
 });
 
+test("an export that cannot be written says which file and why", async () => {
+  const workspace = await createModelWorkspace([textReply("ok")]);
+  await run(workspace, ["--session-id", "job", "-p", "Hi"]);
+  const err = "/dev/full could not be written: no space left on device (ENOSPC).\n";
+  expect(await run(workspace, ["sessions", "export", "job", "-o", "/dev/full"])).toEqual({
+    code: exitCodes.failed,
+    out: "",
+    err: `tau sessions: ${err}`,
+  });
+  expect(await run(workspace, ["--export", "job", "/dev/full"])).toMatchObject({ err: `tau: ${err}` });
+});
+
 test.each([
   [["--modle", "x", "-p", "Hi"], 'there is no option --modle. Did you mean "--mode" or "--model"'],
   [["--provider", "acmee", "-p", "Hi"], 'There is no provider "acmee". Did you mean "acme"?'],
