@@ -1,6 +1,37 @@
 export { type Component, CURSOR_MARKER, type Focusable, isFocusable } from "./component.ts";
 export { Container } from "./components/container.ts";
 export { Text } from "./components/text.ts";
+export {
+  DEFAULT_EDITOR_KEYBINDINGS,
+  type EditorAction,
+  type EditorKeybindingsConfig,
+  EditorKeybindingsManager,
+  getEditorKeybindings,
+  setEditorKeybindings,
+} from "./keys/editor-keybindings.ts";
+export { Key, type KeyEventType, type KeyId } from "./keys/key.ts";
+export {
+  getKeybindings,
+  type Keybinding,
+  type KeybindingConflict,
+  type KeybindingDefinition,
+  type KeybindingDefinitions,
+  type Keybindings,
+  type KeybindingsConfig,
+  KeybindingsManager,
+  setKeybindings,
+  TUI_KEYBINDINGS,
+} from "./keys/keybindings.ts";
+export {
+  decodeKittyPrintable,
+  isKeyRelease,
+  isKeyRepeat,
+  isKittyProtocolActive,
+  matchesKey,
+  parseKey,
+  setKittyProtocolActive,
+} from "./keys/match.ts";
+export { StdinBuffer, type StdinBufferEventMap, type StdinBufferOptions } from "./keys/stdin-buffer.ts";
 export type { TuiMouseButton, TuiMouseEvent, TuiMouseEventResult, TuiMouseEventType } from "./mouse.ts";
 export { compositeTuiLine } from "./screen/composite.ts";
 export type {
