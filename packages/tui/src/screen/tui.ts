@@ -1,13 +1,12 @@
 /** An interface in a terminal: components below each other, overlays, the focus, and when to draw. */
 import type { Component } from "../component.ts";
 import { Container } from "../components/container.ts";
+import { isKeyRelease } from "../keys/match.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { Frames } from "./frames.ts";
 import { MainScreen } from "./main-screen.ts";
 import { type OverlayHandle, Overlays } from "./overlays.ts";
 import type { OverlayOptions } from "./overlay-layout.ts";
-
-const isKeyRelease = (data: string) => /^\x1b\[[\d:;]*:3[u~A-HS]$/.test(data);
 
 export type TuiInputListenerResult = { consume?: boolean; data?: string } | undefined;
 /** Gets what is typed before the component with the focus: may take it, or change it. */
