@@ -1,9 +1,10 @@
 /** Runs the installed program as a child process. It is packed once for each state of the sources. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import type { Workspace } from "../kit.ts";
 
@@ -165,4 +166,28 @@ export function processesWith(text: string): number[] {
       }
     })
     .map(Number);
+}
+
+/** Errors of npm if it cannot reach the registry. Any other error fails the test. */
+const unreachable =
+  /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|SELF_SIGNED_CERT_IN_CHAIN)\b/;
+
+const timeoutMs = 100_000;
+
+/**
+ * Installs an archive, or a package by its name. Returns why the registry could not be reached, or undefined if the
+ * installation succeeded.
+ */
+export async function installFromRegistry(directory: string, wanted: string): Promise<string | undefined> {
+  const args = ["install", "--prefix", directory, "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
+  try {
+    await promisify(execFile)("npm", [...args, "--fetch-retries=0", wanted], { cwd: directory, timeout: timeoutMs });
+    return undefined;
+  } catch (error) {
+    const { stderr, killed } = error as { stderr: string; killed: boolean };
+    if (killed) return `it took more than ${timeoutMs / 1_000} s`;
+    const reason = unreachable.exec(stderr)?.[0];
+    if (reason === undefined) throw error;
+    return reason;
+  }
 }
