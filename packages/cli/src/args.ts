@@ -28,6 +28,7 @@ export interface SessionOptions {
   sessionDir?: string;
   noSession: boolean;
   name?: string;
+  agent?: string;
   tools?: readonly string[];
   excludeTools?: readonly string[];
   noTools: boolean;
@@ -122,6 +123,7 @@ function toOptions(given: ReadonlyMap<string, readonly (string | true)[]>, posit
     sessionDir: text("session-dir"),
     noSession: has("no-session"),
     name: text("name"),
+    agent: text("agent"),
     tools: list("tools"),
     excludeTools: list("exclude-tools"),
     noTools: has("no-tools"),

@@ -56,6 +56,7 @@ export const flagGroups: readonly FlagGroup[] = [
   {
     title: "Tools and prompt",
     flags: [
+      { name: "agent", value: "NAME", summary: "Use the agent agents/NAME of the agent directory" },
       {
         name: "tools",
         short: "t",

@@ -5,8 +5,8 @@ import { didYouMean } from "@tau/ai/internal";
 import {
   type AgentSession,
   type AskChoice,
-  createResourceLoader,
   HarnessError,
+  loadNamedAgent,
   SessionManager,
   SettingsManager,
 } from "@tau/harness";
@@ -44,24 +44,25 @@ export async function openHost(
   const cwd = await getWorkingDirectory(sessionManager, io.cwd);
   const settingsManager = cwd === io.cwd ? here : await openSettings(cwd);
   if (settingsManager !== here) await here.close();
-  const settings = settingsManager.get();
-  const resourceLoader = await createResourceLoader({
-    cwd,
-    agentDir,
-    skillPaths: [...options.skills.map(toPath), ...(options.noSkills ? [] : settings.skills)],
+  const resources: HostOptions["params"]["resources"] = {
+    lists: () => {
+      const { skills, prompts } = settingsManager.get();
+      return { skills: options.noSkills ? [] : skills, prompts: options.noPromptTemplates ? [] : prompts };
+    },
+    skillPaths: options.skills.map(toPath),
     discoverSkills: !options.noSkills,
-    promptPaths: [...options.promptTemplates.map(toPath), ...(options.noPromptTemplates ? [] : settings.prompts)],
+    promptPaths: options.promptTemplates.map(toPath),
     discoverPrompts: !options.noPromptTemplates,
-    isProjectTrusted: () => settingsManager.isProjectTrusted,
     ...(options.noContextFiles && { contextFiles: "none" }),
-  });
+  };
   const { provider, model } = options;
   const params: HostOptions["params"] = {
     cwd,
     agentDir,
     settingsManager,
-    resourceLoader,
+    resources,
     watch,
+    ...(options.agent !== undefined && { agentName: options.agent }),
     ...(model !== undefined && { model }),
     ...(provider !== undefined && { provider }),
     ...(options.thinking !== undefined && { thinkingLevel: options.thinking as "off" }),
@@ -145,7 +146,11 @@ async function openSession(options: SessionOptions, io: Io, { durability, sessio
   if (options.session !== undefined)
     return await SessionManager.open(await findSession(options.session, lookup), storage);
   if (options.fork !== undefined) {
-    return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, storage);
+    const { agent } = options;
+    // Before the copy is written.
+    if (agent !== undefined) await loadNamedAgent(agentDir, agent);
+    const fields = { ...storage, ...(agent !== undefined && { agentName: agent }) };
+    return await SessionManager.forkFrom(await findSession(options.fork, lookup), cwd, directory, fields);
   }
   if (options.sessionId !== undefined) {
     const existing = await SessionManager.findById(cwd, options.sessionId, directory, storage);

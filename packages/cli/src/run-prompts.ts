@@ -6,6 +6,7 @@ import type { HostedSession } from "@tau/harness/host";
 import type { SessionOptions } from "./args.ts";
 import type { Io } from "./command.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { defaultRunMs, formatLimit } from "@tau/protocol";
 import { firstRunText } from "./first-run.ts";
 import { openHost } from "./open-host.ts";
 import { readInput } from "./read-input.ts";
@@ -100,7 +101,7 @@ function formatEnd({ end }: RunOutcome, denied: number, { provider }: Pick<Model
     case "budget":
       return `the run reached its limit of ${end.limit}.`;
     case "timeout":
-      return "the run was stopped after 48 hours.";
+      return `the run was stopped after ${formatLimit(end.limitMs ?? defaultRunMs)}.`;
     case "aborted":
     case "disconnected":
       return "interrupted.";

@@ -27,6 +27,8 @@ export type HarnessErrorCode =
   | "invalid_parameters"
   | "login_failed"
   | "invalid_input"
+  /** A tool's own `beforeInvoke` refused a call, or the tool could not be loaded. */
+  | "denied"
   | "aborted";
 
 /** What the harness throws on purpose. */

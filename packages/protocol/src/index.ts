@@ -76,6 +76,8 @@ export {
   type Termination,
   type TerminationReason,
   toTermination,
+  formatLimit,
+  defaultRunMs,
 } from "./run-end.ts";
 export { isDelta, mergeDeltas } from "./deltas.ts";
 export {

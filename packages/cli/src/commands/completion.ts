@@ -17,6 +17,7 @@ ${formatCases(words)}
 }
 _tau_values() {
   case "$1" in
+    ' --agent') ls "\${TAU_DIR:-$HOME/.tau}/agents" 2> /dev/null ;;
 ${formatCases(values)}
   esac
 }

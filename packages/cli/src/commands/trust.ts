@@ -1,5 +1,5 @@
 import { systemIds } from "@tau/ai";
-import { writeTrust } from "@tau/harness/policy";
+import { describeIgnoredPiFiles, writeTrust } from "@tau/harness/policy";
 import { getAgentDir } from "../agent-dir.ts";
 import type { Io } from "../command.ts";
 import type { CommandArgs } from "./usage.ts";
@@ -11,4 +11,6 @@ export async function trustProject(args: CommandArgs, io: Io): Promise<void> {
   if (!trusted) return io.out(`${path} is not trusted any more.\n`);
   io.out(`${path} is trusted until one of these files changes, is added or is removed:\n`);
   io.out(files.length === 0 ? "  (none yet)\n" : files.map((file) => `  ${JSON.stringify(file)}\n`).join(""));
+  const ignored = await describeIgnoredPiFiles(io.cwd);
+  if (ignored !== undefined) io.out(`${ignored}\n`);
 }

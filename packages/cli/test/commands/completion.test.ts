@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import { parseUsages } from "../../src/commands/usage.ts";
 import { exitCodes } from "../../src/exit-codes.ts";
@@ -48,6 +48,13 @@ test("a command is completed with its subcommands and flags", async () => {
         expect(await complete(...before, "--")).toEqual([...own.map(({ name }) => `--${name}`), "--help"]);
     }
   }
+});
+
+test("--agent is completed with the agents that exist", async () => {
+  for (const name of ["reviewer", "writer"]) await mkdir(join(directory, ".tau", "agents", name), { recursive: true });
+  vi.stubEnv("TAU_DIR", join(directory, ".tau"));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await complete("--agent", "r")).toEqual(["reviewer"]);
 });
 
 test("values from a fixed list are completed", async () => {

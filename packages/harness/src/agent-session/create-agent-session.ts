@@ -7,7 +7,8 @@ import { openLog, spentBefore } from "./open-log.ts";
 import { chooseModel } from "./choose-model.ts";
 import { Owned } from "./owned.ts";
 import type { AgentSessionParams } from "./params.ts";
-import { knownSecrets, openServices, type SessionBase, describeProblems } from "./services.ts";
+import { getSessionEnv } from "./session-env.ts";
+import { knownSecrets, openResources, openServices, type SessionBase, describeProblems } from "./services.ts";
 import { createUsedKeys } from "../auth/used-keys.ts";
 import type { DebugLog } from "../observe/debug-log.ts";
 import { findTracer } from "../observe/opentelemetry.ts";
@@ -19,23 +20,28 @@ import { createExpandPort } from "../prompt/expand-port.ts";
 import { createResultSaver } from "../request/save-result.ts";
 import { createBudget } from "../budget/budget.ts";
 import { standaloneSessions } from "./live-sessions.ts";
+import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { getReadablePath } from "../resources/skills.ts";
+import { getRealPath } from "../settings/locate.ts";
 import { createRequests, withRunOptions } from "../request/request.ts";
 import { defaultAgentDir } from "../agent-dir.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 
 /** Resolves when the session can be prompted. Dispose of it when it is no longer needed. */
 export async function createAgentSession(params: AgentSessionParams = {}): Promise<AgentSession> {
-  const { clock = systemClock, ids = systemIds, agentName, sessions = standaloneSessions } = params;
+  const { clock = systemClock, ids = systemIds, sessions = standaloneSessions } = params;
   const cwd = resolve(params.cwd ?? process.cwd());
   const agentDir = resolve(params.agentDir ?? defaultAgentDir());
   const owned = new Owned();
   const place: SessionBase = { cwd, agentDir, clock, ids };
   try {
-    const services = await openServices(params, place, owned);
-    const { settings, auth, registry, resources } = services;
+    const base = await openServices(params, place, owned);
+    const { settings, auth, registry } = base;
     const sessionManager = await openLog(params, { ...place, settings });
     // A log that was passed in belongs to the caller until there is a session that closes it.
     if (sessionManager !== params.sessionManager) owned.add(() => sessionManager.close());
+    const resources = await openResources(params, place, { settings, log: sessionManager });
+    const services = { ...base, resources };
     const grants = new Grants();
     const { modelNotice, ...model } = await chooseModel(params, { registry, settings, sessionManager });
     const keys = createUsedKeys({ auth, registry, provider: model.model?.provider });
@@ -47,16 +53,18 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
       grants,
       settings,
       createIsSecret: keys.createIsSecret,
+      getSessionEnv: () => getSessionEnv(session),
       clock,
       ids,
     });
     const { files, tools, rules, createCallContext } = ground;
     owned.add(() => tools.dispose());
+    owned.add(resources.subscribe(() => allowSkills(resources, grants)));
     const results = resultsDirectory(sessionManager.getSessionFile());
     owned.add(() => results.remove());
     const parent = params.parentSessionId === undefined ? undefined : sessions.get(params.parentSessionId);
     const getBuiltIn = (name: string) => builtInTool(tools, name);
-    const session = new AgentSession({
+    const session: AgentSession = new AgentSession({
       cwd,
       sessionManager,
       services,
@@ -116,9 +124,13 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
         ...describeProblems(services),
         ...(modelNotice === undefined ? [] : [{ code: "model", message: modelNotice }]),
       ],
-      trace: { tracer: await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact }), agentName },
+      trace: {
+        tracer: await findTracer({ enabled: settings.get().otel.enabled, redact: keys.redact }),
+        agentName: resources.resources.agent?.name,
+      },
       clock,
       ids,
+      logTool: params.debugLog && ((tool, level, message) => params.debugLog?.log("tool", { tool, level, message })),
       reopen: (other) => createAgentSession(sameWith(params, other)),
       close: () => owned.close().finally(() => sessionManager.close()),
     });
@@ -138,8 +150,18 @@ export async function createAgentSession(params: AgentSessionParams = {}): Promi
   }
 }
 
-/** A branch has its own log and nothing of its own besides. */
-function sameWith({ sessionId: _id, abortSignal, ...params }: AgentSessionParams, sessionManager: SessionManager) {
+/** Skills that appear later may be read without a question too. */
+function allowSkills({ resources }: ResourceLoader, grants: Grants): void {
+  for (const path of resources.skills.map(getReadablePath)) {
+    grants.grant("read", { kind: "path", path: getRealPath(path) }, "session");
+  }
+}
+
+/** A branch has its own log, which names its agent, and nothing of its own besides. */
+function sameWith(
+  { sessionId: _id, agentName: _agent, abortSignal, ...params }: AgentSessionParams,
+  sessionManager: SessionManager,
+) {
   return { ...params, sessionManager, ...(abortSignal && { abortSignal }) };
 }
 

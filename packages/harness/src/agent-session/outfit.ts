@@ -5,7 +5,7 @@ import type { DroppedTool, PipelineInput } from "../pipeline/layer.ts";
 import { buildPipeline } from "../pipeline/pipeline.ts";
 import { keepOrder } from "../pipeline/stable-order.ts";
 import { buildSystemPrompt, type SystemPrompt } from "../prompt/system-prompt.ts";
-import type { Resources } from "../resources/resource-loader.ts";
+import type { Resources } from "../resources/resources.ts";
 
 export interface Outfit {
   readonly tools: readonly AgentTool[];

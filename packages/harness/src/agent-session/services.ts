@@ -5,10 +5,12 @@ import { keyCommands } from "../auth/key-command.ts";
 import { resolveKey } from "../auth/key-value.ts";
 import type { AgentSessionParams } from "./params.ts";
 import { ModelRegistry } from "../models/model-registry.ts";
+import { HarnessError } from "../errors.ts";
 import { formatFileProblem } from "../file-problem.ts";
 import { minSecretLength } from "../observe/secret-forms.ts";
 import { isProjectTrusted } from "../policy/trust.ts";
 import { createResourceLoader, type ResourceLoader } from "../resources/resource-loader.ts";
+import type { SessionManager } from "../session/session-manager.ts";
 import { SettingsManager } from "../settings/settings-manager.ts";
 import type { Owned } from "./owned.ts";
 
@@ -19,33 +21,71 @@ export interface SessionBase {
   ids: Ids;
 }
 
-export interface Services {
+/** What a session is made with before its log is open. */
+export interface BaseServices {
   settings: SettingsManager;
   auth: AuthStorage;
   registry: ModelRegistry;
+}
+
+export interface Services extends BaseServices {
   resources: ResourceLoader;
 }
 
 /** What is given is used as it is; what is made here ends with the session. */
-export async function openServices(params: AgentSessionParams, place: SessionBase, owned: Owned): Promise<Services> {
-  const { cwd, agentDir, clock, ids } = place;
+export async function openServices(
+  params: AgentSessionParams,
+  place: SessionBase,
+  owned: Owned,
+): Promise<BaseServices> {
+  const { agentDir, clock, ids } = place;
   const settings = params.settingsManager ?? (await ownSettings(params, place, owned));
   settings.mustBeWhole();
   const auth: AuthStorage =
     params.authStorage ??
     AuthStorage.create(agentDir, { clock, ids, modelsKey: (provider) => registry.modelsKey(provider) });
   const registry: ModelRegistry = params.modelRegistry ?? (await ownRegistry(params, auth, place, owned));
-  const resources =
-    params.resourceLoader ??
-    (await createResourceLoader({
+  return { settings, auth, registry };
+}
+
+/** The resources of the session's agent. A log that has entries says which agent that is. */
+export async function openResources(
+  params: AgentSessionParams,
+  { cwd, agentDir, clock }: SessionBase,
+  { settings, log }: { settings: SettingsManager; log: SessionManager },
+): Promise<ResourceLoader> {
+  const given = params.resourceLoader;
+  const agentName = chooseAgent(log, given ? (given.resources.agent?.name ?? null) : params.agentName);
+  if (given) return given;
+  const { watch = true, resources } = params;
+  try {
+    return await createResourceLoader({
       cwd,
       agentDir,
-      skillPaths: settings.get().skills,
-      promptPaths: settings.get().prompts,
+      lists: () => settings.get(),
       isProjectTrusted: () => settings.isProjectTrusted,
-      ...(params.agentName !== undefined && { agentName: params.agentName }),
-    }));
-  return { settings, auth, registry, resources };
+      watch,
+      clock,
+      ...resources,
+      ...(agentName !== undefined && { agentName }),
+    });
+  } catch (error) {
+    if (!(error instanceof HarnessError) || log.getEntryCount() === 0) throw error;
+    throw new HarnessError(error.code, `The session ${log.id} cannot be opened. ${error.message}`, { cause: error });
+  }
+}
+
+/** A session keeps its agent, so that resuming it never gives it other tools. `wanted` is null for none. */
+function chooseAgent(log: SessionManager, wanted: string | null | undefined): string | undefined {
+  const { agentName: logged } = log;
+  if (log.getEntryCount() === 0) {
+    if (typeof wanted === "string") log.setAgentName(wanted);
+    return log.agentName;
+  }
+  if (wanted === undefined || wanted === (logged ?? null)) return logged;
+  const has = logged === undefined ? "has no named agent" : `uses the agent ${JSON.stringify(logged)}`;
+  const advice = "A session keeps its agent: start a new session, or fork this one.";
+  throw new HarnessError("invalid_input", `The session ${log.id} ${has}. ${advice}`);
 }
 
 async function ownSettings(
@@ -86,7 +126,7 @@ async function ownRegistry(
 }
 
 /** Every secret that can be told without running anything: a person may type one before it is first used. */
-export async function knownSecrets({ auth, registry }: Services): Promise<string[]> {
+export async function knownSecrets({ auth, registry }: BaseServices): Promise<string[]> {
   const models = registry.getAll();
   const providers = new Set(models.map(({ provider }) => provider));
   const places = [...new Set(models.map(({ baseUrl }) => baseUrl))].filter((url) => URL.canParse(url));
@@ -104,6 +144,9 @@ export function describeProblems(parts: Services) {
   return [
     ...parts.settings.problems.map((problem) => ({ code: "settings", message: formatFileProblem(problem) })),
     ...parts.registry.problems.map((problem) => ({ code: "models", message: formatFileProblem(problem) })),
-    ...parts.resources.problems.map((problem) => ({ code: "resources", message: formatFileProblem(problem) })),
+    ...describeResourceProblems(parts.resources),
   ];
 }
+
+export const describeResourceProblems = ({ problems }: ResourceLoader) =>
+  problems.map((problem) => ({ code: "resources", message: formatFileProblem(problem) }));

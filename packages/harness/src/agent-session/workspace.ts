@@ -14,6 +14,7 @@ import type { Grants } from "../policy/grants.ts";
 import { createGuard, createPathGuard } from "../policy/guard.ts";
 import { type PathRules, pathStanding, realPathRules } from "../policy/paths.ts";
 import type { ResourceLoader } from "../resources/resource-loader.ts";
+import { getReadablePath } from "../resources/skills.ts";
 import type { SettingsManager } from "../settings/settings-manager.ts";
 
 interface RulesPlace {
@@ -29,9 +30,9 @@ export function pathRules(
   { cwd, agentDir, resources, sessionFile }: RulesPlace,
 ): PathRules {
   const home = homedir();
-  const skills = resources.resources.skills.map(({ baseDir }) => baseDir);
+  const skills = resources.resources.skills.map(getReadablePath);
   const results = sessionFile === undefined ? [] : [getResults(sessionFile)];
-  const own = ["skills", "agents", "prompts"].map((name) => join(agentDir, name));
+  const own = ["skills", "agents", "prompts", "resources"].map((name) => join(agentDir, name));
   return {
     roots: [cwd, resolve(cwd, tmpdir()), ...additionalDirectories.map((directory) => resolve(cwd, directory))],
     readable: [...own, join(home, ".agents", "skills"), ...skills, ...results],
@@ -46,19 +47,21 @@ interface GroundParts {
   grants: Grants;
   settings: SettingsManager;
   createIsSecret: UsedKeys["createIsSecret"];
+  getSessionEnv: () => Readonly<Record<string, string | undefined>>;
   clock: Clock;
   ids: Ids;
 }
 
 /** The tools and the files they stand on. A person may mention what they like, but no credentials. */
-export async function createGround({ cwd, rules: given, grants, settings, createIsSecret, clock, ids }: GroundParts) {
+export async function createGround(parts: GroundParts) {
+  const { cwd, rules: given, grants, settings, createIsSecret, getSessionEnv, clock, ids } = parts;
   const { createFiles, createGuardedFiles, createTools } = await import("@tau/tools");
   const free = createFiles({ ids });
   const rules = await realPathRules(given, (path) => free.realPath(path));
   const isNoCredential = (path: string, access: "read" | "write") => pathStanding(path, access, rules) !== "denied";
   const mentions = createFiles({ ids, guard: createGuard({ isAllowed: isNoCredential, explain: credentialReason }) });
   const guardFiles = createGuardedFiles({ ids });
-  const { shellPath, shellCommandPrefix, shellEnv, images } = settings.get();
+  const { shellPath, shellCommandPrefix, shellEnv, images, limits } = settings.get();
   const tools = createTools({
     cwd,
     files: guardFiles(createPathGuard(rules, grants)),
@@ -66,7 +69,10 @@ export async function createGround({ cwd, rules: given, grants, settings, create
     ids,
     ...(shellPath !== undefined && { shell: shellPath }),
     ...(shellCommandPrefix !== undefined && { commandPrefix: shellCommandPrefix }),
+    ...(limits.bashMs !== undefined && { commandTimeoutMs: limits.bashMs }),
+    ...(limits.maxBashMs !== undefined && { maxCommandTimeoutMs: limits.maxBashMs }),
     addedEnv: shellEnv,
+    getSessionEnv,
     createIsSecret,
     resizesImages: images.autoResize,
     writeNeedsRead: settings.get().tools.writeNeedsRead,

@@ -1,4 +1,4 @@
-/** Who may do what. */
+/** The policy: what tools and commands may do, and who decides. */
 export { createDefaultPolicy } from "./default-policy.ts";
 export type { PathRules } from "./paths.ts";
 export {
@@ -15,4 +15,5 @@ export {
   type Target,
   type Verdict,
 } from "./policy.ts";
+export { describeIgnoredPiFiles } from "../resources/locations.ts";
 export { isProjectTrusted, readTrust, type TrustOptions, writeTrust } from "./trust.ts";

@@ -16,9 +16,6 @@ export interface RequestParts {
   onKey?: (key: string) => void;
 }
 
-/** A provider that sends nothing for this long is considered gone. */
-export const idleTimeoutMs = 120_000;
-
 /**
  * Adds what every request of a session has, whoever sends it. No retries: a run that retries after a stream function
  * that retries would ask the same question many times.
@@ -28,7 +25,7 @@ export function withRunOptions(
   { settings, sessionId, clock }: { settings: () => Settings; sessionId: string; clock: Clock },
 ): StreamFn {
   return (model, context, options) => {
-    const { transport, thinkingBudgets } = settings();
+    const { transport, thinkingBudgets, httpIdleTimeoutMs: idleTimeoutMs } = settings();
     const defaults = { maxRetries: 0, idleTimeoutMs, sessionId, transport, thinkingBudgets, clock };
     return streamFn(model, context, { ...defaults, ...options });
   };

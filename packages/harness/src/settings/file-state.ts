@@ -82,7 +82,7 @@ export function updateState(
 }
 
 /** Settings that restrict what a session may do. */
-const restricting: readonly string[] = ["approvals", "budgets", "images", "tools"];
+const restricting: readonly string[] = ["approvals", "budgets", "images", "limits", "tools"];
 const restrictingMistakes: readonly SettingsProblem["kind"][] = [
   "invalid_value",
   "unknown_setting",

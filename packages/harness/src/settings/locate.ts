@@ -45,7 +45,7 @@ const createNoSource = ({ file, location }: SettingsSource): SettingsSource => (
 });
 
 /** The path itself if it does not exist. */
-function getRealPath(path: string): string {
+export function getRealPath(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {

@@ -27,6 +27,8 @@ describe("merging", () => {
       retry: { enabled: true, maxRetries: 3, baseDelayMs: 2000 },
       compaction: { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000, models: {} },
       pruning: { enabled: true, keepRecentTokens: 40_000 },
+      httpIdleTimeoutMs: 120_000,
+      limits: { runMs: 172_800_000, bashMs: undefined, maxBashMs: undefined },
       budgets: { tokens: undefined, cost: undefined, turns: undefined, timeMs: undefined },
       steeringMode: "one-at-a-time",
       followUpMode: "one-at-a-time",

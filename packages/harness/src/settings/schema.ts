@@ -2,6 +2,7 @@
  * All settings, in one table, from which the types, the defaults, the checks, the reference page and the JSON Schema for
  * editors are made. Names are pi's where pi has the setting.
  */
+import { defaultRunMs } from "@tau/protocol";
 import type { Field } from "../fields/field.ts";
 import { decimal, flag, list, nonEmptyText, oneOf, text, wholeNumber } from "../fields/kinds.ts";
 import { paths, program, type Shape, thinkingLevel, workingPath } from "./shape.ts";
@@ -98,6 +99,7 @@ const texts: Field<readonly string[]> = list(nonEmptyText);
 
 /** How many of something, 0 or more. */
 const count = (unit: string) => wholeNumber({ min: 0, unit });
+const milliseconds = wholeNumber({ min: 1, unit: "milliseconds" });
 
 /** The settings of tools that a model can have of its own. */
 const toolsOfModel = {
@@ -127,7 +129,7 @@ const compaction = {
 
 export const settingsTable = group("The settings of tau.", {
   approvals: group("Questions about calls.", {
-    timeoutMs: setting(wholeNumber({ min: 1, unit: "milliseconds" }), {
+    timeoutMs: setting(milliseconds, {
       default: undefined,
       description:
         "How long a question waits before the call is denied. Default: 5 minutes, in pi's RPC format 30 seconds.",
@@ -163,6 +165,31 @@ export const settingsTable = group("The settings of tau.", {
   transport: setting(oneOf("auto", "sse", "websocket", "websocket-cached"), {
     default: "auto",
     description: "The transport for providers that have more than one.",
+  }),
+  httpIdleTimeoutMs: setting(count("milliseconds"), {
+    default: 120_000,
+    description:
+      "How long a provider may send nothing before the request fails; 0 means no limit. Set it higher for a local server that takes minutes to load a model or to read a long prompt.",
+    project: "when trusted",
+  }),
+  limits: group("Time limits.", {
+    runMs: setting(milliseconds, {
+      default: defaultRunMs,
+      description: "How long a run may take. Default: 48 hours.",
+      project: "when trusted",
+    }),
+    bashMs: setting(milliseconds, {
+      default: undefined,
+      description:
+        "How long a command of `bash` may take if its call sets no timeout. Background jobs are not limited. Default: no limit.",
+      project: "when trusted",
+    }),
+    maxBashMs: setting(milliseconds, {
+      default: undefined,
+      description:
+        "The longest timeout of a `bash` command; a longer one is shortened. Background jobs are not limited. Default: no limit.",
+      project: "when trusted",
+    }),
   }),
   retry: group("Retries after a failure of a provider that may be temporary.", {
     enabled: setting(flag, { default: true, description: "Retry failed requests." }),
@@ -267,12 +294,14 @@ export const settingsTable = group("The settings of tau.", {
   }),
   skills: setting(paths, {
     default: [],
-    description: "More skills: files or directories, relative to the directory of this file.",
+    description:
+      "More skills: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
   }),
   prompts: setting(paths, {
     default: [],
-    description: "More prompt templates: files or directories, relative to the directory of this file.",
+    description:
+      "More prompt templates: files or directories, relative to the directory of this file. Of all that are found, `!glob` leaves some out, `+path` includes one in spite of that, and `-path` leaves one out.",
     project: "when trusted",
   }),
   enableSkillCommands: setting(flag, { default: true, description: "Make each skill a command, `/skill:name`." }),

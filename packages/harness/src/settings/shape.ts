@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { type ModelThinkingLevel, parseThinkingLevel } from "@tau/ai";
 import { thinkingLevels } from "@tau/ai/internal";
 import type { Field } from "../fields/field.ts";
+import { resolvePathEntry } from "../resources/path-filter.ts";
 import { list, nonEmptyText, oneOf } from "../fields/kinds.ts";
 
 /** The directories that relative paths in a settings file depend on. All absolute. */
@@ -42,8 +43,9 @@ export const workingPath: Shape<string> = {
   resolve: (path, { cwd, home }) => resolve(cwd, fromHome(path, home)),
 };
 
-/** Files and directories, from the directory of the settings file if they are relative. */
+/** Files and directories, from the directory of the settings file if they are relative; see `createPathFilter`. */
 export const paths: Shape<readonly string[]> = {
   ...list(nonEmptyText),
-  resolve: (each, { directory, home }) => each.map((path) => resolve(directory, fromHome(path, home))),
+  resolve: (each, { directory, home }) =>
+    each.map((entry) => resolvePathEntry(entry, directory, (path) => fromHome(path, home))),
 };

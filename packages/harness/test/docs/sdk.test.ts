@@ -68,6 +68,7 @@ const parameters: Record<keyof AgentSessionParams, true> = {
   sessionManager: true,
   settingsManager: true,
   resourceLoader: true,
+  resources: true,
   parentSessionId: true,
   sessionId: true,
   abortSignal: true,
@@ -112,6 +113,7 @@ const codes: Record<HarnessErrorCode, true> = {
   invalid_parameters: true,
   login_failed: true,
   invalid_input: true,
+  denied: true,
   aborted: true,
 };
 

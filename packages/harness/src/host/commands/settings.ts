@@ -3,6 +3,7 @@ import { HarnessError } from "../../errors.ts";
 import { anyJson, flag, nonEmptyText, oneOf, optional } from "../../fields/kinds.ts";
 import { readTrust, writeTrust } from "../../policy/trust.ts";
 import { formatFileProblem } from "../../file-problem.ts";
+import { describeIgnoredPiFiles } from "../../resources/locations.ts";
 import { nestSetting } from "../../settings/nest.ts";
 import { login } from "../login.ts";
 import { command, type SomeCommands, longCommand } from "./command.ts";
@@ -27,6 +28,8 @@ export const settingsCommands = {
     const trust = await writeTrust({ agentDir: host.agentDir, cwd: session.cwd, ids: host.ids }, trusted);
     await session.settingsManager.setProjectTrusted(trust.trusted);
     await session.reload();
+    const ignored = trust.trusted ? await describeIgnoredPiFiles(session.cwd) : undefined;
+    if (ignored !== undefined) session.notify("resources", ignored);
     return trust;
   }),
   login: longCommand({ provider: nonEmptyText, apiKey: optional(nonEmptyText) }, ({ session }, { provider, apiKey }) =>
