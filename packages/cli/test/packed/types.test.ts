@@ -1,11 +1,12 @@
 /** A program that uses the libraries as they are published, checked by the versions of TypeScript that people have. */
 import { execFile } from "node:child_process";
-import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryDirectory } from "../kit.ts";
-import { installFromRegistry } from "./kit.ts";
+import { installFromRegistry, installLibraries } from "./kit.ts";
 
 const execute = promisify(execFile);
 
@@ -53,25 +54,13 @@ export const open = (model: Model, ai: AI) => [
 export const wrong: AgentTool<typeof parameters> = { ...weather, execute: async (_callId, { town }) => ({ content: town }) };
 `;
 
-/** The packages as npm publishes them, beside their dependencies, and a program that imports them. */
-async function createProject(): Promise<string> {
-  const directory = await temporaryDirectory();
-  const modules = join(directory, "node_modules");
-  for (const name of ["ai", "agent", "tools", "protocol", "harness"]) {
-    const from = join(root, "packages", name);
-    const target = join(modules, "@tau", name);
-    await mkdir(target, { recursive: true });
-    await cp(join(from, "package.json"), join(target, "package.json"));
-    await cp(join(from, "dist"), join(target, "dist"), { recursive: true });
-  }
-  await mkdir(join(modules, "@types"));
-  for (const name of ["typebox", "jsonc-parser", "marked", "yaml", "undici-types", join("@types", "node")]) {
-    await symlink(join(ours, name), join(modules, name));
-  }
-  await writeFile(join(directory, "package.json"), '{ "type": "module" }');
-  await writeFile(join(directory, "program.ts"), program);
-  return directory;
-}
+let cwd = "";
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "tau-types-"));
+  await installLibraries(cwd);
+  await writeFile(join(cwd, "program.ts"), program);
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 interface Options {
   resolution: "nodenext" | "bundler";
@@ -91,7 +80,6 @@ async function check(compiler: string, { resolution, checksLibraries }: Options)
     moduleResolution: resolution,
     skipLibCheck: !checksLibraries,
   };
-  const cwd = await createProject();
   await writeFile(join(cwd, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
   const done = execute(process.execPath, [join(compiler, "bin", "tsc")], { cwd });
   return await done.then(
